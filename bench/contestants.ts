@@ -1,0 +1,18 @@
+import { envelope, feathers, type Dialect } from './dialects.ts'
+
+/** A server under test; its program is `servers/<name>.ts`. */
+export interface Contestant {
+  name: string
+  title: string
+  dialect: Dialect
+}
+
+export const baseline = 'node-http'
+
+export const contestants: Contestant[] = [
+  { name: 'rowgate', title: 'rowgate, FULL', dialect: envelope },
+  { name: 'node-http', title: '`node:http` by hand', dialect: envelope },
+  { name: 'fastify', title: 'Fastify 5 by hand', dialect: envelope },
+  { name: 'express', title: 'Express 5 by hand', dialect: envelope },
+  { name: 'feathers', title: 'Feathers 5 (koa, knex)', dialect: feathers },
+]

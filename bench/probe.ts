@@ -1,0 +1,33 @@
+import { deepStrictEqual, strictEqual } from 'node:assert/strict'
+import type { Contestant } from './contestants.ts'
+import type { Probe, Scenario } from './scenarios.ts'
+import type { RunningServer } from './server-process.ts'
+
+async function check(url: string, { request, status, body }: Probe): Promise<void> {
+  const response = await fetch(url + request.path, {
+    method: request.method,
+    ...(request.body !== undefined && {
+      headers: { 'content-type': 'application/json' },
+      body: JSON.stringify(request.body),
+    }),
+  })
+  const answer: unknown = await response.json()
+  strictEqual(response.status, status, `${response.status}: ${JSON.stringify(answer)}`)
+  if (body !== undefined) deepStrictEqual(answer, body)
+}
+
+/** Sends what the scenario wants answered and compares: wrong answers are never timed. */
+export async function checkAnswers(
+  scenario: Scenario,
+  contestant: Contestant,
+  server: RunningServer,
+): Promise<void> {
+  for (const probe of scenario.probes(contestant.dialect)) {
+    try {
+      await check(server.url, probe)
+    } catch (error) {
+      const { method, path } = probe.request
+      throw new Error(`${contestant.name} answers ${method} ${path} wrong.`, { cause: error })
+    }
+  }
+}

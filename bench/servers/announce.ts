@@ -1,0 +1,31 @@
+import type { AddressInfo } from 'node:net'
+import type { Server } from 'node:http'
+
+export interface Usage {
+  cpuMicroseconds: number
+  rssBytes: number
+}
+
+function usage(): Usage {
+  const { user, system } = process.cpuUsage()
+  return { cpuMicroseconds: user + system, rssBytes: process.memoryUsage.rss() }
+}
+
+function tellPort(server: Server): void {
+  const { port } = server.address() as AddressInfo
+  process.send?.({ port })
+}
+
+/** Tells the parent the port, and then the usage whenever it asks. */
+export function announce(server: Server): void {
+  process.on('message', () => process.send?.(usage()))
+  process.on('disconnect', () => process.exit())
+  if (server.listening) tellPort(server)
+  else server.once('listening', () => tellPort(server))
+}
+
+export function databaseFile(): string {
+  const file = process.argv[2]
+  if (!file) throw new Error('The database file is missing.')
+  return file
+}

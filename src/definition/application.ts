@@ -1,0 +1,11 @@
+import type { CollectionDefinition } from './collection.ts'
+
+/** An application: collections under one endpoint name (section 2.3). */
+export interface ApplicationDefinition {
+  /** The collections by endpoint name. */
+  readonly collections: Readonly<Record<string, CollectionDefinition>>
+  readonly description?: string
+}
+
+/** The applications of a service by endpoint name. */
+export type ApplicationDefinitions = Readonly<Record<string, ApplicationDefinition>>

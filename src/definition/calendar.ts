@@ -1,0 +1,27 @@
+const dayForm = /^(\d{4})-(\d{2})-(\d{2})$/
+const timeForm = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{3})?$/
+const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Whether a text is `YYYY-MM-DD` and names a real day of the years 1 to 9999. */
+export function isDay(text: string): boolean {
+  const match = dayForm.exec(text)
+  if (match === null) return false
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  const leapDay = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 1 : 0
+  return year > 0 && day > 0 && day <= (monthDays[month - 1] ?? 0) + leapDay
+}
+
+/** Whether a text is `YYYY-MM-DDThh:mm:ss[.fff]` without zone, with a real day and time. */
+export function isDateTime(text: string): boolean {
+  return text[10] === 'T' && isDay(text.slice(0, 10)) && timeForm.test(text.slice(11))
+}
+
+/** Whether a text is a date-time with the zone `Z`. */
+export function isInstant(text: string): boolean {
+  return text.endsWith('Z') && isDateTime(text.slice(0, -1))
+}
+
+/** The one form of a date-time or instant: a fraction of zero is left out. */
+export function withoutZeroFraction(text: string): string {
+  return text.replace('.000', '')
+}

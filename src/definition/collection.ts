@@ -1,0 +1,79 @@
+import type { Fields } from './field.ts'
+import type { CustomEvent, Handlers, PublishedEventName } from './handler.ts'
+import type { CollectionShape, Draft } from './item.ts'
+import type { Validation } from './validation.ts'
+
+/** What a collection is, as plain data that a JSON file can hold as well. */
+export interface CollectionData {
+  /** The events that HTTP may invoke. Default: all four; without a key: Filter and Insert. */
+  readonly publishes?: readonly PublishedEventName[]
+  /** Items a page: when the request names no `$limit`, and at most. Default 10 and 100 (section 8). */
+  readonly pageSize?: { readonly default?: number; readonly maximum?: number }
+  /** The name in storage. Default: the endpoint name. */
+  readonly table?: string
+  /** For people and for generated documentation. */
+  readonly description?: string
+}
+
+/** What a collection does: the host's code around its events. */
+export interface CollectionBehaviour<C extends CollectionShape, U = object> {
+  readonly validations?: readonly Validation<Draft<C>>[]
+  /** Handlers before, after and after the commit of the contract's events. */
+  readonly events?: Handlers<C>
+  /** User-defined events: code with a name, for in-process calls only (section 6). */
+  readonly userDefinedEvents?: U & Record<string, (event: CustomEvent<C>, input: never) => unknown>
+}
+
+type KeyNames = string | readonly string[]
+
+type ShapeOf<F extends Fields, K> = { readonly fields: F; readonly key: Extract<K, KeyNames> }
+
+/**
+ * A declared collection. It keeps the exact types of fields, key and user-defined events, from which
+ * the types of items, keys and in-process calls are inferred. Rules and handlers are checked where
+ * they are declared, and are loosely typed from here on.
+ */
+export interface CollectionDefinition<
+  F extends Fields = Fields,
+  K = KeyNames | undefined,
+  U = object,
+>
+  extends CollectionData, CollectionBehaviour<CollectionShape, U> {
+  readonly fields: F
+  /** The field, or the fields in order, that make the primary key. Absent: items have no path. */
+  readonly key?: Extract<K, KeyNames>
+}
+
+/**
+ * Declares a collection (section 2.3): what it is, and, apart from that plain data, what it does.
+ * `createService` checks it completely.
+ *
+ * ```ts
+ * const customers = defineCollection(
+ *   { key: 'customerId', fields: { customerId: text({ maxLength: 5 }), phone: text() } },
+ *   {
+ *     validations: [
+ *       warning('no-phone', {
+ *         field: 'phone',
+ *         check: (item) => (item.phone === null ? 'Nobody can call them.' : undefined),
+ *       }),
+ *     ],
+ *   },
+ * )
+ * ```
+ */
+export function defineCollection<
+  const F extends Fields,
+  const K extends (keyof F & string) | readonly (keyof F & string)[] | undefined = undefined,
+  U extends Record<string, (event: CustomEvent<ShapeOf<F, K>>, input: never) => unknown> = Record<
+    never,
+    never
+  >,
+>(
+  data: CollectionData & { readonly fields: F; readonly key?: K } & CollectionBehaviour<
+      ShapeOf<F, K>
+    >,
+  behaviour: CollectionBehaviour<ShapeOf<F, K>, U> = {},
+): CollectionDefinition<F, K, U> {
+  return Object.freeze({ ...data, ...behaviour }) as unknown as CollectionDefinition<F, K, U>
+}

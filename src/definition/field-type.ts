@@ -1,0 +1,205 @@
+import type { Json } from '../protocol/json.ts'
+import { maximumDepth } from '../protocol/json.ts'
+import { isDateTime, isDay, isInstant, withoutZeroFraction } from './calendar.ts'
+import { compareDecimals, decimalForm, padDecimal } from './decimal.ts'
+import type { Field, FieldTypeName } from './field.ts'
+
+/** What storage keeps in one field of a row. A json field is kept as its canonical JSON text. */
+export type StoredValue = string | number | boolean | null
+
+/** Everything the service knows about a field type. A new type is one more entry in {@link fieldTypes}. */
+export interface FieldType {
+  /** The JSON Schema type of a value. `undefined`: any. */
+  readonly jsonType?: 'string' | 'number' | 'boolean'
+  /** What a value has to be, for messages: "must be ...". */
+  readonly mustBe: (field: Field) => string
+  /** Whether a JSON value of the right JSON type is one of this field type. */
+  accepts(value: Json, field: Field): boolean
+  /** The stored form of an accepted value; equal values have equal stored forms. */
+  store(value: Json, field: Field): StoredValue
+  /** Whether a text in a query or path is a canonical one (D8, D11). */
+  acceptsText(text: string, field: Field): boolean
+  /** The stored form of an accepted text. */
+  storeText(text: string, field: Field): StoredValue
+  /** The order of two stored values that are not null (D5). Absent: not sortable. */
+  readonly compare?: (left: StoredValue, right: StoredValue) => number
+  /** Whether equality conditions and keys may name the field. */
+  readonly filterable: boolean
+  /** Whether `$q` looks into the field by default (D7). */
+  readonly searchable: boolean
+}
+
+const integerForm = /^(0|-?[1-9][0-9]*)$/
+const doubleForm = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/
+const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
+const largest = 2n ** 63n - 1n
+
+const asText: Pick<FieldType, 'jsonType' | 'store' | 'storeText' | 'filterable' | 'searchable'> = {
+  jsonType: 'string',
+  store: (value) => value as string,
+  storeText: (text) => text,
+  filterable: true,
+  searchable: true,
+}
+
+/** Every field type by name. */
+export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
+  text: {
+    ...asText,
+    mustBe: () => 'a text without U+0000 and lone surrogates',
+    accepts: (value) => isText(value as string),
+    acceptsText: isText,
+    compare: compareCodePoints,
+  },
+  integer: {
+    ...asText,
+    jsonType: 'number',
+    mustBe: () => 'a whole number within ±(2^53 − 1)',
+    accepts: (value) => Number.isSafeInteger(value),
+    store: (value) => (value as number) + 0,
+    acceptsText: (text) => integerForm.test(text) && Number.isSafeInteger(Number(text)),
+    storeText: Number,
+    compare: compareNumbers,
+  },
+  bigint: {
+    ...asText,
+    // A safe integer number is accepted as well: the JSON type is checked in `accepts`.
+    mustBe: () => 'a 64-bit whole number, written as a string of digits',
+    accepts: (value) =>
+      Number.isSafeInteger(value) || (typeof value === 'string' && isBigint(value)),
+    store: (value) => String(value),
+    acceptsText: isBigint,
+    compare: (left, right) => compareDecimals(left as string, right as string),
+  },
+  decimal: {
+    ...asText,
+    mustBe: (field) => {
+      const { precision, scale } = field as Field & { type: 'decimal' }
+      return `a decimal number in a string, with at most ${precision - scale} digits before and ${scale} after the point`
+    },
+    accepts: (value, field) => decimalForm(field, 'shorter').test(value as string),
+    store: (value, field) => padDecimal(value as string, field),
+    acceptsText: (text, field) => decimalForm(field, 'exact').test(text),
+    storeText: (text, field) => padDecimal(text, field),
+    compare: (left, right) => compareDecimals(left as string, right as string),
+  },
+  double: {
+    jsonType: 'number',
+    mustBe: () => 'a finite number',
+    accepts: (value) => Number.isFinite(value),
+    store: (value) => (value as number) + 0,
+    acceptsText: (text) => doubleForm.test(text) && Number.isFinite(Number(text)),
+    storeText: (text) => Number(text) + 0,
+    compare: compareNumbers,
+    filterable: true,
+    searchable: false,
+  },
+  boolean: {
+    jsonType: 'boolean',
+    mustBe: () => 'true or false',
+    accepts: () => true,
+    store: (value) => value as boolean,
+    acceptsText: (text) => text === 'true' || text === 'false',
+    storeText: (text) => text === 'true',
+    compare: (left, right) => Number(left) - Number(right),
+    filterable: true,
+    searchable: false,
+  },
+  date: {
+    ...asText,
+    mustBe: () => 'a real day in the form YYYY-MM-DD',
+    accepts: (value) => isDay(value as string),
+    acceptsText: isDay,
+    compare: compareAscii,
+  },
+  dateTime: {
+    ...asText,
+    mustBe: () => 'a real date and time in the form YYYY-MM-DDThh:mm:ss[.fff], without zone',
+    accepts: (value) => isDateTime(value as string),
+    store: (value) => withoutZeroFraction(value as string),
+    acceptsText: isDateTime,
+    storeText: withoutZeroFraction,
+    compare: compareAscii,
+  },
+  instant: {
+    ...asText,
+    mustBe: () => 'a real date and time in UTC in the form YYYY-MM-DDThh:mm:ss[.fff]Z',
+    accepts: (value) => isInstant(value as string),
+    store: (value) => withoutZeroFraction(value as string),
+    acceptsText: isInstant,
+    storeText: withoutZeroFraction,
+    compare: (left, right) =>
+      compareAscii((left as string).slice(0, -1), (right as string).slice(0, -1)),
+  },
+  uuid: {
+    ...asText,
+    mustBe: () => 'a UUID',
+    accepts: (value) => uuidForm.test(value as string),
+    store: (value) => (value as string).toLowerCase(),
+    acceptsText: (text) => uuidForm.test(text),
+    storeText: (text) => text.toLowerCase(),
+    compare: compareAscii,
+  },
+  json: {
+    mustBe: () => `a JSON value of at most ${maximumDepth} levels, with finite numbers`,
+    accepts: (value) => isJsonValue(value, 1),
+    store: (value) => (value === null ? null : JSON.stringify(value)),
+    acceptsText: () => false,
+    storeText: (text) => text,
+    filterable: false,
+    searchable: false,
+  },
+}
+
+/** The JSON value of a stored value: what an item shows. */
+export function itemValue(type: FieldTypeName, stored: StoredValue): Json {
+  return type === 'json' && typeof stored === 'string' ? (JSON.parse(stored) as Json) : stored
+}
+
+/** Orders texts by code point. The `<` of JavaScript orders by UTF-16 unit, which differs above U+D7FF. */
+export function compareCodePoints(left: StoredValue, right: StoredValue): number {
+  const [a, b] = [left as string, right as string]
+  const length = Math.min(a.length, b.length)
+  for (let index = 0; index < length; index++) {
+    const difference = rank(a.charCodeAt(index)) - rank(b.charCodeAt(index))
+    if (difference !== 0) return difference
+  }
+  return a.length - b.length
+}
+
+// Surrogates stand for code points above U+FFFF, so they rank behind U+E000 to U+FFFF.
+function rank(unit: number): number {
+  if (unit < 0xd800) return unit
+  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
+}
+
+function compareNumbers(left: StoredValue, right: StoredValue): number {
+  return (left as number) - (right as number)
+}
+
+function compareAscii(left: StoredValue, right: StoredValue): number {
+  return left === right ? 0 : (left as string) < (right as string) ? -1 : 1
+}
+
+function isText(text: string): boolean {
+  return !text.includes('\0') && text.isWellFormed()
+}
+
+function isBigint(text: string): boolean {
+  if (text.length > 20 || !integerForm.test(text)) return false
+  const value = BigInt(text)
+  return value <= largest && value >= -largest - 1n
+}
+
+function isJsonValue(value: unknown, depth: number): boolean {
+  if (value === null || typeof value === 'boolean') return true
+  if (typeof value === 'string') return isText(value)
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object' || depth > maximumDepth) return false
+  if (Array.isArray(value)) return value.every((inner) => isJsonValue(inner, depth + 1))
+  const prototype: unknown = Object.getPrototypeOf(value)
+  if (prototype !== Object.prototype && prototype !== null) return false
+  return Object.entries(value).every(
+    ([name, inner]) => isText(name) && isJsonValue(inner, depth + 1),
+  )
+}

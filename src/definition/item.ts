@@ -1,0 +1,75 @@
+import type { Field, Fields, FieldValues } from './field.ts'
+
+/** What the types of a collection are inferred from: its fields and its key. */
+export interface CollectionShape {
+  readonly fields: Fields
+  readonly key?: string | readonly string[]
+}
+
+/** The value of a field that has one. */
+export type ValueOf<F extends Field> = F extends { readonly enumeration: readonly (infer Value)[] }
+  ? Value
+  : FieldValues[F['type']]
+
+/** The names of the fields that make the key. */
+export type KeyName<C extends CollectionShape> =
+  NonNullable<C['key']> extends readonly (infer Name)[]
+    ? Name & string
+    : NonNullable<C['key']> & string
+
+/** An item with all its fields. A field without value is null. */
+export type Item<C extends CollectionShape> = {
+  readonly [Name in keyof C['fields'] & string]: Name extends KeyName<C>
+    ? ValueOf<C['fields'][Name]>
+    : C['fields'][Name] extends { readonly required: true }
+      ? ValueOf<C['fields'][Name]>
+      : ValueOf<C['fields'][Name]> | null
+}
+
+/** An item of a collection that is named by a text, so that nothing is known about its fields. */
+export type LooseItem = Readonly<Record<string, FieldValues[keyof FieldValues]>>
+
+/** The item while a handler or rule works on it: any field may still be without value. */
+export type Draft<C extends CollectionShape> = {
+  [Name in keyof C['fields'] & string]: ValueOf<C['fields'][Name]> | null
+}
+
+type Supplied = { readonly required: true }
+type SuppliedByService =
+  { readonly default: unknown } | { readonly generated: string } | { readonly readOnly: true }
+
+/** The fields that an insert must bring. */
+export type RequiredName<C extends CollectionShape> = {
+  [Name in keyof C['fields'] & string]: C['fields'][Name] extends SuppliedByService
+    ? never
+    : Name extends KeyName<C>
+      ? Name
+      : C['fields'][Name] extends Supplied
+        ? Name
+        : never
+}[keyof C['fields'] & string]
+
+/** The values of an insert. */
+export type InsertValues<C extends CollectionShape> = Partial<Item<C>> &
+  Pick<Item<C>, RequiredName<C>>
+
+/** The values of an update: absent keeps, null clears. */
+export type UpdateValues<C extends CollectionShape> = Partial<Item<C>>
+
+/** Equality conditions on fields; null means that the field has no value. json fields have no equality. */
+export type Conditions<C extends CollectionShape> = {
+  readonly [
+    Name in keyof C['fields'] & string as C['fields'][Name]['type'] extends 'json' ? never : Name
+  ]?: ValueOf<C['fields'][Name]> | null
+}
+
+/** The key of an item: its value, or the values of a composite key in order. */
+export type Key<C extends CollectionShape> = KeyOf<C, NonNullable<C['key']>>
+
+type KeyOf<C extends CollectionShape, Names> = Names extends readonly unknown[]
+  ? { readonly [Index in keyof Names]: KeyPart<C, Names[Index]> }
+  : KeyPart<C, Names>
+
+type KeyPart<C extends CollectionShape, Name> = Name extends keyof C['fields'] & string
+  ? ValueOf<C['fields'][Name]>
+  : never

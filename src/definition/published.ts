@@ -1,0 +1,101 @@
+import type { CollectionDefinition } from './collection.ts'
+import { compileConstraints, type CheckConstraints } from './constraints.ts'
+import type { Field } from './field.ts'
+import { fieldTypes, type FieldType } from './field-type.ts'
+import type { Handlers, PublishedEventName } from './handler.ts'
+import type { CollectionShape, Draft } from './item.ts'
+import type { Validation } from './validation.ts'
+
+/** A field with everything that start-up can know about it. */
+export interface PublishedField {
+  readonly name: string
+  /** The field as it was declared. */
+  readonly definition: Field
+  readonly type: Field['type']
+  readonly kind: FieldType
+  /** The name in storage. */
+  readonly column: string
+  readonly includeByDefault: boolean
+  readonly required: boolean
+  readonly readOnly: boolean
+  readonly search: boolean
+  readonly inKey: boolean
+  /** `uuid`, `now` or `database`; undefined when nothing is generated. */
+  readonly generated: 'uuid' | 'now' | 'database' | undefined
+}
+
+/** A collection with everything that start-up can know about it: the same object for ever. */
+export interface PublishedCollection {
+  /** The endpoint name of its application. */
+  readonly application: string
+  /** Its endpoint name. */
+  readonly name: string
+  readonly definition: CollectionDefinition
+  /** The name in storage. */
+  readonly table: string
+  /** In definition order. */
+  readonly fields: readonly PublishedField[]
+  readonly byName: ReadonlyMap<string, PublishedField>
+  /** The key's fields in order; empty for a collection without key. */
+  readonly key: readonly PublishedField[]
+  /** The fields that end every sort order (D5): the key, or all sortable fields without one. */
+  readonly tieBreakers: readonly PublishedField[]
+  readonly publishes: ReadonlySet<PublishedEventName>
+  readonly pageSize: { readonly default: number; readonly maximum: number }
+  readonly validations: readonly Validation<Draft<CollectionShape>>[]
+  readonly events: Handlers<CollectionShape>
+  readonly constraints: CheckConstraints
+}
+
+/** Completes a checked definition. The defaults of section 8 apply where it is silent. */
+export function publishCollection(
+  application: string,
+  name: string,
+  definition: CollectionDefinition,
+  maximumPageSize = 100,
+): PublishedCollection {
+  const keyNames = typeof definition.key === 'string' ? [definition.key] : (definition.key ?? [])
+  const fields = Object.entries(definition.fields).map(([field, declared]) =>
+    publishField(field, declared, keyNames.includes(field)),
+  )
+  const byName = new Map(fields.map((field) => [field.name, field]))
+  const key = keyNames.map((part) => byName.get(part) as PublishedField)
+  const maximum = definition.pageSize?.maximum ?? maximumPageSize
+  return Object.freeze({
+    application,
+    name,
+    definition,
+    table: definition.table ?? name,
+    fields: Object.freeze(fields),
+    byName,
+    key,
+    tieBreakers: key.length > 0 ? key : fields.filter((field) => field.kind.compare !== undefined),
+    publishes: new Set(definition.publishes ?? publishableEvents(key.length > 0)),
+    pageSize: { default: definition.pageSize?.default ?? Math.min(10, maximum), maximum },
+    validations: definition.validations ?? [],
+    events: definition.events ?? {},
+    constraints: compileConstraints(definition.fields),
+  })
+}
+
+/** The events that a collection can publish: without a key items have no path. */
+export function publishableEvents(hasKey: boolean): readonly PublishedEventName[] {
+  return hasKey ? ['Filter', 'Insert', 'Update', 'Delete'] : ['Filter', 'Insert']
+}
+
+function publishField(name: string, definition: Field, inKey: boolean): PublishedField {
+  const kind = fieldTypes[definition.type]
+  return Object.freeze({
+    name,
+    definition,
+    type: definition.type,
+    kind,
+    column: definition.column ?? name,
+    includeByDefault: definition.includeByDefault ?? true,
+    required: definition.required ?? inKey,
+    readOnly: definition.readOnly ?? false,
+    search: definition.search ?? kind.searchable,
+    inKey,
+    generated: 'generated' in definition ? definition.generated : undefined,
+  })
+}

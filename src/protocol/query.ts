@@ -1,0 +1,195 @@
+import { ServiceError } from '../errors.ts'
+import { decodeFormPercent } from './percent.ts'
+
+/** One key of a sort order. */
+export interface SortKey {
+  readonly field: string
+  readonly descending: boolean
+}
+
+/** What the consumer of a collection asked, in wire terms (section 4.1): nothing is looked up. */
+export interface CollectionQuery {
+  /** Page size. */
+  readonly limit?: number
+  /** Number of items to skip. */
+  readonly offset?: number
+  readonly sort?: readonly SortKey[]
+  /** The selected fields, `*` for all. */
+  readonly fields?: readonly string[] | '*'
+  /** The text to search for. */
+  readonly q?: string
+  readonly count?: boolean
+}
+
+/** A decoded query string: the parameters of the collection, and the rest as name and text. */
+export interface DecodedQuery {
+  readonly collection: CollectionQuery
+  /** Parameters without prefix: equality conditions by field name, once each. */
+  readonly conditions: ReadonlyMap<string, string>
+}
+
+/** How one parameter of {@link CollectionQuery} is read, written and described. */
+export interface Parameter<Value> {
+  /** The name on the wire. */
+  readonly name: string
+  /** For documentation and OpenAPI. */
+  readonly description: string
+  /** What a value has to look like, for the message of a refusal. */
+  readonly rule: string
+  /** May be repeated: the values are joined with a comma (D4). */
+  readonly list?: boolean
+  /** `undefined` when the text breaks the rule. */
+  decode(text: string): Value | undefined
+  encode(value: Value): string
+}
+
+type ParameterTable = {
+  readonly [Name in keyof CollectionQuery]-?: Parameter<NonNullable<CollectionQuery[Name]>>
+}
+
+const naturalNumber = {
+  rule: 'must be a whole number in plain digits',
+  decode: (text: string) => {
+    if (!/^(0|[1-9][0-9]{0,15})$/.test(text)) return undefined
+    const value = Number(text)
+    return Number.isSafeInteger(value) ? value : undefined
+  },
+  encode: String,
+}
+
+/** Every parameter that acts on a collection, one row each. */
+export const parameters: ParameterTable = {
+  limit: { name: '$limit', description: 'Page size.', ...naturalNumber },
+  offset: { name: '$offset', description: 'Number of items to skip.', ...naturalNumber },
+  sort: {
+    name: '$sort',
+    description: 'Field names in order of precedence; a leading - means descending.',
+    rule: 'must list distinct field names, each with an optional leading -',
+    list: true,
+    decode: (text) => distinct(text.split(',').map(decodeSortKey), (key) => key?.field),
+    encode: (keys) => keys.map((key) => (key.descending ? '-' : '') + key.field).join(','),
+  },
+  fields: {
+    name: '$fields',
+    description: 'The fields to return, or * for all.',
+    rule: 'must list distinct field names, or be * alone',
+    list: true,
+    decode: (text) =>
+      text === '*' ? '*' : distinct(text.split(',').map(decodeName), (name) => name),
+    encode: (fields) => (fields === '*' ? '*' : fields.join(',')),
+  },
+  q: {
+    name: '$q',
+    description: 'Returns items in which at least one field contains the text, in any case.',
+    rule: 'must have at most 200 characters and no U+0000',
+    decode: (text) => (lengthOf(text) > 200 || text.includes('\0') ? undefined : text),
+    encode: (text) => text,
+  },
+  count: {
+    name: '$count',
+    description: 'Whether to count all items that match.',
+    rule: 'must be true or false',
+    decode: (text) => (text === 'true' ? true : text === 'false' ? false : undefined),
+    encode: String,
+  },
+}
+
+const byName = new Map(
+  Object.entries(parameters).map(([member, row]) => [
+    row.name,
+    { member, row: row as Parameter<unknown> },
+  ]),
+)
+
+const maximumParameters = 100
+
+/**
+ * Reads a raw query string without its `?`. Throws MALFORMED_QUERY for broken encoding, a nameless,
+ * unknown or repeated parameter, a value that breaks its parameter's rule, and over 100 parameters.
+ */
+export function decodeQuery(raw: string): DecodedQuery {
+  const conditions = new Map<string, string>()
+  const collection: Record<string, unknown> = {}
+  for (const [name, value] of gather(raw)) {
+    if (!name.startsWith('$')) {
+      conditions.set(name, value)
+      continue
+    }
+    const entry = byName.get(name)
+    if (entry === undefined) throw unknownParameter()
+    const decoded = entry.row.decode(value)
+    if (decoded === undefined) throw malformedQuery(`The parameter ${name} ${entry.row.rule}.`)
+    collection[entry.member] = decoded
+  }
+  return { collection, conditions }
+}
+
+/** Writes a query string without `?`. */
+export function encodeQuery(query: DecodedQuery): string {
+  const pairs = Array.from(query.conditions)
+  for (const [member, row] of Object.entries(parameters) as [
+    keyof CollectionQuery,
+    Parameter<unknown>,
+  ][]) {
+    const value = query.collection[member]
+    if (value !== undefined) pairs.push([row.name, row.encode(value)])
+  }
+  return pairs
+    .map(([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(value)}`)
+    .join('&')
+}
+
+/** One text for a parameter that does not exist and one that the caller may not use (D3). */
+export function unknownParameter(): ServiceError {
+  return malformedQuery('The query names a parameter or field that does not exist here.')
+}
+
+/** Refuses a query with a text of its own. */
+export function malformedQuery(message: string): ServiceError {
+  return new ServiceError('MALFORMED_QUERY', message)
+}
+
+function gather(raw: string): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  if (raw === '') return values
+  const pairs = raw.split('&').filter((pair) => pair !== '')
+  if (pairs.length > maximumParameters) {
+    throw malformedQuery(`The query has more than ${maximumParameters} parameters.`)
+  }
+  for (const pair of pairs) {
+    const at = pair.indexOf('=')
+    const name = decodeFormPercent(at < 0 ? pair : pair.slice(0, at))
+    const value = decodeFormPercent(at < 0 ? '' : pair.slice(at + 1))
+    if (name === undefined || value === undefined) {
+      throw malformedQuery('The query is not valid percent-encoded UTF-8.')
+    }
+    if (name === '') throw malformedQuery('The query has a parameter without a name.')
+    const earlier = values.get(name)
+    if (earlier === undefined) values.set(name, value)
+    else if (byName.get(name)?.row.list === true) values.set(name, `${earlier},${value}`)
+    else throw malformedQuery('The query repeats a parameter.')
+  }
+  return values
+}
+
+function decodeSortKey(text: string): SortKey | undefined {
+  const descending = text.startsWith('-')
+  const field = decodeName(descending ? text.slice(1) : text)
+  return field === undefined ? undefined : { field, descending }
+}
+
+function decodeName(text: string): string | undefined {
+  return text === '' || /^[-*\s]|\s$/.test(text) ? undefined : text
+}
+
+function distinct<Value>(
+  values: readonly (Value | undefined)[],
+  nameOf: (value: Value | undefined) => string | undefined,
+): readonly Value[] | undefined {
+  const names = new Set(values.map(nameOf))
+  return names.size === values.length && !names.has(undefined) ? (values as Value[]) : undefined
+}
+
+function lengthOf(text: string): number {
+  return text.length > 400 ? text.length : Array.from(text).length
+}

@@ -1,0 +1,178 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import type { StoredValue } from '../definition/field-type.ts'
+
+/** A value now, or a promise of it: an adapter may be synchronous. */
+export type MaybePromise<Value> = Value | Promise<Value>
+
+/**
+ * The stored values of an item by field name. Text and every type that is text on the wire is a
+ * string, integer and double a number, boolean a boolean, json its JSON text, no value null.
+ */
+export type Row = Readonly<Record<string, StoredValue>>
+
+/** An equality condition (D8). All conditions of a list hold together. */
+export type Condition =
+  /** The stored value is exactly this one; null: there is none. Text differs by case, accent, space and form. */
+  | { readonly field: string; readonly is: 'equal'; readonly value: StoredValue }
+  /** The field has no value: null, or the empty text. */
+  | { readonly field: string; readonly is: 'empty' }
+
+/** One key of a sort order: null first when ascending and last when descending. */
+export interface SortField {
+  readonly field: string
+  readonly descending: boolean
+}
+
+/** A Filter in the language of storage: fully resolved. */
+export interface StorageQuery {
+  readonly conditions: readonly Condition[]
+  /** Rows in which one of the fields contains the text, both lower-cased (see `searchText`). */
+  readonly search: { readonly fields: readonly string[]; readonly text: string } | null
+  /** A total order: it always ends with the key, or with every sortable field where there is no key. */
+  readonly sort: readonly SortField[]
+  readonly limit: number
+  readonly offset: number
+  /** The fields that each row MUST have; in this order in a page as text. */
+  readonly select: readonly string[]
+  /** Whether to count all rows that match conditions and search, from the snapshot of the page. */
+  readonly count: boolean
+}
+
+/** A page of rows. */
+export interface StoragePage {
+  readonly rows: readonly Row[]
+  /** Null when the query did not ask. */
+  readonly count: number | null
+}
+
+/** A page as the text of a JSON array of items, byte for byte what `JSON.stringify` writes. */
+export interface StorageTextPage {
+  readonly json: string
+  /** The number of items in the text. */
+  readonly length: number
+  readonly count: number | null
+}
+
+/** Reads, of committed data outside a transaction, or of the transaction's own view inside one. */
+export interface StorageReader {
+  filter(collection: PublishedCollection, query: StorageQuery): MaybePromise<StoragePage>
+}
+
+/** What may be done inside a transaction. Every call MUST reject once the transaction has ended. */
+export interface StorageTransaction extends StorageReader {
+  /**
+   * Stores a row and returns it as stored. A field that storage numbers is absent from the row.
+   * MUST reject with a `duplicate` StorageError when the key, or another unique value, exists.
+   */
+  insert(collection: PublishedCollection, row: Row): MaybePromise<Row>
+  /**
+   * Changes the row that meets all conditions and returns it whole, or undefined when none does. The
+   * conditions always contain the key; MUST NOT change any other row.
+   */
+  update(
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+    changes: Row,
+  ): MaybePromise<Row | undefined>
+  /** Removes the row that meets all conditions and returns it whole, or undefined when none does. */
+  delete(
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+  ): MaybePromise<Row | undefined>
+}
+
+/** What a transaction is for. */
+export interface TransactionOptions {
+  /** `read` may still write: it tells that most likely it won't. */
+  readonly mode: 'read' | 'write'
+  /**
+   * True when the work runs no asynchronous code of the host. An adapter may then let several
+   * transactions share one commit, each in a savepoint of its own.
+   */
+  readonly brief: boolean
+}
+
+/** What an adapter can do beyond the duty of every adapter. The conformance kit reads it. */
+export interface StorageAbilities {
+  /** Has `filterText`. */
+  readonly textPages: boolean
+  /** Rows outlive the process. */
+  readonly durable: boolean
+  /** Numbers new items itself (`generated: 'database'`). */
+  readonly generatedNumbers: boolean
+}
+
+/**
+ * The port of storage. An adapter keeps rows of flat values; types, validation, rights and JSON are
+ * the service's business. The published cases of `rowgate/conformance` are the exact contract.
+ */
+export interface StorageAdapter extends StorageReader {
+  /** For messages, such as `memory`. */
+  readonly name: string
+  readonly supports: StorageAbilities
+  /**
+   * Called once, before any other call, with every collection that the adapter keeps. MUST fail with
+   * a clear message when a table does not fit its definition.
+   */
+  open(collections: readonly PublishedCollection[]): MaybePromise<void>
+  /** Optional ability `textPages`. Undefined: this query has to go through `filter`. */
+  filterText?(
+    collection: PublishedCollection,
+    query: StorageQuery,
+  ): MaybePromise<StorageTextPage | undefined>
+  /**
+   * Runs work in a transaction: commits when it resolves, and only then resolves itself; undoes
+   * everything when it rejects, and rejects with the same error. Others MUST NOT see what is not
+   * committed. Two transactions that write the same row MUST NOT both commit on a stale view.
+   */
+  transaction<Result>(
+    options: TransactionOptions,
+    work: (transaction: StorageTransaction) => Promise<Result>,
+  ): Promise<Result>
+  /** Ends waiting work and releases what the adapter itself opened. */
+  close(): MaybePromise<void>
+}
+
+/** Why storage refused. Everything else that an adapter throws is answered with 500. */
+export type StorageErrorKind =
+  /** A unique value exists already: a failed save on `fields` (D22). */
+  | 'duplicate'
+  /** A row that the saved one refers to is missing, or a check of the database failed: a failed save. */
+  | 'invalid'
+  /** Other rows still refer to the deleted one: 409 (D28). */
+  | 'referenced'
+  /** Can't be reached, locked, full, out of time or closed: 503 (D29). */
+  | 'unavailable'
+
+const brand = Symbol.for('rowgate.StorageError')
+
+/** The error by which an adapter tells a refusal from a fault. */
+export class StorageError extends Error {
+  readonly kind: StorageErrorKind
+  /** The names of the fields concerned, where storage tells. */
+  readonly fields: readonly string[]
+
+  constructor(
+    kind: StorageErrorKind,
+    options: { readonly fields?: readonly string[]; readonly cause?: unknown } = {},
+  ) {
+    super(`storage: ${kind}`, options.cause === undefined ? undefined : { cause: options.cause })
+    this.name = 'StorageError'
+    this.kind = kind
+    this.fields = options.fields ?? []
+    Object.defineProperty(this, brand, { value: true })
+  }
+}
+
+/** Tells a {@link StorageError}, also one that another copy of the package made. */
+export function isStorageError(value: unknown): value is StorageError {
+  return typeof value === 'object' && value !== null && brand in value
+}
+
+/**
+ * The one folding of `$q` (D7): each code point in Unicode lower case, regardless of its neighbours,
+ * so that a capital sigma matches at the end of a word as well.
+ */
+export function searchText(text: string): string {
+  return text.replaceAll('Σ', 'σ').toLowerCase()
+}
