@@ -61,7 +61,7 @@ export interface CollectionAccess<C extends CollectionShape> {
   /** Filter by key: the item, or undefined. */
   get(key: Key<C>): Promise<Item<C> | undefined>
   /** New: an item with its defaults, not stored. */
-  new (): Promise<Draft<C>>
+  readonly new: () => Promise<Draft<C>>
   /** Change: defaults and validations of an insert (without a key) or update, not stored. */
   change(values: Partial<Draft<C>>, key?: Key<C>): Promise<SaveResult<Draft<C>>>
   insert(values: InsertValues<C>, options?: SaveOptions): Promise<SaveResult<Item<C>>>
@@ -187,6 +187,19 @@ export interface Handlers<C extends CollectionShape> {
     readonly after?: Handler<BeforeInsert<C>>
   }
 }
+
+/** What became of a user-defined event. A rejected one changed nothing. */
+export type CustomResult<Result> =
+  | {
+      readonly rejected: false
+      readonly result: Result
+      readonly validations: readonly ValidationEntry[]
+    }
+  | {
+      readonly rejected: true
+      readonly message: string
+      readonly validations: readonly ValidationEntry[]
+    }
 
 /** What a user-defined event sees, with its own collection at hand. */
 export interface CustomEvent<C extends CollectionShape> extends HandlerContext {

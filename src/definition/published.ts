@@ -40,6 +40,10 @@ export interface PublishedCollection {
   readonly key: readonly PublishedField[]
   /** The fields that end every sort order (D5): the key, or all sortable fields without one. */
   readonly tieBreakers: readonly PublishedField[]
+  /** The names of all fields, of those included by default, and of those that `$q` looks into. */
+  readonly allNames: readonly string[]
+  readonly defaultNames: readonly string[]
+  readonly searchNames: readonly string[]
   readonly publishes: ReadonlySet<PublishedEventName>
   readonly pageSize: { readonly default: number; readonly maximum: number }
   readonly validations: readonly Validation<Draft<CollectionShape>>[]
@@ -70,6 +74,9 @@ export function publishCollection(
     byName,
     key,
     tieBreakers: key.length > 0 ? key : fields.filter((field) => field.kind.compare !== undefined),
+    allNames: namesOf(fields),
+    defaultNames: namesOf(fields.filter((field) => field.includeByDefault)),
+    searchNames: namesOf(fields.filter((field) => field.search)),
     publishes: new Set(definition.publishes ?? publishableEvents(key.length > 0)),
     pageSize: { default: definition.pageSize?.default ?? Math.min(10, maximum), maximum },
     validations: definition.validations ?? [],
@@ -81,6 +88,10 @@ export function publishCollection(
 /** The events that a collection can publish: without a key items have no path. */
 export function publishableEvents(hasKey: boolean): readonly PublishedEventName[] {
   return hasKey ? ['Filter', 'Insert', 'Update', 'Delete'] : ['Filter', 'Insert']
+}
+
+function namesOf(fields: readonly PublishedField[]): readonly string[] {
+  return Object.freeze(fields.map((field) => field.name))
 }
 
 function publishField(name: string, definition: Field, inKey: boolean): PublishedField {

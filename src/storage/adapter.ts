@@ -1,42 +1,11 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import type { StoredValue } from '../definition/field-type.ts'
+import type { Condition, Row, StorageQuery } from '../event/event.ts'
 
 /** A value now, or a promise of it: an adapter may be synchronous. */
 export type MaybePromise<Value> = Value | Promise<Value>
 
-/**
- * The stored values of an item by field name. Text and every type that is text on the wire is a
- * string, integer and double a number, boolean a boolean, json its JSON text, no value null.
- */
-export type Row = Readonly<Record<string, StoredValue>>
-
-/** An equality condition (D8). All conditions of a list hold together. */
-export type Condition =
-  /** The stored value is exactly this one; null: there is none. Text differs by case, accent, space and form. */
-  | { readonly field: string; readonly is: 'equal'; readonly value: StoredValue }
-  /** The field has no value: null, or the empty text. */
-  | { readonly field: string; readonly is: 'empty' }
-
-/** One key of a sort order: null first when ascending and last when descending. */
-export interface SortField {
-  readonly field: string
-  readonly descending: boolean
-}
-
-/** A Filter in the language of storage: fully resolved. */
-export interface StorageQuery {
-  readonly conditions: readonly Condition[]
-  /** Rows in which one of the fields contains the text, both lower-cased (see `searchText`). */
-  readonly search: { readonly fields: readonly string[]; readonly text: string } | null
-  /** A total order: it always ends with the key, or with every sortable field where there is no key. */
-  readonly sort: readonly SortField[]
-  readonly limit: number
-  readonly offset: number
-  /** The fields that each row MUST have; in this order in a page as text. */
-  readonly select: readonly string[]
-  /** Whether to count all rows that match conditions and search, from the snapshot of the page. */
-  readonly count: boolean
-}
+export type { Condition, Row, SortField, StorageQuery } from '../event/event.ts'
+export { searchText } from '../event/search.ts'
 
 /** A page of rows. */
 export interface StoragePage {
@@ -167,12 +136,4 @@ export class StorageError extends Error {
 /** Tells a {@link StorageError}, also one that another copy of the package made. */
 export function isStorageError(value: unknown): value is StorageError {
   return typeof value === 'object' && value !== null && brand in value
-}
-
-/**
- * The one folding of `$q` (D7): each code point in Unicode lower case, regardless of its neighbours,
- * so that a capital sigma matches at the end of a word as well.
- */
-export function searchText(text: string): string {
-  return text.replaceAll('Σ', 'σ').toLowerCase()
 }

@@ -1,0 +1,166 @@
+import type { ApplicationDefinitions } from './application.ts'
+import type { Mistake } from './check.ts'
+import type { CollectionDefinition } from './collection.ts'
+import type { Bounds, DecimalOptions, Field, TextOptions } from './field.ts'
+import { fieldTypes } from './field-type.ts'
+import { publishableEvents } from './published.ts'
+import type { Json } from '../protocol/json.ts'
+
+/** What is wrong with well-formed applications: names that fit nothing, values that can't be. */
+export function inconsistencies(
+  applications: ApplicationDefinitions,
+  maximumPageSize: number,
+): readonly Mistake[] {
+  return Object.entries(applications).flatMap(([application, { collections }]) =>
+    Object.entries(collections).flatMap(([name, collection]) => {
+      const place = `applications.${application}.collections.${name}`
+      return checkCollection(collection, maximumPageSize).map((mistake) => ({
+        place: `${place}.${mistake.place}`,
+        advice: mistake.advice,
+      }))
+    }),
+  )
+}
+
+function checkCollection(
+  collection: CollectionDefinition,
+  maximumPageSize: number,
+): readonly Mistake[] {
+  const names = Object.keys(collection.fields)
+  if (names.length === 0) return [{ place: 'fields', advice: 'declare at least one field' }]
+  return [
+    ...checkKey(collection),
+    ...Object.entries(collection.fields).flatMap(([name, field]) =>
+      checkField(field).map(({ place, advice }) => ({ place: `fields.${name}.${place}`, advice })),
+    ),
+    ...checkColumns(collection),
+    ...checkPages(collection, maximumPageSize),
+    ...checkRules(collection),
+  ]
+}
+
+function checkKey({ key, fields, publishes = [] }: CollectionDefinition): readonly Mistake[] {
+  const names = typeof key === 'string' ? [key] : (key ?? [])
+  const mistakes: Mistake[] = []
+  for (const name of names) {
+    const field = fields[name]
+    if (field === undefined) {
+      const known = Object.keys(fields).join(', ')
+      mistakes.push({ place: 'key', advice: `${name} is no field; the fields are ${known}` })
+    } else if (!fieldTypes[field.type].filterable || field.type === 'double') {
+      mistakes.push({
+        place: 'key',
+        advice: `a ${field.type} field like ${name} can not be in a key`,
+      })
+    }
+  }
+  if (new Set(names).size < names.length)
+    mistakes.push({ place: 'key', advice: 'name each field once' })
+  for (const event of publishes) {
+    if (publishableEvents(names.length > 0).includes(event)) continue
+    mistakes.push({
+      place: 'publishes',
+      advice: `${event} needs a key: declare one, or leave it out`,
+    })
+  }
+  for (const [name, field] of Object.entries(fields)) {
+    if (!('generated' in field) || field.generated !== 'database') continue
+    if (names.length === 1 && names[0] === name) continue
+    const advice = 'the database numbers only a field that is the whole key'
+    mistakes.push({ place: `fields.${name}.generated`, advice })
+  }
+  return mistakes
+}
+
+function checkField(field: Field): readonly Mistake[] {
+  const { minLength = 0, maxLength = Infinity, pattern } = field as TextOptions
+  const { minimum, maximum } = field as Bounds<Json>
+  const declared = field as { readonly default?: unknown; readonly generated?: string }
+  const { precision, scale } = field as DecimalOptions
+  const mistakes: Mistake[] = []
+  if (field.type === 'decimal' && scale > precision) {
+    return [{ place: 'scale', advice: `must be at most the precision, ${precision}` }]
+  }
+  if (minLength > maxLength)
+    mistakes.push({ place: 'minLength', advice: 'must be at most maxLength' })
+  if (pattern !== undefined && !isPattern(pattern)) {
+    mistakes.push({ place: 'pattern', advice: 'must be a regular expression in Unicode mode' })
+  }
+  const values: readonly (readonly [string, unknown])[] = [
+    ['minimum', minimum],
+    ['maximum', maximum],
+    ['default', typeof declared.default === 'function' ? undefined : declared.default],
+    ...(field.enumeration ?? []).map((value) => ['enumeration', value] as const),
+  ]
+  const { accepts, mustBe, compare, store } = fieldTypes[field.type]
+  for (const [place, value] of values) {
+    if (value === undefined || (value === null && place === 'default')) continue
+    if (!accepts(value as Json, field)) mistakes.push({ place, advice: `must be ${mustBe(field)}` })
+  }
+  if (
+    mistakes.length === 0 &&
+    minimum !== undefined &&
+    maximum !== undefined &&
+    compare !== undefined
+  ) {
+    const apart = compare(store(minimum, field), store(maximum, field))
+    if (apart > 0) mistakes.push({ place: 'minimum', advice: 'must be at most maximum' })
+  }
+  if (declared.generated !== undefined && declared.default !== undefined) {
+    mistakes.push({ place: 'default', advice: 'leave it out, or leave out generated' })
+  }
+  return mistakes
+}
+
+function checkColumns({ fields }: CollectionDefinition): readonly Mistake[] {
+  const seen = new Map<string, string>()
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const column = (field.column ?? name).toLowerCase()
+    const other = seen.get(column)
+    seen.set(column, name)
+    if (other === undefined) return []
+    const advice = `${other} is kept in the same column; give one of them another (option column)`
+    return [{ place: `fields.${name}`, advice }]
+  })
+}
+
+function checkPages({ pageSize }: CollectionDefinition, limit: number): readonly Mistake[] {
+  const maximum = pageSize?.maximum ?? limit
+  if (maximum > limit) {
+    const advice = `must be at most ${limit}; raise the service's maximumPageSize first`
+    return [{ place: 'pageSize.maximum', advice }]
+  }
+  if ((pageSize?.default ?? 0) <= maximum) return []
+  return [{ place: 'pageSize.default', advice: `must be at most the maximum, ${maximum}` }]
+}
+
+function checkRules({ validations = [], fields }: CollectionDefinition): readonly Mistake[] {
+  const names = new Set<string>()
+  return validations.flatMap((rule, index) => {
+    const place = `validations.${index}`
+    const mistakes: Mistake[] = []
+    if (names.has(rule.name)) {
+      mistakes.push({
+        place: `${place}.name`,
+        advice: `another rule is called ${rule.name} already`,
+      })
+    }
+    names.add(rule.name)
+    if (rule.field !== undefined && !Object.hasOwn(fields, rule.field)) {
+      const known = Object.keys(fields).join(', ')
+      mistakes.push({
+        place: `${place}.field`,
+        advice: `${rule.field} is no field; the fields are ${known}`,
+      })
+    }
+    return mistakes
+  })
+}
+
+function isPattern(pattern: string): boolean {
+  try {
+    return new RegExp(pattern, 'u').unicode
+  } catch {
+    return false
+  }
+}

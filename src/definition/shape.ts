@@ -1,0 +1,151 @@
+import { z } from 'zod'
+
+const count = z.int().min(0)
+const code = z.custom<(...input: never) => unknown>((value) => typeof value === 'function', {
+  error: 'must be a function',
+})
+
+/** The name of an application or collection in a path: unreserved characters of URLs. */
+const endpoint = z
+  .string()
+  .regex(/^[A-Za-z0-9][A-Za-z0-9._~-]*$/, 'must consist of letters, digits and . _ ~ -')
+  .max(64)
+
+/** The name of a field: it stands in queries, where $ and - have a meaning. */
+const fieldName = z
+  .string()
+  .regex(
+    /^[\p{L}_][\p{L}\p{N}_]*$/u,
+    'must start with a letter and consist of letters, digits and _',
+  )
+  .max(64)
+  .refine((name) => !(name in Object.prototype), 'is a name that JavaScript uses itself')
+
+const common = {
+  includeByDefault: z.boolean().optional(),
+  required: z.boolean().optional(),
+  readOnly: z.boolean().optional(),
+  search: z.boolean().optional(),
+  column: z.string().min(1).optional(),
+  description: z.string().optional(),
+}
+
+// `form` says who reads it: code may hold functions, a JSON file can't.
+function valued<Value extends z.ZodType>(value: Value, form: Form) {
+  return {
+    ...common,
+    default: (form === 'code' ? z.union([code, value]) : value).optional(),
+    enumeration: z.array(value).min(1).optional(),
+  }
+}
+
+const bounds = <Value extends z.ZodType>(value: Value) => ({
+  minimum: value.optional(),
+  maximum: value.optional(),
+})
+
+function fieldShape(form: Form) {
+  const textual = valued(z.string(), form)
+  const time = { ...textual, ...bounds(z.string()), generated: z.literal('now').optional() }
+  const whole = { generated: z.literal('database').optional() }
+  return z.discriminatedUnion('type', [
+    z.strictObject({
+      type: z.literal('text'),
+      ...textual,
+      minLength: count.optional(),
+      maxLength: count.optional(),
+      pattern: z.string().optional(),
+    }),
+    z.strictObject({
+      type: z.literal('integer'),
+      ...valued(z.int(), form),
+      ...bounds(z.int()),
+      ...whole,
+    }),
+    z.strictObject({ type: z.literal('bigint'), ...textual, ...bounds(z.string()), ...whole }),
+    z.strictObject({
+      type: z.literal('decimal'),
+      ...textual,
+      ...bounds(z.string()),
+      precision: z.int().min(1).max(38),
+      scale: count.max(38),
+    }),
+    z.strictObject({
+      type: z.literal('double'),
+      ...valued(z.number(), form),
+      ...bounds(z.number()),
+    }),
+    z.strictObject({ type: z.literal('boolean'), ...valued(z.boolean(), form) }),
+    z.strictObject({ type: z.literal('date'), ...time }),
+    z.strictObject({ type: z.literal('dateTime'), ...time }),
+    z.strictObject({ type: z.literal('instant'), ...time }),
+    z.strictObject({
+      type: z.literal('uuid'),
+      ...textual,
+      generated: z.literal('uuid').optional(),
+    }),
+    z.strictObject({ type: z.literal('json'), ...valued(z.json(), form) }),
+  ])
+}
+
+const validation = z
+  .strictObject({
+    name: z.string().min(1),
+    severity: z.enum(['error', 'warning', 'information']),
+    field: z.string().optional(),
+    events: z.array(z.enum(['Insert', 'Update', 'Delete'])).optional(),
+    check: code.optional(),
+    schema: z
+      .custom((value) => Object(value) === value && '~standard' in (value as object), {
+        error: 'must be a Standard Schema validator',
+      })
+      .optional(),
+  })
+  .refine((rule) => (rule.check === undefined) !== (rule.schema === undefined), {
+    error: 'needs either check or schema',
+  })
+
+const saveHandlers = z.strictObject({
+  before: code.optional(),
+  after: code.optional(),
+  committed: code.optional(),
+})
+
+const behaviour = {
+  validations: z.array(validation).optional(),
+  events: z
+    .strictObject({
+      Filter: z.strictObject({ before: code.optional(), after: code.optional() }).optional(),
+      Insert: saveHandlers.optional(),
+      Update: saveHandlers.optional(),
+      Delete: saveHandlers.optional(),
+      New: z.strictObject({ after: code.optional() }).optional(),
+    })
+    .optional(),
+  userDefinedEvents: z.record(z.string().min(1), code).optional(),
+}
+
+/** Who reads a definition: code, with functions, or a JSON file. */
+export type Form = 'code' | 'json'
+
+/** The shape of the applications of a service, as zod checks it. */
+export function applicationsShape(form: Form) {
+  const collection = z.strictObject({
+    key: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
+    fields: z.record(fieldName, fieldShape(form)),
+    publishes: z.array(z.enum(['Filter', 'Insert', 'Update', 'Delete'])).optional(),
+    pageSize: z
+      .strictObject({ default: count.optional(), maximum: z.int().min(1).optional() })
+      .optional(),
+    table: z.string().min(1).optional(),
+    description: z.string().optional(),
+    ...(form === 'code' ? behaviour : {}),
+  })
+  return z.record(
+    endpoint,
+    z.strictObject({
+      description: z.string().optional(),
+      collections: z.record(endpoint, collection),
+    }),
+  )
+}

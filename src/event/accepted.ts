@@ -1,0 +1,32 @@
+import { itemValue } from '../definition/field-type.ts'
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { Json } from '../protocol/json.ts'
+import type { ItemValues } from './event.ts'
+import { stored } from './submitted.ts'
+
+/** The canonical form of a value that host code produced. Throws a TypeError for a wrong type. */
+export function acceptedType(field: PublishedField, value: unknown): Json {
+  const { kind, definition } = field
+  const rightJson = kind.jsonType === undefined || typeof value === kind.jsonType
+  const loose = field.type === 'bigint' && typeof value === 'number'
+  if ((!rightJson && !loose) || !kind.accepts(value as Json, definition)) {
+    throw new TypeError(`The value of ${field.name} must be ${kind.mustBe(definition)}.`)
+  }
+  return itemValue(field.type, stored(field, value as Json))
+}
+
+/** The canonical form of an item that a handler may have changed. Throws a TypeError for what it may not be. */
+export function acceptedItem(
+  collection: PublishedCollection,
+  item: Readonly<ItemValues>,
+): ItemValues {
+  const accepted: ItemValues = {}
+  for (const name of Object.keys(item)) {
+    const field = collection.byName.get(name)
+    if (field === undefined)
+      throw new TypeError(`The collection ${collection.name} has no field ${name}.`)
+    const value: unknown = item[name]
+    accepted[name] = value === null || value === undefined ? null : acceptedType(field, value)
+  }
+  return accepted
+}

@@ -1,0 +1,96 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import {
+  encodeItem,
+  encodePage,
+  encodeRefusal,
+  type JsonText,
+  type ValidationEntry,
+} from '../protocol/envelope.ts'
+import type { DataEvent, ItemValues, Row } from './event.ts'
+import { encodeRow, encodeRows } from './serialize.ts'
+
+/** A page of items, as rows or as the JSON text that storage wrote. */
+export interface PageOutcome {
+  readonly type: 'page'
+  readonly collection: PublishedCollection
+  readonly select: readonly string[]
+  readonly page: { readonly rows: readonly Row[] } | { readonly json: JsonText }
+  readonly count: number | null
+  readonly validations: readonly ValidationEntry[]
+}
+
+/** A single item, as a row or as the JSON text that storage wrote. */
+export interface ItemOutcome {
+  readonly type: 'item'
+  readonly collection: PublishedCollection
+  readonly item: { readonly row: Row } | { readonly json: JsonText }
+  readonly validations: readonly ValidationEntry[]
+}
+
+/** A save or delete that was not done. Nothing is changed. */
+export interface RejectedOutcome {
+  readonly type: 'rejected'
+  /** Errors refuse; warnings wait for the consumer's confirmation. */
+  readonly reason: 'errors' | 'warnings'
+  readonly message: string
+  /** The submitted values, or the item that was not deleted. */
+  readonly echo: Readonly<ItemValues> | undefined
+  readonly validations: readonly ValidationEntry[]
+}
+
+/** What became of an event. */
+export type Outcome = PageOutcome | ItemOutcome | RejectedOutcome
+
+/** A status and an envelope. */
+export interface EncodedOutcome {
+  /** The HTTP status. */
+  readonly status: number
+  readonly body: JsonText
+}
+
+/**
+ * Writes an outcome as an envelope (sections 2.1 and 7). The body of a failed validation carries
+ * status 200 beside HTTP 400, as the contract shows, unless `bodyStatus` is `http` (D21).
+ */
+export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http'): EncodedOutcome {
+  switch (outcome.type) {
+    case 'page': {
+      const { collection, select, page, count, validations } = outcome
+      const items = 'json' in page ? page.json : encodeRows(collection, page.rows, select)
+      return { status: 200, body: encodePage(items, count, validations) }
+    }
+    case 'item': {
+      const { collection, item, validations } = outcome
+      const text = 'json' in item ? item.json : encodeRow(collection, item.row, collection.allNames)
+      return { status: 200, body: encodeItem(text, validations) }
+    }
+    case 'rejected': {
+      const { reason, message, echo, validations } = outcome
+      const status = reason === 'errors' && bodyStatus === 'contract' ? 200 : 400
+      const item = echo === undefined ? {} : { item: JSON.stringify(echo) }
+      return { status: 400, body: encodeRefusal({ ...item, message, validations, status }) }
+    }
+  }
+}
+
+const messages: Readonly<
+  Record<DataEvent['type'], Readonly<Record<RejectedOutcome['reason'], string>>>
+> = {
+  Filter: { errors: 'The request was refused.', warnings: 'The request needs confirmation.' },
+  Insert: { errors: 'The changes could not be saved.', warnings: 'The changes need confirmation.' },
+  Update: { errors: 'The changes could not be saved.', warnings: 'The changes need confirmation.' },
+  Delete: {
+    errors: 'The item could not be deleted.',
+    warnings: 'The deletion needs confirmation.',
+  },
+}
+
+/** A rejected outcome: errors weigh more than warnings, and both are listed (D22, D23). */
+export function reject(
+  event: DataEvent['type'],
+  echo: Readonly<ItemValues> | undefined,
+  validations: readonly ValidationEntry[],
+): RejectedOutcome {
+  const reason = validations.some((entry) => entry.severity === 'error') ? 'errors' : 'warnings'
+  return { type: 'rejected', reason, message: messages[event][reason], echo, validations }
+}

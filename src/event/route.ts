@@ -1,0 +1,32 @@
+import type { PublishedEventName } from '../definition/handler.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import { ServiceError } from '../errors.ts'
+import type { ResourcePath } from '../protocol/path.ts'
+
+type Methods = Readonly<Record<string, PublishedEventName>>
+
+/** The table of sections 4.1 and 6: which event a method invokes on which shape of path. */
+const methodsOf: { readonly collection: Methods; readonly item: Methods } = {
+  collection: { GET: 'Filter', POST: 'Insert' },
+  item: { GET: 'Filter', POST: 'Update', DELETE: 'Delete' },
+}
+
+/**
+ * The event that a method invokes on a path. Throws METHOD_NOT_ALLOWED with `Allow` for the path's
+ * shape, less the events that the collection does not publish (D13).
+ */
+export function routeMethod(
+  method: string,
+  path: ResourcePath,
+  collection: PublishedCollection | undefined,
+): PublishedEventName {
+  const methods = path.key === undefined ? methodsOf.collection : methodsOf.item
+  const event = Object.hasOwn(methods, method) ? methods[method] : undefined
+  if (event !== undefined && (collection?.publishes.has(event) ?? true)) return event
+  const allowed = Object.entries(methods)
+    .filter(([, invoked]) => collection?.publishes.has(invoked) ?? true)
+    .map(([name]) => name)
+  throw new ServiceError('METHOD_NOT_ALLOWED', 'The method is not supported here.', {
+    headers: { Allow: allowed.join(', ') },
+  })
+}

@@ -1,0 +1,46 @@
+import type { StoredValue } from '../definition/field-type.ts'
+import { itemValue } from '../definition/field-type.ts'
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { JsonText } from '../protocol/envelope.ts'
+import type { ItemValues, Row } from './event.ts'
+
+/** The item that a row stands for, with the named fields in their order. */
+export function itemOf(
+  collection: PublishedCollection,
+  row: Row,
+  names: readonly string[] = collection.allNames,
+): ItemValues {
+  const item: ItemValues = {}
+  for (const name of names) {
+    const field = collection.byName.get(name) as PublishedField
+    item[name] = itemValue(field.type, row[name] ?? null)
+  }
+  return item
+}
+
+/** The JSON text of a row's item. The text of a json field is embedded as it is stored. */
+export function encodeRow(
+  collection: PublishedCollection,
+  row: Row,
+  names: readonly string[],
+): JsonText {
+  let text = ''
+  for (const name of names) {
+    const field = collection.byName.get(name) as PublishedField
+    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${encodeStored(field, row[name] ?? null)}`
+  }
+  return `${text}}`
+}
+
+/** The JSON text of a page of rows. */
+export function encodeRows(
+  collection: PublishedCollection,
+  rows: readonly Row[],
+  names: readonly string[],
+): JsonText {
+  return `[${rows.map((row) => encodeRow(collection, row, names)).join(',')}]`
+}
+
+function encodeStored(field: PublishedField, value: StoredValue): JsonText {
+  return field.type === 'json' && typeof value === 'string' ? value : JSON.stringify(value)
+}

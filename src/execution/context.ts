@@ -1,0 +1,79 @@
+import type { EventName, Find, HandlerContext, Reach } from '../definition/handler.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import type { Finding } from '../event/findings.ts'
+import { Refusal } from './guard.ts'
+import type { Terms } from './runtime.ts'
+
+/** How many items `find` returns unless it is told otherwise. */
+const findLimit = 100
+
+/** A signal that is made when somebody looks at it. */
+export interface LazySignal {
+  readonly signal: AbortSignal
+  abort(): void
+}
+
+/** The signal of host code: aborted when the caller has left, or when the code's time is over. */
+export function lazySignal(caller: AbortSignal | undefined): LazySignal {
+  let controller: AbortController | undefined
+  let signal: AbortSignal | undefined
+  return {
+    get signal() {
+      controller ??= new AbortController()
+      signal ??=
+        caller === undefined ? controller.signal : AbortSignal.any([caller, controller.signal])
+      return signal
+    },
+    abort: () => {
+      controller?.abort()
+    },
+  }
+}
+
+/** What host code sees of the event that it belongs to. */
+export function handlerContext(
+  terms: Terms,
+  { collection, event }: { readonly collection: PublishedCollection; readonly event: EventName },
+  { findings, stop }: { readonly findings: Finding[]; readonly stop: LazySignal },
+): HandlerContext {
+  const { runtime, caller } = terms
+  const reach = ((reference: string) => {
+    const reached = runtime.collectionOf(collection.application, reference)
+    return runtime.access({ ...terms, caller: { ...caller, confirmed: new Set() } }, reached)
+  }) as Reach
+  const find = (async (reference: string, conditions?: never, options = {}) => {
+    const page = await reach(reference).filter(conditions, {
+      limit: findLimit,
+      ...(options as object),
+    })
+    return page.items
+  }) as Find
+  const add = (severity: Finding['severity'], name: string, message: unknown, field?: string) => {
+    if (typeof message !== 'string' || message === '') {
+      throw new TypeError('The message of a validation must be a text that is not empty.')
+    }
+    findings.push({ severity, name, message, field })
+  }
+  return {
+    event,
+    principal: caller.principal,
+    get signal() {
+      return stop.signal
+    },
+    collection: reach,
+    find,
+    error: (message, field) => {
+      add('error', event, message, field)
+    },
+    warning: (name, message, field) => {
+      add('warning', `${event}:${name}`, message, field)
+    },
+    information: (message, field) => {
+      add('information', event, message, field)
+    },
+    refuse: (message, field) => {
+      add('error', event, message, field)
+      throw new Refusal(message)
+    },
+  }
+}

@@ -1,0 +1,42 @@
+import type { CustomEvent, CustomResult } from '../definition/handler.ts'
+import type { CollectionShape } from '../definition/item.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import { judge } from '../event/findings.ts'
+import { reject } from '../event/outcome.ts'
+import { inTransaction, Undo } from './run.ts'
+import type { Caller, Runtime } from './runtime.ts'
+import { openScope } from './scope.ts'
+
+/**
+ * Runs a user-defined event in a transaction of its own (section 6). It can't be reached over HTTP.
+ * Throws a TypeError for a name that the collection does not define.
+ */
+export async function runCustom(
+  runtime: Runtime,
+  caller: Caller,
+  collection: PublishedCollection,
+  { name, input }: { readonly name: string; readonly input: unknown },
+): Promise<CustomResult<unknown>> {
+  const events = (collection.definition.userDefinedEvents ?? {}) as Readonly<
+    Record<string, (event: CustomEvent<CollectionShape>, input: unknown) => unknown>
+  >
+  const handler = Object.hasOwn(events, name) ? events[name] : undefined
+  if (handler === undefined)
+    throw new TypeError(`${collection.name} has no user-defined event ${name}.`)
+  const result = await inTransaction(runtime, { mode: 'write', brief: false }, async (running) => {
+    const terms = { runtime, caller, running }
+    const scope = openScope(terms, { collection, event: 'Custom', name })
+    const own = runtime.access(terms, collection)
+    let returned: unknown
+    await scope.untilRefused(async () => {
+      returned = await scope.call(name, () => handler({ ...scope.context, own }, input))
+    })
+    const occasion = { collection, event: 'Update', key: [], data: {} } as const
+    const { objections, information } = await judge(scope.findings, occasion, 'all')
+    if (objections.length > 0) throw new Undo(reject('Update', undefined, objections))
+    return { rejected: false, result: returned, validations: information } as const
+  })
+  if ('rejected' in result) return result
+  const { validations } = result
+  return { rejected: true, message: 'message' in result ? result.message : '', validations }
+}

@@ -1,0 +1,37 @@
+import type { BeforeDelete } from '../definition/handler.ts'
+import type { CollectionShape } from '../definition/item.ts'
+import { notFound } from '../errors.ts'
+import type { DeleteEvent } from '../event/event.ts'
+import { judge } from '../event/findings.ts'
+import { reject, type Outcome } from '../event/outcome.ts'
+import { itemOf } from '../event/serialize.ts'
+import { checkRules, rulesOn } from './rules.ts'
+import type { Terms } from './runtime.ts'
+import { openScope } from './scope.ts'
+import { finishWrite, readItem } from './write.ts'
+
+/** Delete: before, validations, the removal, after (section 6). */
+export async function deleteItem(event: DeleteEvent, terms: Terms): Promise<Outcome> {
+  const { collection, conditions, key } = event
+  const scope = openScope(terms, { collection, event: 'Delete' })
+  const judged = () =>
+    judge(scope.findings, { collection, event: 'Delete', key, data: {} }, terms.caller.confirmed)
+
+  const before = collection.events.Delete?.before
+  const rules = rulesOn(collection, 'Delete')
+  if (before !== undefined || rules.length > 0) {
+    const stored = Object.freeze(await readItem(terms.running.transaction, event))
+    await scope.untilRefused(async () => {
+      const seen = { ...scope.context, stored } as unknown as BeforeDelete<CollectionShape>
+      if (before !== undefined) await scope.call('before', () => before(seen))
+      await checkRules(rules, scope, { event: 'Delete', item: stored, stored })
+    })
+    const { objections } = await judged()
+    if (objections.length > 0) return reject('Delete', stored, objections)
+  }
+
+  const row = await terms.running.transaction.delete(collection, conditions)
+  if (row === undefined) throw notFound()
+  const stored = Object.freeze(itemOf(collection, row))
+  return finishWrite({ event, scope, row, stored, echo: stored, judged }, terms)
+}

@@ -1,0 +1,117 @@
+import type { AfterFilter, BeforeFilter } from '../definition/handler.ts'
+import type { CollectionShape } from '../definition/item.ts'
+import { notFound } from '../errors.ts'
+import { acceptedItem } from '../event/accepted.ts'
+import type { Condition, FilterEvent, ItemValues, Row } from '../event/event.ts'
+import { judge } from '../event/findings.ts'
+import { reject, type ItemOutcome, type Outcome, type PageOutcome } from '../event/outcome.ts'
+import { itemOf } from '../event/serialize.ts'
+import { stored } from '../event/submitted.ts'
+import { conditionsOf } from './conditions.ts'
+import type { StorageAdapter, StorageReader } from '../storage/adapter.ts'
+import { openScope, type Scope } from './scope.ts'
+import type { Terms } from './runtime.ts'
+
+/** Whether a Filter runs code of the host, and so needs a transaction. */
+export function hasFilterHandlers({ collection }: FilterEvent): boolean {
+  const { before, after } = collection.events.Filter ?? {}
+  return before !== undefined || after !== undefined
+}
+
+/** A Filter that nobody looks into: its page goes out as storage's own JSON text where it can. */
+export async function filterAsText(adapter: StorageAdapter, event: FilterEvent): Promise<Outcome> {
+  const text = await adapter.filterText?.(event.collection, event.query)
+  if (text === undefined) return filterAsRows(adapter, event)
+  const { collection, query } = event
+  if (event.result === 'item') {
+    if (text.length === 0) throw notFound()
+    return { type: 'item', collection, item: { json: text.json.slice(1, -1) }, validations: [] }
+  }
+  const { json, count } = text
+  return { type: 'page', collection, select: query.select, page: { json }, count, validations: [] }
+}
+
+/** A Filter without handlers whose rows are needed. */
+export async function filterAsRows(reader: StorageReader, event: FilterEvent): Promise<Outcome> {
+  const page = await reader.filter(event.collection, event.query)
+  return outcomeOf(event, page.rows, page.count)
+}
+
+/** A Filter with handlers: before, the query, after, in one transaction. */
+export async function filterWithHandlers(event: FilterEvent, terms: Terms): Promise<Outcome> {
+  const { collection } = event
+  const { before, after } = collection.events.Filter ?? {}
+  const scope = openScope(terms, { collection, event: 'Filter' })
+  const narrowing: Condition[] = []
+  let items: readonly ItemValues[] = []
+  let count: number | null = null
+  await scope.untilRefused(async () => {
+    if (before !== undefined)
+      await scope.call('before', () => before(narrowed(scope, event, narrowing)))
+    // An `after` handler sees whole items, whatever the consumer selected.
+    const select = after === undefined ? event.query.select : collection.allNames
+    const conditions = [...event.query.conditions, ...narrowing]
+    const page = await terms.running.transaction.filter(collection, {
+      ...event.query,
+      conditions,
+      select,
+    })
+    if (event.result === 'item' && page.rows.length === 0) throw notFound()
+    items = page.rows.map((row) => itemOf(collection, row, select))
+    count = page.count
+    if (after === undefined) return
+    const seen: AfterFilter<CollectionShape> = { ...scope.context, items }
+    await scope.call('after', async () => {
+      await after(seen)
+      items = items.map((item) => acceptedItem(collection, item))
+    })
+  })
+  // Nothing is saved, so there is nothing to confirm: warnings are only listed.
+  const occasion = { collection, event: 'Filter', key: [], data: {} } as const
+  const { objections, information } = await judge(scope.findings, occasion, noneConfirmed)
+  if (objections.some((entry) => entry.severity === 'error'))
+    return reject('Filter', undefined, objections)
+  const rows = items.map((item) => rowOf(event, item))
+  return { ...outcomeOf(event, rows, count), validations: [...objections, ...information] }
+}
+
+const noneConfirmed: ReadonlySet<string> = new Set()
+
+function narrowed(
+  scope: Scope,
+  event: FilterEvent,
+  conditions: Condition[],
+): BeforeFilter<CollectionShape> {
+  const where: BeforeFilter<CollectionShape>['where'] = (given) => {
+    conditions.push(...conditionsOf(event.collection, given))
+  }
+  return { ...scope.context, where }
+}
+
+function rowOf({ collection }: FilterEvent, item: ItemValues): Row {
+  const entries = collection.fields
+    .filter((field) => field.name in item)
+    .map((field) => [field.name, stored(field, item[field.name])])
+  return Object.fromEntries(entries) as Row
+}
+
+function outcomeOf(
+  event: FilterEvent,
+  rows: readonly Row[],
+  count: number | null,
+): PageOutcome | ItemOutcome {
+  const { collection, query } = event
+  if (event.result === 'page') {
+    return {
+      type: 'page',
+      collection,
+      select: query.select,
+      page: { rows },
+      count,
+      validations: [],
+    }
+  }
+  const [row] = rows
+  if (row === undefined) throw notFound()
+  return { type: 'item', collection, item: { row }, validations: [] }
+}

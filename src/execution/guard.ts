@@ -1,0 +1,67 @@
+import { internal, isServiceError } from '../errors.ts'
+import type { Place } from '../observation.ts'
+import { isStorageError, type MaybePromise } from '../storage/adapter.ts'
+import type { Runtime } from './runtime.ts'
+
+/** Thrown by a handler's `refuse`: its finding is recorded, and the event ends at once. */
+export class Refusal extends Error {}
+
+/** Host code of one event: what is called, where, and how to tell it that its time is over. */
+export interface HostCall<Result> {
+  readonly place: Place
+  /** The rule's or handler's name, for reports. */
+  readonly name: string
+  readonly run: () => MaybePromise<Result>
+  readonly abort: () => void
+}
+
+/**
+ * Calls code of the host. What it throws becomes a report and the one 500 answer; refusals and errors
+ * of service and storage pass. Code that does not settle in time is cut off.
+ */
+export async function callHost<Result>(runtime: Runtime, call: HostCall<Result>): Promise<Result> {
+  try {
+    const result = call.run()
+    return isPromise(result) ? await inTime(runtime, call, result) : result
+  } catch (error) {
+    if (error instanceof Refusal || isServiceError(error) || isStorageError(error)) throw error
+    runtime.report({ type: 'handler-failed', place: call.place, name: call.name, error })
+    throw internal(error)
+  }
+}
+
+async function inTime<Result>(
+  runtime: Runtime,
+  call: HostCall<Result>,
+  result: Promise<Result>,
+): Promise<Result> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const { place, name } = call
+      runtime.report({
+        type: 'handler-timed-out',
+        place,
+        name,
+        milliseconds: runtime.handlerTimeout,
+      })
+      reject(internal(new Error(`${name} did not settle in time`)))
+      call.abort()
+    }, runtime.handlerTimeout)
+  })
+  try {
+    return await Promise.race([result, late])
+  } finally {
+    clearTimeout(timer)
+    result.catch(() => undefined)
+  }
+}
+
+function isPromise<Value>(value: MaybePromise<Value>): value is Promise<Value> {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    'then' in value &&
+    typeof value.then === 'function'
+  )
+}

@@ -1,0 +1,79 @@
+import type { EventName } from '../definition/handler.ts'
+import type { CollectionShape, Draft } from '../definition/item.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import type {
+  StandardSchema,
+  ValidatedEvent,
+  Validation,
+  ValidationContext,
+} from '../definition/validation.ts'
+import type { Finding } from '../event/findings.ts'
+import type { ItemValues } from '../event/event.ts'
+import type { Scope } from './scope.ts'
+
+type Rule = Validation<Draft<CollectionShape>>
+
+/** The rules of a collection that are checked on an event. Without `events`: Insert and Update. */
+export function rulesOn(collection: PublishedCollection, event: ValidatedEvent): readonly Rule[] {
+  return collection.validations.filter((rule) =>
+    (rule.events ?? ['Insert', 'Update']).includes(event),
+  )
+}
+
+/** Checks an item against rules, one after the other, and adds what they find to the scope. */
+export async function checkRules(
+  rules: readonly Rule[],
+  scope: Scope,
+  subject: {
+    readonly event: EventName
+    readonly item: Readonly<ItemValues>
+    readonly stored: Readonly<ItemValues> | null
+  },
+): Promise<void> {
+  const item = Object.freeze({ ...subject.item }) as Readonly<Draft<CollectionShape>>
+  const { principal, find, signal } = scope.context
+  const stored = subject.stored as ValidationContext<Draft<CollectionShape>>['stored']
+  const context = { event: subject.event, stored, principal, find, signal }
+  for (const rule of rules) {
+    const findings = await scope.call(rule.name, async () =>
+      'check' in rule
+        ? fromVerdict(rule, await rule.check(item, context))
+        : fromIssues(
+            rule,
+            await issuesOf(rule.schema, rule.field === undefined ? item : item[rule.field]),
+          ),
+    )
+    scope.findings.push(...findings)
+  }
+}
+
+type Issue = { readonly message: string; readonly field: string | undefined }
+
+function fromVerdict(rule: Rule, verdict: unknown): readonly Finding[] {
+  if (verdict === undefined || verdict === null) return []
+  if (typeof verdict !== 'string' || verdict === '') {
+    throw new TypeError(`The rule ${rule.name} must return its message, or nothing.`)
+  }
+  return [{ severity: rule.severity, name: rule.name, message: verdict, field: rule.field }]
+}
+
+function fromIssues(rule: Rule, issues: readonly Issue[]): readonly Finding[] {
+  const { severity, name } = rule
+  return issues.map(({ message, field }) => ({
+    severity,
+    name,
+    message,
+    field: rule.field ?? field,
+  }))
+}
+
+// A field without value is the business of `required`; null also stands for "absent" in most schemas.
+async function issuesOf(schema: StandardSchema, value: unknown): Promise<readonly Issue[]> {
+  if (value === null) return []
+  const result = await schema['~standard'].validate(value)
+  return (result.issues ?? []).map(({ message, path }) => {
+    const first = path?.[0]
+    const segment = typeof first === 'object' ? first.key : first
+    return { message, field: typeof segment === 'string' ? segment : undefined }
+  })
+}

@@ -1,0 +1,104 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import type { DataEvent } from '../event/event.ts'
+import type { Outcome } from '../event/outcome.ts'
+import type { TransactionOptions } from '../storage/adapter.ts'
+import { deleteItem } from './delete.ts'
+import { filterAsRows, filterAsText, filterWithHandlers, hasFilterHandlers } from './filter.ts'
+import type { Caller, Running, Runtime, Terms } from './runtime.ts'
+import { insertItem, updateItem } from './save.ts'
+
+/** The deepest nesting of events that handlers invoke. */
+const maximumDepth = 16
+
+/**
+ * Runs an event: a Filter that no handler touches as one read, everything else in a transaction that
+ * is undone unless the outcome is a success.
+ */
+export async function runEvent(
+  runtime: Runtime,
+  event: DataEvent,
+  caller: Caller,
+): Promise<Outcome> {
+  if (event.type === 'Filter' && !hasFilterHandlers(event))
+    return filterAsText(runtime.adapter, event)
+  const mode = event.type === 'Filter' ? 'read' : 'write'
+  const options = { mode, brief: isBrief(event.collection) } as const
+  return inTransaction(runtime, options, (running) =>
+    runNested(event, { runtime, caller, running }),
+  )
+}
+
+/**
+ * Runs an event inside a transaction in progress. A rejected event has changed nothing itself; when
+ * its handlers have written already, the whole transaction has to be undone.
+ */
+export async function runNested(event: DataEvent, terms: Terms): Promise<Outcome> {
+  const { running } = terms
+  if (running.depth >= maximumDepth) throw new TypeError('Handlers invoke events without end.')
+  const writes = running.log.writes
+  const outcome = await dispatch(event, {
+    ...terms,
+    running: { ...running, depth: running.depth + 1 },
+  })
+  if (outcome.type === 'rejected' && running.log.writes !== writes) throw new Undo(outcome)
+  return outcome
+}
+
+/** Runs work in a transaction of its own, which is undone when its result is a rejection. */
+export async function inTransaction<Result>(
+  runtime: Runtime,
+  options: TransactionOptions,
+  work: (running: Running) => Promise<Result | Outcome>,
+): Promise<Result | Outcome> {
+  const log: Running['log'] = { writes: 0, committed: [] }
+  try {
+    const result = await runtime.adapter.transaction(options, (transaction) =>
+      work({ transaction, depth: 0, log }),
+    )
+    for (const announce of log.committed) announce()
+    return result
+  } catch (error) {
+    if (error instanceof Undo) return error.outcome
+    throw error
+  }
+}
+
+/** Carries a rejection out of a transaction that has to be undone. */
+export class Undo extends Error {
+  readonly outcome: Outcome
+
+  constructor(outcome: Outcome) {
+    super('rejected')
+    this.outcome = outcome
+  }
+}
+
+function dispatch(event: DataEvent, terms: Terms): Promise<Outcome> {
+  switch (event.type) {
+    case 'Filter':
+      return hasFilterHandlers(event)
+        ? filterWithHandlers(event, terms)
+        : filterAsRows(terms.running.transaction, event)
+    case 'Insert':
+      return insertItem(event, terms)
+    case 'Update':
+      return updateItem(event, terms)
+    case 'Delete':
+      return deleteItem(event, terms)
+  }
+}
+
+const brevity = new WeakMap<PublishedCollection, boolean>()
+
+// Host code that waits for something must not hold up the writers that would share its commit.
+function isBrief(collection: PublishedCollection): boolean {
+  const known = brevity.get(collection)
+  if (known !== undefined) return known
+  const handlers = Object.values(collection.events).flatMap(
+    (event) => Object.values(event ?? {}) as unknown[],
+  )
+  const checks = collection.validations.map((rule) => ('check' in rule ? rule.check : undefined))
+  const brief = [...handlers, ...checks].every((code) => code?.constructor.name !== 'AsyncFunction')
+  brevity.set(collection, brief)
+  return brief
+}

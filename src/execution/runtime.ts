@@ -1,0 +1,52 @@
+import type { CollectionAccess } from '../definition/handler.ts'
+import type { CollectionShape } from '../definition/item.ts'
+import type { Principal } from '../definition/principal.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import type { Report } from '../observation.ts'
+import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
+
+/** What every event of a service runs with. */
+export interface Runtime {
+  readonly adapter: StorageAdapter
+  /** The collection of an application by definition or endpoint name. Throws a TypeError for an unknown one. */
+  readonly collectionOf: (
+    application: string,
+    reference: string | CollectionShape,
+  ) => PublishedCollection
+  /** A collection as handlers use it: inside their own transaction. */
+  readonly access: (
+    terms: Terms,
+    collection: PublishedCollection,
+  ) => CollectionAccess<CollectionShape>
+  readonly report: Report
+  /** Milliseconds that one handler or rule may take. */
+  readonly handlerTimeout: number
+  readonly now: () => Date
+  /** Keeps work that goes on after its answer, so that closing can wait for it. */
+  readonly track: (work: Promise<unknown>) => void
+}
+
+/** Who invoked an event, and on what terms. */
+export interface Caller {
+  readonly principal: Principal
+  /** The warnings that the caller confirmed. */
+  readonly confirmed: ReadonlySet<string> | 'all'
+  /** Aborted when the caller has left. Looked at only when host code runs. */
+  readonly signal: AbortSignal | undefined
+}
+
+/** A transaction in progress, shared by an event and the events that its handlers invoke. */
+export interface Running {
+  readonly transaction: StorageTransaction
+  /** How many events are nested in each other. */
+  readonly depth: number
+  /** Counts what was written, and holds what is to be done after the commit. */
+  readonly log: { writes: number; readonly committed: (() => void)[] }
+}
+
+/** The circumstances of one event. */
+export interface Terms {
+  readonly runtime: Runtime
+  readonly caller: Caller
+  readonly running: Running
+}

@@ -1,0 +1,195 @@
+import type { BeforeInsert, BeforeUpdate } from '../definition/handler.ts'
+import type { CollectionShape } from '../definition/item.ts'
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import { notFound } from '../errors.ts'
+import { acceptedItem } from '../event/accepted.ts'
+import { completeItem } from '../event/defaults.ts'
+import type { InsertEvent, ItemValues, Row, UpdateEvent } from '../event/event.ts'
+import { judge, type Judgement } from '../event/findings.ts'
+import { reject, type Outcome, type RejectedOutcome } from '../event/outcome.ts'
+import { fault, inDefinitionOrder, keyFaults, requiredFaults, stored } from '../event/submitted.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
+import { checkRules, rulesOn } from './rules.ts'
+import type { Terms } from './runtime.ts'
+import { openScope, type Scope } from './scope.ts'
+import { finishWrite, readItem, storeOrFault } from './write.ts'
+
+/** A save between its request and its write. */
+export interface Save {
+  readonly event: InsertEvent | UpdateEvent
+  readonly scope: Scope
+  /** The item as it is stored; null for an Insert. */
+  readonly stored: Readonly<ItemValues> | null
+  /** The item as it would be stored. Handlers may change it. */
+  readonly draft: ItemValues
+  /** What the request itself gets wrong. */
+  readonly faults: readonly ValidationEntry[]
+}
+
+/** Insert: defaults, before, validations, the write, after (section 6). */
+export async function insertItem(event: InsertEvent, terms: Terms): Promise<Outcome> {
+  const save = await openInsert(event, terms)
+  const refusal = refuseFaults(save) ?? (await examine(save, terms, ['before', 'validations']))
+  if (refusal !== undefined) return refusal
+  const { collection } = event
+  const row = rowOf(
+    collection,
+    save.draft,
+    (field, value) => value !== null || field.generated !== 'database',
+  )
+  return write(save, terms, () => terms.running.transaction.insert(collection, row))
+}
+
+/** Update: the stored item with the submitted values, before, validations, the write, after (section 6). */
+export async function updateItem(event: UpdateEvent, terms: Terms): Promise<Outcome> {
+  const save = await openUpdate(event, terms)
+  const refusal = refuseFaults(save) ?? (await examine(save, terms, ['before', 'validations']))
+  if (refusal !== undefined) return refusal
+  const { collection, conditions } = event
+  const before = save.stored ?? {}
+  const changes = rowOf(
+    collection,
+    save.draft,
+    (field, value) => value !== stored(field, before[field.name]),
+  )
+  return write(save, terms, async () => {
+    const row = await terms.running.transaction.update(collection, conditions, changes)
+    if (row === undefined) throw notFound()
+    return row
+  })
+}
+
+/** Opens an Insert: the new item is the submitted one, completed with defaults. */
+export async function openInsert(event: InsertEvent, terms: Terms): Promise<Save> {
+  const { collection, submitted } = event
+  const scope = openScope(terms, { collection, event: 'Insert' })
+  const given = writable(collection, submitted.values)
+  const draft = await scope.call('default', () =>
+    completeItem(collection, given, terms.runtime.now),
+  )
+  return { event, scope, stored: null, draft, faults: allFaults(event, draft) }
+}
+
+/** Opens an Update: the item is the stored one with the submitted values. Throws NOT_FOUND without one. */
+export async function openUpdate(event: UpdateEvent, terms: Terms): Promise<Save> {
+  const { collection, submitted } = event
+  const scope = openScope(terms, { collection, event: 'Update' })
+  const item = Object.freeze(await readItem(terms.running.transaction, event))
+  const draft = { ...item, ...writable(collection, submitted.values) }
+  return { event, scope, stored: item, draft, faults: allFaults(event, item) }
+}
+
+/**
+ * Refuses what the request itself gets wrong, with whatever else is plainly missing (D22): code of
+ * the host never meets a value of a wrong type.
+ */
+export function refuseFaults(save: Save): RejectedOutcome | undefined {
+  if (save.faults.length === 0) return undefined
+  const { collection, submitted, type } = save.event
+  const named = new Set(save.faults.map((entry) => entry.field))
+  const missing = incomplete(save).filter((entry) => !named.has(entry.field))
+  return reject(type, submitted.echo, inDefinitionOrder(collection, [...save.faults, ...missing]))
+}
+
+/** Runs the host's code around a save that has no faults of its own; a rejection when it objects. */
+export async function examine(
+  save: Save,
+  terms: Terms,
+  steps: readonly ('before' | 'validations')[],
+): Promise<RejectedOutcome | undefined> {
+  const { event, scope } = save
+  await scope.untilRefused(async () => {
+    if (steps.includes('before')) await runBefore(save)
+    if (steps.includes('validations')) await validate(save)
+  })
+  const { objections } = await judgeSave(save, terms)
+  return objections.length === 0 ? undefined : reject(event.type, event.submitted.echo, objections)
+}
+
+/** What the findings of a save amount to. */
+export function judgeSave({ event, scope }: Save, { caller }: Terms): Promise<Judgement> {
+  const { collection, type, submitted } = event
+  const key = event.type === 'Update' ? event.key : []
+  return judge(
+    scope.findings,
+    { collection, event: type, key, data: submitted.values },
+    caller.confirmed,
+  )
+}
+
+async function runBefore({ event, scope, stored: item, draft }: Save): Promise<void> {
+  const { collection, type } = event
+  const before = collection.events[type]?.before
+  if (before === undefined) return
+  await scope.call('before', async () => {
+    const seen = { ...scope.context, item: draft, stored: item }
+    await before(seen as BeforeInsert<CollectionShape> & BeforeUpdate<CollectionShape>)
+    Object.assign(draft, acceptedItem(collection, draft))
+  })
+  scope.add(collection.constraints(draft))
+}
+
+async function validate(save: Save): Promise<void> {
+  const { event, scope, stored: before, draft: item } = save
+  scope.add(incomplete(save))
+  const rules = rulesOn(event.collection, event.type)
+  await checkRules(rules, scope, { event: event.type, item, stored: before })
+}
+
+async function write(save: Save, terms: Terms, store: () => Row | Promise<Row>): Promise<Outcome> {
+  const { event, scope } = save
+  const { collection, type, submitted } = event
+  const result = await storeOrFault(collection, store)
+  if ('fault' in result) return reject(type, submitted.echo, [result.fault])
+  const { row } = result
+  const judged = () => judgeSave(save, terms)
+  return finishWrite(
+    { event, scope, row, stored: save.stored, echo: submitted.echo, judged },
+    terms,
+  )
+}
+
+function allFaults(
+  { collection, submitted }: InsertEvent | UpdateEvent,
+  before: Readonly<ItemValues>,
+): readonly ValidationEntry[] {
+  // A read-only field may be sent back unchanged (D16).
+  const changed = collection.fields
+    .filter((field) => field.readOnly && field.name in submitted.values)
+    .filter(
+      (field) => stored(field, submitted.values[field.name]) !== stored(field, before[field.name]),
+    )
+  return [...submitted.faults, ...changed.map((field) => fault(field.name, 'is read-only'))]
+}
+
+function incomplete({ event, stored: before, draft }: Save): readonly ValidationEntry[] {
+  const { collection, submitted } = event
+  if (before === null) {
+    const missing = requiredFaults(collection, draft, (field) => field.generated !== 'database')
+    return [...missing, ...keyFaults(collection, draft)]
+  }
+  // An item that was incomplete already can still be changed elsewhere.
+  const touched = (field: PublishedField) =>
+    field.name in submitted.values || before[field.name] !== null
+  return requiredFaults(collection, draft, touched)
+}
+
+function writable(collection: PublishedCollection, values: Readonly<ItemValues>): ItemValues {
+  const entries = Object.entries(values).filter(
+    ([name]) => collection.byName.get(name)?.readOnly === false,
+  )
+  return Object.fromEntries(entries)
+}
+
+function rowOf(
+  collection: PublishedCollection,
+  item: Readonly<ItemValues>,
+  among: (field: PublishedField, value: Row[string]) => boolean,
+): Row {
+  const row: Record<string, Row[string]> = {}
+  for (const field of collection.fields) {
+    const value = stored(field, item[field.name])
+    if (among(field, value ?? null)) row[field.name] = value
+  }
+  return row
+}

@@ -1,0 +1,52 @@
+import type { EventName, HandlerContext } from '../definition/handler.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import type { Finding } from '../event/findings.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
+import { handlerContext, lazySignal } from './context.ts'
+import { callHost, Refusal } from './guard.ts'
+import type { Terms } from './runtime.ts'
+
+/** One event as the host's code meets it: what it sees, and what it finds. */
+export interface Scope {
+  readonly findings: Finding[]
+  readonly context: HandlerContext
+  /** Records what the definition's own checks found. */
+  add(entries: readonly ValidationEntry[]): void
+  /** Calls a rule or handler; see `callHost`. */
+  call<Result>(name: string, run: () => Result | Promise<Result>): Promise<Result>
+  /** Does work until a handler refuses; the refusal is among the findings then. */
+  untilRefused(work: () => Promise<void>): Promise<void>
+}
+
+/** Opens the scope of one event. `name` is that of a user-defined event. */
+export function openScope(
+  terms: Terms,
+  subject: {
+    readonly collection: PublishedCollection
+    readonly event: EventName
+    readonly name?: string
+  },
+): Scope {
+  const { collection, event, name = event } = subject
+  const { runtime } = terms
+  const findings: Finding[] = []
+  const place = { application: collection.application, collection: collection.name, event: name }
+  const stop = lazySignal(terms.caller.signal)
+  const context = handlerContext(terms, subject, { stop, findings })
+  return {
+    findings,
+    context,
+    add: (entries) => {
+      for (const { severity, message, field } of entries)
+        findings.push({ severity, name: '', message, field })
+    },
+    call: (callee, run) => callHost(runtime, { place, name: callee, run, abort: stop.abort }),
+    untilRefused: async (work) => {
+      try {
+        await work()
+      } catch (error) {
+        if (!(error instanceof Refusal)) throw error
+      }
+    },
+  }
+}

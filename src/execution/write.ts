@@ -1,0 +1,106 @@
+import type { AfterSave, Committed } from '../definition/handler.ts'
+import type { CollectionShape } from '../definition/item.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import { notFound } from '../errors.ts'
+import type { DeleteEvent, InsertEvent, ItemValues, Row, UpdateEvent } from '../event/event.ts'
+import type { Judgement } from '../event/findings.ts'
+import { reject, type Outcome } from '../event/outcome.ts'
+import { itemEvent } from '../event/plan.ts'
+import { itemOf } from '../event/serialize.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
+import { isStorageError, type MaybePromise, type StorageReader } from '../storage/adapter.ts'
+import { callHost } from './guard.ts'
+import type { Terms } from './runtime.ts'
+import type { Scope } from './scope.ts'
+
+/** The item that an event is about, as it is stored. Throws NOT_FOUND when there is none. */
+export async function readItem(
+  reader: StorageReader,
+  event: UpdateEvent | DeleteEvent,
+): Promise<ItemValues> {
+  const { query } = itemEvent(event.collection, event.conditions)
+  const { rows } = await reader.filter(event.collection, query)
+  const [row] = rows
+  if (row === undefined) throw notFound()
+  return itemOf(event.collection, row)
+}
+
+/** Stores, and turns what storage objects to into a validation entry (D22). */
+export async function storeOrFault(
+  collection: PublishedCollection,
+  store: () => MaybePromise<Row>,
+): Promise<{ readonly row: Row } | { readonly fault: ValidationEntry }> {
+  try {
+    return { row: await store() }
+  } catch (error) {
+    if (!isStorageError(error)) throw error
+    const [field] = error.fields
+    const named = { severity: 'error', ...(field !== undefined && { field }) } as const
+    if (error.kind === 'duplicate') {
+      const names = error.fields.length === 0 ? 'unique value' : error.fields.join(', ')
+      return {
+        fault: { message: `Another item of ${collection.name} has this ${names}.`, ...named },
+      }
+    }
+    if (error.kind !== 'invalid') throw error
+    return {
+      fault: { message: `${field ?? 'A value'} is not accepted by the database.`, ...named },
+    }
+  }
+}
+
+/** A save or delete that storage has done, and the transaction has not committed. */
+export interface Written {
+  readonly event: InsertEvent | UpdateEvent | DeleteEvent
+  readonly scope: Scope
+  readonly row: Row
+  /** The item as it was; null for an Insert. */
+  readonly stored: Readonly<ItemValues> | null
+  readonly echo: Readonly<ItemValues>
+  readonly judged: () => Promise<Judgement>
+}
+
+/** After the write: the `after` handler may still object, and `committed` waits for the commit. */
+export async function finishWrite(written: Written, terms: Terms): Promise<Outcome> {
+  const { event, scope, row, echo } = written
+  const { collection, type } = event
+  terms.running.log.writes++
+  const after: ((event: AfterSave<CollectionShape>) => unknown) | undefined =
+    collection.events[type]?.after
+  if (after !== undefined) {
+    const seen = { ...scope.context, ...itemsOf(written) }
+    await scope.untilRefused(() =>
+      scope.call('after', async () => {
+        await after(seen)
+      }),
+    )
+  }
+  const { objections, information } = await written.judged()
+  if (objections.length > 0) return reject(type, echo, objections)
+  announceCommit(written, terms)
+  return { type: 'item', collection, item: { row }, validations: information }
+}
+
+function announceCommit(written: Written, { runtime, caller, running }: Terms): void {
+  const { collection, type } = written.event
+  const committed: ((event: Committed<CollectionShape>) => unknown) | undefined =
+    collection.events[type]?.committed
+  if (committed === undefined) return
+  const place = { application: collection.application, collection: collection.name, event: type }
+  const run = async () => {
+    await committed({ event: type, principal: caller.principal, ...itemsOf(written) })
+  }
+  running.log.committed.push(() => {
+    const call = { place, name: 'committed', run, abort: () => undefined }
+    runtime.track(callHost(runtime, call).catch(() => undefined))
+  })
+}
+
+function itemsOf({
+  event,
+  row,
+  stored,
+}: Written): Pick<AfterSave<CollectionShape>, 'item' | 'stored'> {
+  const item = Object.freeze(itemOf(event.collection, row))
+  return { item, stored } as Pick<AfterSave<CollectionShape>, 'item' | 'stored'>
+}

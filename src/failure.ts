@@ -1,0 +1,20 @@
+import { internal, isServiceError, ServiceError, unavailable } from './errors.ts'
+import type { Report } from './observation.ts'
+import { isStorageError } from './storage/adapter.ts'
+
+/**
+ * Turns anything that was thrown while a request was served into the one refusal that the consumer
+ * gets (D28, D29). What the consumer may not know is reported to the host.
+ */
+export function asServiceError(error: unknown, report: Report): ServiceError {
+  if (isServiceError(error)) return error
+  if (isStorageError(error) && error.kind === 'referenced') {
+    return new ServiceError('ITEM_IN_USE', 'Other items still refer to this one.', { cause: error })
+  }
+  if (isStorageError(error) && error.kind === 'unavailable') {
+    report({ type: 'storage-unavailable', error })
+    return unavailable(error)
+  }
+  report({ type: 'request-failed', error })
+  return internal(error)
+}

@@ -1,0 +1,47 @@
+import { ServiceError } from '../errors.ts'
+import type { ServiceRequest } from '../event/request.ts'
+import { acceptsJson, isIdentity, isJson } from '../protocol/media.ts'
+
+/** Refuses a request that does not accept JSON. Throws NOT_ACCEPTABLE (D14). */
+export function requireJsonAccepted(request: ServiceRequest): void {
+  if (acceptsJson(request.header('accept'))) return
+  throw new ServiceError('NOT_ACCEPTABLE', 'Responses are application/json only.')
+}
+
+/**
+ * Reads the bytes of a JSON body. Throws UNSUPPORTED_MEDIA_TYPE for another media type, charset or
+ * content coding, and BODY_TOO_LARGE above `limit` bytes (D14, D15).
+ */
+export async function readBytes(request: ServiceRequest, limit: number): Promise<Uint8Array> {
+  const contentType = request.header('content-type')
+  const length = request.header('content-length')
+  const bodyless = contentType === undefined && !hasBody(request)
+  if (!bodyless && !isJson(contentType)) {
+    const headers = { Accept: 'application/json' }
+    throw new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The request body must be application/json in UTF-8.',
+      { headers },
+    )
+  }
+  if (!isIdentity(request.header('content-encoding'))) {
+    const headers = { 'Accept-Encoding': 'identity' }
+    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Encoded request bodies are not supported.', {
+      headers,
+    })
+  }
+  if (length !== undefined && Number(length) > limit) throw bodyTooLarge(limit)
+  return bodyless ? new Uint8Array() : request.body(limit)
+}
+
+/** The refusal of a body above the limit. */
+export function bodyTooLarge(limit: number): ServiceError {
+  return new ServiceError('BODY_TOO_LARGE', `The request body is larger than ${limit} bytes.`)
+}
+
+function hasBody(request: ServiceRequest): boolean {
+  const length = request.header('content-length')
+  return (
+    request.header('transfer-encoding') !== undefined || (length !== undefined && length !== '0')
+  )
+}

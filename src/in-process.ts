@@ -1,0 +1,58 @@
+import type { CollectionAccess, CustomResult } from './definition/handler.ts'
+import type { CollectionShape } from './definition/item.ts'
+import type { Principal } from './definition/principal.ts'
+import { ownAccess } from './execution/access.ts'
+import { runCustom } from './execution/custom.ts'
+import type { Runtime } from './execution/runtime.ts'
+import type { Publication } from './publication.ts'
+
+type CollectionsOf<Application> = Application extends { readonly collections: infer Collections }
+  ? Collections
+  : never
+
+type CustomOf<C> = C extends { readonly userDefinedEvents?: infer Events }
+  ? NonNullable<Events>
+  : never
+
+type InputOf<Event> = Event extends (event: never, input: infer Input) => unknown ? Input : never
+
+type ResultOf<Event> = Event extends (...given: never) => infer Result ? Awaited<Result> : never
+
+/** A collection of a service for host code: the contract's events, and the user-defined ones. */
+export type ServiceCollection<C extends CollectionShape> = CollectionAccess<C> & {
+  /** Runs a user-defined event (section 6). */
+  invoke<Name extends keyof CustomOf<C> & string>(
+    name: Name,
+    ...input: unknown extends InputOf<CustomOf<C>[Name]> ? [] : [input: InputOf<CustomOf<C>[Name]>]
+  ): Promise<CustomResult<ResultOf<CustomOf<C>[Name]>>>
+}
+
+/** The events of a service without HTTP, with the rights of one principal. */
+export interface InProcess<Applications> {
+  /** A collection by its names. Throws a TypeError when the service does not publish it. */
+  collection<
+    Application extends keyof Applications & string,
+    Name extends keyof CollectionsOf<Applications[Application]> & string,
+  >(
+    application: Application,
+    name: Name,
+  ): ServiceCollection<CollectionsOf<Applications[Application]>[Name] & CollectionShape>
+}
+
+/** Opens the events of a service to host code, on behalf of a principal. */
+export function inProcess<Applications>(
+  runtime: Runtime,
+  publication: Publication,
+  principal: Principal,
+): InProcess<Applications> {
+  const caller = { principal, confirmed: new Set<string>(), signal: undefined }
+  const collection = (application: string, name: string): unknown => {
+    const published = publication.collectionOf(application, name)
+    return Object.freeze({
+      ...ownAccess(runtime, caller, published),
+      invoke: (event: string, input: unknown) =>
+        runCustom(runtime, caller, published, { name: event, input }),
+    })
+  }
+  return { collection } as InProcess<Applications>
+}

@@ -1,0 +1,129 @@
+export { createService, type Service } from './service.ts'
+export type { ServiceOptions } from './options.ts'
+export type { InProcess, ServiceCollection } from './in-process.ts'
+export {
+  ServiceError,
+  errorStatuses,
+  isServiceError,
+  type ServiceErrorCode,
+  type ServiceErrorOptions,
+} from './errors.ts'
+export type { Observation, Place, Report } from './observation.ts'
+
+export {
+  defineCollection,
+  type CollectionBehaviour,
+  type CollectionData,
+  type CollectionDefinition,
+} from './definition/collection.ts'
+export type { ApplicationDefinition, ApplicationDefinitions } from './definition/application.ts'
+export {
+  bigint,
+  boolean,
+  date,
+  dateTime,
+  decimal,
+  double,
+  instant,
+  integer,
+  json,
+  text,
+  uuid,
+  type Bounds,
+  type DecimalOptions,
+  type DoubleOptions,
+  type Field,
+  type FieldOptions,
+  type FieldOptionsByType,
+  type FieldTypeName,
+  type FieldValues,
+  type Fields,
+  type IntegerOptions,
+  type TextOptions,
+  type TimeOptions,
+  type UuidOptions,
+} from './definition/field.ts'
+export type {
+  CollectionShape,
+  Conditions,
+  Draft,
+  InsertValues,
+  Item,
+  Key,
+  KeyName,
+  LooseItem,
+  UpdateValues,
+  ValueOf,
+} from './definition/item.ts'
+export {
+  error,
+  information,
+  warning,
+  type RuleOptions,
+  type StandardResult,
+  type StandardSchema,
+  type ValidatedEvent,
+  type Validation,
+  type ValidationContext,
+  type Verdict,
+} from './definition/validation.ts'
+export type {
+  AfterFilter,
+  AfterSave,
+  BeforeDelete,
+  BeforeFilter,
+  BeforeInsert,
+  BeforeUpdate,
+  CollectionAccess,
+  Committed,
+  CustomEvent,
+  CustomResult,
+  EventName,
+  FilterOptions,
+  Find,
+  HandlerContext,
+  Handlers,
+  ItemPage,
+  PublishedEventName,
+  Reach,
+  SaveOptions,
+  SaveResult,
+} from './definition/handler.ts'
+export { definitionJsonSchema, readApplications } from './definition/json-schema.ts'
+export type { JsonSchema } from './definition/schema.ts'
+export { anonymous, principal, type Principal } from './definition/principal.ts'
+export {
+  publishCollection,
+  type PublishedCollection,
+  type PublishedField,
+} from './definition/published.ts'
+export { itemValue, type FieldType, type StoredValue } from './definition/field-type.ts'
+export type { CheckConstraints } from './definition/constraints.ts'
+
+export type { Envelope, Severity, ValidationEntry } from './protocol/envelope.ts'
+export type { Json } from './protocol/json.ts'
+export type { Credentials, RequestHandler, ServiceReply, ServiceRequest } from './event/request.ts'
+
+export {
+  StorageError,
+  isStorageError,
+  searchText,
+  type Condition,
+  type MaybePromise,
+  type Row,
+  type SortField,
+  type StorageAbilities,
+  type StorageAdapter,
+  type StorageErrorKind,
+  type StoragePage,
+  type StorageQuery,
+  type StorageReader,
+  type StorageTextPage,
+  type StorageTransaction,
+  type TransactionOptions,
+} from './storage/adapter.ts'
+export { memoryStorage } from './storage/memory.ts'
+export { mount } from './storage/mount.ts'
+
+export { openAccess } from './security/open.ts'
+export type { SecurityProvider } from './security/provider.ts'

@@ -1,0 +1,115 @@
+import { z } from 'zod'
+import type { ApplicationDefinitions } from './definition/application.ts'
+import { explain, mistaken, type Mistake } from './definition/check.ts'
+import type { Report } from './observation.ts'
+import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
+import type { SecurityProvider } from './security/provider.ts'
+import type { StorageAdapter } from './storage/adapter.ts'
+
+/** What `createService` needs and may be told. */
+export interface ServiceOptions<Applications> {
+  /** The applications by endpoint name. */
+  readonly applications: Applications
+  readonly storage: StorageAdapter
+  /** Who may ask. `openAccess()` says in so many words that everybody may (D48). */
+  readonly security: SecurityProvider | readonly SecurityProvider[]
+  /** The maker's word in paths and headers: lower-case letters and digits. Default `svc`. */
+  readonly brand?: string
+  /** The contract version of the `X-Svc-Version` header; false leaves the header out. Default `4.54`. */
+  readonly serviceVersion?: string | false
+  /** What happens to a `$limit` above the maximum (D1). Default `clamp`. */
+  readonly limitExcess?: 'clamp' | 'reject'
+  /** The body status of a failed validation: 200 as the contract shows, or the HTTP status (D21). Default `contract`. */
+  readonly bodyStatus?: 'contract' | 'http'
+  /** The largest page maximum that a collection may set, in items. Default 100 (section 8). */
+  readonly maximumPageSize?: number
+  /** The largest request body, in bytes. Default 1048576. */
+  readonly bodyLimit?: number
+  /** How long one handler or rule may take, in milliseconds. Default 10000. */
+  readonly handlerTimeout?: number
+  /** Receives what goes wrong inside; see {@link Observation}. Default: nobody. */
+  readonly report?: Report
+  /** The clock of `generated: 'now'`. Default: the system's. */
+  readonly now?: () => Date
+}
+
+/** The options with all their defaults. */
+export type CompleteOptions = Required<Omit<ServiceOptions<ApplicationDefinitions>, 'security'>> & {
+  readonly security: readonly SecurityProvider[]
+}
+
+const code = z.custom<(...input: never) => unknown>((value) => typeof value === 'function', {
+  error: 'must be a function',
+})
+
+const shape = z.strictObject({
+  applications: z.custom((value) => typeof value === 'object' && value !== null, {
+    error: 'must be an object of applications by endpoint name',
+  }),
+  storage: z.custom(
+    (value) => typeof (value as StorageAdapter | undefined)?.transaction === 'function',
+    {
+      error: 'must be a storage adapter, for instance memoryStorage()',
+    },
+  ),
+  security: z.custom(
+    (value) => providersOf(value).length > 0 && providersOf(value).every(isProvider),
+    {
+      error:
+        'must be a security provider or a list of them; openAccess() says that everybody may do everything',
+    },
+  ),
+  brand: z
+    .string()
+    .regex(/^[a-z][a-z0-9]*$/, 'must consist of lower-case letters and digits')
+    .optional(),
+  serviceVersion: z
+    .union([
+      z.literal(false),
+      z.string().regex(/^\d+\.\d+$/, 'must be a version like 4.54, or false'),
+    ])
+    .optional(),
+  limitExcess: z.enum(['clamp', 'reject']).optional(),
+  bodyStatus: z.enum(['contract', 'http']).optional(),
+  maximumPageSize: z.int().min(1).optional(),
+  bodyLimit: z.int().min(1).optional(),
+  handlerTimeout: z
+    .int()
+    .min(1)
+    .max(2 ** 31 - 1)
+    .optional(),
+  report: code.optional(),
+  now: code.optional(),
+})
+
+/** Checks the options of a service. Throws a TypeError that lists every mistake. */
+export function completeOptions(options: ServiceOptions<ApplicationDefinitions>): CompleteOptions {
+  const result = shape.safeParse(options)
+  if (!result.success) {
+    const mistakes: readonly Mistake[] = result.error.issues.flatMap((issue) =>
+      explain(issue, ['options']),
+    )
+    throw mistaken(mistakes)
+  }
+  return {
+    brand: defaultBrand,
+    serviceVersion: defaultServiceVersion,
+    limitExcess: 'clamp',
+    bodyStatus: 'contract',
+    maximumPageSize: 100,
+    bodyLimit: 1024 * 1024,
+    handlerTimeout: 10_000,
+    report: () => undefined,
+    now: () => new Date(),
+    ...options,
+    security: providersOf(options.security),
+  }
+}
+
+function providersOf(value: unknown): readonly SecurityProvider[] {
+  return (Array.isArray(value) ? value : [value]) as readonly SecurityProvider[]
+}
+
+function isProvider(value: SecurityProvider | undefined): boolean {
+  return typeof value?.authenticate === 'function'
+}

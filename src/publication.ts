@@ -1,0 +1,43 @@
+import type { ApplicationDefinitions } from './definition/application.ts'
+import type { CollectionShape } from './definition/item.ts'
+import { publishCollection, type PublishedCollection } from './definition/published.ts'
+
+/** Everything that a service publishes, ready to be looked up. */
+export interface Publication {
+  readonly collections: readonly PublishedCollection[]
+  /** By the names in a path; undefined when there is none. */
+  find(application: string, collection: string): PublishedCollection | undefined
+  /** By name or definition, for host code. Throws a TypeError when there is none. */
+  collectionOf(application: string, reference: string | CollectionShape): PublishedCollection
+}
+
+/** Publishes checked applications. */
+export function publish(
+  applications: ApplicationDefinitions,
+  maximumPageSize: number,
+): Publication {
+  const byApplication = new Map<string, ReadonlyMap<string, PublishedCollection>>()
+  for (const [application, { collections }] of Object.entries(applications)) {
+    const published = Object.entries(collections).map(
+      ([name, definition]) =>
+        [name, publishCollection(application, name, definition, maximumPageSize)] as const,
+    )
+    byApplication.set(application, new Map(published))
+  }
+  const all = Array.from(byApplication.values(), (application) =>
+    Array.from(application.values()),
+  ).flat()
+  return {
+    collections: all,
+    find: (application, collection) => byApplication.get(application)?.get(collection),
+    collectionOf: (application, reference) => {
+      const own = Array.from(byApplication.get(application)?.values() ?? [])
+      const found = own.find(
+        ({ name, definition }) => name === reference || definition === reference,
+      )
+      if (found !== undefined) return found
+      const what = typeof reference === 'string' ? `collection ${reference}` : 'such collection'
+      throw new TypeError(`The application ${application} publishes no ${what}.`)
+    },
+  }
+}

@@ -1,0 +1,138 @@
+import type { ApplicationDefinitions } from './definition/application.ts'
+import { checkApplications } from './definition/check.ts'
+import type { Principal } from './definition/principal.ts'
+import type { PublishedCollection } from './definition/published.ts'
+import { notFound, unavailable } from './errors.ts'
+import { encodeOutcome } from './event/outcome.ts'
+import { planEvent } from './event/plan.ts'
+import type { RequestHandler, ServiceReply, ServiceRequest } from './event/request.ts'
+import { routeMethod } from './event/route.ts'
+import { nestedAccess } from './execution/access.ts'
+import { runEvent } from './execution/run.ts'
+import type { Runtime } from './execution/runtime.ts'
+import { asServiceError } from './failure.ts'
+import { readBytes, requireJsonAccepted } from './http/read.ts'
+import { replyWriter } from './http/write.ts'
+import { inProcess, type InProcess } from './in-process.ts'
+import { completeOptions, type ServiceOptions } from './options.ts'
+import { brandedHeaders } from './protocol/names.ts'
+import { decodePath, originForm, splitTarget, type ResourcePath } from './protocol/path.ts'
+import { decodeQuery } from './protocol/query.ts'
+import { decodeIgnoredWarnings } from './protocol/warnings.ts'
+import { publish } from './publication.ts'
+import { authenticate } from './security/provider.ts'
+
+/** A running service: one door for requests, and the same events in process. */
+export interface Service<Applications> extends RequestHandler {
+  /** Settles when storage is open; rejects with the reason when it can't be opened. */
+  ready(): Promise<void>
+  /** The events without HTTP, with the rights of a principal. */
+  as(principal: Principal): InProcess<Applications>
+  /** Answers 503 from now on, waits for work in progress, and closes storage. */
+  close(): Promise<void>
+}
+
+/**
+ * Publishes applications as REST collections. Throws a TypeError that lists every mistake in the
+ * options or definitions; nothing starts then.
+ */
+export function createService<const Applications extends ApplicationDefinitions>(
+  given: ServiceOptions<Applications>,
+): Service<Applications> {
+  const options = completeOptions(given)
+  const { maximumPageSize, storage, security, bodyLimit, bodyStatus } = options
+  const applications = checkApplications(options.applications, { maximumPageSize })
+  const publication = publish(applications, maximumPageSize)
+  const headers = brandedHeaders(options.brand)
+  const version =
+    options.serviceVersion === false ? {} : { [headers.version]: options.serviceVersion }
+  const writer = replyWriter(version)
+  const background = new Set<Promise<unknown>>()
+  const track = (work: Promise<unknown>) => {
+    background.add(work)
+    void work.finally(() => background.delete(work)).catch(() => undefined)
+  }
+  const report: Runtime['report'] = (observation) => {
+    try {
+      options.report(observation)
+    } catch {
+      // A host whose report fails has nobody left to tell.
+    }
+  }
+  const runtime: Runtime = {
+    adapter: storage,
+    collectionOf: publication.collectionOf,
+    access: nestedAccess,
+    report,
+    handlerTimeout: options.handlerTimeout,
+    now: options.now,
+    track,
+  }
+  let opening: Promise<void> | undefined = openStorage()
+  let closing: Promise<void> | undefined
+
+  return {
+    handle: async (request) => {
+      const answer =
+        closing === undefined ? handle(request).catch(refuse) : refuse(unavailable('closing'))
+      return answer
+    },
+    ready: async () => opening,
+    as: (principal) => inProcess<Applications>(runtime, publication, principal),
+    close: () => (closing ??= close()),
+  }
+
+  async function handle(request: ServiceRequest): Promise<ServiceReply> {
+    const target = splitTarget(originForm(request.target))
+    const path = decodePath(target.path)
+    const known = publication.find(path.application, path.collection)
+    const name = routeMethod(request.method, path, known)
+    const principal = await authenticate(security, request)
+    const collection = requireFound(known, path)
+    requireJsonAccepted(request)
+    const bytes =
+      name === 'Insert' || name === 'Update' ? await readBytes(request, bodyLimit) : undefined
+    const query = decodeQuery(target.query)
+    const confirmed = decodeIgnoredWarnings(request.header(headers.ignoreWarnings))
+    const event = planEvent(name, { collection, key: path.key, query, bytes }, options)
+    if (opening !== undefined) await opening
+    const caller = {
+      principal,
+      confirmed,
+      get signal() {
+        return request.signal
+      },
+    }
+    const outcome = await runEvent(runtime, event, caller)
+    return writer.outcome(encodeOutcome(outcome, bodyStatus))
+  }
+
+  function refuse(error: unknown): ServiceReply {
+    return writer.refusal(asServiceError(error, report))
+  }
+
+  function openStorage(): Promise<void> | undefined {
+    const opened = storage.open(publication.collections)
+    if (opened === undefined) return undefined
+    const settled = opened.then(() => {
+      opening = undefined
+    })
+    settled.catch(() => undefined)
+    return settled
+  }
+
+  async function close(): Promise<void> {
+    await Promise.allSettled(background)
+    await storage.close()
+  }
+}
+
+/** The collection of a path. Throws NOT_FOUND for an unknown one, and for an item path without a key. */
+function requireFound(
+  collection: PublishedCollection | undefined,
+  path: ResourcePath,
+): PublishedCollection {
+  if (collection === undefined) throw notFound()
+  if (path.key !== undefined && collection.key.length === 0) throw notFound()
+  return collection
+}
