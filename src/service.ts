@@ -21,6 +21,7 @@ import { decodeQuery } from './protocol/query.ts'
 import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import { publish } from './publication.ts'
 import { authenticate } from './security/provider.ts'
+import { workInProgress } from './work.ts'
 
 /** A running service: one door for requests, and the same events in process. */
 export interface Service<Applications> extends RequestHandler {
@@ -47,11 +48,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const version =
     options.serviceVersion === false ? {} : { [headers.version]: options.serviceVersion }
   const writer = replyWriter(version)
-  const background = new Set<Promise<unknown>>()
-  const track = (work: Promise<unknown>) => {
-    background.add(work)
-    void work.finally(() => background.delete(work)).catch(() => undefined)
-  }
+  const work = workInProgress()
   const report: Runtime['report'] = (observation) => {
     try {
       options.report(observation)
@@ -66,7 +63,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     report,
     handlerTimeout: options.handlerTimeout,
     now: options.now,
-    track,
+    track: (background) => void work.run(() => background).catch(() => undefined),
   }
   let opening: Promise<void> | undefined = openStorage()
   let closing: Promise<void> | undefined
@@ -103,7 +100,7 @@ export function createService<const Applications extends ApplicationDefinitions>
         return request.signal
       },
     }
-    const outcome = await runEvent(runtime, event, caller)
+    const outcome = await work.run(() => runEvent(runtime, event, caller))
     return writer.outcome(encodeOutcome(outcome, bodyStatus))
   }
 
@@ -122,7 +119,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   }
 
   async function close(): Promise<void> {
-    await Promise.allSettled(background)
+    await work.settled()
     await storage.close()
   }
 }

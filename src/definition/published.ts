@@ -79,9 +79,11 @@ export function publishCollection(
     searchNames: namesOf(fields.filter((field) => field.search)),
     publishes: new Set(definition.publishes ?? publishableEvents(key.length > 0)),
     pageSize: { default: definition.pageSize?.default ?? Math.min(10, maximum), maximum },
-    validations: definition.validations ?? [],
-    events: definition.events ?? {},
-    constraints: compileConstraints(definition.fields),
+    validations: Object.freeze([...(definition.validations ?? [])]),
+    events: freezeHandlers(definition.events ?? {}),
+    constraints: compileConstraints(
+      Object.fromEntries(fields.map((field) => [field.name, field.definition])),
+    ),
   })
 }
 
@@ -90,11 +92,21 @@ export function publishableEvents(hasKey: boolean): readonly PublishedEventName[
   return hasKey ? ['Filter', 'Insert', 'Update', 'Delete'] : ['Filter', 'Insert']
 }
 
+function freezeHandlers(events: Handlers<CollectionShape>): Handlers<CollectionShape> {
+  const copies = Object.entries(events).map(([name, handlers]) => [
+    name,
+    Object.freeze({ ...handlers }),
+  ])
+  return Object.freeze(Object.fromEntries(copies) as Handlers<CollectionShape>)
+}
+
 function namesOf(fields: readonly PublishedField[]): readonly string[] {
   return Object.freeze(fields.map((field) => field.name))
 }
 
-function publishField(name: string, definition: Field, inKey: boolean): PublishedField {
+function publishField(name: string, declared: Field, inKey: boolean): PublishedField {
+  // A copy: what the host does with its own object later changes nothing here.
+  const definition = Object.freeze({ ...declared })
   const kind = fieldTypes[definition.type]
   return Object.freeze({
     name,

@@ -30,10 +30,11 @@ export async function checkRules(
     readonly stored: Readonly<ItemValues> | null
   },
 ): Promise<void> {
+  if (rules.length === 0) return
   const item = Object.freeze({ ...subject.item }) as Readonly<Draft<CollectionShape>>
   const { principal, find, signal } = scope.context
   const stored = subject.stored as ValidationContext<Draft<CollectionShape>>['stored']
-  const context = { event: subject.event, stored, principal, find, signal }
+  const context = Object.freeze({ event: subject.event, stored, principal, find, signal })
   for (const rule of rules) {
     const findings = await scope.call(rule.name, async () =>
       'check' in rule

@@ -1,0 +1,142 @@
+import { defineCollection } from '../definition/collection.ts'
+import {
+  bigint,
+  boolean,
+  date,
+  dateTime,
+  decimal,
+  double,
+  instant,
+  integer,
+  json,
+  text,
+  uuid,
+} from '../definition/field.ts'
+import { publishCollection, type PublishedCollection } from '../definition/published.ts'
+import type { Row } from '../event/event.ts'
+
+/** A text as key. */
+export const customers = publishCollection(
+  'app',
+  'customers',
+  defineCollection({
+    key: 'customerId',
+    fields: { customerId: text(), companyName: text(), region: text(), visits: integer() },
+  }),
+)
+
+/** Every field type. */
+export const samples = publishCollection(
+  'app',
+  'samples',
+  defineCollection({
+    key: 'id',
+    fields: {
+      id: integer(),
+      label: text(),
+      quantity: integer(),
+      large: bigint(),
+      amount: decimal({ precision: 20, scale: 4 }),
+      exact: decimal({ precision: 38, scale: 10 }),
+      ratio: double(),
+      flag: boolean(),
+      day: date(),
+      local: dateTime(),
+      moment: instant(),
+      token: uuid(),
+      data: json(),
+    },
+  }),
+)
+
+/** A composite key. */
+export const orderLines = publishCollection(
+  'app',
+  'orderLines',
+  defineCollection({
+    key: ['orderId', 'product'],
+    fields: { orderId: integer(), product: text(), quantity: integer(), note: text() },
+  }),
+)
+
+/** A composite key of the other types that a key may have. */
+export const passes = publishCollection(
+  'app',
+  'passes',
+  defineCollection({
+    key: ['day', 'large', 'amount', 'flag', 'moment', 'token'],
+    fields: {
+      day: date(),
+      large: bigint(),
+      amount: decimal({ precision: 6, scale: 2 }),
+      flag: boolean(),
+      moment: instant(),
+      token: uuid(),
+      note: text(),
+    },
+  }),
+)
+
+/** No key. */
+export const readings = publishCollection(
+  'app',
+  'readings',
+  defineCollection({ fields: { station: text(), value: double(), remark: text() } }),
+)
+
+/** Names in storage that are other names, reserved words, and need quoting. */
+export const oddNames = publishCollection(
+  'odd',
+  'oddNames',
+  defineCollection({
+    key: 'id',
+    table: 'select "odd" [from] where',
+    fields: {
+      id: integer({ column: 'group' }),
+      first: text({ column: 'order' }),
+      second: text({ column: 'a "quoted" column' }),
+      third: text({ column: "it's; -- one" }),
+      fourth: text({ column: 'first' }),
+      fifth: boolean({ column: 'tick`[et]' }),
+      sixth: json({ column: '$.path' }),
+    },
+  }),
+)
+
+/** Numbered by storage. */
+export const tickets = publishCollection(
+  'app',
+  'tickets',
+  defineCollection({
+    key: 'number',
+    fields: { number: integer({ generated: 'database' }), title: text() },
+  }),
+)
+
+/** Numbered by storage, in 64 bits. */
+export const entries = publishCollection(
+  'app',
+  'entries',
+  defineCollection({
+    key: 'number',
+    fields: { number: bigint({ generated: 'database' }), title: text() },
+  }),
+)
+
+/** What every adapter keeps. */
+export const everyCollection: readonly PublishedCollection[] = Object.freeze([
+  customers,
+  samples,
+  orderLines,
+  passes,
+  readings,
+  oddNames,
+])
+
+/** What an adapter keeps that numbers items itself. */
+export const numberedCollections: readonly PublishedCollection[] = Object.freeze([tickets, entries])
+
+/** A whole row: what is not given has no value. */
+export function rowOf(collection: PublishedCollection, values: Row): Row {
+  return Object.fromEntries(collection.allNames.map((name) => [name, values[name] ?? null]))
+}

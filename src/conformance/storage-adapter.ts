@@ -1,0 +1,117 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import type { MaybePromise, StorageAdapter } from '../storage/adapter.ts'
+import type { ConformanceCase, Subject } from './case.ts'
+import { everyCollection, numberedCollections } from './collections.ts'
+import { concurrencyCases } from './concurrency.ts'
+import { conditionCases } from './conditions.ts'
+import { deleteCases } from './delete.ts'
+import { insertCases } from './insert.ts'
+import { keyCases } from './keys.ts'
+import { lifecycleCases } from './lifecycle.ts'
+import { nameCases } from './names.ts'
+import { pageCases } from './page.ts'
+import { searchCases } from './search.ts'
+import { sequenceCases } from './sequences.ts'
+import { sortCases } from './sort.ts'
+import { textPageCases } from './text-pages.ts'
+import { transactionCases } from './transaction.ts'
+import { updateCases } from './update.ts'
+import { valueCases } from './values.ts'
+
+/** How {@link testStorageAdapter} gets at a test runner and at adapters. */
+export interface ConformanceOptions {
+  /** The runner's function that registers a test: that of vitest, node:test, mocha and most others. */
+  readonly test: (name: string, run: (...context: unknown[]) => Promise<void>) => unknown
+  /**
+   * Makes an adapter that is empty and not yet opened, for one case. The collections are those that
+   * it will be opened with, for an adapter that does not make its tables itself.
+   */
+  readonly create: (collections: readonly PublishedCollection[]) => MaybePromise<StorageAdapter>
+  /** Cleans up after a case. The adapter is closed by then. */
+  readonly destroy?: (adapter: StorageAdapter) => MaybePromise<void>
+  /**
+   * Makes another adapter, not yet opened, over what a closed one kept. An adapter that declares
+   * `durable` needs it.
+   */
+  readonly reopen?: (closed: StorageAdapter) => MaybePromise<StorageAdapter>
+}
+
+const cases: readonly ConformanceCase[] = [
+  ...conditionCases,
+  ...searchCases,
+  ...sortCases,
+  ...pageCases,
+  ...insertCases,
+  ...updateCases,
+  ...deleteCases,
+  ...keyCases,
+  ...valueCases,
+  ...nameCases,
+  ...transactionCases,
+  ...concurrencyCases,
+  ...sequenceCases,
+  ...textPageCases,
+  ...lifecycleCases,
+]
+
+/**
+ * Registers the cases of the storage contract with a test runner: an adapter that passes them all can
+ * stand behind a service. A case is skipped only when the adapter declares that it lacks the ability.
+ *
+ * ```ts
+ * import { test } from 'vitest'
+ * import { testStorageAdapter } from 'rowgate/conformance'
+ *
+ * testStorageAdapter({ test, create: () => memoryStorage() })
+ * ```
+ */
+export function testStorageAdapter(options: ConformanceOptions): void {
+  for (const one of cases) {
+    const { name, needs } = one
+    // A rest parameter: mocha takes a function with a named one for a callback style test.
+    options.test(needs === undefined ? name : `${name} (${needs})`, async (...context) => {
+      const adapter = await options.create([...everyCollection, ...numberedCollections])
+      if (needs !== undefined && !adapter.supports[needs]) {
+        await options.destroy?.(adapter)
+        skip(context[0], `lacks ${needs}`)
+        return
+      }
+      await runCase(one, adapter, options)
+    })
+  }
+}
+
+async function runCase(
+  one: ConformanceCase,
+  created: StorageAdapter,
+  options: ConformanceOptions,
+): Promise<void> {
+  let adapter = created
+  const collections = created.supports.generatedNumbers
+    ? [...everyCollection, ...numberedCollections]
+    : everyCollection
+  const subject: Subject = {
+    adapter: created,
+    reopen: async () => {
+      if (options.reopen === undefined) {
+        throw new Error('An adapter that declares `durable` is tested with the option `reopen`.')
+      }
+      await adapter.close()
+      adapter = await options.reopen(adapter)
+      await adapter.open(collections)
+      return adapter
+    },
+  }
+  await adapter.open(collections)
+  try {
+    await one.run(subject)
+  } finally {
+    await adapter.close()
+    await options.destroy?.(adapter)
+  }
+}
+
+function skip(context: unknown, reason: string): void {
+  if (typeof context !== 'object' || context === null || !('skip' in context)) return
+  if (typeof context.skip === 'function') (context as { skip(why: string): void }).skip(reason)
+}

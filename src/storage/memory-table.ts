@@ -1,0 +1,189 @@
+import type { StoredValue } from '../definition/field-type.ts'
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { Condition, Row, SortField, StorageQuery } from '../event/event.ts'
+import { searchText } from '../event/search.ts'
+import { StorageError, type StoragePage } from './adapter.ts'
+
+/** The committed rows of a collection. */
+export interface Table {
+  readonly collection: PublishedCollection
+  /** By the text of the key; without a key, by a running number. In the order of insertion. */
+  readonly rows: Map<string, Row>
+  /** The largest number that was ever given to a row. */
+  last: bigint
+  /** How many snapshots rely on these rows. */
+  readers: number
+}
+
+/** A table as one transaction sees it: the committed rows and its own changes of them. */
+export interface TableView {
+  readonly table: Table
+  /** Null: removed. */
+  readonly changes: Map<string, Row | null>
+  last: bigint
+}
+
+/** A page of what a view shows. */
+export function pageOf(view: TableView, query: StorageQuery): StoragePage {
+  const found = candidates(view, query.conditions).filter((row) => matches(row, query))
+  const rows = sorted(view.table.collection, found, query.sort)
+  const count = query.count ? found.length : null
+  return { rows: rows.slice(query.offset, query.offset + query.limit), count }
+}
+
+/** Adds a row to a view, numbers it where the key wants it, and returns it as stored. */
+export function insertRow(view: TableView, given: Row): Row {
+  const { collection } = view.table
+  const number = collection.key.find((field) => field.generated === 'database')
+  const values = number === undefined ? given : numbered(view, number, given)
+  const row = wholeRow(collection, values)
+  const key = collection.key.length === 0 ? nextNumber(view).toString() : keyOf(collection, row)
+  refuseDuplicate(view, key)
+  view.changes.set(key, row)
+  return row
+}
+
+/** Changes the one row that meets the conditions. */
+export function updateRow(
+  view: TableView,
+  conditions: readonly Condition[],
+  changes: Row,
+): Row | undefined {
+  const { collection } = view.table
+  const before = rowWithKey(view, conditions)
+  if (before === undefined) return undefined
+  const row = wholeRow(collection, { ...before, ...changes })
+  const [from, to] = [keyOf(collection, before), keyOf(collection, row)]
+  if (to !== from) {
+    refuseDuplicate(view, to)
+    view.changes.set(from, null)
+  }
+  view.changes.set(to, row)
+  return row
+}
+
+/** Removes the one row that meets the conditions. */
+export function deleteRow(view: TableView, conditions: readonly Condition[]): Row | undefined {
+  const row = rowWithKey(view, conditions)
+  if (row !== undefined) view.changes.set(keyOf(view.table.collection, row), null)
+  return row
+}
+
+/** Tells whether a stored value meets a condition. */
+function meets(row: Row, condition: Condition): boolean {
+  const value = row[condition.field] ?? null
+  return condition.is === 'empty' ? value === null || value === '' : value === condition.value
+}
+
+function matches(row: Row, { conditions, search }: StorageQuery): boolean {
+  if (!conditions.every((condition) => meets(row, condition))) return false
+  return search === null || search.fields.some((field) => contains(row[field], search.text))
+}
+
+function contains(value: StoredValue | undefined, text: string): boolean {
+  return value !== null && value !== undefined && searchText(String(value)).includes(text)
+}
+
+function candidates(view: TableView, conditions: readonly Condition[]): readonly Row[] {
+  const key = wholeKey(view.table.collection, conditions)
+  if (key === undefined) return allRows(view)
+  const row = rowAt(view, key)
+  return row === undefined ? [] : [row]
+}
+
+function rowWithKey(view: TableView, conditions: readonly Condition[]): Row | undefined {
+  const key = wholeKey(view.table.collection, conditions)
+  if (key === undefined) throw new TypeError('The conditions must contain the whole key.')
+  const row = rowAt(view, key)
+  return row !== undefined && conditions.every((one) => meets(row, one)) ? row : undefined
+}
+
+function rowAt({ table, changes }: TableView, key: string): Row | undefined {
+  const changed = changes.get(key)
+  return changed === undefined ? table.rows.get(key) : (changed ?? undefined)
+}
+
+function allRows({ table, changes }: TableView): readonly Row[] {
+  if (changes.size === 0) return [...table.rows.values()]
+  const rows = [...table.rows].map(
+    ([key, row]) => changes.get(key) ?? (changes.has(key) ? null : row),
+  )
+  const added = [...changes].map(([key, row]) => (table.rows.has(key) ? null : row))
+  return [...rows, ...added].filter((row) => row !== null)
+}
+
+function sorted(
+  { byName }: PublishedCollection,
+  rows: readonly Row[],
+  sort: readonly SortField[],
+): readonly Row[] {
+  if (rows.length < 2) return rows
+  const orders = sort.map(({ field, descending }) => {
+    const compare = byName.get(field)?.kind.compare
+    if (compare === undefined) throw new TypeError(`The field ${field} can not be sorted.`)
+    const sign = descending ? -1 : 1
+    return (left: Row, right: Row) => sign * compareNullable(left[field], right[field], compare)
+  })
+  return rows.toSorted((left, right) => {
+    for (const order of orders) {
+      const difference = order(left, right)
+      if (difference !== 0) return difference
+    }
+    return 0
+  })
+}
+
+function compareNullable(
+  left: StoredValue = null,
+  right: StoredValue = null,
+  compare: (left: StoredValue, right: StoredValue) => number,
+): number {
+  if (left === null || right === null) return Number(left !== null) - Number(right !== null)
+  return compare(left, right)
+}
+
+function numbered(view: TableView, { name, type }: PublishedField, given: Row): Row {
+  const value = given[name] ?? null
+  if (value !== null) {
+    const number = BigInt(value)
+    if (number > view.last) view.last = number
+    return given
+  }
+  const number = nextNumber(view)
+  const largest = type === 'integer' ? BigInt(Number.MAX_SAFE_INTEGER) : 2n ** 63n - 1n
+  if (number > largest) throw new StorageError('unavailable', { fields: [name] })
+  return { ...given, [name]: type === 'integer' ? Number(number) : number.toString() }
+}
+
+function nextNumber(view: TableView): bigint {
+  view.last += 1n
+  return view.last
+}
+
+function wholeRow({ fields }: PublishedCollection, values: Row): Row {
+  const entries = fields.map(({ name }) => [name, values[name] ?? null] as const)
+  return Object.freeze(Object.fromEntries(entries))
+}
+
+function refuseDuplicate(view: TableView, key: string): void {
+  if (rowAt(view, key) === undefined) return
+  throw new StorageError('duplicate', { fields: view.table.collection.key.map(({ name }) => name) })
+}
+
+function keyOf({ key }: PublishedCollection, row: Row): string {
+  return JSON.stringify(key.map(({ name }) => row[name] ?? null))
+}
+
+function wholeKey(
+  { key }: PublishedCollection,
+  conditions: readonly Condition[],
+): string | undefined {
+  if (key.length === 0) return undefined
+  const parts: StoredValue[] = []
+  for (const { name } of key) {
+    const found = conditions.find((one) => one.field === name && one.is === 'equal')
+    if (found?.is !== 'equal') return undefined
+    parts.push(found.value)
+  }
+  return JSON.stringify(parts)
+}

@@ -1,0 +1,172 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import { StorageError } from './adapter.ts'
+import type { StorageAdapter, StorageTransaction, TransactionOptions } from './adapter.ts'
+import { deleteRow, insertRow, pageOf, updateRow } from './memory-table.ts'
+import type { Table, TableView } from './memory-table.ts'
+import { turns, type Turns } from './turns.ts'
+
+type Tables = Map<PublishedCollection, Table>
+
+/** What every transaction of one storage shares. */
+interface Memory {
+  readonly committed: Tables
+  readonly writing: Turns
+  closed: boolean
+}
+
+/**
+ * Storage in the memory of the process, for tests, prototypes and small constant data. Transactions
+ * are real: one writes at a time, nobody sees its changes before it commits, and reads never wait.
+ */
+export function memoryStorage(): StorageAdapter {
+  const memory: Memory = { committed: new Map(), writing: turns(), closed: false }
+  return {
+    name: 'memory',
+    supports: { textPages: false, durable: false, generatedNumbers: true },
+    open(collections) {
+      for (const collection of collections) {
+        memory.committed.set(collection, { collection, rows: new Map(), last: 0n, readers: 0 })
+      }
+    },
+    // Rows are frozen and flat, so a caller may have the stored ones.
+    filter: async (collection, query) => {
+      refuseClosed(memory)
+      return pageOf(viewOf(memory.committed, collection), query)
+    },
+    transaction: async (options, work) => {
+      refuseClosed(memory)
+      const session = await begin(memory, options)
+      try {
+        const result = await work(session.transaction)
+        refuseClosed(memory)
+        session.commit()
+        return result
+      } finally {
+        session.end()
+      }
+    },
+    close() {
+      memory.closed = true
+      memory.writing.refuse(() => new StorageError('unavailable'))
+      memory.committed.clear()
+    },
+  }
+}
+
+interface Session {
+  readonly transaction: StorageTransaction
+  commit(): void
+  end(): void
+}
+
+async function begin(memory: Memory, { mode }: TransactionOptions): Promise<Session> {
+  const { committed, writing } = memory
+  const views = new Map<PublishedCollection, TableView>()
+  let ended = false
+  let turn: Promise<void> | undefined
+  let mine = false
+  let snapshot: Tables | undefined
+  if (mode === 'read') snapshot = take(committed)
+  else await (turn = takeTurn())
+
+  async function takeTurn(): Promise<void> {
+    await writing.enter()
+    mine = true
+    if (snapshot === undefined) return
+    const unchanged = [...views.values()].every((view) => isCurrent(view, committed))
+    if (!ended && unchanged && !memory.closed) {
+      // What was read is still so: from here on it is a transaction that began now.
+      views.clear()
+      release(snapshot)
+      snapshot = undefined
+      return
+    }
+    mine = false
+    writing.leave()
+    turn = undefined
+    throw new StorageError('unavailable')
+  }
+
+  function refuseEnded(): void {
+    refuseClosed(memory)
+    if (ended) throw new Error('The transaction has ended.')
+  }
+
+  function view(collection: PublishedCollection): TableView {
+    refuseEnded()
+    const known = views.get(collection)
+    if (known !== undefined) return known
+    const made = viewOf(snapshot ?? committed, collection)
+    views.set(collection, made)
+    return made
+  }
+
+  async function writable(collection: PublishedCollection): Promise<TableView> {
+    refuseEnded()
+    await (turn ??= takeTurn())
+    return view(collection)
+  }
+
+  return {
+    transaction: {
+      filter: async (collection, query) => pageOf(view(collection), query),
+      insert: async (collection, row) => {
+        const given = { ...row }
+        return insertRow(await writable(collection), given)
+      },
+      update: async (collection, conditions, changes) => {
+        const given = { ...changes }
+        return updateRow(await writable(collection), [...conditions], given)
+      },
+      delete: async (collection, conditions) =>
+        deleteRow(await writable(collection), [...conditions]),
+    },
+    commit() {
+      ended = true
+      for (const one of views.values()) apply(committed, one)
+    },
+    end() {
+      ended = true
+      if (snapshot !== undefined) release(snapshot)
+      snapshot = undefined
+      if (mine) writing.leave()
+    },
+  }
+}
+
+function refuseClosed({ closed }: Memory): void {
+  if (closed) throw new StorageError('unavailable')
+}
+
+function viewOf(tables: Tables, collection: PublishedCollection): TableView {
+  const table = tables.get(collection)
+  if (table !== undefined) return { table, changes: new Map(), last: table.last }
+  throw new TypeError(
+    `The storage was not opened with ${collection.application}/${collection.name}.`,
+  )
+}
+
+function isCurrent({ table }: TableView, committed: Tables): boolean {
+  return committed.get(table.collection) === table
+}
+
+function take(committed: Tables): Tables {
+  for (const table of committed.values()) table.readers += 1
+  return new Map(committed)
+}
+
+function release(snapshot: Tables): void {
+  for (const table of snapshot.values()) table.readers -= 1
+}
+
+function apply(committed: Tables, { table, changes, last }: TableView): void {
+  if (changes.size === 0) return
+  // Rows that a snapshot relies on stay as they are; without one there is nothing to copy.
+  const target = table.readers === 0 ? table : { ...table, rows: new Map(table.rows), readers: 0 }
+  for (const [key, row] of changes) {
+    if (row === null) target.rows.delete(key)
+    else target.rows.set(key, row)
+  }
+  target.last = last
+  committed.set(table.collection, target)
+}

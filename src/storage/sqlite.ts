@@ -1,0 +1,128 @@
+import type { ApplicationDefinitions } from '../definition/application.ts'
+import { publishCollection, type PublishedCollection } from '../definition/published.ts'
+import type { MaybePromise, StorageAdapter } from './adapter.ts'
+import { rowsOf } from './sqlite/connection.ts'
+import { handleInUse, storageFailure } from './sqlite/failure.ts'
+import { openConnections, type SqliteHandle } from './sqlite/open.ts'
+import { checkOptions, type SqliteOptions } from './sqlite/options.ts'
+import { retryWhileBusy } from './sqlite/retry.ts'
+import { createTables } from './sqlite/schema.ts'
+import { sqliteSession } from './sqlite/session.ts'
+import { tableMistakes } from './sqlite/table-check.ts'
+import { openTransaction, type OpenTransaction } from './sqlite/transaction.ts'
+import { closedError, sqliteWriter } from './sqlite/writer.ts'
+
+export type { BetterSqlite3Handle, BetterSqlite3Statement } from './sqlite/better-sqlite3.ts'
+export type { SqliteDriver, SqliteValue } from './sqlite/connection.ts'
+export type { NodeSqliteHandle, NodeSqliteStatement } from './sqlite/node-sqlite.ts'
+export type { SqliteHandle } from './sqlite/open.ts'
+export type { SqliteOptions } from './sqlite/options.ts'
+
+/**
+ * Keeps collections in a SQLite database: a file by name (`:memory:` too), or an open handle of
+ * better-sqlite3 or `node:sqlite`. A file is opened at once, in WAL mode with foreign keys on, by a
+ * connection that writes and one that reads, and is closed by `close`. A handle stays the host's: its
+ * journal mode is kept, foreign keys are switched on and its busy timeout is set to 0.
+ *
+ * ```ts
+ * const storage = sqliteStorage('northwind.db', { ensureSchema: true })
+ * ```
+ */
+export function sqliteStorage(
+  source: string | SqliteHandle,
+  options: SqliteOptions = {},
+): StorageAdapter {
+  checkOptions(options)
+  const { writer: connection, reader, owned, durable } = openConnections(source, options)
+  const busyTimeout = options.busyTimeout ?? 250
+  const session = sqliteSession(connection)
+  const readSession = reader === connection ? session : sqliteSession(reader)
+  let current: OpenTransaction | undefined
+  let defersConstraints = false
+  let closing: Promise<void> | undefined
+  const writer = sqliteWriter(connection, {
+    busyTimeout,
+    sharesCommits: () => !defersConstraints,
+    operation: () => current?.operation() ?? 'save',
+  })
+
+  // On one connection a read would see what a transaction has not committed yet.
+  function alone<Result>(work: () => Result): () => MaybePromise<Result> {
+    const guarded = (): Result => {
+      if (connection.inTransaction()) throw handleInUse()
+      return work()
+    }
+    return () => writer.between(guarded)
+  }
+
+  function waiting<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
+    if (closing !== undefined) return Promise.reject(closedError())
+    const result = retryWhileBusy(work, busyTimeout)
+    if (!(result instanceof Promise)) return result
+    return result.catch((error: unknown) => {
+      throw storageFailure(error, 'read')
+    })
+  }
+
+  function read<Result>(work: () => Result): MaybePromise<Result> {
+    return waiting(reader === connection ? alone(work) : work)
+  }
+
+  function prepareTables(collections: readonly PublishedCollection[]): void {
+    if (options.ensureSchema === true) {
+      connection.execute('BEGIN IMMEDIATE')
+      try {
+        for (const statement of createTables(collections)) connection.execute(statement)
+        connection.execute('COMMIT')
+      } finally {
+        if (connection.inTransaction()) connection.execute('ROLLBACK')
+      }
+    }
+    const mistakes = tableMistakes(connection, collections)
+    if (mistakes.length > 0) {
+      throw new TypeError(`sqliteStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
+    }
+    const deferred = `SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1`
+    defersConstraints = rowsOf(connection, deferred).length > 0
+  }
+
+  async function closeAll(): Promise<void> {
+    await writer.close()
+    if (!owned) return
+    if (reader !== connection) reader.close()
+    connection.close()
+  }
+
+  return {
+    name: 'sqlite',
+    supports: { textPages: true, durable, generatedNumbers: true },
+    open: (collections) => waiting(alone(() => prepareTables(collections))),
+    filter: (collection, query) => read(() => readSession.filter(collection, query)),
+    filterText: (collection, query) => read(() => readSession.filterText(collection, query)),
+    transaction(transactionOptions, work) {
+      return writer.transaction(transactionOptions, async () => {
+        const opened = openTransaction(session)
+        current = opened
+        try {
+          return await work(opened.transaction)
+        } finally {
+          opened.end()
+        }
+      })
+    },
+    close: () => (closing ??= closeAll()),
+  }
+}
+
+/**
+ * The CREATE TABLE statements of every collection, for hosts that make their tables themselves
+ * instead of setting `ensureSchema`.
+ */
+export function sqliteSchema(applications: ApplicationDefinitions): string {
+  const collections = Object.entries(applications).flatMap(([application, definition]) =>
+    Object.entries(definition.collections).map(([name, collection]) =>
+      publishCollection(application, name, collection),
+    ),
+  )
+  return `${createTables(collections).join('\n\n')}\n`
+}

@@ -1,0 +1,58 @@
+import type { Connection, SqliteRow, SqliteValue } from './connection.ts'
+
+/** A statement of better-sqlite3, as far as it is used. */
+export interface BetterSqlite3Statement {
+  all(...parameters: unknown[]): unknown[]
+  run(...parameters: unknown[]): unknown
+  raw(toggle?: boolean): unknown
+  pluck(toggle?: boolean): unknown
+  safeIntegers(toggle?: boolean): unknown
+}
+
+/** An open `Database` of better-sqlite3, as far as it is used. */
+export interface BetterSqlite3Handle {
+  readonly inTransaction: boolean
+  prepare(sql: string): BetterSqlite3Statement
+  exec(sql: string): unknown
+  pragma(source: string): unknown
+  function(
+    name: string,
+    options: { readonly deterministic: boolean },
+    work: (...values: unknown[]) => unknown,
+  ): unknown
+  close(): unknown
+}
+
+/** A connection over better-sqlite3. */
+export function betterSqlite3Connection(database: BetterSqlite3Handle): Connection {
+  return {
+    driver: 'better-sqlite3',
+    rows(sql) {
+      const statement = reading(database, sql)
+      statement.raw(true)
+      return (parameters) => statement.all(...parameters) as SqliteRow[]
+    },
+    texts(sql) {
+      const statement = reading(database, sql)
+      statement.pluck(true)
+      return (parameters) => statement.all(...parameters) as string[]
+    },
+    command(sql) {
+      const statement = database.prepare(sql)
+      return () => void statement.run()
+    },
+    execute: (sql) => void database.exec(sql),
+    define(name, work) {
+      database.function(name, { deterministic: true }, (value) => work(value as SqliteValue))
+    },
+    inTransaction: () => database.inTransaction,
+    close: () => void database.close(),
+  }
+}
+
+// A host may have asked its handle for BigInts: what needs them here is read as text instead.
+function reading(database: BetterSqlite3Handle, sql: string): BetterSqlite3Statement {
+  const statement = database.prepare(sql)
+  statement.safeIntegers(false)
+  return statement
+}

@@ -1,0 +1,79 @@
+import type { Connection, SqliteRow, SqliteValue } from './connection.ts'
+
+/** A statement of `node:sqlite`, as far as it is used. */
+export interface NodeSqliteStatement {
+  all(...parameters: SqliteValue[]): unknown[]
+  run(...parameters: SqliteValue[]): unknown
+  setReadBigInts(enabled: boolean): unknown
+  /** Absent before Node 22.16. */
+  setReturnArrays?(enabled: boolean): unknown
+}
+
+/** An open `DatabaseSync` of `node:sqlite`, as far as it is used. */
+export interface NodeSqliteHandle {
+  /** Absent before Node 22.16. */
+  readonly isTransaction?: boolean
+  prepare(sql: string): NodeSqliteStatement
+  exec(sql: string): unknown
+  function(
+    name: string,
+    options: { readonly deterministic?: boolean },
+    work: (value: SqliteValue) => SqliteValue,
+  ): unknown
+  close(): unknown
+}
+
+/** A connection over `node:sqlite`. */
+export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
+  return {
+    driver: 'node:sqlite',
+    rows(sql) {
+      const { statement, arrays } = reading(database, sql)
+      if (arrays) return (parameters) => statement.all(...parameters) as SqliteRow[]
+      return (parameters) => statement.all(...parameters).map(valuesOf)
+    },
+    texts(sql) {
+      const { statement } = reading(database, sql)
+      return (parameters) => statement.all(...parameters).map(firstOf)
+    },
+    command(sql) {
+      const statement = database.prepare(sql)
+      return () => void statement.run()
+    },
+    execute: (sql) => void database.exec(sql),
+    define(name, work) {
+      database.function(name, { deterministic: true }, work)
+    },
+    inTransaction: () => database.isTransaction ?? refusesToBegin(database),
+    close: () => void database.close(),
+  }
+}
+
+function reading(
+  database: NodeSqliteHandle,
+  sql: string,
+): { statement: NodeSqliteStatement; arrays: boolean } {
+  const statement = database.prepare(sql)
+  statement.setReadBigInts(false)
+  const arrays = statement.setReturnArrays !== undefined
+  statement.setReturnArrays?.(true)
+  return { statement, arrays }
+}
+
+function valuesOf(row: unknown): SqliteRow {
+  return Object.values(row as Record<string, SqliteValue>)
+}
+
+function firstOf(row: unknown): string {
+  return (Array.isArray(row) ? row[0] : valuesOf(row)[0]) as string
+}
+
+function refusesToBegin(database: NodeSqliteHandle): boolean {
+  try {
+    database.exec('BEGIN')
+  } catch {
+    return true
+  }
+  database.exec('COMMIT')
+  return false
+}

@@ -1,0 +1,127 @@
+import { existsSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { dirname, resolve } from 'node:path'
+import { betterSqlite3Connection, type BetterSqlite3Handle } from './better-sqlite3.ts'
+import { rowsOf, type Connection, type SqliteDriver } from './connection.ts'
+import { nodeSqliteConnection, type NodeSqliteHandle } from './node-sqlite.ts'
+import type { SqliteOptions } from './options.ts'
+import { foldFunction, foldValue } from './search.ts'
+
+/** An open database of better-sqlite3 or `node:sqlite`. */
+export type SqliteHandle = BetterSqlite3Handle | NodeSqliteHandle
+
+/** The connections of one database. */
+export interface Connections {
+  readonly writer: Connection
+  /** A second connection, which never sees what is not committed; the writer when there is none. */
+  readonly reader: Connection
+  /** Whether the connections were opened here and have to be closed here. */
+  readonly owned: boolean
+  /** Whether rows outlive the process. */
+  readonly durable: boolean
+}
+
+type OpenFile = (file: string) => Connection
+
+/** Opens a file by name, or takes over an open handle. Throws at once when that fails. */
+export function openConnections(
+  source: string | SqliteHandle,
+  options: SqliteOptions,
+): Connections {
+  if (typeof source === 'string') return openFile(source, options)
+  if (options.driver !== undefined) {
+    throw new TypeError('sqliteStorage: the option driver is for file names; a handle has its own')
+  }
+  const writer = connectionOf(source)
+  settle(writer, options.synchronous)
+  const [, , file] = rowsOf(writer, 'PRAGMA database_list')[0] ?? []
+  return { writer, reader: writer, owned: false, durable: typeof file === 'string' && file !== '' }
+}
+
+function openFile(file: string, options: SqliteOptions): Connections {
+  if (file === '') throw new TypeError('sqliteStorage: the name of the database file is empty')
+  const durable = file !== ':memory:'
+  const directory = dirname(resolve(file))
+  if (durable && !existsSync(directory)) {
+    throw new Error(`sqliteStorage: the directory ${directory} of the database file does not exist`)
+  }
+  const open = openerOf(options.driver)
+  const opened: Connection[] = []
+  const openOne = (): Connection => {
+    const connection = open(file)
+    opened.push(connection)
+    return connection
+  }
+  try {
+    const writer = openOne()
+    // Changing the journal mode needs the file for itself: at start, waiting harms nobody.
+    writer.execute(`PRAGMA busy_timeout = ${options.busyTimeout ?? 250}`)
+    const [mode] = rowsOf(writer, 'PRAGMA journal_mode = WAL')[0] ?? []
+    settle(writer, options.synchronous ?? 'FULL')
+    if (mode !== 'wal') return { writer, reader: writer, owned: true, durable }
+    const reader = openOne()
+    settle(reader, 'NORMAL')
+    return { writer, reader, owned: true, durable }
+  } catch (error) {
+    for (const connection of opened) connection.close()
+    throw new Error(`sqliteStorage: the file ${file} can not be opened: ${String(error)}`, {
+      cause: error,
+    })
+  }
+}
+
+// The driver's own waiting for locks would stop the whole process.
+function settle(connection: Connection, synchronous: 'FULL' | 'NORMAL' | undefined): void {
+  connection.execute('PRAGMA busy_timeout = 0; PRAGMA foreign_keys = ON')
+  if (synchronous !== undefined) connection.execute(`PRAGMA synchronous = ${synchronous}`)
+  connection.define(foldFunction, foldValue)
+}
+
+function connectionOf(handle: SqliteHandle): Connection {
+  const given: Partial<Record<string, unknown>> = { ...methodsOf(handle) }
+  if (typeof given['prepare'] !== 'function' || typeof given['exec'] !== 'function') {
+    throw new TypeError(
+      'sqliteStorage: the source must be a file name, or an open database of better-sqlite3 or node:sqlite',
+    )
+  }
+  return typeof given['pragma'] === 'function'
+    ? betterSqlite3Connection(handle as BetterSqlite3Handle)
+    : nodeSqliteConnection(handle as NodeSqliteHandle)
+}
+
+function methodsOf(handle: unknown): Partial<Record<string, unknown>> {
+  if (typeof handle !== 'object' || handle === null) return {}
+  const { prepare, exec, pragma } = handle as Partial<Record<string, unknown>>
+  return { prepare, exec, pragma }
+}
+
+function openerOf(driver: SqliteDriver | undefined): OpenFile {
+  const opener =
+    driver === 'better-sqlite3'
+      ? betterSqlite3Opener()
+      : (nodeSqliteOpener() ?? (driver === undefined ? betterSqlite3Opener() : undefined))
+  if (opener !== undefined) return opener
+  const node = `Node ${process.versions.node}`
+  throw new Error(
+    driver === 'node:sqlite'
+      ? `sqliteStorage: ${node} has no node:sqlite: it needs Node 22.13 or later`
+      : `sqliteStorage: no SQLite driver is present. Install one with "npm install better-sqlite3", or use Node 22.13 or later, which has node:sqlite (this is ${node})`,
+  )
+}
+
+function nodeSqliteOpener(): OpenFile | undefined {
+  const sqlite = process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as
+    { DatabaseSync: new (file: string) => NodeSqliteHandle } | undefined
+  return sqlite && ((file) => nodeSqliteConnection(new sqlite.DatabaseSync(file)))
+}
+
+function betterSqlite3Opener(): OpenFile | undefined {
+  const require = createRequire(import.meta.url)
+  try {
+    const Database = require('better-sqlite3') as new (file: string) => BetterSqlite3Handle
+    return (file) => betterSqlite3Connection(new Database(file))
+  } catch (error) {
+    if ((error as { code?: unknown }).code === 'MODULE_NOT_FOUND') return undefined
+    throw error
+  }
+}

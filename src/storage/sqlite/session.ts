@@ -1,0 +1,175 @@
+import type { StoredValue } from '../../definition/field-type.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { searchText } from '../adapter.ts'
+import type { Condition, Row, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
+import { columnTypeOf } from './columns.ts'
+import type { Connection, Prepared, SqliteRow, SqliteValue } from './connection.ts'
+import { needleKind } from './search.ts'
+import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
+import { statementCache } from './statement-cache.ts'
+import {
+  countStatement,
+  deleteStatement,
+  insertStatement,
+  pageStatement,
+  updateStatement,
+  type Inputs,
+  type PageShape,
+  type StatementText,
+} from './statements.ts'
+
+/** Reads and writes rows on one connection, synchronously. Errors are those of the driver. */
+export interface Session {
+  filter(collection: PublishedCollection, query: StorageQuery): StoragePage
+  filterText(collection: PublishedCollection, query: StorageQuery): StorageTextPage | undefined
+  insert(collection: PublishedCollection, row: Row): Row
+  update(
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+    changes: Row,
+  ): Row | undefined
+  delete(collection: PublishedCollection, conditions: readonly Condition[]): Row | undefined
+}
+
+// From here on skipping whole rows costs more than fetching the page's rows by their keys.
+const deepOffset = 1_000
+// SQLite's json_object takes at most 127 arguments in older versions.
+const mostJsonFields = 60
+
+/** A session on a connection: it keeps the statements that it has prepared. */
+export function sqliteSession(connection: Connection): Session {
+  const statements = statementCache()
+  const begin = connection.command('BEGIN')
+  const commit = connection.command('COMMIT')
+
+  // Page and count are two statements: a transaction gives both the same snapshot.
+  function inSnapshot<Result>(work: () => Result): Result {
+    if (connection.inTransaction()) return work()
+    begin()
+    try {
+      return work()
+    } finally {
+      if (connection.inTransaction()) commit()
+    }
+  }
+
+  function page<Output>(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    output: 'rows' | 'json',
+    prepare: (sql: string) => Prepared<readonly Output[]>,
+  ): { rows: readonly Output[]; count: number | null } {
+    const { limit, offset, conditions } = query
+    const search = query.search && { ...query.search, text: searchText(query.search.text) }
+    const deep = offset > deepOffset && collection.key.length > 0
+    const shape: PageShape = { conditions, search, sort: query.sort, select: query.select, deep }
+    const matching = matchingShape(collection, shape)
+    const inputs: Inputs = { conditions, needle: search?.text ?? '', limit, offset }
+
+    const read = (): readonly Output[] => {
+      if (limit === 0) return []
+      const rest = `${deep ? 'deep' : ''}\0${sortShape(query.sort)}\0${listShape(query.select)}`
+      const text = (): StatementText => pageStatement(collection, shape, output)
+      return statements.run(`${output}${matching}\0${rest}`, text, prepare, inputs)
+    }
+    const count = (): number => {
+      const text = (): StatementText => countStatement(collection, shape)
+      return Number(statements.run(`count${matching}`, text, connection.rows, inputs)[0]?.[0])
+    }
+    if (!query.count) return { rows: read(), count: null }
+    return inSnapshot(() => {
+      const rows = read()
+      const isLast = rows.length < limit && (offset === 0 || rows.length > 0)
+      return { rows, count: isLast ? offset + rows.length : count() }
+    })
+  }
+
+  function change(
+    collection: PublishedCollection,
+    shape: string,
+    write: () => StatementText,
+    inputs: Inputs,
+  ): Row | undefined {
+    const [row] = statements.run(
+      `${identityOf(collection)}\0${shape}`,
+      write,
+      connection.rows,
+      inputs,
+    )
+    return row && rowOf(collection, collection.allNames, row)
+  }
+
+  function filter(collection: PublishedCollection, query: StorageQuery): StoragePage {
+    const { rows, count } = page(collection, query, 'rows', connection.rows)
+    return { rows: rows.map((row) => rowOf(collection, query.select, row)), count }
+  }
+
+  return {
+    filter,
+    filterText(collection, query) {
+      if (!writesJson(collection, query.select)) return undefined
+      const { rows, count } = page(collection, query, 'json', connection.texts)
+      return { json: `[${rows.join(',')}]`, length: rows.length, count }
+    },
+    insert(collection, row) {
+      const names = namesIn(row)
+      return change(
+        collection,
+        `insert\0${listShape(names)}`,
+        () => insertStatement(collection, names),
+        { conditions: [], row },
+      ) as Row
+    },
+    update(collection, conditions, changes) {
+      const names = namesIn(changes)
+      if (names.length === 0) {
+        const query = { conditions, search: null, sort: [], limit: 1, offset: 0, count: false }
+        return filter(collection, { ...query, select: collection.allNames }).rows[0]
+      }
+      return change(
+        collection,
+        `update\0${conditionsShape(conditions)}\0${listShape(names)}`,
+        () => updateStatement(collection, conditions, names),
+        { conditions, row: changes },
+      )
+    },
+    delete(collection, conditions) {
+      return change(
+        collection,
+        `delete\0${conditionsShape(conditions)}`,
+        () => deleteStatement(collection, conditions),
+        { conditions },
+      )
+    },
+  }
+}
+
+function matchingShape(collection: PublishedCollection, shape: PageShape): string {
+  const { search } = shape
+  const searched = search && `${needleKind(search.text)}\0${listShape(search.fields)}`
+  return `${identityOf(collection)}\0${conditionsShape(shape.conditions)}\0${searched ?? ''}`
+}
+
+function namesIn(row: Row): readonly string[] {
+  return Object.keys(row).filter((name) => row[name] !== undefined)
+}
+
+function writesJson(collection: PublishedCollection, select: readonly string[]): boolean {
+  if (select.length > mostJsonFields) return false
+  return select.every((name) => {
+    const field = collection.byName.get(name)
+    return field !== undefined && columnTypeOf(field).json !== undefined
+  })
+}
+
+function rowOf(collection: PublishedCollection, names: readonly string[], values: SqliteRow): Row {
+  const row: Record<string, StoredValue> = {}
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string
+    const value = values[index] as SqliteValue
+    const field = collection.byName.get(name)
+    const decode = field && columnTypeOf(field).decode
+    row[name] = value === null || decode === undefined ? (value as StoredValue) : decode(value)
+  }
+  return row
+}

@@ -1,0 +1,151 @@
+import type { PublishedCollection, PublishedField } from '../../definition/published.ts'
+import { columnTypeOf, type Affinity } from './columns.ts'
+import { rowsOf, type Connection } from './connection.ts'
+import { columnDefinition, createTables, quoted } from './schema.ts'
+
+interface Column {
+  readonly name: string
+  readonly declared: string
+  /** Its place in the primary key, from 1; 0 outside it. */
+  readonly keyPlace: number
+}
+
+interface Table {
+  readonly kind: string
+  readonly withoutRowId: boolean
+  readonly columns: ReadonlyMap<string, Column>
+  /** The columns of each unique index that holds for every row. */
+  readonly uniques: readonly ReadonlySet<string>[]
+}
+
+/** What is wrong with the tables of collections: one text for each mistake. */
+export function tableMistakes(
+  connection: Connection,
+  collections: readonly PublishedCollection[],
+): readonly string[] {
+  return collections.flatMap((collection) => {
+    const table = readTable(connection, collection.table)
+    if (table !== undefined) {
+      const fields = collection.fields.flatMap((field) => columnMistakes(collection, field, table))
+      return [...fields, ...keyMistakes(collection, table)]
+    }
+    const statement = createTables([collection]).join('')
+    return [
+      `${placeOf(collection)}: there is no table ${quoted(collection.table)}. Set "table" to the right name, create it with\n${statement}\nor set the option ensureSchema.`,
+    ]
+  })
+}
+
+function columnMistakes(
+  collection: PublishedCollection,
+  field: PublishedField,
+  table: Table,
+): readonly string[] {
+  const place = placeOf(collection, field)
+  const where = `table ${quoted(collection.table)}`
+  const column = table.columns.get(field.column.toLowerCase())
+  if (column === undefined) {
+    const add = `ALTER TABLE ${quoted(collection.table)} ADD COLUMN ${quoted(field.column)} ${columnTypeOf(field).declared};`
+    return [
+      `${place}: ${where} has no column ${quoted(field.column)}. Set "column" to the right name, or add it with\n${add}`,
+    ]
+  }
+  const affinity = affinityOf(column.declared)
+  if (columnTypeOf(field).fits.includes(affinity)) return []
+  return [
+    `${place}: column ${quoted(column.name)} of ${where} is declared ${column.declared}, which would change values of type ${field.type}. Declare it ${columnDefinition(field)}, or give the field another type.`,
+  ]
+}
+
+function keyMistakes(collection: PublishedCollection, table: Table): readonly string[] {
+  const { key } = collection
+  if (table.kind === 'view') {
+    const writes = [...collection.publishes].filter((event) => event !== 'Filter')
+    if (writes.length === 0) return []
+    return [
+      `${placeOf(collection)}: ${quoted(collection.table)} is a view and can't be written. Set publishes: ['Filter'].`,
+    ]
+  }
+  if (key.length === 0) return []
+  const names = key.map((field) => field.column.toLowerCase())
+  const columns = key.map((field) => quoted(field.column)).join(', ')
+  const isUnique = table.uniques.some(
+    (unique) => unique.size === names.length && names.every((name) => unique.has(name)),
+  )
+  if (!isUnique) {
+    const create = `CREATE UNIQUE INDEX ${quoted(`${collection.table}_key`)} ON ${quoted(collection.table)} (${columns});`
+    return [
+      `${placeOf(collection)}: nothing keeps the key (${columns}) of table ${quoted(collection.table)} unique. Create an index with\n${create}`,
+    ]
+  }
+  const [first] = key
+  if (first?.generated !== 'database' || isRowId(first, table)) return []
+  return [
+    `${placeOf(collection, first)}: column ${quoted(first.column)} of table ${quoted(collection.table)} is not numbered by SQLite. Declare it INTEGER PRIMARY KEY, or remove generated: 'database'.`,
+  ]
+}
+
+function isRowId(field: PublishedField, table: Table): boolean {
+  const column = table.columns.get(field.column.toLowerCase())
+  const keyColumns = [...table.columns.values()].filter(({ keyPlace }) => keyPlace > 0)
+  return (
+    !table.withoutRowId &&
+    keyColumns.length === 1 &&
+    keyColumns[0] === column &&
+    column?.declared.toUpperCase() === 'INTEGER'
+  )
+}
+
+function placeOf(collection: PublishedCollection, field?: PublishedField): string {
+  const place = `${collection.application}/${collection.name}`
+  return field === undefined ? place : `${place}.${field.name}`
+}
+
+function readTable(connection: Connection, name: string): Table | undefined {
+  const [found] = rowsOf(
+    connection,
+    `SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND lower(name) = lower(?)`,
+    [name],
+  )
+  if (found === undefined) return undefined
+  const [table, kind, withoutRowId] = found as readonly [string, string, number]
+  const columns = rowsOf(connection, 'SELECT name, type, pk FROM pragma_table_xinfo(?)', [table])
+  const described = columns.map(([column, declared, keyPlace]) => ({
+    name: column as string,
+    declared: declared as string,
+    keyPlace: keyPlace as number,
+  }))
+  const primary = described.filter(({ keyPlace }) => keyPlace > 0)
+  const indexes = rowsOf(
+    connection,
+    `SELECT i.name, lower(c.name) FROM pragma_index_list(?) AS i, pragma_index_info(i.name) AS c
+     WHERE i."unique" = 1 AND i.partial = 0`,
+    [table],
+  )
+  const uniques = new Map<string, Set<string>>()
+  if (primary.length > 0) uniques.set('', new Set(primary.map((column) => lower(column.name))))
+  for (const [index, column] of indexes as readonly (readonly [string, string | null])[]) {
+    const known = uniques.get(index) ?? new Set<string>()
+    // An expression has no name and equals no field.
+    uniques.set(index, known.add(column ?? '\0'))
+  }
+  return {
+    kind,
+    withoutRowId: withoutRowId === 1,
+    columns: new Map(described.map((column) => [lower(column.name), column])),
+    uniques: [...uniques.values()],
+  }
+}
+
+function lower(name: string): string {
+  return name.toLowerCase()
+}
+
+/** SQLite's own rules, in their order. */
+function affinityOf(declared: string): Affinity {
+  const type = declared.toUpperCase()
+  if (type.includes('INT')) return 'INTEGER'
+  if (/CHAR|CLOB|TEXT/.test(type)) return 'TEXT'
+  if (type === '' || type.includes('BLOB')) return 'BLOB'
+  return /REAL|FLOA|DOUB/.test(type) ? 'REAL' : 'NUMERIC'
+}
