@@ -36,7 +36,7 @@ export interface InProcess<Applications> {
   >(
     application: Application,
     name: Name,
-  ): ServiceCollection<CollectionsOf<Applications[Application]>[Name] & CollectionShape>
+  ): ServiceCollection<Extract<CollectionsOf<Applications[Application]>[Name], CollectionShape>>
 }
 
 /** Opens the events of a service to host code, on behalf of a principal. */

@@ -1,6 +1,7 @@
 import { z } from 'zod'
 import type { ApplicationDefinitions } from './definition/application.ts'
-import { explain, mistaken, type Mistake } from './definition/check.ts'
+import { explain } from './definition/check.ts'
+import { mistaken, type Mistake } from './definition/mistake.ts'
 import type { Report } from './observation.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
 import type { SecurityProvider } from './security/provider.ts'

@@ -1,7 +1,7 @@
 import { isStorageError, type StorageErrorKind } from '../storage/adapter.ts'
 
 /** Fails the case unless it holds. */
-export function ensure(holds: boolean, message: string): void {
+export function ensure(holds: boolean, message: string): asserts holds {
   if (!holds) throw new Error(message)
 }
 

@@ -34,14 +34,14 @@ const typed: readonly (readonly [string, readonly Row[string][]])[] = [
 
 /** Equality conditions: exact on every type, whatever the collation of the database. */
 export const conditionCases: readonly ConformanceCase[] = [
-  ...lookAlikes.map(([what, texts]) => ({
+  ...(lookAlikes.map(([what, texts]) => ({
     name: `a condition tells apart: ${what}`,
     run: ({ adapter }) => everyValueFindsItself(adapter, 'label', texts),
-  })) satisfies readonly ConformanceCase[],
-  ...typed.map(([field, values]) => ({
+  })) satisfies readonly ConformanceCase[]),
+  ...(typed.map(([field, values]) => ({
     name: `a condition on the ${samples.byName.get(field)?.type ?? ''} field ${field} is exact`,
     run: ({ adapter }) => everyValueFindsItself(adapter, field, values),
-  })) satisfies readonly ConformanceCase[],
+  })) satisfies readonly ConformanceCase[]),
   {
     name: 'a condition on a text key is exact',
     run: async ({ adapter }) => {
@@ -102,7 +102,9 @@ export const conditionCases: readonly ConformanceCase[] = [
       equal(await findValues(adapter, orderLines, 'orderId', query), [1], 'rum, 5 of it')
       const never = { conditions: [...equals({ product: 'rum' }), ...equals({ product: 'tea' })] }
       equal(await find(adapter, orderLines, never), [], 'what is both rum and tea')
-      const both = { conditions: [...equals({ orderId: 2, product: 'rum' }), ...equals({ orderId: 1 })] }
+      const both = {
+        conditions: [...equals({ orderId: 2, product: 'rum' }), ...equals({ orderId: 1 })],
+      }
       equal(await find(adapter, orderLines, both), [], 'a whole key, and another value of its part')
     },
   },

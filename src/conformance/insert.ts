@@ -37,7 +37,8 @@ export const insertCases: readonly ConformanceCase[] = [
       await store(adapter, orderLines, lines)
       const insert = (): unknown => store(adapter, orderLines, [{ orderId: 2, product: 'tea' }])
       const fields = await refused(insert, 'duplicate', 'the second insert')
-      if (fields.length > 0) equal(fields, ['orderId', 'product'], 'the fields of the error, if any')
+      if (fields.length > 0)
+        equal(fields, ['orderId', 'product'], 'the fields of the error, if any')
       equal((await find(adapter, orderLines)).length, 3, 'the number of rows')
     },
   },
@@ -109,10 +110,18 @@ export const insertCases: readonly ConformanceCase[] = [
       const numbers = rows.map(({ number }) => number)
       ensure(numbers.every(Number.isSafeInteger), 'The number of an integer field is no number.')
       equal(new Set(numbers).size, 3, 'the number of different numbers')
-      equal(numbers, numbers.toSorted((a, b) => Number(a) - Number(b)), 'the numbers in order')
+      equal(
+        numbers,
+        numbers.toSorted((a, b) => Number(a) - Number(b)),
+        'the numbers in order',
+      )
       const stored = await find(adapter, tickets)
       equal(stored, rows, 'the rows')
-      equal(stored.map(({ title }) => title), titles, 'the titles by number')
+      equal(
+        stored.map(({ title }) => title),
+        titles,
+        'the titles by number',
+      )
     },
   },
   {
@@ -153,10 +162,15 @@ export const insertCases: readonly ConformanceCase[] = [
     name: 'an insert that is refused is a StorageError that other copies of the package know',
     run: async ({ adapter }) => {
       await store(adapter, customers, [alfki])
-      const error: unknown = await store(adapter, customers, [alfki]).catch((caught: unknown) => caught)
+      const error: unknown = await store(adapter, customers, [alfki]).catch(
+        (caught: unknown) => caught,
+      )
       const brand = Object.getOwnPropertySymbols(new StorageError('duplicate'))
       ensure(error instanceof Error, 'The reason of the rejection is no Error.')
-      ensure(brand.every((symbol) => symbol in error), 'The error has no mark of a StorageError.')
+      ensure(
+        brand.every((symbol) => symbol in error),
+        'The error has no mark of a StorageError.',
+      )
     },
   },
 ]

@@ -71,7 +71,9 @@ export const keyCases: readonly ConformanceCase[] = [
         equal(found, [visits], `the rows with key ${JSON.stringify(customerId)}`)
         const again = (): unknown => store(adapter, customers, [{ customerId }])
         await refused(again, 'duplicate', `the second ${JSON.stringify(customerId)}`)
-        const changed = await write(adapter, (on) => on.update(customers, conditions, { region: 'x' }))
+        const changed = await write(adapter, (on) =>
+          on.update(customers, conditions, { region: 'x' }),
+        )
         equal(changed, rowOf(customers, { customerId, visits, region: 'x' }), 'the changed row')
         const removed = await write(adapter, (on) => on.delete(customers, conditions))
         equal(removed, changed, 'the removed row')
@@ -93,7 +95,15 @@ export const keyCases: readonly ConformanceCase[] = [
   {
     name: 'composite keys whose texts joined would be equal differ',
     run: async ({ adapter }) => {
-      const keys = [[1, '1'], [11, ''], [1, ',1'], [1, '1,'], [1, '"1"'], [1, ' 1'], [-1, '1']]
+      const keys = [
+        [1, '1'],
+        [11, ''],
+        [1, ',1'],
+        [1, '1,'],
+        [1, '"1"'],
+        [1, ' 1'],
+        [-1, '1'],
+      ]
       const rows = keys.map(([orderId, product], quantity) => {
         return rowOf(orderLines, { orderId: Number(orderId), product: String(product), quantity })
       })

@@ -71,7 +71,7 @@ export const pageCases: readonly ConformanceCase[] = [
   {
     name: 'pages that follow each other hold every row once, whatever the ties',
     run: async ({ adapter }) => {
-      const keys = Array.from({ length: 23 }, (_, index) => index * 7 % 23)
+      const keys = Array.from({ length: 23 }, (_, index) => (index * 7) % 23)
       await store(
         adapter,
         orderLines,
@@ -90,7 +90,12 @@ export const pageCases: readonly ConformanceCase[] = [
     name: 'a row has at least the selected fields, and no field but those of the collection',
     run: async ({ adapter }) => {
       await storeTen(adapter)
-      for (const select of [['id'], ['label', 'quantity'], ['ratio', 'id', 'data'], samples.allNames]) {
+      for (const select of [
+        ['id'],
+        ['label', 'quantity'],
+        ['ratio', 'id', 'data'],
+        samples.allNames,
+      ]) {
         const query = queryOf(samples, { select, limit: 1, offset: 3 })
         const [row] = (await adapter.filter(samples, query)).rows
         ensure(row !== undefined, 'The page has no row.')

@@ -54,10 +54,10 @@ const literals: readonly SearchRow[] = [
 
 /** `search`: a part of the wire text, whatever its letter case, taken literally. */
 export const searchCases: readonly ConformanceCase[] = [
-  ...[...letters, ...literals].map((row) => ({
+  ...([...letters, ...literals].map((row) => ({
     name: `a search for ${JSON.stringify(row.search)} finds what contains it in any letter case`,
     run: ({ adapter }) => searchFinds(adapter, row),
-  })) satisfies readonly ConformanceCase[],
+  })) satisfies readonly ConformanceCase[]),
   {
     name: 'a search finds numbers, days and times by their wire text',
     run: async ({ adapter }) => {
@@ -122,7 +122,11 @@ export const searchCases: readonly ConformanceCase[] = [
   {
     name: 'search and conditions hold together, and the count follows both',
     run: async ({ adapter }) => {
-      const rows = ['one', 'two', 'One', 'three'].map((label, id) => ({ id, label, quantity: id % 2 }))
+      const rows = ['one', 'two', 'One', 'three'].map((label, id) => ({
+        id,
+        label,
+        quantity: id % 2,
+      }))
       await store(adapter, samples, rows)
       const search = { fields: ['label'], text: 'one' }
       const query = { search, conditions: equals({ quantity: 0 }) }

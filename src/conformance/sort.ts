@@ -13,7 +13,22 @@ const ascending: readonly (readonly [string, string, readonly Row[string][]])[] 
   [
     'label',
     'texts beyond ASCII by code point, not by UTF-16 unit',
-    ['z', '\u00c4', '\u00e4', '\u0131', '\u1e9e', '\u212a', '\ud7ff', '\ue000', '\ufb00', '\uffe5', '\ufffd', '\u{10000}', '\u{1f600}', '\u{10ffff}'],
+    [
+      'z',
+      '\u00c4',
+      '\u00e4',
+      '\u0131',
+      '\u1e9e',
+      '\u212a',
+      '\ud7ff',
+      '\ue000',
+      '\ufb00',
+      '\uffe5',
+      '\ufffd',
+      '\u{10000}',
+      '\u{1f600}',
+      '\u{10ffff}',
+    ],
   ],
   ['label', 'texts of common start', ['a', 'ab', 'a\uffe5', 'a\u{10000}', 'a\u{10000}a']],
   [
@@ -21,45 +36,113 @@ const ascending: readonly (readonly [string, string, readonly Row[string][]])[] 
     'texts with spaces and punctuation, which no collation may pass over',
     ['a', 'a ', 'a b', 'a-b', 'aB', 'a_b', 'ab'],
   ],
-  ['quantity', 'integers by value', [Number.MIN_SAFE_INTEGER, -100, -20, -3, 0, 4, 30, 200, Number.MAX_SAFE_INTEGER]],
+  [
+    'quantity',
+    'integers by value',
+    [Number.MIN_SAFE_INTEGER, -100, -20, -3, 0, 4, 30, 200, Number.MAX_SAFE_INTEGER],
+  ],
   [
     'large',
     '64-bit integers by value',
-    ['-9223372036854775808', '-9007199254740993', '-9007199254740992', '-10', '-9', '0', '9', '10', '9007199254740992', '9007199254740993', '9223372036854775807'],
+    [
+      '-9223372036854775808',
+      '-9007199254740993',
+      '-9007199254740992',
+      '-10',
+      '-9',
+      '0',
+      '9',
+      '10',
+      '9007199254740992',
+      '9007199254740993',
+      '9223372036854775807',
+    ],
   ],
   [
     'amount',
     'decimals by value',
-    ['-9999999999999999.9999', '-9999999999999999.9998', '-10.0000', '-9.5000', '-0.0001', '0.0000', '0.0001', '9.5000', '10.0000', '1234567890123456.7890', '1234567890123456.7891'],
+    [
+      '-9999999999999999.9999',
+      '-9999999999999999.9998',
+      '-10.0000',
+      '-9.5000',
+      '-0.0001',
+      '0.0000',
+      '0.0001',
+      '9.5000',
+      '10.0000',
+      '1234567890123456.7890',
+      '1234567890123456.7891',
+    ],
   ],
   [
     'exact',
     'decimals of 38 digits by value',
-    ['-9999999999999999999999999999.9999999999', '-1.0000000001', '-1.0000000000', '0.0000000000', '0.0000000001', '2.0000000000', '10.0000000000', '9999999999999999999999999999.9999999998', '9999999999999999999999999999.9999999999'],
+    [
+      '-9999999999999999999999999999.9999999999',
+      '-1.0000000001',
+      '-1.0000000000',
+      '0.0000000000',
+      '0.0000000001',
+      '2.0000000000',
+      '10.0000000000',
+      '9999999999999999999999999999.9999999998',
+      '9999999999999999999999999999.9999999999',
+    ],
   ],
-  ['ratio', 'doubles by value', [-1.7976931348623157e308, -10, -9.5, -5e-324, 0, 5e-324, 0.1, 9.5, 10, 1e21, 1.7976931348623157e308]],
+  [
+    'ratio',
+    'doubles by value',
+    [
+      -1.7976931348623157e308, -10, -9.5, -5e-324, 0, 5e-324, 0.1, 9.5, 10, 1e21,
+      1.7976931348623157e308,
+    ],
+  ],
   ['flag', 'false before true', [false, true]],
-  ['day', 'days', ['0001-01-01', '0999-12-31', '1969-12-31', '2024-02-29', '2024-03-01', '9999-12-31']],
+  [
+    'day',
+    'days',
+    ['0001-01-01', '0999-12-31', '1969-12-31', '2024-02-29', '2024-03-01', '9999-12-31'],
+  ],
   [
     'local',
     'date-times, with a fraction or without',
-    ['1969-12-31T23:59:59', '2024-01-01T00:00:00', '2024-01-01T00:00:00.001', '2024-01-01T00:00:00.500', '2024-01-01T00:00:01', '2024-01-01T10:00:00'],
+    [
+      '1969-12-31T23:59:59',
+      '2024-01-01T00:00:00',
+      '2024-01-01T00:00:00.001',
+      '2024-01-01T00:00:00.500',
+      '2024-01-01T00:00:01',
+      '2024-01-01T10:00:00',
+    ],
   ],
   [
     'moment',
     'instants, with a fraction or without',
-    ['1969-12-31T23:59:59Z', '2024-01-01T00:00:00Z', '2024-01-01T00:00:00.001Z', '2024-01-01T00:00:00.500Z', '2024-01-01T00:00:01Z', '2024-01-01T10:00:00Z'],
+    [
+      '1969-12-31T23:59:59Z',
+      '2024-01-01T00:00:00Z',
+      '2024-01-01T00:00:00.001Z',
+      '2024-01-01T00:00:00.500Z',
+      '2024-01-01T00:00:01Z',
+      '2024-01-01T10:00:00Z',
+    ],
   ],
   [
     'token',
     'UUIDs as texts',
-    ['00000000-0000-4000-8000-000000000000', '0a000000-0000-1000-8000-000000000000', 'a0000000-0000-1000-8000-000000000000', 'ffffffff-ffff-4fff-bfff-ffffffffffff'],
+    [
+      '00000000-0000-4000-8000-000000000000',
+      '0a000000-0000-1000-8000-000000000000',
+      'a0000000-0000-1000-8000-000000000000',
+      'ffffffff-ffff-4fff-bfff-ffffffffffff',
+    ],
   ],
 ]
 
 /** `sort`: by value, text by code point, null first, ties ended by what follows. */
 export const sortCases: readonly ConformanceCase[] = [
-  ...ascending.map(([field, what, values]) => ({
+  ...(ascending.map(([field, what, values]) => ({
     name: `sorts ${what}, null first, and the other way round when descending`,
     run: async ({ adapter }) => {
       // Stored in an order of its own: the odd ones first, from the end.
@@ -68,10 +151,12 @@ export const sortCases: readonly ConformanceCase[] = [
       await store(adapter, samples, [...odd, ...marked.filter(({ id }) => id % 2 === 0)])
       const up = await findValues(adapter, samples, field, { sort: [{ field, descending: false }] })
       equal(up, [null, ...values], `${field}, ascending`)
-      const down = await findValues(adapter, samples, field, { sort: [{ field, descending: true }] })
+      const down = await findValues(adapter, samples, field, {
+        sort: [{ field, descending: true }],
+      })
       equal(down, [...values.toReversed(), null], `${field}, descending`)
     },
-  })) satisfies readonly ConformanceCase[],
+  })) satisfies readonly ConformanceCase[]),
   {
     name: 'ties are ended by the next sort field, each in its own direction, and at last by the key',
     run: async ({ adapter }) => {
@@ -88,7 +173,10 @@ export const sortCases: readonly ConformanceCase[] = [
         { field: 'quantity', descending: true },
       ]
       equal(await findValues(adapter, samples, 'id', { sort }), [4, 5, 6, 3, 2, 1], 'the ids')
-      const keyDown = [{ field: 'label', descending: true }, { field: 'id', descending: true }]
+      const keyDown = [
+        { field: 'label', descending: true },
+        { field: 'id', descending: true },
+      ]
       const found = await findValues(adapter, samples, 'id', { sort: keyDown })
       equal(found, [2, 1, 6, 5, 4, 3], 'the ids, descending')
     },
@@ -109,16 +197,38 @@ export const sortCases: readonly ConformanceCase[] = [
   {
     name: 'a composite key sorts part by part, each by its type',
     run: async ({ adapter }) => {
-      const keys = [[10, 'a'], [9, 'b'], [9, 'a'], [9, 'B'], [-1, 'z'], [10, '']] as const
+      const keys = [
+        [10, 'a'],
+        [9, 'b'],
+        [9, 'a'],
+        [9, 'B'],
+        [-1, 'z'],
+        [10, ''],
+      ] as const
       await store(
         adapter,
         orderLines,
         keys.map(([orderId, product]) => ({ orderId, product })),
       )
       const rows = await find(adapter, orderLines)
-      const expected = [[-1, 'z'], [9, 'B'], [9, 'a'], [9, 'b'], [10, ''], [10, 'a']]
-      equal(rows.map(({ orderId, product }) => [orderId, product]), expected, 'the keys')
-      const numbers = ['-5', '10', '9'].map((large, index) => ({ ...pass, large, note: `${index}` }))
+      const expected = [
+        [-1, 'z'],
+        [9, 'B'],
+        [9, 'a'],
+        [9, 'b'],
+        [10, ''],
+        [10, 'a'],
+      ]
+      equal(
+        rows.map(({ orderId, product }) => [orderId, product]),
+        expected,
+        'the keys',
+      )
+      const numbers = ['-5', '10', '9'].map((large, index) => ({
+        ...pass,
+        large,
+        note: `${index}`,
+      }))
       await store(adapter, passes, numbers)
       equal(await findValues(adapter, passes, 'large'), ['-5', '9', '10'], 'the bigint parts')
     },

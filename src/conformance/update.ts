@@ -101,7 +101,9 @@ export const updateCases: readonly ConformanceCase[] = [
       const conditions = equals({ customerId: 'A' })
       await write(adapter, async (on) => {
         await on.update(customers, conditions, { visits: 2 })
-        const stale = await on.update(customers, equals({ customerId: 'A', visits: 1 }), { visits: 9 })
+        const stale = await on.update(customers, equals({ customerId: 'A', visits: 1 }), {
+          visits: 9,
+        })
         equal(stale, undefined, 'an update on the condition that was')
         await on.update(customers, equals({ customerId: 'A', visits: 2 }), { region: 'x' })
       })

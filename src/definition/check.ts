@@ -1,14 +1,8 @@
 import type { z } from 'zod'
 import type { ApplicationDefinitions } from './application.ts'
 import { inconsistencies } from './consistency.ts'
+import { mistaken, type Mistake } from './mistake.ts'
 import { applicationsShape, type Form } from './shape.ts'
-
-/** One mistake in a definition: where it is, and what to write instead. */
-export interface Mistake {
-  /** The place, such as `applications.sales.collections.customers.key`. */
-  readonly place: string
-  readonly advice: string
-}
 
 /**
  * Checks the applications of a service completely, before anything starts. Throws one TypeError that
@@ -25,12 +19,6 @@ export function checkApplications(
     : result.error.issues.flatMap((issue) => explain(issue, ['applications']))
   if (mistakes.length > 0) throw mistaken(mistakes)
   return applications as ApplicationDefinitions
-}
-
-/** The error for mistakes in what a developer declared. */
-export function mistaken(mistakes: readonly Mistake[]): TypeError {
-  const lines = mistakes.map(({ place, advice }) => `  - ${place}: ${advice}`)
-  return new TypeError(`The definition can not be used:\n${lines.join('\n')}`)
 }
 
 /** A zod issue in the words of a developer. */

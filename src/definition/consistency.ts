@@ -1,5 +1,5 @@
 import type { ApplicationDefinitions } from './application.ts'
-import type { Mistake } from './check.ts'
+import type { Mistake } from './mistake.ts'
 import type { CollectionDefinition } from './collection.ts'
 import type { Bounds, DecimalOptions, Field, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'

@@ -1,66 +1,95 @@
-import { defineCollection } from '../../src/definition/collection.ts'
-import { decimal, integer, text } from '../../src/definition/field.ts'
-import type { Item, Key, InsertValues } from '../../src/definition/item.ts'
-import { error, warning } from '../../src/definition/validation.ts'
+// Checked by the compiler only: what has to compile, and what must not.
+import {
+  decimal,
+  defineCollection,
+  error,
+  integer,
+  json,
+  text,
+  warning,
+  type CollectionDefinition,
+  type Conditions,
+  type InsertValues,
+  type Item,
+  type Key,
+} from 'rowgate'
 
-const lines = defineCollection(
+export const lines = defineCollection(
   {
     key: ['orderId', 'product'],
     fields: {
       orderId: integer(),
       product: text(),
-      note: text({ enumeration: ['a', 'b'] }),
+      state: text({ enumeration: ['open', 'done'], default: 'open' }),
       price: decimal({ precision: 5, scale: 2, required: true }),
+      extra: json(),
     },
   },
   {
     validations: [
-      warning('w', {
-        field: 'note',
+      warning('state', {
+        field: 'state',
         check: (item, { find }) => {
-          const n: 'a' | 'b' | null = item.note
+          const state: 'open' | 'done' | null = item.state
           void find
-          return n
+          return state
         },
       }),
-      error('x', { check: async (item) => (item.price === null ? 'no price' : undefined) }),
+      error('price', { check: async (item) => (item.price === null ? 'no price' : undefined) }),
       // @ts-expect-error a rule about a field that does not exist
-      error('y', { field: 'nope', check: () => null }),
+      error('nothing', { field: 'nope', check: () => null }),
+      // @ts-expect-error a rule that reads a field that does not exist
+      error('nothing else', { check: (item) => item.nope }),
     ],
     events: {
       Insert: {
         before(event) {
-          event.item.note = 'a'
+          event.item.state = 'done'
           // @ts-expect-error no such field
           event.item.nope = 1
+          // @ts-expect-error not one of the enumeration
+          event.item.state = 'closed'
+        },
+      },
+      Filter: {
+        before(event) {
+          event.where({ state: 'open' })
+          // @ts-expect-error no such field
+          event.where({ nope: 1 })
         },
       },
     },
     userDefinedEvents: {
-      approve: (event, input: { readonly by: string }) => event.own.get([1, input.by]),
+      approve: async (event, input: { readonly by: string }) => event.own.get([1, input.by]),
     },
   },
 )
-export const key: Key<typeof lines> = [1, 'a']
-export const item: Item<typeof lines> = { orderId: 1, product: 'x', note: 'a', price: '1.00' }
-export const values: InsertValues<typeof lines> = { orderId: 1, product: 'x', price: '1' }
+
+type Line = typeof lines
+
+export const key: Key<Line> = [1, 'a']
+// @ts-expect-error a key with a part missing
+export const partialKey: Key<Line> = [1]
+export const item: Item<Line> = {
+  orderId: 1,
+  product: 'x',
+  state: 'open',
+  price: '1.00',
+  extra: { deep: [1] },
+}
+// @ts-expect-error a required field is never null
+export const withoutPrice: Item<Line>['price'] = null
+export const values: InsertValues<Line> = { orderId: 1, product: 'x', price: '1' }
 // @ts-expect-error price is required
-export const less: InsertValues<typeof lines> = { orderId: 1, product: 'x' }
+export const less: InsertValues<Line> = { orderId: 1, product: 'x' }
+export const conditions: Conditions<Line> = { state: null, price: '1.00' }
+// @ts-expect-error json fields have no equality
+export const jsonCondition: Conditions<Line> = { extra: {} }
 // @ts-expect-error an option that does not exist
 export const misspelt = text({ maxLenght: 5 })
+// @ts-expect-error precision and scale must be given
+export const noPrecision = decimal()
 // @ts-expect-error the key names no field
 export const wrongKey = defineCollection({ key: 'nope', fields: { a: text() } })
-export const asAny: import('../../src/definition/collection.ts').CollectionDefinition = lines
-const single = defineCollection({
-  fields: { a: text() },
-  events: {
-    Filter: {
-      before: (event) => {
-        event.where({ a: 'x' })
-        // @ts-expect-error no such field
-        event.where({ b: 'x' })
-      },
-    },
-  },
-})
-export const s2: import('../../src/definition/collection.ts').CollectionDefinition = single
+
+export const anyCollection: CollectionDefinition = lines

@@ -1,0 +1,107 @@
+import { ensure, equal, refused } from './assertion.ts'
+import { find, pause, queryOf, store, write, writing, type ConformanceCase } from './case.ts'
+import { customers, orderLines, rowOf, samples, tickets } from './collections.ts'
+
+/** Opening, closing, and what the adapter says of itself. */
+export const lifecycleCases: readonly ConformanceCase[] = [
+  {
+    name: 'an adapter has a name, and declares every ability with yes or no',
+    run: async ({ adapter }) => {
+      ensure(typeof adapter.name === 'string' && adapter.name !== '', 'The adapter has no name.')
+      const { textPages, durable, generatedNumbers } = adapter.supports
+      const kinds = [textPages, durable, generatedNumbers].map((ability) => typeof ability)
+      equal(kinds, ['boolean', 'boolean', 'boolean'], 'the types of the abilities')
+      const kind = typeof adapter.filterText
+      ensure(
+        !textPages || kind === 'function',
+        'The adapter declares textPages without filterText.',
+      )
+    },
+  },
+  {
+    name: 'collections do not mix',
+    run: async ({ adapter }) => {
+      await store(adapter, customers, [{ customerId: '1' }])
+      await store(adapter, samples, [{ id: 1, label: 'sample' }])
+      await store(adapter, orderLines, [{ orderId: 1, product: '1' }])
+      equal((await find(adapter, customers)).length, 1, 'the number of customers')
+      equal((await find(adapter, samples)).length, 1, 'the number of samples')
+      equal((await find(adapter, orderLines)).length, 1, 'the number of order lines')
+    },
+  },
+  {
+    name: 'every call rejects as unavailable after close, and a second close does no harm',
+    run: async ({ adapter }) => {
+      await store(adapter, customers, [{ customerId: 'A' }])
+      await adapter.close()
+      const query = queryOf(customers)
+      await refused(() => adapter.filter(customers, query), 'unavailable', 'a late filter')
+      if (adapter.supports.textPages) {
+        await refused(
+          () => adapter.filterText?.(customers, query),
+          'unavailable',
+          'a late filterText',
+        )
+      }
+      let ran = false
+      const transaction = (): unknown =>
+        adapter.transaction(writing, async () => {
+          ran = true
+        })
+      await refused(transaction, 'unavailable', 'a late transaction')
+      ensure(!ran, 'The work of a transaction ran after close.')
+      await adapter.close()
+    },
+  },
+  {
+    name: 'close ends the transactions that wait for their turn',
+    run: async ({ adapter }) => {
+      const long = adapter.transaction(writing, async (on) => {
+        await on.insert(customers, rowOf(customers, { customerId: 'A' }))
+        await pause(20)
+      })
+      const waiting = store(adapter, customers, [{ customerId: 'B' }])
+      const ended = Promise.allSettled([long, waiting])
+      await pause(5)
+      await adapter.close()
+      const late = pause(1000).then(() => 'late')
+      const outcome = await Promise.race([ended, late])
+      ensure(outcome !== 'late', 'A transaction still waits a second after close.')
+    },
+  },
+  {
+    name: 'rows outlive the adapter',
+    needs: 'durable',
+    run: async ({ adapter, reopen }) => {
+      const rows = [
+        rowOf(samples, { id: 1, label: 'kept', amount: '0.1000', ratio: 0.1, data: '{"a":[1]}' }),
+        rowOf(samples, { id: 2 }),
+      ]
+      await store(adapter, samples, rows)
+      await store(adapter, customers, [{ customerId: 'gone' }])
+      const gone = [{ field: 'customerId', is: 'equal', value: 'gone' }] as const
+      await write(adapter, (on) => on.delete(customers, gone))
+      const undone = adapter.transaction(writing, async (on) => {
+        await on.insert(samples, rowOf(samples, { id: 3 }))
+        throw new Error('undone')
+      })
+      await undone.catch(() => undefined)
+      const next = await reopen()
+      equal(await find(next, samples), rows, 'the samples')
+      equal(await find(next, customers), [], 'the customers')
+      const again = (): unknown => store(next, samples, [{ id: 1 }])
+      await refused(again, 'duplicate', 'an insert with a key from before')
+    },
+  },
+  {
+    name: 'numbers go on where they were after a restart',
+    needs: 'durable',
+    run: async ({ adapter, reopen }) => {
+      if (!adapter.supports.generatedNumbers) return
+      const before = await write(adapter, (on) => on.insert(tickets, { title: 'before' }))
+      const next = await reopen()
+      const after = await write(next, (on) => on.insert(tickets, { title: 'after' }))
+      equal(await find(next, tickets), [before, after], 'the tickets')
+    },
+  },
+]

@@ -1,0 +1,63 @@
+import type { StoredValue } from '../definition/field-type.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import type { Condition, Row, StorageQuery } from '../event/event.ts'
+
+/** The simplest storage that can be right: a list of rows, and no thought of speed. */
+export interface Model {
+  rows: readonly Row[]
+}
+
+/** What a filter must find in a model. */
+export function expectedPage(
+  { rows }: Model,
+  collection: PublishedCollection,
+  query: StorageQuery,
+): { readonly rows: readonly Row[]; readonly count: number | null } {
+  const found = rows.filter((row) => meets(row, query.conditions) && contains(row, query.search))
+  const sorted = found.toSorted((left, right) => {
+    const differences = query.sort.map(({ field, descending }) => {
+      const [a, b] = [rank(collection, field, left), rank(collection, field, right)]
+      const difference = a < b ? -1 : a > b ? 1 : 0
+      return descending ? -difference : difference
+    })
+    return differences.find((difference) => difference !== 0) ?? 0
+  })
+  return {
+    rows: sorted.slice(query.offset, query.offset + query.limit),
+    count: query.count ? found.length : null,
+  }
+}
+
+/** Whether a row meets all conditions. */
+export function meets(row: Row, conditions: readonly Condition[]): boolean {
+  return conditions.every((condition) => {
+    const value = row[condition.field] ?? null
+    return condition.is === 'equal' ? value === condition.value : value === null || value === ''
+  })
+}
+
+function contains(row: Row, search: StorageQuery['search']): boolean {
+  if (search === null) return true
+  // The words of the sequences are plain: no letter whose lower case depends on its neighbours.
+  const texts = search.fields.map((field) => row[field] ?? null).filter((value) => value !== null)
+  return texts.some((value) => String(value).toLowerCase().includes(search.text))
+}
+
+// A text that sorts as the value does: null, then numbers by sign and size, or texts by code point.
+function rank(collection: PublishedCollection, field: string, row: Row): string {
+  const value = row[field] ?? null
+  if (value === null) return '0'
+  const type = collection.byName.get(field)?.type ?? 'text'
+  if (['integer', 'bigint', 'decimal'].includes(type)) return `1${numberRank(value)}`
+  // Without its Z an instant with a fraction comes after the one without.
+  return `1${codePoints(type === 'instant' ? String(value).slice(0, -1) : String(value))}`
+}
+
+function numberRank(value: StoredValue): string {
+  const scaled = BigInt(String(value).replace('.', '')) + 10n ** 40n
+  return scaled.toString().padStart(41, '0')
+}
+
+function codePoints(text: string): string {
+  return Array.from(text, (one) => (one.codePointAt(0) ?? 0).toString(16).padStart(6, '0')).join('')
+}

@@ -1,0 +1,174 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import type { Condition, Row, StorageQuery } from '../event/event.ts'
+import { searchText, type StorageTransaction } from '../storage/adapter.ts'
+import { equal, refused } from './assertion.ts'
+import { equals, find, pick, queryOf, store, writing, type ConformanceCase } from './case.ts'
+import { orderLines, rowOf, samples } from './collections.ts'
+import { expectedPage, meets, type Model } from './model.ts'
+import { random, type Random } from './random.ts'
+
+/** What the values of a collection are picked from: few, so that keys and conditions meet often. */
+const palettes: readonly (readonly [
+  PublishedCollection,
+  Readonly<Record<string, readonly Row[string][]>>,
+])[] = [
+  [
+    orderLines,
+    {
+      orderId: [-2, 0, 1, 9, 10],
+      product: ['', 'a', 'A', 'a ', 'ab', '\uffe5', '\u{1f600}'],
+      quantity: [null, 0, 1, 2, 10, -1],
+      note: [null, '', 'rum', 'Rum', '50%', 'a_b', 'null'],
+    },
+  ],
+  [
+    samples,
+    {
+      id: [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12],
+      label: [null, '', 'x', 'X', 'x ', 'é', 'e\u0301', '%'],
+      quantity: [null, 0, -5, 5, 40],
+      large: [null, '0', '-9223372036854775808', '9007199254740993', '9007199254740992', '70'],
+      amount: [null, '0.0000', '-0.5000', '10.0000', '9.5000', '1234567890123456.7891'],
+      flag: [null, true, false],
+      day: [null, '2024-01-31', '2024-02-01', '0999-01-01'],
+      moment: [null, '2024-01-01T00:00:00Z', '2024-01-01T00:00:00.001Z'],
+    },
+  ],
+]
+
+/** Sequences of operations, each compared with a model that is too simple to be wrong. */
+export const sequenceCases: readonly ConformanceCase[] = Array.from({ length: 50 }, (_, index) => ({
+  name: `sequence ${index + 1} of random operations gives what a simple model gives`,
+  run: async ({ adapter }) => {
+    const dice = random(index + 1)
+    const [collection, palette] = dice.pick(palettes)
+    const names = Object.keys(palette)
+    const model: Model = { rows: [] }
+    const context: Context = { collection, palette, names, dice, model }
+    await store(adapter, collection, seedRows(context))
+    for (let turn = 0; turn < 6; turn++) {
+      const before = model.rows
+      const undone = dice.below(4) === 0
+      const work = adapter.transaction({ ...writing, brief: dice.below(2) === 0 }, async (on) => {
+        for (let step = 0; step < 6; step++) await operate(on, context)
+        if (undone) throw new Undone('undone')
+      })
+      await work.catch((error: unknown) => {
+        if (!(error instanceof Undone)) throw error
+        model.rows = before
+      })
+      await compare(adapter, context)
+    }
+    equal(
+      await find(adapter, collection),
+      expectedPage(model, collection, queryOf(collection)).rows,
+      'the rows',
+    )
+  },
+}))
+
+class Undone extends Error {}
+
+interface Context {
+  readonly collection: PublishedCollection
+  readonly palette: Readonly<Record<string, readonly Row[string][]>>
+  readonly names: readonly string[]
+  readonly dice: Random
+  readonly model: Model
+}
+
+function seedRows(context: Context): readonly Row[] {
+  const { collection, model } = context
+  for (let index = 0; index < 8; index++) {
+    const row = randomRow(context)
+    if (!model.rows.some((other) => meets(other, keyConditions(collection, row)))) {
+      model.rows = [...model.rows, row]
+    }
+  }
+  return model.rows
+}
+
+async function operate(on: StorageTransaction, context: Context): Promise<void> {
+  const { collection, dice, model } = context
+  const row = randomRow(context)
+  const key = keyConditions(collection, row)
+  const extra = dice.below(2) === 0 ? [] : [randomCondition(context)]
+  const conditions = [...extra, ...key]
+  const target = model.rows.find((other) => meets(other, conditions))
+  switch (dice.below(4)) {
+    case 0:
+      await compare(on, context)
+      return
+    case 1: {
+      const insert = (): unknown => on.insert(collection, row)
+      if (model.rows.some((other) => meets(other, key))) {
+        await refused(insert, 'duplicate', 'insert')
+      } else {
+        equal(await insert(), row, 'the row that insert returned')
+        model.rows = [...model.rows, row]
+      }
+      return
+    }
+    case 2: {
+      const changes = randomChanges(context, row)
+      const expected = target === undefined ? undefined : { ...target, ...changes }
+      const changed = await on.update(collection, conditions, changes)
+      equal(changed, expected, 'the row that update returned')
+      model.rows = model.rows.map((other) => (other === target ? (expected ?? other) : other))
+      return
+    }
+    default:
+      equal(await on.delete(collection, conditions), target, 'the row that delete returned')
+      model.rows = model.rows.filter((other) => other !== target)
+  }
+}
+
+async function compare(
+  reader: Pick<StorageTransaction, 'filter'>,
+  context: Context,
+): Promise<void> {
+  const query = randomQuery(context)
+  const page = await reader.filter(context.collection, query)
+  const expected = expectedPage(context.model, context.collection, query)
+  const cut = (rows: readonly Row[]): readonly Row[] => rows.map((row) => pick(row, query.select))
+  const actual = { rows: cut(page.rows), count: page.count }
+  equal(actual, { ...expected, rows: cut(expected.rows) }, `the page of ${JSON.stringify(query)}`)
+}
+
+function randomRow({ collection, palette, names, dice }: Context): Row {
+  const values = names.map((name) => [name, dice.pick(palette[name] ?? [null])])
+  return rowOf(collection, Object.fromEntries(values) as Row)
+}
+
+function randomChanges(context: Context, row: Row): Row {
+  const { collection, names, dice } = context
+  const free = names.filter((name) => collection.byName.get(name)?.inKey !== true)
+  const chosen = free.filter(() => dice.below(2) === 0)
+  return Object.fromEntries(chosen.map((name) => [name, row[name] ?? null]))
+}
+
+function randomCondition({ palette, names, dice }: Context): Condition {
+  const field = dice.pick(names)
+  if (dice.below(4) === 0) return { field, is: 'empty' }
+  return { field, is: 'equal', value: dice.pick(palette[field] ?? [null]) }
+}
+
+function randomQuery(context: Context): StorageQuery {
+  const { collection, names, dice } = context
+  const sorted = names.filter(() => dice.below(3) === 0)
+  const fields = names.filter((name) => collection.searchNames.includes(name))
+  const word = searchText(dice.pick(['rum', '%', '_', 'a', '0', '-', '2024', 'X']))
+  return queryOf(collection, {
+    conditions: Array.from({ length: dice.below(3) }, () => randomCondition(context)),
+    search: dice.below(3) === 0 ? { fields, text: word } : null,
+    sort: sorted.map((field) => ({ field, descending: dice.below(2) === 0 })),
+    limit: dice.pick([0, 1, 3, 100]),
+    offset: dice.pick([0, 0, 0, 1, 5, 100]),
+    select: dice.below(2) === 0 ? collection.allNames : names.slice(dice.below(names.length)),
+    count: dice.below(2) === 0,
+  })
+}
+
+function keyConditions(collection: PublishedCollection, row: Row): readonly Condition[] {
+  return equals(Object.fromEntries(collection.key.map(({ name }) => [name, row[name] ?? null])))
+}

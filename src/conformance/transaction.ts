@@ -1,0 +1,230 @@
+import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
+import { ensure, equal, refused, rejection } from './assertion.ts'
+import { equals, find, findValues, pause, queryOf, store, write, writing } from './case.ts'
+import type { ConformanceCase } from './case.ts'
+import { customers, orderLines, rowOf } from './collections.ts'
+
+const first = rowOf(customers, { customerId: 'A', visits: 1 })
+const second = rowOf(customers, { customerId: 'B', visits: 2 })
+const key = equals({ customerId: 'A' })
+const brief = { mode: 'write', brief: true } as const
+const reading = { mode: 'read', brief: false } as const
+
+/** Transactions: all or nothing, seen by nobody before, by everybody after. */
+export const transactionCases: readonly ConformanceCase[] = [
+  {
+    name: 'a transaction resolves with the result of its work, after the commit',
+    run: async ({ adapter }) => {
+      const result = await adapter.transaction(writing, async (on) => {
+        await on.insert(customers, first)
+        return { answer: 42 }
+      })
+      equal(result, { answer: 42 }, 'the result')
+      equal(await find(adapter, customers), [first], 'the rows right after it')
+    },
+  },
+  {
+    name: 'a transaction sees its own changes, over all collections',
+    run: async ({ adapter }) => {
+      await store(adapter, customers, [first])
+      await write(adapter, async (on) => {
+        await on.insert(customers, second)
+        await on.update(customers, key, { visits: 9 })
+        await on.insert(orderLines, rowOf(orderLines, { orderId: 1, product: 'A' }))
+        const page = await on.filter(customers, queryOf(customers, { count: true, limit: 1 }))
+        equal(page.count, 2, 'the count inside')
+        equal(await findValues(on, customers, 'visits'), [9, 2], 'the visits inside')
+        const sort = [{ field: 'visits', descending: false }]
+        equal(await findValues(on, customers, 'visits', { sort }), [2, 9], 'in order of visits')
+        const found = await find(on, customers, { conditions: equals({ visits: 1 }) })
+        equal(found, [], 'the rows that were')
+        equal(await findValues(on, orderLines, 'product'), ['A'], 'the order lines inside')
+      })
+    },
+  },
+  ...(([writing, brief, reading] as const).map((options) => ({
+    name: `a ${options.brief ? 'brief ' : ''}transaction of mode ${options.mode} that rejects undoes everything, and passes the very error on`,
+    run: async ({ adapter }) => {
+      await store(adapter, customers, [first])
+      const reason = new Error('of the host')
+      const error = await rejection(
+        () =>
+          adapter.transaction(options, async (on) => {
+            await on.insert(customers, second)
+            await on.update(customers, key, { visits: 9 })
+            await on.insert(orderLines, rowOf(orderLines, { orderId: 1, product: 'A' }))
+            await on.delete(customers, key)
+            throw reason
+          }),
+        'the transaction',
+      )
+      ensure(error === reason, `It rejected with another error: ${String(error)}`)
+      equal(await find(adapter, customers), [first], 'the customers after it')
+      equal(await find(adapter, orderLines), [], 'the order lines after it')
+      await store(adapter, customers, [second])
+      equal(await find(adapter, customers), [first, second], 'the customers after one more')
+    },
+  })) satisfies readonly ConformanceCase[]),
+  {
+    name: 'a transaction passes on even what is no Error',
+    run: async ({ adapter }) => {
+      for (const reason of ['text', undefined, null, 0]) {
+        // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
+        const run = (): unknown => adapter.transaction(writing, () => Promise.reject(reason))
+        ensure((await rejection(run, 'the transaction')) === reason, `Not ${String(reason)}.`)
+      }
+    },
+  },
+  {
+    name: 'an error of a call undoes the transaction when the work passes it on',
+    run: async ({ adapter }) => {
+      await store(adapter, customers, [first])
+      await refused(
+        () => store(adapter, customers, [second, first]),
+        'duplicate',
+        'the transaction',
+      )
+      equal(await find(adapter, customers), [first], 'the rows after it')
+    },
+  },
+  {
+    name: 'nobody outside sees a change before its commit, however long the work takes',
+    run: async ({ adapter }) => {
+      await store(adapter, customers, [first])
+      const half = signal()
+      let working = true
+      const transaction = adapter.transaction(writing, async (on) => {
+        await on.update(customers, key, { visits: 9 })
+        await on.insert(customers, second)
+        half.give()
+        await pause(30)
+        working = false
+      })
+      await Promise.race([half.given, transaction])
+      const seen = await find(adapter, customers)
+      // An adapter may let readers wait for the commit; what it must not do is show half of it.
+      if (working) equal(seen, [first], 'the rows outside, before the commit')
+      await transaction
+      const after = [{ ...first, visits: 9 }, second]
+      equal(await find(adapter, customers), after, 'the rows outside, after the commit')
+    },
+  },
+  {
+    name: 'nobody outside sees a change that is undone later',
+    run: async ({ adapter }) => {
+      const half = signal()
+      const transaction = adapter.transaction(writing, async (on) => {
+        await on.insert(customers, first)
+        half.give()
+        await pause(20)
+        throw new Error('undone')
+      })
+      const outcome = transaction.catch(() => 'undone')
+      await half.given
+      equal(await find(adapter, customers), [], 'the rows outside')
+      equal(await outcome, 'undone', 'the outcome')
+      equal(await find(adapter, customers), [], 'the rows after it')
+    },
+  },
+  {
+    name: 'a transaction of mode read sees one state, whatever others commit meanwhile',
+    run: async ({ adapter }) => {
+      await store(adapter, customers, [first, second])
+      const looked = signal()
+      const changed = signal()
+      const observation = adapter.transaction(reading, async (on) => {
+        const before = await find(on, customers)
+        looked.give()
+        await Promise.race([changed.given, pause(100)])
+        equal(await find(on, customers), before, 'the second look')
+        const page = await on.filter(customers, queryOf(customers, { count: true }))
+        equal(page.count, 2, 'the count of the third look')
+      })
+      await Promise.race([looked.given, observation])
+      const change = write(adapter, async (on) => {
+        await on.update(customers, key, { visits: 9 })
+        await on.insert(customers, { ...first, customerId: 'C' })
+        await on.delete(customers, equals({ customerId: 'B' }))
+      })
+      const done = change.then(changed.give)
+      await Promise.all([observation, done])
+      const after = [
+        { ...first, visits: 9 },
+        { ...first, customerId: 'C' },
+      ]
+      equal(await find(adapter, customers), after, 'the rows after both')
+    },
+  },
+  {
+    name: 'a transaction of mode read may write',
+    run: async ({ adapter }) => {
+      const run = adapter.transaction(reading, async (on) => {
+        equal(await find(on, customers), [], 'the rows before')
+        await on.insert(customers, first)
+        await on.update(customers, key, { visits: 3 })
+        equal(await findValues(on, customers, 'visits'), [3], 'the visits inside')
+      })
+      await run
+      equal(await findValues(adapter, customers, 'visits'), [3], 'the visits after it')
+    },
+  },
+  ...(([true, false] as const).map((commits) => ({
+    name: `every call rejects once its transaction has ${commits ? 'committed' : 'been undone'}`,
+    run: async ({ adapter }) => {
+      const late = await endedTransaction(adapter, commits)
+      const query = queryOf(customers)
+      await rejection(() => late.filter(customers, query), 'a late filter')
+      await rejection(() => late.insert(customers, second), 'a late insert')
+      await rejection(() => late.update(customers, key, { visits: 9 }), 'a late update')
+      await rejection(() => late.delete(customers, key), 'a late delete')
+      equal(await find(adapter, customers), commits ? [first] : [], 'the rows after it')
+    },
+  })) satisfies readonly ConformanceCase[]),
+  {
+    name: 'a transaction without any call resolves',
+    run: async ({ adapter }) => {
+      for (const options of [writing, brief, reading]) {
+        equal(await adapter.transaction(options, async () => 'done'), 'done', 'the result')
+      }
+    },
+  },
+  {
+    name: 'calls of one transaction may run at the same time',
+    run: async ({ adapter }) => {
+      const names = Array.from({ length: 10 }, (_, index) => `k${index}`)
+      await write(adapter, async (on) => {
+        const insert = (customerId: string): unknown =>
+          on.insert(customers, rowOf(customers, { customerId }))
+        await Promise.all(names.map(insert))
+      })
+      equal(await findValues(adapter, customers, 'customerId'), names, 'the keys')
+    },
+  },
+]
+
+async function endedTransaction(
+  adapter: StorageAdapter,
+  commits: boolean,
+): Promise<StorageTransaction> {
+  let late: StorageTransaction | undefined
+  const reason = new Error('undone')
+  const run = adapter.transaction(writing, async (on) => {
+    late = on
+    await on.insert(customers, first)
+    if (!commits) throw reason
+  })
+  await run.catch((error: unknown) => {
+    if (error !== reason) throw error
+  })
+  if (late === undefined) throw new Error('The work did not run.')
+  return late
+}
+
+/** A promise that somebody else gives the word for. */
+function signal(): { readonly given: Promise<void>; readonly give: () => void } {
+  let give = (): void => undefined
+  const given = new Promise<void>((resolve) => {
+    give = resolve
+  })
+  return { given, give: () => give() }
+}

@@ -1,0 +1,12 @@
+/** One mistake in a definition: where it is, and what to write instead. */
+export interface Mistake {
+  /** The place, such as `applications.sales.collections.customers.key`. */
+  readonly place: string
+  readonly advice: string
+}
+
+/** The error for mistakes in what a developer declared. */
+export function mistaken(mistakes: readonly Mistake[]): TypeError {
+  const lines = mistakes.map(({ place, advice }) => `  - ${place}: ${advice}`)
+  return new TypeError(`The definition can not be used:\n${lines.join('\n')}`)
+}
