@@ -21,6 +21,7 @@ import { decodeQuery } from './protocol/query.ts'
 import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import { publish } from './publication.ts'
 import { authenticate } from './security/provider.ts'
+import { openOnce } from './storage/open-once.ts'
 import { workInProgress } from './work.ts'
 
 /** A running service: one door for requests, and the same events in process. */
@@ -65,7 +66,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     now: options.now,
     track: (background) => void work.run(() => background).catch(() => undefined),
   }
-  let opening: Promise<void> | undefined = openStorage()
+  const storageOpen = openOnce(() => storage.open(publication.collections))
   let closing: Promise<void> | undefined
 
   return {
@@ -74,7 +75,7 @@ export function createService<const Applications extends ApplicationDefinitions>
         closing === undefined ? handle(request).catch(refuse) : refuse(unavailable('closing'))
       return answer
     },
-    ready: async () => opening,
+    ready: async () => storageOpen(),
     as: (principal) => inProcess<Applications>(runtime, publication, principal),
     close: () => (closing ??= close()),
   }
@@ -92,7 +93,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     const query = decodeQuery(target.query)
     const confirmed = decodeIgnoredWarnings(request.header(headers.ignoreWarnings))
     const event = planEvent(name, { collection, key: path.key, query, bytes }, options)
-    if (opening !== undefined) await opening
+    await storageOpen()
     const caller = {
       principal,
       confirmed,
@@ -106,16 +107,6 @@ export function createService<const Applications extends ApplicationDefinitions>
 
   function refuse(error: unknown): ServiceReply {
     return writer.refusal(asServiceError(error, report))
-  }
-
-  function openStorage(): Promise<void> | undefined {
-    const opened = storage.open(publication.collections)
-    if (opened === undefined) return undefined
-    const settled = opened.then(() => {
-      opening = undefined
-    })
-    settled.catch(() => undefined)
-    return settled
   }
 
   async function close(): Promise<void> {

@@ -1,5 +1,5 @@
 import type { CollectionAccess, SaveOptions, SaveResult } from '../definition/handler.ts'
-import type { CollectionShape, Draft, Item } from '../definition/item.ts'
+import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
 import type { DataEvent, ItemValues } from '../event/event.ts'
@@ -9,14 +9,15 @@ import { keyConditions } from '../event/resolve.ts'
 import { itemOf } from '../event/serialize.ts'
 import { changeItem, newItem } from './change.ts'
 import { keyOf, pageOf } from './conditions.ts'
-import { inTransaction, runNested } from './run.ts'
+import { inTransaction, runEvent, runNested } from './run.ts'
 import type { Caller, Running, Runtime, Terms } from './runtime.ts'
 
-/** Runs work in the transaction that is in progress, or in one of its own. */
-export type Within = <Result>(
-  mode: 'read' | 'write',
-  work: (running: Running) => Promise<Result>,
-) => Promise<Result | Outcome>
+/** How the events of a collection are run: each in a transaction of its own, or in one in progress. */
+interface Way {
+  readonly event: (event: DataEvent, caller: Caller) => Promise<Outcome>
+  /** New and Change: work that is not stored. */
+  readonly unstored: <Result>(work: (running: Running) => Promise<Result>) => Promise<Result>
+}
 
 /** A collection of a service for host code: each event in a transaction of its own. */
 export function ownAccess(
@@ -24,8 +25,10 @@ export function ownAccess(
   caller: Caller,
   collection: PublishedCollection,
 ): CollectionAccess<CollectionShape> {
-  const within: Within = (mode, work) => inTransaction(runtime, { mode, brief: false }, work)
-  return access({ runtime, caller }, collection, within)
+  return access({ runtime, caller }, collection, {
+    event: (event, terms) => runEvent(runtime, event, terms, 'rows'),
+    unstored: (work) => inTransaction(runtime, { mode: 'read', brief: false }, work),
+  })
 }
 
 /** A collection for a handler: its events take part in the handler's transaction. */
@@ -33,21 +36,19 @@ export function nestedAccess(
   terms: Terms,
   collection: PublishedCollection,
 ): CollectionAccess<CollectionShape> {
-  return access(terms, collection, (_mode, work) => work(terms.running))
+  return access(terms, collection, {
+    event: (event, caller) => runNested(event, { ...terms, caller }),
+    unstored: (work) => work(terms.running),
+  })
 }
 
 function access(
   { runtime, caller }: Omit<Terms, 'running'>,
   collection: PublishedCollection,
-  within: Within,
+  way: Way,
 ): CollectionAccess<CollectionShape> {
-  const run = (event: DataEvent, { ignoreWarnings }: SaveOptions = {}): Promise<Outcome> => {
-    const confirmed = confirmedBy(ignoreWarnings ?? caller.confirmed)
-    const mode = event.type === 'Filter' ? 'read' : 'write'
-    return within(mode, (running) =>
-      runNested(event, { runtime, caller: { ...caller, confirmed }, running }),
-    )
-  }
+  const run = (event: DataEvent, { ignoreWarnings }: SaveOptions = {}): Promise<Outcome> =>
+    way.event(event, { ...caller, confirmed: confirmedBy(ignoreWarnings ?? caller.confirmed) })
   return Object.freeze({
     filter: async (conditions = {}, options = {}) => {
       const outcome = await run(pageOf(collection, conditions, options))
@@ -62,19 +63,11 @@ function access(
         if (result.rejected) throw new Error(result.message)
         return result.item
       }),
-    new: async () => {
-      const item = await within('read', (running) =>
-        newItem(collection, { runtime, caller, running }),
-      )
-      return item as Draft<CollectionShape>
-    },
+    new: () => way.unstored((running) => newItem(collection, { runtime, caller, running })),
     change: async (values, key) => {
       const parts = key === undefined ? undefined : keyOf(collection, key)
       const change = { collection, values: values as ItemValues, key: parts }
-      const result = await within('read', (running) =>
-        changeItem(change, { runtime, caller, running }),
-      )
-      return result as SaveResult<Draft<CollectionShape>>
+      return way.unstored((running) => changeItem(change, { runtime, caller, running }))
     },
     insert: async (values, options) =>
       saveResult(await run(planInsert(collection, values), options)),

@@ -23,20 +23,19 @@ export async function runCustom(
   const handler = Object.hasOwn(events, name) ? events[name] : undefined
   if (handler === undefined)
     throw new TypeError(`${collection.name} has no user-defined event ${name}.`)
-  const result = await inTransaction(runtime, { mode: 'write', brief: false }, async (running) => {
+  return inTransaction(runtime, { mode: 'write', brief: false }, async (running) => {
     const terms = { runtime, caller, running }
     const scope = openScope(terms, { collection, event: 'Custom', name })
     const own = runtime.access(terms, collection)
-    let returned: unknown
+    let result: unknown
     await scope.untilRefused(async () => {
-      returned = await scope.call(name, () => handler({ ...scope.context, own }, input))
+      result = await scope.call(name, () => handler({ ...scope.context, own }, input))
     })
     const occasion = { collection, event: 'Update', key: [], data: {} } as const
     const { objections, information } = await judge(scope.findings, occasion, 'all')
-    if (objections.length > 0) throw new Undo(reject('Update', undefined, objections))
-    return { rejected: false, result: returned, validations: information } as const
+    if (objections.length === 0)
+      return { rejected: false, result, validations: information } as const
+    const { message, validations } = reject('Update', undefined, objections)
+    throw new Undo({ rejected: true, message, validations } satisfies CustomResult<unknown>)
   })
-  if ('rejected' in result) return result
-  const { validations } = result
-  return { rejected: true, message: 'message' in result ? result.message : '', validations }
 }

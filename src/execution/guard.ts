@@ -22,7 +22,7 @@ export interface HostCall<Result> {
 export async function callHost<Result>(runtime: Runtime, call: HostCall<Result>): Promise<Result> {
   try {
     const result = call.run()
-    return isPromise(result) ? await inTime(runtime, call, result) : result
+    return isThenable(result) ? await inTime(runtime, call, Promise.resolve(result)) : result
   } catch (error) {
     if (error instanceof Refusal || isServiceError(error) || isStorageError(error)) throw error
     runtime.report({ type: 'handler-failed', place: call.place, name: call.name, error })
@@ -57,7 +57,7 @@ async function inTime<Result>(
   }
 }
 
-function isPromise<Value>(value: MaybePromise<Value>): value is Promise<Value> {
+function isThenable<Value>(value: MaybePromise<Value>): value is Promise<Value> {
   return (
     typeof value === 'object' &&
     value !== null &&

@@ -11,16 +11,20 @@ import { insertItem, updateItem } from './save.ts'
 const maximumDepth = 16
 
 /**
- * Runs an event: a Filter that no handler touches as one read, everything else in a transaction that
- * is undone unless the outcome is a success.
+ * Runs an event: a Filter that no handler touches as one read, as `text` if storage can write it;
+ * everything else in a transaction that is undone unless the outcome is a success.
  */
 export async function runEvent(
   runtime: Runtime,
   event: DataEvent,
   caller: Caller,
+  page: 'text' | 'rows' = 'text',
 ): Promise<Outcome> {
-  if (event.type === 'Filter' && !hasFilterHandlers(event))
-    return filterAsText(runtime.adapter, event)
+  if (event.type === 'Filter' && !hasFilterHandlers(event)) {
+    return page === 'text'
+      ? filterAsText(runtime.adapter, event)
+      : filterAsRows(runtime.adapter, event)
+  }
   const mode = event.type === 'Filter' ? 'read' : 'write'
   const options = { mode, brief: isBrief(event.collection) } as const
   return inTransaction(runtime, options, (running) =>
@@ -44,12 +48,15 @@ export async function runNested(event: DataEvent, terms: Terms): Promise<Outcome
   return outcome
 }
 
-/** Runs work in a transaction of its own, which is undone when its result is a rejection. */
+/**
+ * Runs work in a transaction of its own. An {@link Undo} that the work throws undoes it, and its
+ * outcome is the result.
+ */
 export async function inTransaction<Result>(
   runtime: Runtime,
   options: TransactionOptions,
-  work: (running: Running) => Promise<Result | Outcome>,
-): Promise<Result | Outcome> {
+  work: (running: Running) => Promise<Result>,
+): Promise<Result> {
   const log: Running['log'] = { writes: 0, committed: [] }
   try {
     const result = await runtime.adapter.transaction(options, (transaction) =>
@@ -58,18 +65,18 @@ export async function inTransaction<Result>(
     for (const announce of log.committed) announce()
     return result
   } catch (error) {
-    if (error instanceof Undo) return error.outcome
+    if (error instanceof Undo) return error.result as Result
     throw error
   }
 }
 
-/** Carries a rejection out of a transaction that has to be undone. */
+/** Carries the result of work that has to be undone out of its transaction. */
 export class Undo extends Error {
-  readonly outcome: Outcome
+  readonly result: unknown
 
-  constructor(outcome: Outcome) {
+  constructor(result: unknown) {
     super('rejected')
-    this.outcome = outcome
+    this.result = result
   }
 }
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { internal } from '../errors.ts'
+import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { bodyTooLarge } from './read.ts'
@@ -100,14 +100,13 @@ class NodeRequest implements ServiceRequest {
 
 function readIncoming(incoming: IncomingMessage, limit: number): Promise<Uint8Array> {
   if (incoming.readableEnded || incoming.destroyed) {
-    const cause = new Error('The request body was consumed before the service could read it.')
-    return Promise.reject(internal(cause))
+    return Promise.reject(new Error('The request body was read before the service could read it.'))
   }
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let length = 0
     const settle = (act: () => void) => {
-      incoming.off('data', take).off('end', finish).off('error', fail).off('close', leave)
+      incoming.off('data', take).off('end', finish).off('error', leave).off('close', leave)
       act()
     }
     const take = (chunk: Uint8Array) => {
@@ -124,15 +123,13 @@ function readIncoming(incoming: IncomingMessage, limit: number): Promise<Uint8Ar
         resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
       })
     }
-    const fail = (error: Error) => {
+    // Whoever left before the end of the request does not read this answer.
+    const leave = () => {
       settle(() => {
-        reject(internal(error))
+        reject(new ServiceError('MALFORMED_BODY', 'The request body is not complete.'))
       })
     }
-    const leave = () => {
-      fail(new Error('The client left before its request was complete.'))
-    }
-    incoming.on('data', take).on('end', finish).on('error', fail).on('close', leave)
+    incoming.on('data', take).on('end', finish).on('error', leave).on('close', leave)
   })
 }
 

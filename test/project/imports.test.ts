@@ -1,0 +1,93 @@
+import { expect, test } from 'vitest'
+import { filesBelow, importsOf, neighboursOf } from './tree.ts'
+
+const core = ['errors', 'observation', 'protocol', 'definition', 'event']
+const aroundService = ['failure', 'options', 'publication', 'in-process', 'work']
+
+/**
+ * Who may import whom. A room is a folder of src, or a file directly in it without `.ts`; it may
+ * import itself and what stands here: whole rooms, or single files of a room. No edge imports
+ * another edge: storage, security, http and what is like them meet in service.ts only.
+ */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  errors: [],
+  observation: [],
+  protocol: ['errors'],
+  definition: ['errors', 'observation', 'protocol'],
+  event: ['errors', 'observation', 'protocol', 'definition'],
+  execution: [...core, 'storage/adapter'],
+  storage: core,
+  security: core,
+  http: core,
+  consume: core,
+  openapi: core,
+  client: ['errors', 'protocol', 'definition'],
+  deployment: [...core, 'storage/adapter'],
+  conformance: ['errors', 'protocol', 'definition', 'event/event', 'storage/adapter'],
+  failure: ['errors', 'observation', 'storage/adapter'],
+  options: [...core, 'storage/adapter', 'security/provider'],
+  publication: core,
+  work: [],
+  work: [],
+  'in-process': [...core, 'execution', 'publication'],
+  service: [...core, 'execution', 'security', 'http', 'storage/open-once', ...aroundService],
+  index: [...core, 'execution', 'storage', 'security', 'http', 'service', ...aroundService],
+}
+
+const files = filesBelow('src', '.ts')
+const edges = files.flatMap((from) => neighboursOf(from).map((to) => ({ from, to })))
+
+function placeOf(path: string): string {
+  return path.replace(/^src\//, '').replace(/\.ts$/, '')
+}
+
+function roomOf(path: string): string {
+  return placeOf(path).split('/')[0] ?? ''
+}
+
+function isAllowed(from: string, to: string): boolean {
+  const allowed = mayImport[roomOf(from)] ?? []
+  return (
+    roomOf(from) === roomOf(to) || allowed.includes(roomOf(to)) || allowed.includes(placeOf(to))
+  )
+}
+
+/** The first way found from each file back to itself. */
+function cyclesOf(paths: readonly string[]): readonly string[] {
+  const done = new Set<string>()
+  const cycles: string[] = []
+  const visit = (path: string, trail: readonly string[]): void => {
+    if (trail.includes(path)) {
+      cycles.push([...trail.slice(trail.indexOf(path)), path].join(' -> '))
+    } else if (!done.has(path)) {
+      for (const next of neighboursOf(path).filter((to) => paths.includes(to)))
+        visit(next, [...trail, path])
+      done.add(path)
+    }
+  }
+  for (const path of paths) visit(path, [])
+  return cycles
+}
+
+test('every room of src has a row in the table', () => {
+  expect(files.map(roomOf).filter((room) => !Object.hasOwn(mayImport, room))).toEqual([])
+})
+
+test('every import follows the table', () => {
+  const strays = edges.filter(({ from, to }) => !isAllowed(from, to))
+  expect(strays.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
+})
+
+test('every relative import names a file of src, with its ending', () => {
+  const lost = edges.filter(({ to }) => !files.includes(to))
+  expect(lost.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
+})
+
+test('no file imports the package by its own name', () => {
+  const selves = files.filter((file) => importsOf(file).some((name) => /^rowgate(\/|$)/.test(name)))
+  expect(selves).toEqual([])
+})
+
+test('no file imports itself by a detour', () => {
+  expect(cyclesOf(files)).toEqual([])
+})
