@@ -92,18 +92,18 @@ export const transactionCases: readonly ConformanceCase[] = [
     run: async ({ adapter }) => {
       await store(adapter, customers, [first])
       const half = signal()
-      let working = true
+      const work = { goesOn: true }
       const transaction = adapter.transaction(writing, async (on) => {
         await on.update(customers, key, { visits: 9 })
         await on.insert(customers, second)
         half.give()
         await pause(30)
-        working = false
+        work.goesOn = false
       })
       await Promise.race([half.given, transaction])
       const seen = await find(adapter, customers)
       // An adapter may let readers wait for the commit; what it must not do is show half of it.
-      if (working) equal(seen, [first], 'the rows outside, before the commit')
+      if (work.goesOn) equal(seen, [first], 'the rows outside, before the commit')
       await transaction
       const after = [{ ...first, visits: 9 }, second]
       equal(await find(adapter, customers), after, 'the rows outside, after the commit')

@@ -69,19 +69,21 @@ async function begin(memory: Memory, { mode }: TransactionOptions): Promise<Sess
   if (mode === 'read') snapshot = take(committed)
   else await (turn = takeTurn())
 
+  function releaseSnapshot(): void {
+    for (const table of snapshot?.values() ?? []) table.readers -= 1
+    snapshot = undefined
+  }
+
   async function takeTurn(): Promise<void> {
     await writing.enter()
-    mine = true
-    if (snapshot === undefined) return
-    const unchanged = [...views.values()].every((view) => isCurrent(view, committed))
-    if (!ended && unchanged && !memory.closed) {
+    const unchanged = [...views.values()].every((one) => isCurrent(one, committed))
+    if (unchanged && !ended && !memory.closed) {
       // What was read is still so: from here on it is a transaction that began now.
+      mine = true
       views.clear()
-      release(snapshot)
-      snapshot = undefined
+      releaseSnapshot()
       return
     }
-    mine = false
     writing.leave()
     turn = undefined
     throw new StorageError('unavailable')
@@ -127,8 +129,7 @@ async function begin(memory: Memory, { mode }: TransactionOptions): Promise<Sess
     },
     end() {
       ended = true
-      if (snapshot !== undefined) release(snapshot)
-      snapshot = undefined
+      releaseSnapshot()
       if (mine) writing.leave()
     },
   }
@@ -153,10 +154,6 @@ function isCurrent({ table }: TableView, committed: Tables): boolean {
 function take(committed: Tables): Tables {
   for (const table of committed.values()) table.readers += 1
   return new Map(committed)
-}
-
-function release(snapshot: Tables): void {
-  for (const table of snapshot.values()) table.readers -= 1
 }
 
 function apply(committed: Tables, { table, changes, last }: TableView): void {

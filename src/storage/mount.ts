@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import type { StorageAdapter } from './adapter.ts'
+import { StorageError, type StorageAdapter } from './adapter.ts'
 import { mountTransaction, type Party } from './mount-transaction.ts'
 
 /**
@@ -18,6 +18,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
   const distinct = [...new Set(mounts.values())]
   const homes = new Map<PublishedCollection, StorageAdapter>()
   const parties = new Set<Party>()
+  let closed = false
   const homeOf = (collection: PublishedCollection): StorageAdapter => {
     const home = homes.get(collection)
     if (home !== undefined) return home
@@ -44,12 +45,14 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
         return home.supports.textPages ? home.filterText?.(collection, query) : undefined
       },
     }),
-    transaction: (options, work) => {
+    transaction: async (options, work) => {
+      if (closed) throw new StorageError('unavailable')
       // Sharing a commit would let the transactions of one adapter wait for each other on another.
       const brief = options.brief && distinct.length === 1
       return mountTransaction({ homeOf, parties, options: { ...options, brief } }, work)
     },
     close: async () => {
+      closed = true
       const results = await Promise.allSettled(distinct.map(async (adapter) => adapter.close()))
       for (const result of results) if (result.status === 'rejected') throw result.reason
     },

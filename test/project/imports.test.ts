@@ -28,7 +28,6 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   options: [...core, 'storage/adapter', 'security/provider'],
   publication: core,
   work: [],
-  work: [],
   'in-process': [...core, 'execution', 'publication'],
   service: [...core, 'execution', 'security', 'http', 'storage/open-once', ...aroundService],
   index: [...core, 'execution', 'storage', 'security', 'http', 'service', ...aroundService],

@@ -18,7 +18,7 @@ export interface NodeSqliteHandle {
   function(
     name: string,
     options: { readonly deterministic?: boolean },
-    work: (value: SqliteValue) => SqliteValue,
+    work: (value: unknown) => SqliteValue,
   ): unknown
   close(): unknown
 }
@@ -42,7 +42,7 @@ export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
     },
     execute: (sql) => void database.exec(sql),
     define(name, work) {
-      database.function(name, { deterministic: true }, work)
+      database.function(name, { deterministic: true }, (value) => work(value as SqliteValue))
     },
     inTransaction: () => database.isTransaction ?? refusesToBegin(database),
     close: () => void database.close(),

@@ -56,7 +56,6 @@ export function settle<Result>(
   try {
     return work()
   } catch (error) {
-    // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
     return Promise.reject(storageFailure(error, as, collection))
   }
 }

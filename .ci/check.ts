@@ -1,0 +1,88 @@
+import { run, StepFailure } from './command.ts'
+import { checkCore } from './core.ts'
+import { checkPack, packedPath } from './pack.ts'
+import { checkTypeBudget } from './type-budget.ts'
+
+/** A step says in a few words what it found, throws a StepFailure, or just returns. */
+type Step = () => Promise<string | undefined>
+
+/** In the order in which they run. A step from `core` on looks at what `build` has built. */
+const steps: Readonly<Record<string, Step>> = {
+  types: command('tsc', '-p', '.'),
+  budget: checkTypeBudget,
+  lint: command('eslint', '.', '--max-warnings', '0'),
+  format: command('prettier', '--check', '.', '--log-level', 'warn'),
+  architecture: command('vitest', 'run', 'test/project'),
+  unused: command('knip', '--no-progress'),
+  build: command('npm', 'run', 'build'),
+  core: checkCore,
+  publint: withPackage('publint', 'run', '--strict'),
+  // Without the resolution of Node 10, which knows no exports.
+  attw: withPackage(
+    'attw',
+    '--profile',
+    'node16',
+    '--exclude-entrypoints',
+    'definition.schema.json',
+    '--',
+  ),
+  pack: checkPack,
+}
+
+function command(program: string, ...args: readonly string[]): Step {
+  return async () => {
+    await run(program, args)
+    return undefined
+  }
+}
+
+function withPackage(program: string, ...args: readonly string[]): Step {
+  return async () => command(program, ...args, await packedPath())()
+}
+
+function chosenSteps(names: readonly string[]): readonly (readonly [string, Step])[] {
+  const unknown = names.filter((name) => !Object.hasOwn(steps, name))
+  if (unknown.length > 0) {
+    console.error(`No such step: ${unknown.join(', ')}. Steps: ${Object.keys(steps).join(', ')}.`)
+    process.exit(2)
+  }
+  return Object.entries(steps).filter(([name]) => names.length === 0 || names.includes(name))
+}
+
+function seconds(from: number): string {
+  return `${((performance.now() - from) / 1000).toFixed(1).padStart(5)} s`
+}
+
+const longestReport = 80
+
+function indented(text: string): string {
+  const lines = text.trimEnd().split('\n')
+  const shown = lines.slice(0, longestReport)
+  if (shown.length < lines.length) shown.push(`... and ${lines.length - shown.length} lines more`)
+  return shown.map((line) => `      ${line}`).join('\n')
+}
+
+/** Runs a step, prints one line about it, and tells whether it passed. */
+async function passes(name: string, step: Step): Promise<boolean> {
+  const start = performance.now()
+  try {
+    const note = await step()
+    console.log(`ok    ${name.padEnd(13)}${seconds(start)}${note === undefined ? '' : `  ${note}`}`)
+    return true
+  } catch (error) {
+    console.log(`FAIL  ${name.padEnd(13)}${seconds(start)}`)
+    console.log(error instanceof StepFailure ? indented(error.message) : error)
+    return false
+  }
+}
+
+const start = performance.now()
+const chosen = chosenSteps(process.argv.slice(2))
+const failed: string[] = []
+for (const [name, step] of chosen) if (!(await passes(name, step))) failed.push(name)
+
+console.log()
+if (failed.length === 0)
+  console.log(`${chosen.length} of ${chosen.length} steps passed in ${seconds(start).trim()}`)
+else console.log(`${failed.length} of ${chosen.length} steps failed: ${failed.join(', ')}`)
+process.exitCode = failed.length === 0 ? 0 : 1

@@ -1,0 +1,124 @@
+import { mkdir, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { run, StepFailure } from './command.ts'
+import { root } from './entries.ts'
+
+const budget = 2
+// The quickest round counts: a busy machine only ever adds.
+const fewestRounds = 3
+const mostRounds = 8
+const collections = 50
+const fieldsEach = 20
+
+/** What 50 typed collections of 20 fields may cost the compiler, over none: two seconds. */
+export async function checkTypeBudget(): Promise<string> {
+  const folder = join(root, 'node_modules/.cache/rowgate-type-budget')
+  await rm(folder, { recursive: true, force: true })
+  const empty = await writeProject(join(folder, 'empty'), { 'service.ts': serviceProgram(0) })
+  const full = await writeProject(join(folder, 'full'), fullProject())
+  const times = { empty: Infinity, full: Infinity }
+  let figures = ''
+  for (let round = 1; round <= mostRounds; round += 1) {
+    times.empty = Math.min(times.empty, await checkTime(empty))
+    times.full = Math.min(times.full, await checkTime(full))
+    const cost = times.full - times.empty
+    figures = `${seconds(times.full)}, empty ${seconds(times.empty)}, difference ${seconds(cost)}`
+    if (cost <= budget && round >= fewestRounds) return figures
+  }
+  throw new StepFailure(`check time of ${collections} collections: ${figures}, of ${budget} s`)
+}
+
+function seconds(time: number): string {
+  return `${time.toFixed(2)} s`
+}
+
+/** A project with the compiler flags of our own. */
+async function writeProject(folder: string, files: Readonly<Record<string, string>>) {
+  await mkdir(folder, { recursive: true })
+  const config = { extends: join(root, 'tsconfig.json'), include: ['*.ts'] }
+  await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
+  for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
+  return folder
+}
+
+async function checkTime(folder: string): Promise<number> {
+  const report = await run('tsc', ['-p', folder, '--pretty', 'false', '--extendedDiagnostics'])
+  return Number(/^Check time:\s+([\d.]+)s/m.exec(report)?.[1])
+}
+
+function fullProject(): Record<string, string> {
+  const files: Record<string, string> = { 'service.ts': serviceProgram(collections) }
+  for (let number = 0; number < collections; number += 1) {
+    files[`collection-${number}.ts`] = collectionProgram(number)
+  }
+  return files
+}
+
+const kinds = [
+  'text({ maxLength: 40, required: true })',
+  'integer()',
+  'decimal({ precision: 10, scale: 2 })',
+  'boolean()',
+  'date()',
+  `text({ enumeration: ['open', 'closed'] })`,
+]
+
+function collectionProgram(number: number): string {
+  const fields = Array.from({ length: fieldsEach - 1 }, (_, index) => {
+    return `    field${index}: ${kinds[index % kinds.length] ?? ''},`
+  })
+  return `
+import { boolean, date, decimal, defineCollection, integer, text, warning } from 'rowgate'
+
+export const collection${number} = defineCollection(
+  {
+    key: 'id',
+    fields: {
+      id: integer(),
+  ${fields.join('\n  ')}
+    },
+  },
+  {
+    validations: [
+      warning('same', {
+        field: 'field0',
+        check: (item) => (item.field0 === 'x' && item.field3 === true ? 'Is it?' : undefined),
+      }),
+    ],
+    events: {
+      Insert: { before(event) { event.item.field1 = (event.item.field1 ?? 0) + 1 } },
+      Update: { after(event) { if (event.item.field0 === event.stored?.field0) event.information('Same.') } },
+    },
+  },
+)
+`
+}
+
+function serviceProgram(count: number): string {
+  const numbers = Array.from({ length: count }, (_, number) => number)
+  const calls = numbers.map(
+    (number) => `
+export async function use${number}() {
+  const collection = service.as(user).collection('sales', 'collection${number}')
+  const { items } = await collection.filter({ field0: 'x', field5: 'open' }, { sort: ['-field1'] })
+  const first = items[0]
+  if (first !== undefined) await collection.update(first.id, { field0: first.field0, field3: null })
+  return collection.insert({ id: 1, field0: 'x', field6: 'x', field12: 'x', field18: 'x' })
+}`,
+  )
+  return `
+import { createService, memoryStorage, openAccess, principal } from 'rowgate'
+${numbers.map((number) => `import { collection${number} } from './collection-${number}.ts'`).join('\n')}
+
+const user = principal('x')
+export const service = createService({
+  applications: {
+    sales: { collections: { ${numbers.map((number) => `collection${number}`).join(', ')} } },
+  },
+  storage: memoryStorage(),
+  security: openAccess(),
+})
+export const anyone = service.as(user)
+${calls.join('\n')}
+`
+}

@@ -1,0 +1,65 @@
+import { defineConfig, globalIgnores } from 'eslint/config'
+import tseslint from 'typescript-eslint'
+
+const withTypes = ['{src,test,examples,.ci}/**/*.ts', '*.ts']
+
+export default defineConfig(
+  globalIgnores(['**/dist/', '**/node_modules/', 'coverage/']),
+  { linterOptions: { reportUnusedDisableDirectives: 'error' } },
+  {
+    files: withTypes,
+    extends: [tseslint.configs.strictTypeChecked, tseslint.configs.stylisticTypeChecked],
+    languageOptions: {
+      parserOptions: { projectService: true, tsconfigRootDir: import.meta.dirname },
+    },
+    rules: {
+      '@typescript-eslint/consistent-type-imports': 'error',
+      '@typescript-eslint/max-params': ['error', { max: 4 }],
+      '@typescript-eslint/switch-exhaustiveness-check': [
+        'error',
+        { considerDefaultExhaustiveForUnions: true },
+      ],
+      '@typescript-eslint/no-confusing-void-expression': ['error', { ignoreArrowShorthand: true }],
+      '@typescript-eslint/restrict-template-expressions': ['error', { allowNumber: true }],
+      '@typescript-eslint/prefer-promise-reject-errors': [
+        'error',
+        { allowThrowingAny: false, allowThrowingUnknown: true },
+      ],
+      // tsc reports unused names.
+      '@typescript-eslint/no-unused-vars': 'off',
+      // It asks for `!`, which no-non-null-assertion forbids.
+      '@typescript-eslint/non-nullable-type-assertion-style': 'off',
+      // Ports are plain objects without `this`: their methods may be taken off.
+      '@typescript-eslint/unbound-method': 'off',
+      // A port's method is async so that whatever it throws is a rejection.
+      '@typescript-eslint/require-await': 'off',
+      // A value may be JSON by its type where its field's type says that it is not.
+      '@typescript-eslint/no-base-to-string': 'off',
+      // Only a type literal can be assigned to a record.
+      '@typescript-eslint/consistent-type-definitions': 'off',
+      // Handlers return nothing or a promise of nothing.
+      '@typescript-eslint/no-invalid-void-type': 'off',
+    },
+  },
+  {
+    // Without types: the benchmark's peers are its own packages, which CI does not install.
+    files: ['bench/**/*.ts'],
+    extends: [tseslint.configs.strict, tseslint.configs.stylistic],
+    rules: { '@typescript-eslint/consistent-type-definitions': 'off' },
+  },
+  {
+    files: ['src/**/*.ts'],
+    rules: {
+      'no-console': 'error',
+      'no-restricted-syntax': [
+        'error',
+        { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
+        {
+          selector:
+            'MemberExpression[object.name="process"][property.name=/^(on|once|addListener|exit)$/]',
+          message: 'The process belongs to the host.',
+        },
+      ],
+    },
+  },
+)

@@ -1,0 +1,121 @@
+import { itemValue } from '../../src/definition/field-type.ts'
+import type { PublishedCollection } from '../../src/definition/published.ts'
+import type { Condition, Row, StoragePage, StorageQuery } from '../../src/storage/adapter.ts'
+
+type Value = Row[string] | undefined
+
+const folds = {
+  case: (text: string) => text.toLowerCase(),
+  spaces: (text: string) => text.trimEnd(),
+  'normal forms': (text: string) => text.normalize(),
+  numbers: (text: string) => (Number.isNaN(Number(text)) ? text : String(Number(text))),
+}
+
+type Lenience =
+  | keyof typeof folds
+  | 'empty is null'
+  | 'null is empty'
+  | 'any'
+  | 'wildcards'
+  | 'exact search'
+  | 'no accents'
+  | 'all fields'
+
+/** A page of the rows that meet the query in a sloppy way. */
+export function lenient(how: Lenience, rows: readonly Row[], query: StorageQuery): StoragePage {
+  const found = rows.filter((row) => meets(how, row, query) && contains(how, row, query))
+  const count = query.count ? found.length : null
+  return { rows: found.slice(query.offset, query.offset + query.limit), count }
+}
+
+function meets(how: Lenience, row: Row, { conditions }: StorageQuery): boolean {
+  const one = (condition: Condition): boolean => {
+    const value = row[condition.field] ?? null
+    if (condition.is === 'empty') return value === null || (value === '' && how !== 'null is empty')
+    if (how === 'empty is null' && condition.value === null) return value === null || value === ''
+    if (!(how in folds)) return value === condition.value
+    const fold = folds[how as keyof typeof folds]
+    return typeof value === 'string' && typeof condition.value === 'string'
+      ? fold(value) === fold(condition.value)
+      : value === condition.value
+  }
+  return how === 'any' && conditions.length > 0 ? conditions.some(one) : conditions.every(one)
+}
+
+function contains(how: Lenience, row: Row, { search }: StorageQuery): boolean {
+  if (search === null) return true
+  const fields = how === 'all fields' ? Object.keys(row) : search.fields
+  const values = fields.map((field) => row[field] ?? null).filter((value) => value !== null)
+  return values.some((value) => finds(how, String(value), search.text))
+}
+
+function finds(how: Lenience, value: string, text: string): boolean {
+  if (how === 'exact search') return value.includes(text)
+  const folded = value.replaceAll('Σ', 'σ').toLowerCase()
+  if (how === 'wildcards') {
+    const pattern = text.replace(/[\\^$.*+?()[\]{}|]/g, '\\$&').replaceAll('%', '.*')
+    return new RegExp(pattern.replaceAll('_', '.'), 'su').test(folded)
+  }
+  if (how !== 'no accents') return folded.includes(text)
+  const bare = (one: string): string => one.normalize('NFD').replace(/\p{Mn}/gu, '')
+  return bare(folded).includes(bare(text))
+}
+
+type Disorder = 'null last' | 'locale' | 'UTF-16' | 'texts' | 'doubles' | 'first field'
+
+/** The rows in an order that a careless database might give them. */
+export function reordered(
+  how: Disorder,
+  rows: readonly Row[],
+  query: StorageQuery,
+): readonly Row[] {
+  const sort = how === 'first field' ? query.sort.slice(0, 1) : query.sort
+  // What the sort leaves open comes out in any order, such as this one.
+  return rows.toReversed().toSorted((left, right) => {
+    for (const { field, descending } of sort) {
+      const difference = compare(how, left[field], right[field])
+      if (difference !== 0) return descending ? -difference : difference
+    }
+    return 0
+  })
+}
+
+function compare(how: Disorder, left: Value = null, right: Value = null): number {
+  if (left === right) return 0
+  if (left === null || right === null) {
+    return (left === null ? -1 : 1) * (how === 'null last' ? -1 : 1)
+  }
+  if (how === 'locale') return String(left).localeCompare(String(right))
+  if (how === 'doubles' && typeof left === 'string' && isNumber(left)) {
+    return Number(left) - Number(right)
+  }
+  if (typeof left === 'string' && isNumber(left) && isNumber(String(right)) && how !== 'texts') {
+    return scaled(left) < scaled(String(right)) ? -1 : 1
+  }
+  return left < right ? -1 : 1
+}
+
+function isNumber(text: string): boolean {
+  return /^-?\d+(\.\d+)?$/.test(text)
+}
+
+function scaled(text: string): bigint {
+  return BigInt(text.replace('.', ''))
+}
+
+/** The JSON of the rows' items. */
+export function pageOfText(
+  collection: PublishedCollection,
+  page: StoragePage,
+  names: readonly string[],
+): string {
+  const items = page.rows.map((row) =>
+    Object.fromEntries(
+      names.map((name) => [
+        name,
+        itemValue(collection.byName.get(name)?.type ?? 'text', row[name] ?? null),
+      ]),
+    ),
+  )
+  return JSON.stringify(items)
+}

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { testStorageAdapter } from '../../src/conformance/index.ts'
+import type { ConformanceOptions } from '../../src/conformance/index.ts'
+import type { StorageAdapter } from '../../src/storage/adapter.ts'
+import { memoryStorage } from '../../src/storage/memory.ts'
+import { brokenAdapters } from './broken-adapters.ts'
+
+type Run = (...context: unknown[]) => Promise<void>
+
+/** Runs the kit with a runner of our own, and gives the names of the cases that fail. */
+async function failures(options: Omit<ConformanceOptions, 'test'>): Promise<readonly string[]> {
+  const cases: (readonly [string, Run])[] = []
+  testStorageAdapter({ ...options, test: (name, run) => cases.push([name, run]) })
+  const failed: string[] = []
+  for (const [name, run] of cases) {
+    const late = new Promise<never>((_, reject) => {
+      setTimeout(() => reject(new Error('too late')), 3000).unref()
+    })
+    await Promise.race([run(), late]).catch(() => failed.push(name))
+  }
+  return failed
+}
+
+test('a sound adapter passes, also with a runner that hands over no context', async () => {
+  expect(await failures({ create: () => memoryStorage() })).toEqual([])
+})
+
+describe('an adapter fails that', () => {
+  test.each(brokenAdapters)('$defect', async ({ create, caught }) => {
+    const failed = await failures({ create })
+    expect(failed.join('\n')).toMatch(caught)
+  })
+})
+
+test('a durable adapter without `reopen` fails, and its message says why', async () => {
+  const create = (): StorageAdapter => {
+    const memory = memoryStorage()
+    return { ...memory, supports: { ...memory.supports, durable: true } }
+  }
+  expect(await failures({ create })).toEqual([
+    'rows outlive the adapter (durable)',
+    'numbers go on where they were after a restart (durable)',
+  ])
+  expect(await failures({ create, reopen: () => memoryStorage() })).toHaveLength(2)
+})
+
+test('a case that needs an ability is skipped with the reason when the adapter lacks it', async () => {
+  const reasons: unknown[] = []
+  const runs: Run[] = []
+  const context = { skip: (reason: string) => reasons.push(reason) }
+  testStorageAdapter({
+    test: (name, run) => name.endsWith('(textPages)') && runs.push(run),
+    create: () => memoryStorage(),
+  })
+  for (const run of runs) await run(context)
+  expect(runs.length).toBeGreaterThan(3)
+  expect(reasons).toEqual(runs.map(() => 'lacks textPages'))
+})
+
+test('no two cases have the same name, and none takes a named parameter', () => {
+  const names: string[] = []
+  const lengths = new Set<number>()
+  const register = (name: string, run: Run): void => {
+    names.push(name)
+    lengths.add(run.length)
+  }
+  testStorageAdapter({ test: register, create: () => memoryStorage() })
+  expect(new Set(names).size).toBe(names.length)
+  expect([...lengths]).toEqual([0])
+})
+
+test('every case gets an adapter of its own, which is closed and then destroyed', async () => {
+  const events: string[] = []
+  const runs: Run[] = []
+  testStorageAdapter({
+    test: (_name, run) => runs.push(run),
+    create: (collections) => {
+      events.push(`create ${collections.length > 0}`)
+      return { ...memoryStorage(), close: () => void events.push('close') }
+    },
+    destroy: () => void events.push('destroy'),
+  })
+  await runs[0]?.()
+  expect(events).toEqual(['create true', 'close', 'destroy'])
+})

@@ -1,0 +1,225 @@
+import { describe, expect, test } from 'vitest'
+import { testStorageAdapter } from '../../src/conformance/index.ts'
+import { defineCollection } from '../../src/definition/collection.ts'
+import { integer, text } from '../../src/definition/field.ts'
+import { publishCollection } from '../../src/definition/published.ts'
+import type { PublishedCollection } from '../../src/definition/published.ts'
+import type { StorageAdapter } from '../../src/storage/adapter.ts'
+import { StorageError } from '../../src/storage/adapter.ts'
+import { memoryStorage } from '../../src/storage/memory.ts'
+import { mount } from '../../src/storage/mount.ts'
+
+describe('over several adapters', () => {
+  const create = (): StorageAdapter =>
+    mount({ '*': memoryStorage(), odd: memoryStorage(), 'app/orderLines': memoryStorage() })
+  testStorageAdapter({ test, create })
+})
+
+describe('over one adapter under several names', () => {
+  const create = (): StorageAdapter => {
+    const only = memoryStorage()
+    return mount({ app: only, '*': only })
+  }
+  testStorageAdapter({ test, create })
+})
+
+const definition = defineCollection({ key: 'id', fields: { id: integer(), label: text() } })
+const orders = publishCollection('sales', 'orders', definition)
+const lines = publishCollection('sales', 'lines', definition)
+const people = publishCollection('staff', 'people', definition)
+const all = [orders, lines, people]
+const writing = { mode: 'write', brief: false } as const
+const everything = {
+  conditions: [],
+  search: null,
+  sort: [{ field: 'id', descending: false }],
+  limit: 100,
+  offset: 0,
+  select: ['id', 'label'],
+  count: false,
+}
+
+async function idsOf(storage: StorageAdapter, collection: PublishedCollection): Promise<unknown> {
+  return (await storage.filter(collection, everything)).rows.map(({ id }) => id)
+}
+
+function spied(): StorageAdapter & { readonly kept: string[] } {
+  const kept: string[] = []
+  const memory = memoryStorage()
+  return {
+    ...memory,
+    kept,
+    open: (collections) => {
+      kept.push(...collections.map(({ name }) => name))
+      return memory.open(collections)
+    },
+  }
+}
+
+/** An adapter whose transactions fail: before they begin, or when they commit. */
+function failing(when: 'begin' | 'commit'): StorageAdapter {
+  const memory = memoryStorage()
+  return {
+    ...memory,
+    transaction: async (options, work) => {
+      if (when === 'begin') throw new StorageError('unavailable')
+      return memory.transaction(options, async (on) => {
+        await work(on)
+        throw new StorageError('unavailable')
+      })
+    },
+  }
+}
+
+describe('open', () => {
+  test('gives each adapter its collections: the most specific name counts', async () => {
+    const [one, two, three] = [spied(), spied(), spied()]
+    await mount({ '*': one, sales: two, 'sales/lines': three }).open(all)
+    expect([one.kept, two.kept, three.kept]).toEqual([['people'], ['orders'], ['lines']])
+  })
+
+  test('opens an adapter under two names once', async () => {
+    const [one, two] = [spied(), spied()]
+    await mount({ 'sales/lines': one, staff: one, sales: two }).open(all)
+    expect([one.kept, two.kept]).toEqual([['lines', 'people'], ['orders']])
+  })
+
+  test('refuses a collection without storage by its name', async () => {
+    const storage = mount({ sales: memoryStorage() })
+    const attempt = async (): Promise<void> => storage.open(all)
+    await expect(attempt()).rejects.toThrow(TypeError)
+    await expect(attempt()).rejects.toThrow('staff/people')
+  })
+
+  test.each(['sale', 'sales/line', 'staff/orders', '', 'sales/'])(
+    'refuses the mount %j, which names nothing',
+    async (name) => {
+      const storage = mount({ '*': memoryStorage(), [name]: memoryStorage() })
+      const attempt = async (): Promise<void> => storage.open(all)
+      await expect(attempt()).rejects.toThrow(TypeError)
+      await expect(attempt()).rejects.toThrow(`'${name}'`)
+    },
+  )
+
+  test('lets the mount for the rest be without collections', async () => {
+    const rest = spied()
+    await mount({ '*': rest, sales: memoryStorage(), staff: memoryStorage() }).open(all)
+    expect(rest.kept).toEqual([])
+  })
+})
+
+describe('abilities', () => {
+  const able = { textPages: true, durable: true, generatedNumbers: true }
+
+  test('are those that all adapters have, but a text page of any is passed on', async () => {
+    const filterText = () => ({ json: '[]', length: 0, count: null })
+    const writer: StorageAdapter = { ...memoryStorage(), supports: able, filterText }
+    const storage = mount({ sales: writer, '*': memoryStorage() })
+    await storage.open(all)
+    expect(storage.supports).toEqual({ textPages: true, durable: false, generatedNumbers: true })
+    expect(await storage.filterText?.(orders, everything)).toEqual(filterText())
+    expect(await storage.filterText?.(people, everything)).toBeUndefined()
+  })
+
+  test('are without text pages when no adapter has them', () => {
+    const storage = mount({ '*': memoryStorage() })
+    expect(storage.supports.textPages).toBe(false)
+    expect(storage.filterText).toBeUndefined()
+  })
+})
+
+describe('transactions', () => {
+  test('commit on all adapters, or on none', async () => {
+    const storage = mount({ sales: memoryStorage(), staff: memoryStorage() })
+    await storage.open(all)
+    const attempt = (fails: boolean): Promise<void> =>
+      storage.transaction(writing, async (on) => {
+        await on.insert(orders, { id: Number(fails) })
+        await on.insert(people, { id: Number(fails) })
+        if (fails) throw new Error('undone')
+      })
+    await attempt(false)
+    await expect(attempt(true)).rejects.toThrow('undone')
+    expect([await idsOf(storage, orders), await idsOf(storage, people)]).toEqual([[0], [0]])
+  })
+
+  test('begin on an adapter at the first touch only', async () => {
+    const storage = mount({ sales: memoryStorage(), staff: failing('begin') })
+    await storage.open(all)
+    await storage.transaction(writing, async (on) => on.insert(orders, { id: 1 }))
+    expect(await idsOf(storage, orders)).toEqual([1])
+  })
+
+  test('fail as a whole when one can not begin, even when the work passes over it', async () => {
+    const storage = mount({ sales: memoryStorage(), staff: failing('begin') })
+    await storage.open(all)
+    const work = storage.transaction(writing, async (on) => {
+      await on.insert(orders, { id: 1 })
+      await expect(on.insert(people, { id: 1 })).rejects.toMatchObject({ kind: 'unavailable' })
+    })
+    await expect(work).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(await idsOf(storage, orders)).toEqual([])
+  })
+
+  test('reject when the second commit fails, and keep what the first one committed', async () => {
+    const storage = mount({
+      'sales/orders': memoryStorage(),
+      'sales/lines': failing('commit'),
+      staff: memoryStorage(),
+    })
+    await storage.open(all)
+    const work = storage.transaction(writing, async (on) => {
+      for (const collection of all) await on.insert(collection, { id: 1 })
+    })
+    await expect(work).rejects.toMatchObject({ kind: 'unavailable' })
+    const kept = await Promise.all(all.map((collection) => idsOf(storage, collection)))
+    expect(kept).toEqual([[1], [], []])
+  })
+
+  test('that touch two adapters in opposite order do not wait for each other for ever', async () => {
+    const storage = mount({ sales: memoryStorage(), staff: memoryStorage() })
+    await storage.open(all)
+    const run = (first: PublishedCollection, second: PublishedCollection): Promise<unknown> =>
+      storage.transaction(writing, async (on) => {
+        await on.insert(first, { id: 1 })
+        await new Promise((resolve) => setTimeout(resolve, 5))
+        return on.insert(second, { id: 1 })
+      })
+    const results = await Promise.allSettled([run(orders, people), run(people, orders)])
+    const refused = results.filter(({ status }) => status === 'rejected')
+    expect(refused).toMatchObject([{ reason: { kind: 'unavailable' } }])
+    expect([await idsOf(storage, orders), await idsOf(storage, people)]).toEqual([[1], [1]])
+  })
+
+  test('that touch two adapters in the same order take turns', async () => {
+    const storage = mount({ sales: memoryStorage(), staff: memoryStorage() })
+    await storage.open(all)
+    const run = (id: number): Promise<unknown> =>
+      storage.transaction({ mode: 'write', brief: true }, async (on) => {
+        await on.insert(orders, { id })
+        return on.insert(people, { id })
+      })
+    await Promise.all([1, 2, 3, 4].map(run))
+    expect(await idsOf(storage, people)).toEqual([1, 2, 3, 4])
+  })
+})
+
+test('close closes every adapter, and passes on what one of them reports', async () => {
+  const closed: string[] = []
+  const closing = (name: string, fails: boolean): StorageAdapter => ({
+    ...memoryStorage(),
+    close: () => {
+      closed.push(name)
+      if (fails) throw new Error(`${name} failed`)
+    },
+  })
+  const storage = mount({ sales: closing('one', true), '*': closing('two', false) })
+  await expect((async () => storage.close())()).rejects.toThrow('one failed')
+  expect(closed).toEqual(['one', 'two'])
+})
+
+test('a collection that was not opened is a TypeError that names it', async () => {
+  const storage = mount({ '*': memoryStorage() })
+  await storage.open([orders])
+  await expect(idsOf(storage, people)).rejects.toThrow('staff/people')
+})

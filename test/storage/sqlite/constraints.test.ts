@@ -1,0 +1,120 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { equals } from '../../../src/conformance/case.ts'
+import { defineCollection } from '../../../src/definition/collection.ts'
+import { integer, text } from '../../../src/definition/field.ts'
+import { publishCollection } from '../../../src/definition/published.ts'
+import type { Row, StorageAdapter } from '../../../src/storage/adapter.ts'
+import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
+import { drivers, openHandle } from './databases.ts'
+
+const parents = publishCollection(
+  'app',
+  'parents',
+  defineCollection({
+    key: 'id',
+    table: 'Odd. name, "x"',
+    fields: {
+      id: integer(),
+      first: text({ column: 'a' }),
+      second: text({ column: 'a, Odd. name, "x".b' }),
+      third: text({ column: 'b' }),
+      unlike: text({ column: 'CASED' }),
+    },
+  }),
+)
+const children = publishCollection(
+  'app',
+  'children',
+  defineCollection({ key: 'id', fields: { id: integer(), parent: integer(), later: integer() } }),
+)
+const tables = `
+  CREATE TABLE "Odd. name, ""x""" (
+    id INTEGER PRIMARY KEY, a TEXT NOT NULL, "a, Odd. name, ""x"".b" TEXT, b TEXT CHECK (b <> 'bad'),
+    cased TEXT UNIQUE COLLATE NOCASE, hidden TEXT, UNIQUE (a, b),
+    UNIQUE (hidden, "a, Odd. name, ""x"".b"));
+  CREATE TABLE children (id INTEGER PRIMARY KEY,
+    parent INTEGER REFERENCES "Odd. name, ""x""" (id) ON DELETE RESTRICT);`
+const brief = { mode: 'write', brief: true } as const
+
+describe.each(drivers)('%s: constraints', (driver) => {
+  let handle: SqliteHandle
+  let storage: StorageAdapter
+
+  async function open(extra: string): Promise<void> {
+    handle.exec(tables + extra)
+    await storage.open([parents, children])
+    await insert('parents', { id: 1, first: 'f', second: 's', third: 't', unlike: 'u' })
+  }
+  function insert(name: 'parents' | 'children', row: Row): Promise<Row> {
+    const collection = name === 'parents' ? parents : children
+    return storage.transaction(brief, async (on) => on.insert(collection, row))
+  }
+  function remove(id: number): Promise<Row | undefined> {
+    return storage.transaction(brief, async (on) => on.delete(parents, equals({ id })))
+  }
+
+  beforeEach(() => {
+    handle = openHandle(driver, ':memory:')
+    storage = sqliteStorage(handle)
+  })
+  afterEach(async () => {
+    await storage.close()
+    handle.close()
+  })
+
+  test('name the fields of the collection', async () => {
+    await open('ALTER TABLE children ADD COLUMN later INTEGER;')
+    const row = { id: 2, first: 'x', second: 'y', third: 'z', unlike: 'w' }
+    await insert('parents', row)
+    const cases: readonly (readonly [Row, object])[] = [
+      [
+        { ...row, unlike: null },
+        { kind: 'duplicate', fields: ['id'] },
+      ],
+      [
+        { ...row, id: 3, unlike: null },
+        { kind: 'duplicate', fields: ['first', 'third'] },
+      ],
+      [
+        { ...row, id: 3, first: 'q', unlike: 'W' },
+        { kind: 'duplicate', fields: ['unlike'] },
+      ],
+      [
+        { ...row, id: 4, first: null, unlike: null },
+        { kind: 'invalid', fields: ['first'] },
+      ],
+      [
+        { ...row, id: 4, third: 'bad', unlike: null },
+        { kind: 'invalid', fields: [] },
+      ],
+    ]
+    for (const [given, error] of cases) {
+      await expect(insert('parents', given)).rejects.toMatchObject(error)
+    }
+  })
+
+  test('tell rows that are referred to from rows that refer to nothing', async () => {
+    await open('ALTER TABLE children ADD COLUMN later INTEGER;')
+    await insert('children', { id: 1, parent: 1, later: null })
+    await expect(remove(1)).rejects.toMatchObject({ kind: 'referenced' })
+    const orphan = insert('children', { id: 2, parent: 9, later: null })
+    await expect(orphan).rejects.toMatchObject({ kind: 'invalid' })
+  })
+
+  test('that are deferred concern the one transaction that breaks them', async () => {
+    await open(`ALTER TABLE children ADD COLUMN later INTEGER REFERENCES "Odd. name, ""x""" (id)
+      DEFERRABLE INITIALLY DEFERRED;`)
+    const settled = await Promise.allSettled([
+      insert('children', { id: 1, parent: null, later: 1 }),
+      insert('children', { id: 2, parent: null, later: 9 }),
+      remove(1),
+      insert('children', { id: 3, parent: null, later: null }),
+    ])
+    expect(settled).toMatchObject([
+      { status: 'fulfilled' },
+      { status: 'rejected', reason: { kind: 'invalid' } },
+      { status: 'rejected', reason: { kind: 'referenced' } },
+      { status: 'fulfilled' },
+    ])
+  })
+})

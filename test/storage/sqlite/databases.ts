@@ -1,0 +1,45 @@
+import { mkdtempSync } from 'node:fs'
+import { createRequire } from 'node:module'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import type { Database } from 'better-sqlite3'
+import type {
+  NodeSqliteHandle,
+  SqliteDriver,
+  SqliteHandle,
+  SqliteValue,
+} from '../../../src/storage/sqlite.ts'
+
+const nodeSqlite = process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as
+  { DatabaseSync: new (file: string) => NodeSqliteHandle } | undefined
+
+// better-sqlite3 12 aborts the process on Node 24.
+const hasBetterSqlite3 = !process.versions.node.startsWith('24.')
+
+/** The drivers that this Node has. */
+export const drivers: readonly SqliteDriver[] = [
+  ...(hasBetterSqlite3 ? (['better-sqlite3'] as const) : []),
+  ...(nodeSqlite === undefined ? [] : (['node:sqlite'] as const)),
+]
+
+/** A handle as a host opens it. */
+export function openHandle(driver: SqliteDriver, file: string): SqliteHandle {
+  if (driver === 'better-sqlite3') {
+    const Database = createRequire(import.meta.url)('better-sqlite3') as new (
+      file: string,
+    ) => Database
+    return new Database(file)
+  }
+  if (nodeSqlite === undefined) throw new Error('this Node has no node:sqlite')
+  return new nodeSqlite.DatabaseSync(file)
+}
+
+/** A directory for the files of one test. */
+export function temporaryDirectory(): string {
+  return mkdtempSync(join(tmpdir(), 'rowgate-'))
+}
+
+/** Rows of a query on a handle, as objects. */
+export function rowsIn(handle: SqliteHandle, sql: string, ...values: SqliteValue[]): unknown[] {
+  return (handle as NodeSqliteHandle).prepare(sql).all(...values)
+}

@@ -1,0 +1,178 @@
+import { rmSync } from 'node:fs'
+import { expect, test } from 'vitest'
+import { defineCollection } from '../../../src/definition/collection.ts'
+import {
+  bigint,
+  boolean,
+  decimal,
+  integer,
+  json,
+  text,
+  uuid,
+} from '../../../src/definition/field.ts'
+import { publishCollection, type PublishedCollection } from '../../../src/definition/published.ts'
+import { sqliteSchema, sqliteStorage, type SqliteDriver } from '../../../src/storage/sqlite.ts'
+import { drivers, openHandle, temporaryDirectory } from './databases.ts'
+
+const driver = drivers[0] as SqliteDriver
+const items = defineCollection({
+  key: 'id',
+  fields: {
+    id: integer({ generated: 'database' }),
+    name: text(),
+    price: decimal({ precision: 9, scale: 2 }),
+  },
+})
+const published = publishCollection('shop', 'items', items)
+
+async function messageOf(tables: string, collection: PublishedCollection): Promise<string> {
+  const handle = openHandle(driver, ':memory:')
+  handle.exec(tables)
+  const storage = sqliteStorage(handle)
+  try {
+    await storage.open([collection])
+    return ''
+  } catch (error) {
+    expect(error).toBeInstanceOf(TypeError)
+    return (error as Error).message
+  } finally {
+    await storage.close()
+    handle.close()
+  }
+}
+
+test('the schema is printed, and is the one that ensureSchema makes', async () => {
+  const shop = { collections: { items } }
+  expect(sqliteSchema({ shop })).toBe(`CREATE TABLE IF NOT EXISTS "items" (
+  "id" INTEGER NOT NULL,
+  "name" TEXT,
+  "price" TEXT,
+  PRIMARY KEY ("id")
+);
+`)
+  expect(await messageOf(sqliteSchema({ shop }), published)).toBe('')
+})
+
+test('collections that share a table make one', () => {
+  const names = defineCollection({ table: 'ITEMS', fields: { name: text(), extra: json() } })
+  expect(sqliteSchema({ shop: { collections: { names, items } } })).toBe(
+    `CREATE TABLE IF NOT EXISTS "ITEMS" (
+  "name" TEXT,
+  "extra" TEXT,
+  "id" INTEGER NOT NULL,
+  "price" TEXT,
+  PRIMARY KEY ("id")
+);
+`,
+  )
+})
+
+test('every mistake is named at once, with what to run', async () => {
+  expect(await messageOf('CREATE TABLE items (id INTEGER, price NUMERIC)', published)).toBe(
+    `sqliteStorage: the tables do not fit.
+- shop/items.name: table "items" has no column "name". Set "column" to the right name, or add it with
+ALTER TABLE "items" ADD COLUMN "name" TEXT;
+- shop/items.price: column "price" of table "items" is declared NUMERIC, which would change values of type decimal. Declare it "price" TEXT, or give the field another type.
+- shop/items: nothing keeps the key ("id") of table "items" unique. Create an index with
+CREATE UNIQUE INDEX "items_key" ON "items" ("id");`,
+  )
+  expect(await messageOf('', published)).toContain(
+    'shop/items: there is no table "items". Set "table" to the right name, create it with\nCREATE TABLE',
+  )
+})
+
+test('a key that SQLite does not number is refused', async () => {
+  const table = 'CREATE TABLE items (id INT PRIMARY KEY, name TEXT, price TEXT)'
+  expect(await messageOf(table, published)).toContain(
+    'shop/items.id: column "id" of table "items" is not numbered by SQLite.',
+  )
+})
+
+const composite = publishCollection(
+  'shop',
+  'lines',
+  defineCollection({ key: ['a', 'b'], fields: { a: integer(), b: text() } }),
+)
+test.each([
+  ['CREATE TABLE lines (a INTEGER, b TEXT, PRIMARY KEY (a, b))', true],
+  ['CREATE TABLE lines (a INTEGER, b TEXT, PRIMARY KEY (b, a)) WITHOUT ROWID', true],
+  ['CREATE TABLE lines (a INTEGER, b TEXT, UNIQUE (b, a))', true],
+  ['CREATE TABLE lines (a INTEGER PRIMARY KEY, b TEXT)', false],
+  ['CREATE TABLE lines (a INTEGER, b TEXT, c TEXT, UNIQUE (a, b, c))', false],
+  ['CREATE TABLE lines (a INTEGER, b TEXT); CREATE INDEX i ON lines (a, b)', false],
+  ['CREATE TABLE lines (a INTEGER, b TEXT); CREATE UNIQUE INDEX i ON lines (a, lower(b))', false],
+  [
+    'CREATE TABLE lines (a INTEGER, b TEXT); CREATE UNIQUE INDEX i ON lines (a, b) WHERE a > 1',
+    false,
+  ],
+])('%s keeps the key unique: %s', async (tables, fits) => {
+  expect((await messageOf(tables, composite)) === '').toBe(fits)
+})
+
+const typed = publishCollection(
+  'shop',
+  'typed',
+  defineCollection({
+    fields: { a: text(), b: bigint(), c: boolean(), d: uuid(), e: json() },
+  }),
+)
+test.each([
+  ['a VARCHAR(20), b BIGINT, c BOOLEAN, d UUID, e TEXT', true],
+  ['a, b, c, d, e', true],
+  ['a TEXT, b NUMERIC, c INT, d BLOB, e CLOB', true],
+  ['a STRING, b INTEGER, c INTEGER, d TEXT, e TEXT', false],
+  ['a TEXT, b TEXT, c INTEGER, d TEXT, e TEXT', false],
+  ['a TEXT, b INTEGER, c REAL, d TEXT, e TEXT', false],
+  ['a TEXT, b INTEGER, c INTEGER, d INTEGER, e TEXT', false],
+  ['a TEXT, b INTEGER, c INTEGER, d TEXT, e JSON', false],
+])('the columns %s fit: %s', async (columns, fits) => {
+  expect((await messageOf(`CREATE TABLE typed (${columns})`, typed)) === '').toBe(fits)
+})
+
+test('a view may be published to be read', async () => {
+  const view = `CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE VIEW v AS SELECT id, 'x' AS name FROM t`
+  const fields = { id: integer(), name: text() }
+  const read = defineCollection({ key: 'id', table: 'v', publishes: ['Filter'], fields })
+  expect(await messageOf(view, publishCollection('shop', 'v', read))).toBe('')
+  const write = defineCollection({ key: 'id', table: 'v', fields })
+  expect(await messageOf(view, publishCollection('shop', 'v', write))).toContain('is a view')
+})
+
+test.each([
+  [{ ensureschema: true }, 'there is no option ensureschema'],
+  [{ ensureSchema: 1 }, 'ensureSchema must be true or false'],
+  [{ synchronous: 'OFF' }, "synchronous must be 'FULL' or 'NORMAL'"],
+  [{ busyTimeout: -1 }, 'busyTimeout must be a whole number'],
+  [{ driver: 'sqlite3' }, 'driver must be'],
+  [null, 'the options must be an object'],
+])('the options %j are refused', (options, message) => {
+  expect(() => sqliteStorage(':memory:', options as object)).toThrow(message)
+})
+
+test.each([
+  ['', 'is empty'],
+  ['no/such/directory/a.db', 'does not exist'],
+  [42, 'the source must be a file name, or an open database'],
+  [{}, 'the source must be a file name, or an open database'],
+])('the source %j is refused', (source, message) => {
+  expect(() => sqliteStorage(source as string)).toThrow(message)
+})
+
+test('a driver that is not there is asked for in words', () => {
+  if (drivers.includes('node:sqlite')) return
+  expect(() => sqliteStorage(':memory:', { driver: 'node:sqlite' })).toThrow('Node 22.13 or later')
+  const handle = openHandle(driver, ':memory:')
+  expect(() => sqliteStorage(handle, { driver })).toThrow('a handle has its own')
+  handle.close()
+})
+
+test('a file is opened in WAL mode with full durability, and a handle is left as it was', () => {
+  const directory = temporaryDirectory()
+  const storage = sqliteStorage(`${directory}/a.db`, { driver })
+  void storage.close()
+  const handle = openHandle(driver, `${directory}/a.db`)
+  const prepared = handle.prepare('PRAGMA journal_mode') as { all(): unknown[] }
+  expect(prepared.all()).toEqual([{ journal_mode: 'wal' }])
+  handle.close()
+  rmSync(directory, { recursive: true })
+})

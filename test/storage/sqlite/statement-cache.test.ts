@@ -1,0 +1,24 @@
+import { expect, test } from 'vitest'
+import { statementCache } from '../../../src/storage/sqlite/statement-cache.ts'
+
+test('keeps the statements that were used last, in bounded number', () => {
+  const cache = statementCache(2)
+  const prepared: string[] = []
+  const run = (shape: string): unknown => {
+    const slots = [{ read: () => shape }]
+    const prepare =
+      (sql: string) =>
+      (parameters: readonly unknown[]): string => {
+        return `${sql} ${String(parameters[0])}`
+      }
+    const write = (): { sql: string; slots: typeof slots } => {
+      prepared.push(shape)
+      return { sql: `run ${shape}`, slots }
+    }
+    return cache.run(shape, write, prepare, { conditions: [] })
+  }
+  expect(['a', 'b', 'a', 'c', 'a', 'b', 'b'].map(run)).toEqual(
+    ['a', 'b', 'a', 'c', 'a', 'b', 'b'].map((shape) => `run ${shape} ${shape}`),
+  )
+  expect(prepared).toEqual(['a', 'b', 'c', 'b'])
+})
