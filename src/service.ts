@@ -64,6 +64,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     report,
     handlerTimeout: options.handlerTimeout,
     now: options.now,
+    waiting: new WeakSet(),
     track: (background) => void work.run(() => background).catch(() => undefined),
   }
   const storageOpen = openOnce(() => storage.open(publication.collections))

@@ -79,10 +79,10 @@ function constrained(field: Field): JsonSchema {
     ...(boundsOf(field).minimum !== undefined && { atLeast: field }),
     ...(boundsOf(field).maximum !== undefined && { atMost: field }),
   }
+  // These have no one JSON type: `ofType` alone decides.
+  if (jsonType === undefined || field.type === 'bigint') return own
   // `if` keeps the own keywords from a value whose JSON type is wrong already.
-  return jsonType === undefined || field.type === 'bigint'
-    ? { ...schema, ...own }
-    : { ...schema, if: { type: schema['type'] }, then: own }
+  return { ...schema, if: { type: schema['type'] }, then: own }
 }
 
 // `if` reports once more what its `then` has reported.

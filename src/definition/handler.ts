@@ -19,7 +19,7 @@ export type EventName = PublishedEventName | 'New' | 'Change' | 'Custom'
 
 /** The options of an in-process Filter. */
 export interface FilterOptions<Name extends string = string> {
-  /** Page size. Default: the collection's. No maximum in process. */
+  /** The most items to return. Default: all. */
   readonly limit?: number
   readonly offset?: number
   /** Field names in order of precedence; a leading - means descending. */
@@ -53,7 +53,7 @@ export interface SaveOptions {
 
 /** A collection as host code uses it: the same events as over HTTP, without HTTP. */
 export interface CollectionAccess<C extends CollectionShape> {
-  /** Filter: a page of items with all their fields. */
+  /** Filter: all items that meet the conditions, or a page of them, with all their fields. */
   filter(
     conditions?: Conditions<C>,
     options?: FilterOptions<keyof C['fields'] & string>,
@@ -101,6 +101,8 @@ export interface HandlerContext {
   readonly principal: Principal
   /** Aborted when the client has left or the handler has used up its time. */
   readonly signal: AbortSignal
+  /** The service's clock. */
+  readonly now: () => Date
   readonly collection: Reach
   readonly find: Find
   /** Adds a validation result of severity error: the event will be rejected. */

@@ -9,7 +9,13 @@ import type { JsonSchema } from './schema.ts'
  * as a file too: `rowgate/definition.schema.json`.
  */
 export function definitionJsonSchema(): JsonSchema {
-  return z.toJSONSchema(applicationsShape('json')) as JsonSchema
+  const schema = z.toJSONSchema(applicationsShape('json')) as JsonSchema
+  // A file may name its schema, so that an editor finds it.
+  return {
+    ...schema,
+    properties: { $schema: { type: 'string' } },
+    propertyNames: { anyOf: [{ const: '$schema' }, schema['propertyNames']] },
+  }
 }
 
 /**
@@ -17,5 +23,7 @@ export function definitionJsonSchema(): JsonSchema {
  * every mistake. Rules and handlers are code: add them with `defineCollection(data, behaviour)`.
  */
 export function readApplications(json: unknown): ApplicationDefinitions {
-  return checkApplications(json, { form: 'json' })
+  if (typeof json !== 'object' || json === null) return checkApplications(json, { form: 'json' })
+  const { $schema: _schema, ...applications } = json as Readonly<Record<string, unknown>>
+  return checkApplications(applications, { form: 'json' })
 }

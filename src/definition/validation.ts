@@ -13,6 +13,8 @@ export interface ValidationContext<I> {
   readonly principal: Principal
   /** Looks up items of other collections, in the same transaction. */
   readonly find: Find
+  /** The service's clock. */
+  readonly now: () => Date
   /** Aborted when the client has left or the rule has used up its time. */
   readonly signal: AbortSignal
 }

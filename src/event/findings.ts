@@ -16,7 +16,7 @@ export interface Finding {
 /** What binds a warning to the request that it answered (D18). */
 export interface Occasion {
   readonly collection: PublishedCollection
-  readonly event: DataEvent['type']
+  readonly event: DataEvent['type'] | 'Custom'
   readonly key: readonly StoredValue[]
   /** The submitted data in canonical form. */
   readonly data: Readonly<ItemValues>

@@ -74,9 +74,10 @@ export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http')
 }
 
 const messages: Readonly<
-  Record<DataEvent['type'], Readonly<Record<RejectedOutcome['reason'], string>>>
+  Record<DataEvent['type'] | 'Custom', Readonly<Record<RejectedOutcome['reason'], string>>>
 > = {
   Filter: { errors: 'The request was refused.', warnings: 'The request needs confirmation.' },
+  Custom: { errors: 'The request was refused.', warnings: 'The request needs confirmation.' },
   Insert: { errors: 'The changes could not be saved.', warnings: 'The changes need confirmation.' },
   Update: { errors: 'The changes could not be saved.', warnings: 'The changes need confirmation.' },
   Delete: {
@@ -87,7 +88,7 @@ const messages: Readonly<
 
 /** A rejected outcome: errors weigh more than warnings, and both are listed (D22, D23). */
 export function reject(
-  event: DataEvent['type'],
+  event: DataEvent['type'] | 'Custom',
   echo: Readonly<ItemValues> | undefined,
   validations: readonly ValidationEntry[],
 ): RejectedOutcome {

@@ -16,10 +16,10 @@ export async function newItem(collection: PublishedCollection, terms: Terms): Pr
   const item = await scope.call('default', () => completeItem(collection, {}, terms.runtime.now))
   const after = collection.events.New?.after
   if (after === undefined) return item
-  return scope.call('after', async () => {
-    await after({ ...scope.context, item } as unknown as BeforeInsert<CollectionShape>)
-    return acceptedItem(collection, item)
-  })
+  await scope.call('after', () =>
+    after({ ...scope.context, item } as unknown as BeforeInsert<CollectionShape>),
+  )
+  return scope.call('after', () => acceptedItem(collection, item))
 }
 
 /** What a Change is about: values for a new item, or for the item with a key. */

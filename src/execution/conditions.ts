@@ -13,14 +13,13 @@ export function conditionsOf(
   collection: PublishedCollection,
   conditions: Readonly<Record<string, unknown>>,
 ): readonly Condition[] {
-  return Object.entries(conditions)
-    .filter(([, value]) => value !== undefined)
-    .map(([name, value]) => {
-      const field = fieldOf(collection, name)
-      if (!field.kind.filterable) throw new TypeError(`The field ${name} can not be filtered.`)
-      const accepted = value === null ? null : acceptedType(field, value)
-      return { field: name, is: 'equal', value: stored(field, accepted) }
-    })
+  return Object.entries(conditions).map(([name, value]) => {
+    const field = fieldOf(collection, name)
+    if (!field.kind.filterable) throw new TypeError(`The field ${name} can not be filtered.`)
+    // A condition that is left out by mistake would widen the result: undefined is a TypeError too.
+    const accepted = value === null ? null : acceptedType(field, value)
+    return { field: name, is: 'equal', value: stored(field, accepted) }
+  })
 }
 
 /** A key of host code in stored form. Throws a TypeError for a wrong number or type of parts. */
@@ -32,19 +31,16 @@ export function keyOf(collection: PublishedCollection, key: unknown): readonly S
   return collection.key.map((part, index) => stored(part, acceptedType(part, parts[index])))
 }
 
+/** In process a page is whole unless it is limited: a handler that means all items must not miss some. */
+const everything = Number.MAX_SAFE_INTEGER
+
 /** A Filter of host code, with all fields. Throws a TypeError for names and numbers that can't be. */
 export function pageOf(
   collection: PublishedCollection,
   conditions: Readonly<Record<string, unknown>>,
   options: FilterOptions,
 ): FilterEvent {
-  const {
-    limit = collection.pageSize.default,
-    offset = 0,
-    sort = [],
-    q = '',
-    count = false,
-  } = options
+  const { limit = everything, offset = 0, sort = [], q = '', count = false } = options
   for (const number of [limit, offset]) {
     if (!Number.isSafeInteger(number) || number < 0) {
       throw new TypeError('limit and offset must be whole numbers.')

@@ -4,9 +4,6 @@ import type { Finding } from '../event/findings.ts'
 import { Refusal } from './guard.ts'
 import type { Terms } from './runtime.ts'
 
-/** How many items `find` returns unless it is told otherwise. */
-const findLimit = 100
-
 /** A signal that is made when somebody looks at it. */
 export interface LazySignal {
   readonly signal: AbortSignal
@@ -42,10 +39,7 @@ export function handlerContext(
     return runtime.access({ ...terms, caller: { ...caller, confirmed: new Set() } }, reached)
   }) as Reach
   const find = (async (reference: string, conditions?: never, options = {}) => {
-    const page = await reach(reference).filter(conditions, {
-      limit: findLimit,
-      ...(options as object),
-    })
+    const page = await reach(reference).filter(conditions, options)
     return page.items
   }) as Find
   const add = (severity: Finding['severity'], name: string, message: unknown, field?: string) => {
@@ -60,6 +54,7 @@ export function handlerContext(
     get signal() {
       return stop.signal
     },
+    now: runtime.now,
     collection: reach,
     find,
     error: (message, field) => {

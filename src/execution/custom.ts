@@ -24,18 +24,18 @@ export async function runCustom(
   if (handler === undefined)
     throw new TypeError(`${collection.name} has no user-defined event ${name}.`)
   return inTransaction(runtime, { mode: 'write', brief: false }, async (running) => {
-    const terms = { runtime, caller, running }
+    const terms = { runtime, caller, running: { ...running, depth: 1 } }
     const scope = openScope(terms, { collection, event: 'Custom', name })
     const own = runtime.access(terms, collection)
     let result: unknown
     await scope.untilRefused(async () => {
       result = await scope.call(name, () => handler({ ...scope.context, own }, input))
     })
-    const occasion = { collection, event: 'Update', key: [], data: {} } as const
+    const occasion = { collection, event: 'Custom', key: [], data: {} } as const
     const { objections, information } = await judge(scope.findings, occasion, 'all')
     if (objections.length === 0)
       return { rejected: false, result, validations: information } as const
-    const { message, validations } = reject('Update', undefined, objections)
+    const { message, validations } = reject('Custom', undefined, objections)
     throw new Undo({ rejected: true, message, validations } satisfies CustomResult<unknown>)
   })
 }

@@ -61,10 +61,8 @@ export async function filterWithHandlers(event: FilterEvent, terms: Terms): Prom
     count = page.count
     if (after === undefined) return
     const seen: AfterFilter<CollectionShape> = { ...scope.context, items }
-    await scope.call('after', async () => {
-      await after(seen)
-      items = items.map((item) => acceptedItem(collection, item))
-    })
+    await scope.call('after', () => after(seen))
+    items = await scope.call('after', () => items.map((item) => acceptedItem(collection, item)))
   })
   // Nothing is saved, so there is nothing to confirm: warnings are only listed.
   const occasion = { collection, event: 'Filter', key: [], data: {} } as const

@@ -13,6 +13,8 @@ export interface HostCall<Result> {
   readonly name: string
   readonly run: () => MaybePromise<Result>
   readonly abort: () => void
+  /** Told when the code does not finish at once. */
+  readonly onWait: () => void
 }
 
 /**
@@ -22,7 +24,9 @@ export interface HostCall<Result> {
 export async function callHost<Result>(runtime: Runtime, call: HostCall<Result>): Promise<Result> {
   try {
     const result = call.run()
-    return isThenable(result) ? await inTime(runtime, call, Promise.resolve(result)) : result
+    if (!isThenable(result)) return result
+    call.onWait()
+    return await inTime(runtime, call, Promise.resolve(result))
   } catch (error) {
     if (error instanceof Refusal || isServiceError(error) || isStorageError(error)) throw error
     runtime.report({ type: 'handler-failed', place: call.place, name: call.name, error })

@@ -32,19 +32,18 @@ export async function checkRules(
 ): Promise<void> {
   if (rules.length === 0) return
   const item = Object.freeze({ ...subject.item }) as Readonly<Draft<CollectionShape>>
-  const { principal, find, signal } = scope.context
+  const { principal, find, now, signal } = scope.context
   const stored = subject.stored as ValidationContext<Draft<CollectionShape>>['stored']
-  const context = Object.freeze({ event: subject.event, stored, principal, find, signal })
+  const context = Object.freeze({ event: subject.event, stored, principal, find, now, signal })
   for (const rule of rules) {
-    const findings = await scope.call(rule.name, async () =>
-      'check' in rule
-        ? fromVerdict(rule, await rule.check(item, context))
-        : fromIssues(
-            rule,
-            await issuesOf(rule.schema, rule.field === undefined ? item : item[rule.field]),
-          ),
-    )
-    scope.findings.push(...findings)
+    if ('check' in rule) {
+      const verdict = await scope.call(rule.name, () => rule.check(item, context))
+      scope.findings.push(...(await scope.call(rule.name, () => fromVerdict(rule, verdict))))
+    } else {
+      const value = rule.field === undefined ? item : item[rule.field]
+      const issues = await scope.call(rule.name, () => issuesOf(rule.schema, value))
+      scope.findings.push(...fromIssues(rule, issues))
+    }
   }
 }
 

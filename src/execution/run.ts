@@ -26,7 +26,7 @@ export async function runEvent(
       : filterAsRows(runtime.adapter, event)
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
-  const options = { mode, brief: isBrief(event.collection) } as const
+  const options = { mode, brief: isBrief(runtime, event.collection) } as const
   return inTransaction(runtime, options, (running) =>
     runNested(event, { runtime, caller, running }),
   )
@@ -95,17 +95,15 @@ function dispatch(event: DataEvent, terms: Terms): Promise<Outcome> {
   }
 }
 
-const brevity = new WeakMap<PublishedCollection, boolean>()
-
-// Host code that waits for something must not hold up the writers that would share its commit.
-function isBrief(collection: PublishedCollection): boolean {
-  const known = brevity.get(collection)
-  if (known !== undefined) return known
-  const handlers = Object.values(collection.events).flatMap(
-    (event) => Object.values(event ?? {}) as unknown[],
+// Host code that waits for something must not hold up the writers that would share its commit. A
+// collection whose code is declared async, or was seen to return a promise, takes its own turns.
+function isBrief(runtime: Runtime, collection: PublishedCollection): boolean {
+  if (runtime.waiting.has(collection)) return false
+  const handlers = Object.values(collection.events).flatMap((event) =>
+    Object.values(event as object),
   )
   const checks = collection.validations.map((rule) => ('check' in rule ? rule.check : undefined))
-  const brief = [...handlers, ...checks].every((code) => code?.constructor.name !== 'AsyncFunction')
-  brevity.set(collection, brief)
-  return brief
+  const waits = [...handlers, ...checks].some((code) => code?.constructor.name === 'AsyncFunction')
+  if (waits) runtime.waiting.add(collection)
+  return !waits
 }

@@ -22,6 +22,8 @@ export interface Runtime {
   /** Milliseconds that one handler or rule may take. */
   readonly handlerTimeout: number
   readonly now: () => Date
+  /** The collections whose host code waits for something. */
+  readonly waiting: WeakSet<PublishedCollection>
   /** Keeps work that goes on after its answer, so that closing can wait for it. */
   readonly track: (work: Promise<unknown>) => void
 }

@@ -61,22 +61,22 @@ export async function updateItem(event: UpdateEvent, terms: Terms): Promise<Outc
 
 /** Opens an Insert: the new item is the submitted one, completed with defaults. */
 export async function openInsert(event: InsertEvent, terms: Terms): Promise<Save> {
-  const { collection, submitted } = event
+  const { collection } = event
   const scope = openScope(terms, { collection, event: 'Insert' })
-  const given = writable(collection, submitted.values)
+  const given = writable(event, terms)
   const draft = await scope.call('default', () =>
     completeItem(collection, given, terms.runtime.now),
   )
-  return { event, scope, stored: null, draft, faults: allFaults(event, draft) }
+  return { event, scope, stored: null, draft, faults: allFaults(event, draft, terms) }
 }
 
 /** Opens an Update: the item is the stored one with the submitted values. Throws NOT_FOUND without one. */
 export async function openUpdate(event: UpdateEvent, terms: Terms): Promise<Save> {
-  const { collection, submitted } = event
+  const { collection } = event
   const scope = openScope(terms, { collection, event: 'Update' })
   const item = Object.freeze(await readItem(terms.running.transaction, event))
-  const draft = { ...item, ...writable(collection, submitted.values) }
-  return { event, scope, stored: item, draft, faults: allFaults(event, item) }
+  const draft = { ...item, ...writable(event, terms) }
+  return { event, scope, stored: item, draft, faults: allFaults(event, item, terms) }
 }
 
 /**
@@ -121,11 +121,11 @@ async function runBefore({ event, scope, stored: item, draft }: Save): Promise<v
   const { collection, type } = event
   const before = collection.events[type]?.before
   if (before === undefined) return
-  await scope.call('before', async () => {
-    const seen = { ...scope.context, item: draft, stored: item }
-    await before(seen as BeforeInsert<CollectionShape> & BeforeUpdate<CollectionShape>)
-    Object.assign(draft, acceptedItem(collection, draft))
-  })
+  const seen = { ...scope.context, item: draft, stored: item }
+  await scope.call('before', () =>
+    before(seen as BeforeInsert<CollectionShape> & BeforeUpdate<CollectionShape>),
+  )
+  await scope.call('before', () => Object.assign(draft, acceptedItem(collection, draft)))
   scope.add(collection.constraints(draft))
 }
 
@@ -152,7 +152,9 @@ async function write(save: Save, terms: Terms, store: () => Row | Promise<Row>):
 function allFaults(
   { collection, submitted }: InsertEvent | UpdateEvent,
   before: Readonly<ItemValues>,
+  terms: Terms,
 ): readonly ValidationEntry[] {
+  if (isByHandler(terms)) return submitted.faults
   // A read-only field may be sent back unchanged (D16).
   const changed = collection.fields
     .filter((field) => field.readOnly && field.name in submitted.values)
@@ -174,11 +176,15 @@ function incomplete({ event, stored: before, draft }: Save): readonly Validation
   return requiredFaults(collection, draft, touched)
 }
 
-function writable(collection: PublishedCollection, values: Readonly<ItemValues>): ItemValues {
-  const entries = Object.entries(values).filter(
-    ([name]) => collection.byName.get(name)?.readOnly === false,
-  )
-  return Object.fromEntries(entries)
+function writable({ collection, submitted }: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
+  if (isByHandler(terms)) return { ...submitted.values }
+  const isWritable = ([name]: [string, unknown]) => collection.byName.get(name)?.readOnly === false
+  return Object.fromEntries(Object.entries(submitted.values).filter(isWritable))
+}
+
+// Read-only fields are closed to consumers. An event inside another one is a handler's doing.
+function isByHandler({ running }: Terms): boolean {
+  return running.depth > 1
 }
 
 function rowOf(

@@ -33,6 +33,7 @@ export function openScope(
   const place = { application: collection.application, collection: collection.name, event: name }
   const stop = lazySignal(terms.caller.signal)
   const context = handlerContext(terms, subject, { stop, findings })
+  const onWait = () => runtime.waiting.add(collection)
   return {
     findings,
     context,
@@ -40,7 +41,8 @@ export function openScope(
       for (const { severity, message, field } of entries)
         findings.push({ severity, name: '', message, field })
     },
-    call: (callee, run) => callHost(runtime, { place, name: callee, run, abort: stop.abort }),
+    call: (callee, run) =>
+      callHost(runtime, { place, name: callee, run, abort: stop.abort, onWait }),
     untilRefused: async (work) => {
       try {
         await work()

@@ -65,15 +65,11 @@ export async function finishWrite(written: Written, terms: Terms): Promise<Outco
   const { event, scope, row, echo } = written
   const { collection, type } = event
   terms.running.log.writes++
-  const after: ((event: AfterSave<CollectionShape>) => unknown) | undefined =
+  const after: ((event: AfterSave<CollectionShape>) => MaybePromise<void>) | undefined =
     collection.events[type]?.after
   if (after !== undefined) {
     const seen = { ...scope.context, ...itemsOf(written) }
-    await scope.untilRefused(() =>
-      scope.call('after', async () => {
-        await after(seen)
-      }),
-    )
+    await scope.untilRefused(() => scope.call('after', () => after(seen)))
   }
   const { objections, information } = await written.judged()
   if (objections.length > 0) return reject(type, echo, objections)
@@ -91,7 +87,7 @@ function announceCommit(written: Written, { runtime, caller, running }: Terms): 
     await committed({ event: type, principal: caller.principal, ...itemsOf(written) })
   }
   running.log.committed.push(() => {
-    const call = { place, name: 'committed', run, abort: () => undefined }
+    const call = { place, name: 'committed', run, abort: () => undefined, onWait: () => undefined }
     runtime.track(callHost(runtime, call).catch(() => undefined))
   })
 }
