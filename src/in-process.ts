@@ -10,9 +10,12 @@ type CollectionsOf<Application> = Application extends { readonly collections: in
   ? Collections
   : never
 
+// A collection without user-defined events has none of any name.
 type CustomOf<C> = C extends { readonly userDefinedEvents?: infer Events }
-  ? NonNullable<Events>
-  : never
+  ? string extends keyof NonNullable<Events>
+    ? object
+    : NonNullable<Events>
+  : object
 
 type InputOf<Event> = Event extends (event: never, input: infer Input) => unknown ? Input : never
 

@@ -64,7 +64,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     report,
     handlerTimeout: options.handlerTimeout,
     now: options.now,
-    waiting: new WeakSet(),
+    waiting: new WeakMap(),
     track: (background) => void work.run(() => background).catch(() => undefined),
   }
   const storageOpen = openOnce(() => storage.open(publication.collections))
@@ -90,10 +90,11 @@ export function createService<const Applications extends ApplicationDefinitions>
     const collection = requireFound(known, path)
     requireJsonAccepted(request)
     const bytes =
-      name === 'Insert' || name === 'Update' ? await readBytes(request, bodyLimit) : undefined
+      name === 'Insert' || name === 'Update' ? await readBytes(request, bodyLimit) : noBytes
     const query = decodeQuery(target.query)
+    const plan = planEvent(name, { collection, key: path.key, query }, options)
     const confirmed = decodeIgnoredWarnings(request.header(headers.ignoreWarnings))
-    const event = planEvent(name, { collection, key: path.key, query, bytes }, options)
+    const event = plan(bytes)
     await storageOpen()
     const caller = {
       principal,
@@ -115,6 +116,8 @@ export function createService<const Applications extends ApplicationDefinitions>
     await storage.close()
   }
 }
+
+const noBytes = new Uint8Array()
 
 /** The collection of a path. Throws NOT_FOUND for an unknown one, and for an item path without a key. */
 function requireFound(

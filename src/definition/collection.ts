@@ -44,6 +44,9 @@ export interface CollectionDefinition<
   readonly key?: Extract<K, KeyNames>
 }
 
+/** The type of no user-defined events. */
+type NoEvents = Readonly<Record<string, never>>
+
 /**
  * Declares a collection (section 2.3): what it is, and, apart from that plain data, what it does.
  * `createService` checks it completely.
@@ -65,10 +68,7 @@ export interface CollectionDefinition<
 export function defineCollection<
   const F extends Fields,
   const K extends (keyof F & string) | readonly (keyof F & string)[] | undefined = undefined,
-  U extends Record<string, (event: CustomEvent<ShapeOf<F, K>>, input: never) => unknown> = Record<
-    never,
-    never
-  >,
+  U extends Record<string, (event: CustomEvent<ShapeOf<F, K>>, input: never) => unknown> = NoEvents,
 >(
   data: CollectionData & { readonly fields: F; readonly key?: K } & CollectionBehaviour<
       ShapeOf<F, K>

@@ -54,9 +54,7 @@ ajv.addKeyword(
   ruleOf('oneOfEnumeration', (value, field) => {
     const { store } = fieldTypes[field.type]
     if (field.enumeration === undefined || !isOfType(value, field)) return true
-    return field.enumeration.some(
-      (allowed) => store(allowed as Json, field) === store(value, field),
-    )
+    return field.enumeration.some((allowed) => store(allowed, field) === store(value, field))
   }),
 )
 ajv.addKeyword(

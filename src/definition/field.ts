@@ -109,9 +109,7 @@ export type Field = {
 /** The fields of a collection by name, in the order of responses. */
 export type Fields = Readonly<Record<string, Field>>
 
-type Exactly<Given, Allowed> = Given & {
-  readonly [Name in Exclude<keyof Given, keyof Allowed>]: never
-}
+type Exactly<Given, Allowed> = Given & Readonly<Record<Exclude<keyof Given, keyof Allowed>, never>>
 
 type FieldBuilder<Type extends FieldTypeName> = <const Options extends FieldOptionsByType[Type]>(
   ...options: object extends FieldOptionsByType[Type]

@@ -93,10 +93,9 @@ export function publishableEvents(hasKey: boolean): readonly PublishedEventName[
 }
 
 function freezeHandlers(events: Handlers<CollectionShape>): Handlers<CollectionShape> {
-  const copies = Object.entries(events).map(([name, handlers]) => [
-    name,
-    Object.freeze({ ...handlers }),
-  ])
+  const copies = Object.entries(events as Readonly<Record<string, object>>).map(
+    ([name, handlers]) => [name, Object.freeze({ ...handlers })] as const,
+  )
   return Object.freeze(Object.fromEntries(copies) as Handlers<CollectionShape>)
 }
 

@@ -5,7 +5,8 @@ import type { Json } from '../protocol/json.ts'
 
 /**
  * The stored values of an item by field name. Text and every type that is text on the wire is a
- * string, integer and double a number, boolean a boolean, json its JSON text, no value null.
+ * string, integer and double a number, boolean a boolean, no value null. The JSON text of a json field
+ * comes back byte for byte.
  */
 export type Row = Readonly<Record<string, StoredValue>>
 
@@ -25,7 +26,10 @@ export interface SortField {
 /** A Filter in the language of storage: fully resolved. */
 export interface StorageQuery {
   readonly conditions: readonly Condition[]
-  /** Rows in which one of the fields contains the text, both lower-cased (see `searchText`). */
+  /**
+   * Rows in which one of the fields contains the text. The text is folded by `searchText` already; an
+   * adapter folds the wire text of the fields.
+   */
   readonly search: { readonly fields: readonly string[]; readonly text: string } | null
   /** A total order: it always ends with the key, or with every sortable field where there is no key. */
   readonly sort: readonly SortField[]

@@ -23,34 +23,41 @@ import {
 import { searchText } from './search.ts'
 import { checkSubmitted } from './submitted.ts'
 
-/** What a request for a collection brings, decoded but not looked up. */
-export interface DecodedRequest {
+/** What the target of a request for a collection brings, decoded but not looked up. */
+export interface DecodedTarget {
   readonly collection: PublishedCollection
   /** The raw key of an item path. */
   readonly key: string | undefined
   readonly query: DecodedQuery
-  /** The body of an Insert or Update. */
-  readonly bytes: Uint8Array | undefined
 }
 
-/** Resolves a request into its event: every name looked up, every value typed, every limit applied. */
+/** The rest of planning: the event, from the bytes of the body. */
+export type Plan = (bytes: Uint8Array) => DataEvent
+
+/**
+ * Resolves a request into its event: every name looked up, every value typed, every limit applied.
+ * It does so in two steps, since other checks stand between those of the query and those of body and
+ * key (D31).
+ */
 export function planEvent(
   name: PublishedEventName,
-  request: DecodedRequest,
+  { collection, key, query }: DecodedTarget,
   rules: PageRules,
-): DataEvent {
-  const { collection, key = '', query, bytes = new Uint8Array() } = request
+): Plan {
   if (name === 'Filter') {
-    return request.key === undefined
-      ? planPage(collection, query, rules)
-      : planItem(collection, key, query)
+    if (key !== undefined) return planItem(collection, key, query)
+    const page = planPage(collection, query, rules)
+    return () => page
   }
   if (query.conditions.size > 0 || Object.keys(query.collection).length > 0)
     throw unknownParameter()
-  if (name === 'Insert') return planInsert(collection, decodeBody(bytes))
-  if (name === 'Delete') return planDelete(collection, resolveKey(collection, key))
-  const body = decodeBody(bytes)
-  return planUpdate(collection, resolveKey(collection, key), body)
+  if (name === 'Insert') return (bytes) => planInsert(collection, decodeBody(bytes))
+  const resolved = () => resolveKey(collection, key ?? '')
+  if (name === 'Delete') return () => planDelete(collection, resolved())
+  return (bytes) => {
+    const body = decodeBody(bytes)
+    return planUpdate(collection, resolved(), body)
+  }
 }
 
 /** Resolves a GET of a collection: every name is looked up, every value typed, every limit applied. */
@@ -84,15 +91,15 @@ export function planItem(
   collection: PublishedCollection,
   rawKey: string,
   query: DecodedQuery,
-): FilterEvent {
+): Plan {
   if (Object.keys(query.collection).length > 0) {
     throw malformedQuery('Parameters with a $ prefix act on collections, not on items.')
   }
   const conditions = resolveConditions(collection, query.conditions)
-  return itemEvent(collection, [
-    ...keyConditions(collection, resolveKey(collection, rawKey)),
-    ...conditions,
-  ])
+  return () => {
+    const key = keyConditions(collection, resolveKey(collection, rawKey))
+    return itemEvent(collection, [...key, ...conditions])
+  }
 }
 
 /** A Filter for the one item that meets the conditions, which contain its key. */

@@ -1,5 +1,5 @@
 import type { StoredValue } from '../definition/field-type.ts'
-import type { BeforeInsert, SaveResult } from '../definition/handler.ts'
+import type { SaveResult } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { acceptedItem } from '../event/accepted.ts'
@@ -16,9 +16,7 @@ export async function newItem(collection: PublishedCollection, terms: Terms): Pr
   const item = await scope.call('default', () => completeItem(collection, {}, terms.runtime.now))
   const after = collection.events.New?.after
   if (after === undefined) return item
-  await scope.call('after', () =>
-    after({ ...scope.context, item } as unknown as BeforeInsert<CollectionShape>),
-  )
+  await scope.call('after', () => after({ ...scope.context, item }))
   return scope.call('after', () => acceptedItem(collection, item))
 }
 
@@ -44,5 +42,5 @@ export async function changeItem(
     return { rejected: true, message, validations }
   }
   const { information } = await judgeSave(save, terms)
-  return { rejected: false, item: save.draft as Draft<CollectionShape>, validations: information }
+  return { rejected: false, item: save.draft, validations: information }
 }

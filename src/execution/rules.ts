@@ -1,12 +1,7 @@
 import type { EventName } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type {
-  StandardSchema,
-  ValidatedEvent,
-  Validation,
-  ValidationContext,
-} from '../definition/validation.ts'
+import type { StandardSchema, ValidatedEvent, Validation } from '../definition/validation.ts'
 import type { Finding } from '../event/findings.ts'
 import type { ItemValues } from '../event/event.ts'
 import type { Scope } from './scope.ts'
@@ -33,7 +28,7 @@ export async function checkRules(
   if (rules.length === 0) return
   const item = Object.freeze({ ...subject.item }) as Readonly<Draft<CollectionShape>>
   const { principal, find, now, signal } = scope.context
-  const stored = subject.stored as ValidationContext<Draft<CollectionShape>>['stored']
+  const stored = subject.stored
   const context = Object.freeze({ event: subject.event, stored, principal, find, now, signal })
   for (const rule of rules) {
     if ('check' in rule) {

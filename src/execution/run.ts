@@ -98,12 +98,13 @@ function dispatch(event: DataEvent, terms: Terms): Promise<Outcome> {
 // Host code that waits for something must not hold up the writers that would share its commit. A
 // collection whose code is declared async, or was seen to return a promise, takes its own turns.
 function isBrief(runtime: Runtime, collection: PublishedCollection): boolean {
-  if (runtime.waiting.has(collection)) return false
+  const known = runtime.waiting.get(collection)
+  if (known !== undefined) return !known
   const handlers = Object.values(collection.events).flatMap((event) =>
-    Object.values(event as object),
+    Object.values(event as Readonly<Record<string, object>>),
   )
-  const checks = collection.validations.map((rule) => ('check' in rule ? rule.check : undefined))
-  const waits = [...handlers, ...checks].some((code) => code?.constructor.name === 'AsyncFunction')
-  if (waits) runtime.waiting.add(collection)
+  const checks = collection.validations.map((rule) => ('check' in rule ? rule.check : rule.schema))
+  const waits = [...handlers, ...checks].some((code) => code.constructor.name === 'AsyncFunction')
+  runtime.waiting.set(collection, waits)
   return !waits
 }

@@ -22,8 +22,8 @@ export interface Runtime {
   /** Milliseconds that one handler or rule may take. */
   readonly handlerTimeout: number
   readonly now: () => Date
-  /** The collections whose host code waits for something. */
-  readonly waiting: WeakSet<PublishedCollection>
+  /** Whether a collection's host code waits for something, as far as it is known. */
+  readonly waiting: WeakMap<PublishedCollection, boolean>
   /** Keeps work that goes on after its answer, so that closing can wait for it. */
   readonly track: (work: Promise<unknown>) => void
 }

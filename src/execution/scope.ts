@@ -33,7 +33,7 @@ export function openScope(
   const place = { application: collection.application, collection: collection.name, event: name }
   const stop = lazySignal(terms.caller.signal)
   const context = handlerContext(terms, subject, { stop, findings })
-  const onWait = () => runtime.waiting.add(collection)
+  const onWait = () => runtime.waiting.set(collection, true)
   return {
     findings,
     context,

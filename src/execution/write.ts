@@ -98,5 +98,5 @@ function itemsOf({
   stored,
 }: Written): Pick<AfterSave<CollectionShape>, 'item' | 'stored'> {
   const item = Object.freeze(itemOf(event.collection, row))
-  return { item, stored } as Pick<AfterSave<CollectionShape>, 'item' | 'stored'>
+  return { item, stored }
 }

@@ -54,6 +54,7 @@ class NodeRequest implements ServiceRequest {
   readonly target: string
   readonly #incoming: IncomingMessage
   readonly #response: ServerResponse
+  #signal: AbortSignal | undefined
 
   constructor(incoming: IncomingMessage, response: ServerResponse, target: string) {
     this.method = incoming.method ?? ''
@@ -70,18 +71,22 @@ class NodeRequest implements ServiceRequest {
     return this.#incoming.socket.remoteAddress
   }
 
+  // One signal, however often it is looked at: each one is a listener on the response.
   get signal(): AbortSignal {
+    if (this.#signal !== undefined) return this.#signal
     const controller = new AbortController()
     const response = this.#response
     if (response.destroyed) controller.abort()
     response.once('close', () => {
       if (!response.writableFinished) controller.abort()
     })
+    this.#signal = controller.signal
     return controller.signal
   }
 
-  // Looking through the raw headers is cheaper than having Node build its object of all of them.
-  header(name: string): string | undefined {
+  // A function of its own, so that a provider may take it off. Looking through the raw headers is
+  // cheaper than having Node build its object of all of them.
+  readonly header = (name: string): string | undefined => {
     const raw = this.#incoming.rawHeaders
     let found: string | undefined
     for (let index = 0; index < raw.length; index += 2) {

@@ -43,7 +43,7 @@ export function decodePath(path: string): ResourcePath {
   const segments = path.slice(pathRoot.length).split('/')
   const [application, collection, key] = segments.map(decodeSegment)
   if (segments.length > 3 || application === undefined || collection === undefined) throw notFound()
-  return { application, collection, key: key === undefined ? undefined : (segments[2] as string) }
+  return { application, collection, key: key === undefined ? undefined : segments[2] }
 }
 
 /** Writes a path; `key` is an encoded key of `encodeKey`. */

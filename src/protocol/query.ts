@@ -95,10 +95,7 @@ export const parameters: ParameterTable = {
 }
 
 const byName = new Map(
-  Object.entries(parameters).map(([member, row]) => [
-    row.name,
-    { member, row: row as Parameter<unknown> },
-  ]),
+  Object.entries(parameters).map(([member, row]) => [row.name, { member, row: row }]),
 )
 
 const maximumParameters = 100

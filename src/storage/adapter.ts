@@ -22,7 +22,10 @@ export interface StorageTextPage {
   readonly count: number | null
 }
 
-/** Reads, of committed data outside a transaction, or of the transaction's own view inside one. */
+/**
+ * Reads, of committed data outside a transaction, or of the transaction's own view inside one. A read
+ * outside may wait until a transaction in progress has ended.
+ */
 export interface StorageReader {
   filter(collection: PublishedCollection, query: StorageQuery): MaybePromise<StoragePage>
 }
@@ -30,8 +33,9 @@ export interface StorageReader {
 /** What may be done inside a transaction. Every call MUST reject once the transaction has ended. */
 export interface StorageTransaction extends StorageReader {
   /**
-   * Stores a row and returns it as stored. A field that storage numbers is absent from the row.
-   * MUST reject with a `duplicate` StorageError when the key, or another unique value, exists.
+   * Stores a row, which is whole but for a field that storage numbers, and returns it as stored.
+   * MUST reject with a `duplicate` StorageError when the key, or another unique value, exists; the
+   * transaction MUST stay usable then.
    */
   insert(collection: PublishedCollection, row: Row): MaybePromise<Row>
   /**
@@ -52,7 +56,7 @@ export interface StorageTransaction extends StorageReader {
 
 /** What a transaction is for. */
 export interface TransactionOptions {
-  /** `read` may still write: it tells that most likely it won't. */
+  /** `read` MUST see one state throughout. It may still write: it tells that most likely it won't. */
   readonly mode: 'read' | 'write'
   /**
    * True when the work runs no asynchronous code of the host. An adapter may then let several
@@ -98,7 +102,10 @@ export interface StorageAdapter extends StorageReader {
     options: TransactionOptions,
     work: (transaction: StorageTransaction) => Promise<Result>,
   ): Promise<Result>
-  /** Ends waiting work and releases what the adapter itself opened. */
+  /**
+   * Ends waiting transactions and releases what the adapter itself opened. Every later call MUST reject
+   * with an `unavailable` StorageError; a second close does no harm.
+   */
   close(): MaybePromise<void>
 }
 

@@ -3,7 +3,9 @@ import { testStorageAdapter } from '../../src/conformance/index.ts'
 import type { ConformanceOptions } from '../../src/conformance/index.ts'
 import type { StorageAdapter } from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
-import { brokenAdapters } from './broken-adapters.ts'
+import { withText } from './broken-memory.ts'
+import { brokenReads } from './broken-reads.ts'
+import { brokenWrites } from './broken-writes.ts'
 
 type Run = (...context: unknown[]) => Promise<void>
 
@@ -23,10 +25,11 @@ async function failures(options: Omit<ConformanceOptions, 'test'>): Promise<read
 
 test('a sound adapter passes, also with a runner that hands over no context', async () => {
   expect(await failures({ create: () => memoryStorage() })).toEqual([])
+  expect(await failures({ create: () => withText((json) => json) })).toEqual([])
 })
 
 describe('an adapter fails that', () => {
-  test.each(brokenAdapters)('$defect', async ({ create, caught }) => {
+  test.each([...brokenReads, ...brokenWrites])('$defect', async ({ create, caught }) => {
     const failed = await failures({ create })
     expect(failed.join('\n')).toMatch(caught)
   })

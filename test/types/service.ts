@@ -26,7 +26,7 @@ export async function calls(): Promise<void> {
   if (!saved.rejected) saved.item.price.toUpperCase()
   const approved = await access.invoke('approve', { by: 'me' })
   if (!approved.rejected) approved.result?.product.toUpperCase()
-  void state
+  expectTyped(state)
 
   // @ts-expect-error no such collection
   sales.collection('sales', 'nope')
@@ -48,4 +48,8 @@ export async function calls(): Promise<void> {
   await sales.collection('sales', 'notes').invoke('approve', {})
   // @ts-expect-error the result may be a rejection
   saved.item.price.toUpperCase()
+}
+
+function expectTyped(_state: 'open' | 'done' | null | undefined): void {
+  // The parameter's type is the check.
 }

@@ -13,12 +13,20 @@ import type {
 const nodeSqlite = process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as
   { DatabaseSync: new (file: string) => NodeSqliteHandle } | undefined
 
-// better-sqlite3 12 aborts the process on Node 24.
-const hasBetterSqlite3 = !process.versions.node.startsWith('24.')
+function hasBetterSqlite3(): boolean {
+  // Version 12 aborts the process on Node 24.
+  if (process.versions.node.startsWith('24.')) return false
+  try {
+    openHandle('better-sqlite3', ':memory:').close()
+    return true
+  } catch {
+    return false
+  }
+}
 
 /** The drivers that this Node has. */
 export const drivers: readonly SqliteDriver[] = [
-  ...(hasBetterSqlite3 ? (['better-sqlite3'] as const) : []),
+  ...(hasBetterSqlite3() ? (['better-sqlite3'] as const) : []),
   ...(nodeSqlite === undefined ? [] : (['node:sqlite'] as const)),
 ]
 

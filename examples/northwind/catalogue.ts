@@ -1,0 +1,65 @@
+import { boolean, decimal, defineCollection, integer, text } from 'rowgate'
+import { keptFor, refersTo } from './references.ts'
+
+const detail = { includeByDefault: false } as const
+
+/** The numbers of the catalogue come from the database. */
+const number = integer({ generated: 'database', readOnly: true })
+
+export const categories = defineCollection(
+  {
+    key: 'categoryId',
+    fields: {
+      categoryId: number,
+      categoryName: text({ required: true, maxLength: 20 }),
+      description: text({ ...detail }),
+    },
+  },
+  { validations: [keptFor('categoryId', 'products')] },
+)
+
+export const suppliers = defineCollection(
+  {
+    key: 'supplierId',
+    fields: {
+      supplierId: number,
+      companyName: text({ required: true, maxLength: 40 }),
+      contactName: text({ maxLength: 30 }),
+      contactTitle: text({ maxLength: 30 }),
+      city: text({ ...detail, maxLength: 15 }),
+      country: text({ maxLength: 15 }),
+      phone: text({ ...detail, maxLength: 24 }),
+      homePage: text({ ...detail, pattern: '^https?://' }),
+    },
+  },
+  { validations: [keptFor('supplierId', 'products')] },
+)
+
+export const products = defineCollection(
+  {
+    key: 'productId',
+    fields: {
+      productId: number,
+      productName: text({ required: true, maxLength: 40 }),
+      supplierId: integer({ ...detail }),
+      categoryId: integer(),
+      quantityPerUnit: text({ ...detail, maxLength: 20 }),
+      unitPrice: decimal({ precision: 19, scale: 4, required: true, minimum: '0' }),
+      unitsInStock: integer({
+        required: true,
+        default: 0,
+        description: 'Below zero: sold, and still to come.',
+      }),
+      unitsOnOrder: integer({ ...detail, required: true, minimum: 0, default: 0 }),
+      reorderLevel: integer({ ...detail, required: true, minimum: 0, default: 0 }),
+      discontinued: boolean({ required: true, default: false }),
+    },
+  },
+  {
+    validations: [
+      refersTo('supplierId', 'suppliers'),
+      refersTo('categoryId', 'categories'),
+      keptFor('productId', 'order-details'),
+    ],
+  },
+)

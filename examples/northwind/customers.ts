@@ -1,0 +1,36 @@
+import { defineCollection, text, warning } from 'rowgate'
+import { keptFor } from './references.ts'
+
+const detail = { includeByDefault: false } as const
+
+export const customers = defineCollection(
+  {
+    key: 'customerId',
+    fields: {
+      customerId: text({ pattern: '^[A-Z]{5}$', description: 'Five capital letters.' }),
+      companyName: text({ required: true, maxLength: 40 }),
+      contactName: text({ maxLength: 30 }),
+      contactTitle: text({ maxLength: 30 }),
+      address: text({ ...detail, maxLength: 60 }),
+      city: text({ ...detail, maxLength: 15 }),
+      region: text({ ...detail, maxLength: 15 }),
+      postalCode: text({ ...detail, maxLength: 10 }),
+      phone: text({ ...detail, maxLength: 24 }),
+      country: text({ ...detail, maxLength: 15 }),
+    },
+  },
+  {
+    validations: [
+      warning('same-company-name', {
+        field: 'companyName',
+        check: async ({ companyName, customerId }, { find, stored }) => {
+          if (companyName === stored?.companyName) return undefined
+          const namesakes = await find('customers', { companyName })
+          const other = namesakes.find((namesake) => namesake['customerId'] !== customerId)
+          return other && `${String(other['customerId'])} has this company name already.`
+        },
+      }),
+      keptFor('customerId', 'orders'),
+    ],
+  },
+)

@@ -1,0 +1,92 @@
+import { date, decimal, defineCollection, error, integer, text } from 'rowgate'
+import { refersTo } from './references.ts'
+
+const shipping = { includeByDefault: false } as const
+
+export const orders = defineCollection(
+  {
+    key: 'orderId',
+    fields: {
+      orderId: integer({ generated: 'database', readOnly: true }),
+      customerId: text({ required: true, maxLength: 5 }),
+      employeeId: integer(),
+      orderDate: date({ required: true, generated: 'now' }),
+      requiredDate: date(),
+      shippedDate: date(),
+      shipperId: integer(),
+      freight: decimal({ precision: 19, scale: 4, minimum: '0', default: '0' }),
+      shipName: text({ ...shipping, maxLength: 40 }),
+      shipCity: text({ ...shipping, maxLength: 15 }),
+      shipRegion: text({ ...shipping, maxLength: 15 }),
+      shipPostalCode: text({ ...shipping, maxLength: 10 }),
+      shipCountry: text({ ...shipping, maxLength: 15 }),
+    },
+  },
+  {
+    validations: [
+      refersTo('customerId', 'customers'),
+      refersTo('employeeId', 'employees'),
+      refersTo('shipperId', 'shippers'),
+      error('required-after-order', {
+        field: 'requiredDate',
+        check: (order) =>
+          isBefore(order.requiredDate, order.orderDate)
+            ? 'The goods can not be required before they are ordered.'
+            : undefined,
+      }),
+      error('shipped-after-order', {
+        field: 'shippedDate',
+        check: (order) =>
+          isBefore(order.shippedDate, order.orderDate)
+            ? 'The goods can not be shipped before they are ordered.'
+            : undefined,
+      }),
+    ],
+    events: {
+      Delete: {
+        // Each line puts its goods back on the shelf, in the transaction of this event.
+        before: async (event) => {
+          const { orderId, shippedDate } = event.stored
+          if (shippedDate !== null) {
+            event.refuse(`The order was shipped on ${shippedDate} and has to stay.`)
+          }
+          const details = event.collection('order-details')
+          const { items } = await details.filter({ orderId }, { limit: Number.MAX_SAFE_INTEGER })
+          for (const line of items) {
+            await details.delete([orderId, Number(line['productId'])])
+          }
+        },
+      },
+    },
+    userDefinedEvents: {
+      /** Sends an order on its way. */
+      ship: async (event, { orderId, shipperId, shippedDate = today() }: Shipment) => {
+        const order = await event.own.get(orderId)
+        if (order === undefined) return event.refuse(`There is no order ${orderId}.`)
+        if (order.shippedDate !== null) {
+          return event.refuse(`The order was shipped on ${order.shippedDate} already.`)
+        }
+        const saved = await event.own.update(orderId, { shippedDate, shipperId })
+        if (saved === undefined) return event.refuse(`There is no order ${orderId}.`)
+        if (!saved.rejected) return saved.item
+        for (const { message, field } of saved.validations) event.error(message, field)
+        return order
+      },
+    },
+  },
+)
+
+interface Shipment {
+  readonly orderId: number
+  readonly shipperId: number
+  readonly shippedDate?: string
+}
+
+// Days in the form YYYY-MM-DD are in order as texts.
+function isBefore(day: string | null, other: string | null): boolean {
+  return day !== null && other !== null && day < other
+}
+
+function today(): string {
+  return new Date().toISOString().slice(0, 10)
+}

@@ -1,0 +1,43 @@
+import { readFileSync, renameSync, rmSync } from 'node:fs'
+import { publishCollection, type PublishedCollection, type Row } from 'rowgate'
+import { sqliteStorage } from 'rowgate/sqlite'
+import { readCsv } from './csv.ts'
+import { applications } from './service.ts'
+
+/**
+ * Builds the database file from the sample data. It takes its name when it is complete: whoever is
+ * interrupted here starts afresh the next time.
+ */
+export async function seedNorthwind(file: string): Promise<void> {
+  const unfinished = `${file}.unfinished`
+  for (const suffix of ['', '-wal', '-shm']) rmSync(unfinished + suffix, { force: true })
+  const storage = sqliteStorage(unfinished, { ensureSchema: true })
+  const collections = Object.entries(applications.sales.collections).map(([name, definition]) =>
+    publishCollection('sales', name, definition),
+  )
+  try {
+    await storage.open(collections)
+    await storage.transaction({ mode: 'write', brief: true }, async (transaction) => {
+      for (const collection of collections) {
+        for (const row of sampleRows(collection)) await transaction.insert(collection, row)
+      }
+    })
+  } finally {
+    await storage.close()
+  }
+  renameSync(unfinished, file)
+}
+
+function* sampleRows(collection: PublishedCollection): Iterable<Row> {
+  const source = new URL(`data/${collection.name}.csv`, import.meta.url)
+  for (const cells of readCsv(readFileSync(source, 'utf8'))) {
+    const entries = collection.fields.map(({ name, kind, definition }) => {
+      const text = cells.get(name) ?? null
+      if (text !== null && !kind.acceptsText(text, definition)) {
+        throw new Error(`${collection.name}: ${name} must be ${kind.mustBe(definition)}: ${text}`)
+      }
+      return [name, text === null ? null : kind.storeText(text, definition)] as const
+    })
+    yield Object.fromEntries(entries)
+  }
+}

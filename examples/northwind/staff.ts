@@ -1,0 +1,48 @@
+import { date, defineCollection, error, integer, text } from 'rowgate'
+import { keptFor, refersTo } from './references.ts'
+
+const detail = { includeByDefault: false } as const
+
+export const employees = defineCollection(
+  {
+    key: 'employeeId',
+    fields: {
+      employeeId: integer({ generated: 'database', readOnly: true }),
+      lastName: text({ required: true, maxLength: 20 }),
+      firstName: text({ required: true, maxLength: 20 }),
+      title: text({ maxLength: 30 }),
+      birthDate: date({ ...detail }),
+      hireDate: date({ ...detail }),
+      city: text({ ...detail, maxLength: 15 }),
+      country: text({ ...detail, maxLength: 15 }),
+      reportsTo: integer({ description: 'The manager; nobody for the head of the house.' }),
+      notes: text({ ...detail }),
+    },
+  },
+  {
+    validations: [
+      refersTo('reportsTo', 'employees', 'employeeId'),
+      error('own-manager', {
+        field: 'reportsTo',
+        check: ({ employeeId, reportsTo }) =>
+          reportsTo !== null && reportsTo === employeeId
+            ? 'Nobody reports to themselves.'
+            : undefined,
+      }),
+      keptFor('employeeId', 'orders'),
+      keptFor('employeeId', 'employees', 'reportsTo'),
+    ],
+  },
+)
+
+export const shippers = defineCollection(
+  {
+    key: 'shipperId',
+    fields: {
+      shipperId: integer({ generated: 'database', readOnly: true }),
+      companyName: text({ required: true, maxLength: 40 }),
+      phone: text({ maxLength: 24 }),
+    },
+  },
+  { validations: [keptFor('shipperId', 'orders')] },
+)

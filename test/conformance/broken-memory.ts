@@ -1,0 +1,149 @@
+import type { PublishedCollection } from '../../src/definition/published.ts'
+import type {
+  MaybePromise,
+  Row,
+  StorageAdapter,
+  StoragePage,
+  StorageQuery,
+  StorageReader,
+  StorageTransaction,
+} from '../../src/storage/adapter.ts'
+import { memoryStorage } from '../../src/storage/memory.ts'
+import { lenient, pageOfText, reordered } from './broken-queries.ts'
+
+/** An adapter with one defect, and the case that has to find it, among others maybe. */
+export interface BrokenAdapter {
+  readonly defect: string
+  readonly caught: RegExp
+  readonly create: () => StorageAdapter
+}
+
+type Filter = StorageReader['filter']
+type Wrap = (inner: StorageTransaction) => StorageTransaction
+
+/** Memory whose queries go through a function, outside of transactions and inside. */
+export function withFilter(change: (filter: Filter) => Filter): StorageAdapter {
+  return withTransaction(change, (on) => ({ ...on, filter: change(on.filter.bind(on)) }))
+}
+
+/** Memory whose transactions are changed, and maybe the queries outside. */
+export function withTransaction(change: (filter: Filter) => Filter, wrap: Wrap): StorageAdapter {
+  const memory = memoryStorage()
+  return {
+    ...memory,
+    filter: change(memory.filter.bind(memory)),
+    transaction: (options, work) => memory.transaction(options, (on) => work(wrap(on))),
+  }
+}
+
+/** Leaves queries as they are. */
+export const same = (filter: Filter): Filter => filter
+
+/** Changes the query before it is answered. */
+export const asking =
+  (change: (query: StorageQuery, collection: PublishedCollection) => StorageQuery) =>
+  (filter: Filter): Filter =>
+  (collection, query) =>
+    filter(collection, change(query, collection))
+
+/** Changes each row that is answered. */
+export const answering =
+  (change: (row: Row, collection: PublishedCollection) => Row) =>
+  (filter: Filter): Filter =>
+  async (collection, query) => {
+    const page = await filter(collection, query)
+    return { ...page, rows: page.rows.map((row) => change(row, collection)) }
+  }
+
+/** The part of a query that asks for all rows. */
+export const everyRow = { conditions: [], search: null, limit: 100_000, offset: 0 } as const
+
+/** Memory whose conditions or searches are met too easily. */
+export function withLenience(how: Parameters<typeof lenient>[0]): StorageAdapter {
+  return withFilter((filter) => async (collection, query) => {
+    const all = await filter(collection, { ...query, ...everyRow })
+    return lenient(how, all.rows, query)
+  })
+}
+
+export function withOrder(how: Parameters<typeof reordered>[0]): StorageAdapter {
+  return withFilter((filter) => async (collection, query) => {
+    const all = await filter(collection, { ...query, limit: 100_000, offset: 0 })
+    const rows = reordered(how, all.rows, query)
+    return { ...all, rows: rows.slice(query.offset, query.offset + query.limit) }
+  })
+}
+
+/** Memory that writes every call through at once. */
+export function withoutTransactions(): StorageAdapter {
+  const memory = memoryStorage()
+  const options = { mode: 'write', brief: true } as const
+  const alone = <Value>(call: (on: StorageTransaction) => MaybePromise<Value>): Promise<Value> =>
+    memory.transaction(options, async (on) => call(on))
+  return {
+    ...memory,
+    transaction: (_options, work) =>
+      work({
+        filter: memory.filter.bind(memory),
+        insert: (collection, row) => alone((on) => on.insert(collection, row)),
+        update: (collection, conditions, changes) =>
+          alone((on) => on.update(collection, conditions, changes)),
+        delete: (collection, conditions) => alone((on) => on.delete(collection, conditions)),
+      }),
+  }
+}
+
+/** Memory that commits although the work failed. */
+export function withoutRollback(): StorageAdapter {
+  const memory = memoryStorage()
+  return {
+    ...memory,
+    transaction: async (options, work) => {
+      const outcome = await memory.transaction(options, async (on) => {
+        try {
+          return { result: await work(on) }
+        } catch (error) {
+          return { error }
+        }
+      })
+      if ('error' in outcome) throw outcome.error
+      return outcome.result
+    },
+  }
+}
+
+/** Memory whose outside reads go to the transaction in progress. */
+export function withDirtyReads(): StorageAdapter {
+  const memory = memoryStorage()
+  let current: StorageTransaction | undefined
+  return {
+    ...memory,
+    filter: (collection, query) => (current ?? memory).filter(collection, query),
+    transaction: async (options, work) => {
+      try {
+        return await memory.transaction(options, (on) => work((current = on)))
+      } finally {
+        current = undefined
+      }
+    },
+  }
+}
+
+/** Memory with the text pages of the rows' items, changed by a function. */
+export function withText(change: (json: string) => string, select?: 'all'): StorageAdapter {
+  const memory = memoryStorage()
+  return {
+    ...memory,
+    supports: { ...memory.supports, textPages: true },
+    filterText: async (collection, query) => {
+      const page: StoragePage = await memory.filter(collection, query)
+      const names = select === 'all' ? collection.allNames : query.select
+      const json = change(pageOfText(collection, page, names))
+      return { json, length: page.rows.length, count: page.count }
+    },
+  }
+}
+
+/** A row with each value changed. */
+export const mapped = (row: Row, change: (value: Row[string], name: string) => Row[string]): Row =>
+  Object.fromEntries(Object.entries(row).map(([name, value]) => [name, change(value, name)]))

@@ -1,0 +1,181 @@
+import { memoryStorage } from '../../src/storage/memory.ts'
+import {
+  withTransaction,
+  same,
+  everyRow,
+  withoutTransactions,
+  withoutRollback,
+  withDirtyReads,
+  withText,
+  mapped,
+  type BrokenAdapter,
+} from './broken-memory.ts'
+
+/** Defects of writes, transactions and text pages. */
+export const brokenWrites: readonly BrokenAdapter[] = [
+  {
+    defect: 'keeps the empty text as null',
+    caught: /empty and blank/,
+    create: () =>
+      withTransaction(same, (on) => ({
+        ...on,
+        insert: (collection, row) =>
+          on.insert(
+            collection,
+            mapped(row, (value) => (value === '' ? null : value)),
+          ),
+      })),
+  },
+  {
+    defect: 'trims texts',
+    caught: /blank texts/,
+    create: () =>
+      withTransaction(same, (on) => ({
+        ...on,
+        insert: (collection, row) =>
+          on.insert(
+            collection,
+            mapped(row, (value) => (typeof value === 'string' ? value.trim() : value)),
+          ),
+      })),
+  },
+  {
+    defect: 'cuts long texts',
+    caught: /100 KB/,
+    create: () =>
+      withTransaction(same, (on) => ({
+        ...on,
+        insert: (collection, row) =>
+          on.insert(
+            collection,
+            mapped(row, (value) => (typeof value === 'string' ? value.slice(0, 65_535) : value)),
+          ),
+      })),
+  },
+  {
+    defect: 'replaces a row with the same key',
+    caught: /existing key is refused/,
+    create: () =>
+      withTransaction(same, (on) => ({
+        ...on,
+        insert: async (collection, row) => {
+          const key = collection.key.map(({ name }) => {
+            return { field: name, is: 'equal', value: row[name] ?? null } as const
+          })
+          if (key.length > 0 && key.every(({ value }) => value !== null))
+            await on.delete(collection, key)
+          return on.insert(collection, row)
+        },
+      })),
+  },
+  {
+    defect: 'updates by the key alone',
+    caught: /an update needs all/,
+    create: () =>
+      withTransaction(same, (on) => ({
+        ...on,
+        update: (collection, conditions, changes) =>
+          on.update(
+            collection,
+            conditions.filter(({ field }) => collection.byName.get(field)?.inKey),
+            changes,
+          ),
+      })),
+  },
+  {
+    defect: 'deletes by a part of the key',
+    caught: /a delete (of a missing key|returns)/,
+    create: () =>
+      withTransaction(same, (on) => ({
+        ...on,
+        delete: async (collection, conditions) => {
+          const [first] = collection.key
+          const part = conditions.filter(({ field }) => field === first?.name)
+          const sort = collection.key.map(({ name }) => ({ field: name, descending: false }))
+          const query = {
+            ...everyRow,
+            conditions: part,
+            sort,
+            select: collection.allNames,
+            count: false,
+          }
+          const [row] = (await on.filter(collection, query)).rows
+          if (row === undefined) return undefined
+          return on.delete(
+            collection,
+            collection.key.map(({ name }) => ({
+              field: name,
+              is: 'equal',
+              value: row[name] ?? null,
+            })),
+          )
+        },
+      })),
+  },
+  {
+    defect: 'returns only the changed fields of an update',
+    caught: /an update returns the whole/,
+    create: () =>
+      withTransaction(same, (on) => ({
+        ...on,
+        update: async (collection, conditions, changes) =>
+          (await on.update(collection, conditions, changes)) && changes,
+      })),
+  },
+  { defect: 'forgets to undo', caught: /undoes everything/, create: withoutRollback },
+  { defect: 'has no transactions', caught: /undoes everything/, create: withoutTransactions },
+  {
+    defect: 'lets others see what is not committed',
+    caught: /nobody outside sees/,
+    create: withDirtyReads,
+  },
+  {
+    defect: 'rejects with an error of its own',
+    caught: /passes the very error on/,
+    create: () => {
+      const memory = memoryStorage()
+      return {
+        ...memory,
+        transaction: async (options, work) => {
+          try {
+            return await memory.transaction(options, work)
+          } catch (error) {
+            throw new Error('failed', { cause: error })
+          }
+        },
+      }
+    },
+  },
+  {
+    defect: 'works on after the end of a transaction',
+    caught: /once its transaction has committed/,
+    create: () => {
+      const memory = memoryStorage()
+      return {
+        ...memory,
+        transaction: (options, work) =>
+          memory.transaction(options, (on) => work({ ...on, filter: memory.filter.bind(memory) })),
+      }
+    },
+  },
+  {
+    defect: 'works on after close',
+    caught: /rejects as unavailable after close/,
+    create: () => ({ ...memoryStorage(), close: () => undefined }),
+  },
+  {
+    defect: 'writes text pages with spaces',
+    caught: /byte for byte/,
+    create: () => withText((json) => JSON.stringify(JSON.parse(json), null, 1)),
+  },
+  {
+    defect: 'writes text pages in ASCII',
+    caught: /byte for byte/,
+    create: () => withText((json) => json.replaceAll('é', '\\u00e9')),
+  },
+  {
+    defect: 'writes text pages with every field',
+    caught: /selected fields/,
+    create: () => withText((json) => json, 'all'),
+  },
+]

@@ -1,0 +1,124 @@
+import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, expect, test } from 'vitest'
+import { runInShell, startExample, type RunningExample } from './process.ts'
+
+interface Answer {
+  readonly item?: Readonly<Record<string, unknown>>
+  readonly items?: readonly Readonly<Record<string, unknown>>[]
+  readonly count?: number | null
+  readonly message: string | null
+  readonly validations: readonly Readonly<Record<string, unknown>>[]
+  readonly status: number
+}
+
+const data = mkdtempSync(join(tmpdir(), 'northwind-'))
+let example: RunningExample
+let lines: ReadonlyMap<string, string>
+
+async function start(port = 0): Promise<RunningExample> {
+  const started = startExample('northwind/main.ts', { DATA: data, PORT: String(port) })
+  await started.printed(/Ctrl\+C/)
+  return started
+}
+
+async function answerOf(shows: string): Promise<Answer> {
+  return JSON.parse(await runInShell(lines.get(shows) ?? 'false')) as Answer
+}
+
+beforeAll(async () => {
+  // What a first start leaves behind that was killed half-way.
+  writeFileSync(join(data, 'northwind.db.unfinished'), 'half a database')
+  example = await start()
+  const printed = example.output().matchAll(/^# (.*)\n(curl .*)$/gm)
+  lines = new Map(Array.from(printed, ([, shows = '', line = '']) => [shows, line]))
+})
+
+afterAll(async () => {
+  await example.ended('SIGTERM')
+  rmSync(data, { recursive: true })
+})
+
+test('the first start builds the database and prints lines for a shell', () => {
+  expect(example.output()).toContain('Built ')
+  expect(lines.size).toBe(8)
+  expect(readdirSync(data)).toContain('northwind.db')
+  expect(readdirSync(data)).not.toContain('northwind.db.unfinished')
+})
+
+test('the list gives ten customers with four fields, not counted', async () => {
+  const { items = [], ...rest } = await answerOf('a list')
+  const names = ['customerId', 'companyName', 'contactName', 'contactTitle']
+  expect(items.map((item) => Object.keys(item))).toEqual(Array.from({ length: 10 }, () => names))
+  expect(rest).toEqual({ count: null, message: null, validations: [], status: 200 })
+})
+
+test('the search finds a word in any case', async () => {
+  const { items } = await answerOf('a search')
+  expect(items).toMatchObject([{ productId: 34, productName: 'Marinated Herring, Dill' }])
+})
+
+test('count, limit, sort and fields work together', async () => {
+  const { items = [], count } = await answerOf('the last five by name with all fields, counted')
+  expect(count).toBe(91)
+  expect(items.map((item) => item['customerId'])).toEqual([
+    'YOSHI',
+    'GALME',
+    'DALBI',
+    'AOITO',
+    'SAKUR',
+  ])
+  expect(Object.keys(items[0] ?? {})).toHaveLength(10)
+  expect(Object.keys(items[0] ?? {}).at(-1)).toBe('country')
+})
+
+test('a composite key names one order detail', async () => {
+  const { item } = await answerOf('an item with a composite key')
+  const price = { unitPrice: '19.9000', quantity: 5, discount: '0.00' }
+  expect(item).toEqual({ orderId: 10248, productId: 11, ...price })
+})
+
+test('a contact name of more than 30 characters is refused', async () => {
+  const { message, validations } = await answerOf('a value that is too long')
+  expect(message).toBe('The changes could not be saved.')
+  expect(validations).toMatchObject([{ severity: 'error', field: 'contactName' }])
+})
+
+test('a warning is bypassed with the printed id, and the line can be taken back', async () => {
+  const { validations, status } = await answerOf('a warning: not enough in stock')
+  expect(status).toBe(400)
+  expect(validations).toMatchObject([{ severity: 'warning', field: 'quantity' }])
+  expect(lines.get('the same again, confirmed')).toContain(
+    JSON.stringify(validations[0]?.['validationId']),
+  )
+
+  const confirmed = await answerOf('the same again, confirmed')
+  expect(confirmed.item).toMatchObject({ unitPrice: '29.1000', quantity: 5 })
+  expect(confirmed.validations).toMatchObject([{ severity: 'information' }])
+
+  const taken = await answerOf('and taken back')
+  expect(taken.item).toEqual(confirmed.item)
+})
+
+test('a taken port is said in one sentence', async () => {
+  const port = /localhost:(\d+)/.exec(example.output())?.[1] ?? ''
+  const second = startExample('northwind/main.ts', { DATA: data, PORT: port })
+  const { code, output } = await second.ended()
+  expect(output).toBe(
+    `Port ${port} is taken. Choose another one: PORT=${Number(port) + 1} npm start\n`,
+  )
+  expect(code).toBe(1)
+})
+
+test('a signal stops it gracefully, and the next start uses the same file', async () => {
+  const { code } = await example.ended('SIGINT')
+  expect(code).toBe(0)
+  expect(readdirSync(data)).toEqual(['northwind.db'])
+  const { ino } = statSync(join(data, 'northwind.db'))
+
+  example = await start()
+  expect(example.output()).not.toContain('Built ')
+  expect(example.output()).toContain(lines.get('the same again, confirmed')?.split("' ")[1] ?? '?')
+  expect(statSync(join(data, 'northwind.db')).ino).toBe(ino)
+})

@@ -1,0 +1,42 @@
+import { expect, test } from 'vitest'
+import { freePort, startExample } from './process.ts'
+
+async function post(address: string, body: object): Promise<unknown> {
+  const headers = { 'Content-Type': 'application/json' }
+  const response = await fetch(address, { method: 'POST', headers, body: JSON.stringify(body) })
+  return response.json()
+}
+
+test.each([
+  ['smallest.ts', { title: 'Milk', content: 'Two bottles' }, {}],
+  ['from-json.ts', { isbn: '9780000000002', title: 'Spoons' }, { published: null, lent: false }],
+])('%s serves a collection', async (file, values, completed) => {
+  const example = startExample(file, { PORT: String(await freePort()) })
+  const [address] = await example.printed(/http:\S+/)
+  expect(await post(address, values)).toMatchObject({ item: { ...values, ...completed } })
+  const page: unknown = await (await fetch(address)).json()
+  expect(page).toEqual({
+    items: [{ ...values, ...completed }],
+    count: null,
+    message: null,
+    validations: [],
+    status: 200,
+  })
+  await example.ended('SIGTERM')
+})
+
+test('handlers.ts moves money or nothing', async () => {
+  const { code, output } = await startExample('handlers.ts', {}).ended()
+  expect(code).toBe(0)
+  expect(output).toContain('Transfer 1: lunch')
+  expect(output).toContain('Ada has only 70 cents.')
+  expect(output).toContain("[ { name: 'Ada', cents: 70 }, { name: 'Bo', cents: 30 } ]")
+})
+
+test('in-process.ts runs typed events', async () => {
+  const { code, output } = await startExample('in-process.ts', {}).ended()
+  expect(code).toBe(0)
+  expect(output).toContain('Without a day it will never be done.')
+  expect(output).toContain('{ rejected: false, result: 2, validations: [] }')
+  expect(output).toContain('Nothing is due on 2026-06-01.')
+})

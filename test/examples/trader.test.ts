@@ -1,0 +1,151 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { anonymous, type InProcess, type Service } from 'rowgate'
+import { readCsv } from '../../examples/northwind/csv.ts'
+import { seedNorthwind } from '../../examples/northwind/seed.ts'
+import { createNorthwind, type applications } from '../../examples/northwind/service.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'northwind-'))
+let service: Service<typeof applications>
+let trader: InProcess<typeof applications>
+
+beforeAll(async () => {
+  const file = join(folder, 'northwind.db')
+  await seedNorthwind(file)
+  service = createNorthwind(file)
+  await service.ready()
+  trader = service.as(anonymous)
+})
+
+afterAll(async () => {
+  await service.close()
+  rmSync(folder, { recursive: true })
+})
+
+function messagesOf(saved: object | undefined): readonly unknown[] {
+  const { validations = [] } = (saved ?? {}) as { validations?: readonly { message: unknown }[] }
+  return validations.map(({ message }) => message)
+}
+
+async function stockOf(productId: number): Promise<number | undefined> {
+  return (await trader.collection('sales', 'products').get(productId))?.unitsInStock
+}
+
+test('the sample data is complete', async () => {
+  const counts: Record<string, number | null> = {}
+  const names = ['customers', 'products', 'categories', 'suppliers', 'employees'] as const
+  for (const name of [...names, 'shippers', 'orders', 'order-details'] as const) {
+    const { count } = await trader.collection('sales', name).filter({}, { limit: 1, count: true })
+    counts[name] = count
+  }
+  expect(counts).toEqual({
+    customers: 91,
+    products: 77,
+    categories: 8,
+    suppliers: 29,
+    employees: 9,
+    shippers: 4,
+    orders: 180,
+    'order-details': 441,
+  })
+})
+
+describe('a customer', () => {
+  test('with orders stays', async () => {
+    const deleted = await trader.collection('sales', 'customers').delete('ALFKI')
+    expect(deleted?.rejected).toBe(true)
+    expect(messagesOf(deleted)).toEqual(['ALFKI has to stay: there are orders that refer to it.'])
+  })
+
+  test('with the name of another one needs a second look', async () => {
+    const customers = trader.collection('sales', 'customers')
+    const values = { customerId: 'TWICE', companyName: 'Kommen & Søn' }
+    const held = await customers.insert(values)
+    expect(messagesOf(held)).toEqual(['AKVAV has this company name already.'])
+    expect((await customers.insert(values, { ignoreWarnings: 'all' })).rejected).toBe(false)
+    expect((await customers.delete('TWICE'))?.rejected).toBe(false)
+  })
+})
+
+describe('an order', () => {
+  test('gets its number and day, and a customer who exists', async () => {
+    const orders = trader.collection('sales', 'orders')
+    const refused = await orders.insert({ customerId: 'NOONE' })
+    expect(messagesOf(refused)).toEqual(['There is no NOONE among the customers.'])
+    const saved = await orders.insert({ customerId: 'ALFKI' })
+    if (saved.rejected) throw new Error(saved.message)
+    expect(saved.item).toMatchObject({ orderId: 10428, freight: '0.0000' })
+    expect(saved.item.orderDate).toMatch(/^\d{4}-\d\d-\d\d$/)
+    expect((await orders.delete(saved.item.orderId))?.rejected).toBe(false)
+  })
+
+  test('is neither required nor shipped before its day', async () => {
+    const changed = await trader
+      .collection('sales', 'orders')
+      .change({ requiredDate: '2020-01-01', shippedDate: '2020-01-01' }, 10427)
+    expect(messagesOf(changed)).toEqual([
+      'The goods can not be required before they are ordered.',
+      'The goods can not be shipped before they are ordered.',
+    ])
+  })
+
+  test('is shipped once, and stays then', async () => {
+    const orders = trader.collection('sales', 'orders')
+    const early = { orderId: 10410, shipperId: 4, shippedDate: '2020-01-01' }
+    expect(messagesOf(await orders.invoke('ship', early))).toHaveLength(1)
+    const shipped = await orders.invoke('ship', { ...early, shippedDate: '2026-06-01' })
+    expect(shipped).toMatchObject({ rejected: false, result: { shippedDate: '2026-06-01' } })
+    expect(messagesOf(await orders.invoke('ship', early))).toEqual([
+      'The order was shipped on 2026-06-01 already.',
+    ])
+    expect((await orders.delete(10410))?.rejected).toBe(true)
+  })
+
+  test('that is cancelled puts its goods back', async () => {
+    expect(await stockOf(34)).toBe(83)
+    await trader.collection('sales', 'orders').delete(10427)
+    expect(await stockOf(34)).toBe(159)
+    const { items } = await trader.collection('sales', 'order-details').filter({ orderId: 10427 })
+    expect(items).toEqual([])
+  })
+})
+
+describe('an order detail', () => {
+  test('takes the price of its product, and moves the stock when it comes, changes and goes', async () => {
+    const details = trader.collection('sales', 'order-details')
+    const saved = await details.insert({ orderId: 10425, productId: 1, quantity: 10 })
+    expect(saved).toMatchObject({ rejected: false, item: { unitPrice: '16.5000' } })
+    expect(await stockOf(1)).toBe(54)
+    const changed = await details.update([10425, 1], { quantity: 50, discount: '0.2' })
+    expect(messagesOf(changed)).toEqual([
+      'A discount above 15 % needs the approval of the sales manager.',
+      'The stock of Fellside Breakfast Tea is now 14 units, below the reorder level of 20.',
+    ])
+    const priced = await details.update([10425, 1], { unitPrice: '15' })
+    expect(priced).toMatchObject({ item: { unitPrice: '15.0000' } })
+    const repriced = await details.update([10425, 1], { unitPrice: null })
+    expect(repriced).toMatchObject({ item: { unitPrice: '16.5000' } })
+    await details.delete([10425, 1])
+    expect(await stockOf(1)).toBe(64)
+  })
+
+  test('of a discontinued product is refused, and nothing moves', async () => {
+    const values = { orderId: 10425, productId: 53, quantity: 1 }
+    const refused = await trader.collection('sales', 'order-details').insert(values)
+    expect(messagesOf(refused)).toEqual(['Clam Strips, Breaded is discontinued.'])
+    expect(await stockOf(53)).toBe(4)
+  })
+})
+
+test('CSV keeps quotes and line breaks, and tells an empty text from no value', () => {
+  const [row] = readCsv('a,b,c,d\n"x ""y"", z","1\n2","",\n')
+  expect([...(row ?? [])]).toEqual([
+    ['a', 'x "y", z'],
+    ['b', '1\n2'],
+    ['c', ''],
+    ['d', null],
+  ])
+  expect(() => [...readCsv('a,b\n1\n')]).toThrow('Row 2 has 1 cells.')
+})
