@@ -10,11 +10,8 @@ type CollectionsOf<Application> = Application extends { readonly collections: in
   ? Collections
   : never
 
-// A collection without user-defined events has none of any name.
 type CustomOf<C> = C extends { readonly userDefinedEvents?: infer Events }
-  ? string extends keyof NonNullable<Events>
-    ? object
-    : NonNullable<Events>
+  ? NonNullable<Events>
   : object
 
 type InputOf<Event> = Event extends (event: never, input: infer Input) => unknown ? Input : never

@@ -96,7 +96,8 @@ export interface StorageAdapter extends StorageReader {
   /**
    * Runs work in a transaction: commits when it resolves, and only then resolves itself; undoes
    * everything when it rejects, and rejects with the same error. Others MUST NOT see what is not
-   * committed. Two transactions that write the same row MUST NOT both commit on a stale view.
+   * committed. Two transactions that write the same row MUST NOT both commit on a
+   * stale view: one of them may be given up with an `unavailable` StorageError.
    */
   transaction<Result>(
     options: TransactionOptions,
