@@ -1,0 +1,98 @@
+import { join } from 'node:path'
+import ts from 'typescript'
+import { afterAll, describe, expect, test } from 'vitest'
+import { root } from '../../.ci/entries.ts'
+import { placeOf, programs, runs, sessions, type Block } from './blocks.ts'
+import { freePort, openWorkshop, shell } from './programs.ts'
+
+/** The port that every page writes. */
+const shownPort = '8080'
+
+const workshop = openWorkshop()
+afterAll(workshop.close)
+
+const mistakes = compile(programs)
+
+test.each(programs.map((program) => [placeOf(program), program] as const))(
+  'the program at %s type-checks',
+  (_place, program) => {
+    expect(mistakes.get(program) ?? []).toEqual([])
+  },
+)
+
+describe.concurrent('programs that run', () => {
+  test('print what their pages show', async (context) => {
+    const printed = await workshop.print(runs.map(({ program }) => program.text))
+    const found = runs.map(({ program, output }, index) => ({
+      place: placeOf(program),
+      printed: output === undefined ? undefined : printed[index],
+    }))
+    const shown = runs.map(({ program, output }) => ({
+      place: placeOf(program),
+      printed: output?.text,
+    }))
+    context.expect(found).toEqual(shown)
+  })
+
+  test.for(sessions.map((session) => [placeOf(session.program), session] as const))(
+    'the program at %s answers as its page shows',
+    async ([place, { program, exchanges }], context) => {
+      const port = await freePort()
+      const local = (text: string): string => text.replaceAll(shownPort, String(port))
+      const start = program.language === 'ts' ? { text: local(program.text) } : fileOf(program)
+      const child = await workshop.serve(place, { ...start, port })
+      try {
+        for (const { command, answer } of exchanges) {
+          const body = await shell(local(command.text))
+          const shown = { place: placeOf(command), answer: JSON.parse(answer.text) as unknown }
+          context
+            .expect({ place: placeOf(command), answer: JSON.parse(body) as unknown })
+            .toEqual(shown)
+        }
+      } finally {
+        child.kill()
+      }
+    },
+  )
+})
+
+test('the pages show requests with their answers', () => {
+  expect(sessions.flatMap(({ exchanges }) => exchanges).length).toBeGreaterThan(5)
+})
+
+// `npm start` runs the example service; its file is started directly, which npm does no better.
+function fileOf(program: Block): { readonly file: string } {
+  if (!/^npm .*start$/m.test(program.text)) throw new Error(`${placeOf(program)} starts nothing`)
+  return { file: join(root, 'examples/northwind/main.ts') }
+}
+
+/** Type-checks all programs together, as files of the repository that exist in memory only. */
+function compile(given: readonly Block[]): ReadonlyMap<Block, readonly string[]> {
+  const config: unknown = ts.readConfigFile(join(root, 'tsconfig.json'), (file) =>
+    ts.sys.readFile(file),
+  ).config
+  const { options } = ts.parseJsonConfigFileContent(config, ts.sys, root)
+  const texts = new Map(
+    given.map((block, index) => [join(root, `docs-program-${index}.ts`), block.text]),
+  )
+  const host = ts.createCompilerHost(options)
+  const { fileExists, readFile, getSourceFile } = host
+  host.fileExists = (file) => texts.has(file) || fileExists(file)
+  host.readFile = (file) => texts.get(file) ?? readFile(file)
+  host.getSourceFile = (file, target, ...rest) => {
+    const text = texts.get(file)
+    return text === undefined
+      ? getSourceFile(file, target, ...rest)
+      : ts.createSourceFile(file, text, target)
+  }
+  const program = ts.createProgram([...texts.keys()], { ...options, noUnusedLocals: false }, host)
+  return new Map(
+    [...texts.keys()].map((file, index) => {
+      const diagnostics = ts.getPreEmitDiagnostics(program, program.getSourceFile(file))
+      return [
+        given[index] as Block,
+        diagnostics.map(({ messageText }) => ts.flattenDiagnosticMessageText(messageText, '\n')),
+      ]
+    }),
+  )
+}
