@@ -7,7 +7,7 @@ import { isStorageError } from './storage/adapter.ts'
  * gets (D28, D29). What the consumer may not know is reported to the host.
  */
 export function asServiceError(error: unknown, report: Report): ServiceError {
-  if (isServiceError(error)) return error
+  if (isServiceError(error) && Object.entries(error.headers).every(isHeader)) return error
   if (isStorageError(error) && error.kind === 'referenced') {
     return new ServiceError('ITEM_IN_USE', 'Other items still refer to this one.', { cause: error })
   }
@@ -17,4 +17,13 @@ export function asServiceError(error: unknown, report: Report): ServiceError {
   }
   report({ type: 'request-failed', error })
   return internal(error)
+}
+
+// What no header can carry would break the answer itself.
+function isHeader([name, value]: readonly [string, unknown]): boolean {
+  return (
+    /^[\w!#$%&'*+.^`|~-]+$/.test(name) &&
+    typeof value === 'string' &&
+    /^[\t\x20-\x7e\x80-\xff]*$/.test(value)
+  )
 }

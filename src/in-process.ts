@@ -45,7 +45,7 @@ export function inProcess<Applications>(
   publication: Publication,
   principal: Principal,
 ): InProcess<Applications> {
-  const caller = { principal, confirmed: new Set<string>(), signal: undefined }
+  const caller = { principal, confirmed: new Set<string>(), signal: () => undefined }
   const collection = (application: string, name: string): unknown => {
     const published = publication.collectionOf(application, name)
     return Object.freeze({

@@ -14,6 +14,7 @@ import { asServiceError } from './failure.ts'
 import { readBytes, requireJsonAccepted } from './http/read.ts'
 import { replyWriter } from './http/write.ts'
 import { inProcess, type InProcess } from './in-process.ts'
+import type { Observation } from './observation.ts'
 import { completeOptions, type ServiceOptions } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
 import { decodePath, originForm, splitTarget, type ResourcePath } from './protocol/path.ts'
@@ -51,11 +52,12 @@ export function createService<const Applications extends ApplicationDefinitions>
   const writer = replyWriter(version)
   const work = workInProgress()
   const report: Runtime['report'] = (observation) => {
+    // A host whose report fails has nobody left to tell.
     try {
-      options.report(observation)
-    } catch {
-      // A host whose report fails has nobody left to tell.
-    }
+      const tell: (observation: Observation) => unknown = options.report
+      const told = tell(observation)
+      if (told instanceof Promise) told.catch(() => undefined)
+    } catch {}
   }
   const runtime: Runtime = {
     adapter: storage,
@@ -65,6 +67,11 @@ export function createService<const Applications extends ApplicationDefinitions>
     handlerTimeout: options.handlerTimeout,
     now: options.now,
     waiting: new WeakMap(),
+    enter: (begin) =>
+      work.run(async () => {
+        await storageOpen()
+        return begin()
+      }),
     track: (background) => void work.run(() => background).catch(() => undefined),
   }
   const storageOpen = openOnce(() => storage.open(publication.collections))
@@ -95,15 +102,8 @@ export function createService<const Applications extends ApplicationDefinitions>
     const plan = planEvent(name, { collection, key: path.key, query }, options)
     const confirmed = decodeIgnoredWarnings(request.header(headers.ignoreWarnings))
     const event = plan(bytes)
-    await storageOpen()
-    const caller = {
-      principal,
-      confirmed,
-      get signal() {
-        return request.signal
-      },
-    }
-    const outcome = await work.run(() => runEvent(runtime, event, caller))
+    const caller = { principal, confirmed, signal: () => request.signal }
+    const outcome = await runtime.enter(() => runEvent(runtime, event, caller))
     return writer.outcome(encodeOutcome(outcome, bodyStatus))
   }
 

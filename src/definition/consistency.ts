@@ -1,6 +1,7 @@
 import type { ApplicationDefinitions } from './application.ts'
 import type { Mistake } from './mistake.ts'
 import type { CollectionDefinition } from './collection.ts'
+import { compileConstraints } from './constraints.ts'
 import type { Bounds, DecimalOptions, Field, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import { publishableEvents } from './published.ts'
@@ -43,7 +44,7 @@ function checkKey({ key, fields, publishes = [] }: CollectionDefinition): readon
   const names = typeof key === 'string' ? [key] : (key ?? [])
   const mistakes: Mistake[] = []
   for (const name of names) {
-    const field = fields[name]
+    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
     if (field === undefined) {
       const known = Object.keys(fields).join(', ')
       mistakes.push({ place: 'key', advice: `${name} is no field; the fields are ${known}` })
@@ -109,7 +110,17 @@ function checkField(field: Field): readonly Mistake[] {
   if (declared.generated !== undefined && declared.default !== undefined) {
     mistakes.push({ place: 'default', advice: 'leave it out, or leave out generated' })
   }
-  return mistakes
+  return mistakes.length > 0 ? mistakes : checkDefault(field, declared.default)
+}
+
+// A default that breaks the field's own constraints would be stored without anyone looking.
+function checkDefault(field: Field, value: unknown): readonly Mistake[] {
+  if (value === undefined || typeof value === 'function') return []
+  const faults = compileConstraints({ it: field })({ it: value })
+  return faults.map(({ message }) => ({
+    place: 'default',
+    advice: message.replace(/^it /, '').replace(/\.$/, ''),
+  }))
 }
 
 function checkColumns({ fields }: CollectionDefinition): readonly Mistake[] {

@@ -23,7 +23,8 @@ export function definitionJsonSchema(): JsonSchema {
  * every mistake. Rules and handlers are code: add them with `defineCollection(data, behaviour)`.
  */
 export function readApplications(json: unknown): ApplicationDefinitions {
-  if (typeof json !== 'object' || json === null) return checkApplications(json, { form: 'json' })
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    return checkApplications(json, { form: 'json' })
   const { $schema: _schema, ...applications } = json as Readonly<Record<string, unknown>>
   return checkApplications(applications, { form: 'json' })
 }

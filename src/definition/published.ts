@@ -114,7 +114,7 @@ function publishField(name: string, declared: Field, inKey: boolean): PublishedF
     kind,
     column: definition.column ?? name,
     includeByDefault: definition.includeByDefault ?? true,
-    required: definition.required ?? inKey,
+    required: inKey || (definition.required ?? false),
     readOnly: definition.readOnly ?? false,
     search: definition.search ?? kind.searchable,
     inKey,

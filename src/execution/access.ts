@@ -26,8 +26,13 @@ export function ownAccess(
   collection: PublishedCollection,
 ): CollectionAccess<CollectionShape> {
   return access({ runtime, caller }, collection, {
-    event: (event, terms) => runEvent(runtime, event, terms, 'rows'),
-    unstored: (work) => inTransaction(runtime, { mode: 'read', brief: false }, work),
+    event: (event, terms) => runtime.enter(() => runEvent(runtime, event, terms, 'rows')),
+    unstored: (work) =>
+      runtime.enter(() =>
+        inTransaction(runtime, { mode: 'read', brief: false }, work, ({ message }) => {
+          throw new Error(message)
+        }),
+      ),
   })
 }
 

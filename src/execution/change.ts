@@ -16,7 +16,7 @@ export async function newItem(collection: PublishedCollection, terms: Terms): Pr
   const item = await scope.call('default', () => completeItem(collection, {}, terms.runtime.now))
   const after = collection.events.New?.after
   if (after === undefined) return item
-  await scope.call('after', () => after({ ...scope.context, item }))
+  await scope.call('after', () => after({ ...scope.context(), item }))
   return scope.call('after', () => acceptedItem(collection, item))
 }
 

@@ -4,36 +4,14 @@ import type { Finding } from '../event/findings.ts'
 import { Refusal } from './guard.ts'
 import type { Terms } from './runtime.ts'
 
-/** A signal that is made when somebody looks at it. */
-export interface LazySignal {
-  readonly signal: AbortSignal
-  abort(): void
-}
-
-/** The signal of host code: aborted when the caller has left, or when the code's time is over. */
-export function lazySignal(caller: AbortSignal | undefined): LazySignal {
-  let controller: AbortController | undefined
-  let signal: AbortSignal | undefined
-  return {
-    get signal() {
-      controller ??= new AbortController()
-      signal ??=
-        caller === undefined ? controller.signal : AbortSignal.any([caller, controller.signal])
-      return signal
-    },
-    abort: () => {
-      controller?.abort()
-    },
-  }
-}
-
 /** What host code sees of the event that it belongs to. */
 export function handlerContext(
   terms: Terms,
   { collection, event }: { readonly collection: PublishedCollection; readonly event: EventName },
-  { findings, stop }: { readonly findings: Finding[]; readonly stop: LazySignal },
+  { findings, stop }: { readonly findings: Finding[]; readonly stop: AbortSignal },
 ): HandlerContext {
   const { runtime, caller } = terms
+  const left = caller.signal()
   const reach = ((reference: string) => {
     const reached = runtime.collectionOf(collection.application, reference)
     return runtime.access({ ...terms, caller: { ...caller, confirmed: new Set() } }, reached)
@@ -51,9 +29,7 @@ export function handlerContext(
   return {
     event,
     principal: caller.principal,
-    get signal() {
-      return stop.signal
-    },
+    signal: left === undefined ? stop : AbortSignal.any([left, stop]),
     now: runtime.now,
     collection: reach,
     find,

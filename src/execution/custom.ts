@@ -3,8 +3,9 @@ import type { CollectionShape } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { judge } from '../event/findings.ts'
 import { reject } from '../event/outcome.ts'
-import { inTransaction, Undo } from './run.ts'
-import type { Caller, Runtime } from './runtime.ts'
+import { Undo } from './guard.ts'
+import { inTransaction } from './run.ts'
+import type { Caller, Running, Runtime } from './runtime.ts'
 import { openScope } from './scope.ts'
 
 /**
@@ -23,19 +24,25 @@ export async function runCustom(
   const handler = Object.hasOwn(events, name) ? events[name] : undefined
   if (handler === undefined)
     throw new TypeError(`${collection.name} has no user-defined event ${name}.`)
-  return inTransaction(runtime, { mode: 'write', brief: false }, async (running) => {
+  const work = async (running: Running): Promise<CustomResult<unknown>> => {
     const terms = { runtime, caller, running: { ...running, depth: 1 } }
     const scope = openScope(terms, { collection, event: 'Custom', name })
     const own = runtime.access(terms, collection)
     let result: unknown
     await scope.untilRefused(async () => {
-      result = await scope.call(name, () => handler({ ...scope.context, own }, input))
+      result = await scope.call(name, () => handler({ ...scope.context(), own }, input))
     })
     const occasion = { collection, event: 'Custom', key: [], data: {} } as const
     const { objections, information } = await judge(scope.findings, occasion, 'all')
-    if (objections.length === 0)
-      return { rejected: false, result, validations: information } as const
-    const { message, validations } = reject('Custom', undefined, objections)
-    throw new Undo({ rejected: true, message, validations } satisfies CustomResult<unknown>)
-  })
+    if (objections.length > 0) throw new Undo(reject('Custom', undefined, objections))
+    return { rejected: false, result, validations: information }
+  }
+  const options = { mode: 'write', brief: false } as const
+  return runtime.enter(() =>
+    inTransaction(runtime, options, work, ({ message, validations }) => ({
+      rejected: true,
+      message,
+      validations,
+    })),
+  )
 }

@@ -22,7 +22,7 @@ export async function deleteItem(event: DeleteEvent, terms: Terms): Promise<Outc
   if (before !== undefined || rules.length > 0) {
     const stored = Object.freeze(await readItem(terms.running.transaction, event))
     await scope.untilRefused(async () => {
-      const seen = { ...scope.context, stored } as unknown as BeforeDelete<CollectionShape>
+      const seen = { ...scope.context(), stored } as unknown as BeforeDelete<CollectionShape>
       if (before !== undefined) await scope.call('before', () => before(seen))
       await checkRules(rules, scope, { event: 'Delete', item: stored, stored })
     })

@@ -60,7 +60,7 @@ export async function filterWithHandlers(event: FilterEvent, terms: Terms): Prom
     items = page.rows.map((row) => itemOf(collection, row, select))
     count = page.count
     if (after === undefined) return
-    const seen: AfterFilter<CollectionShape> = { ...scope.context, items }
+    const seen: AfterFilter<CollectionShape> = { ...scope.context(), items }
     await scope.call('after', () => after(seen))
     items = await scope.call('after', () => items.map((item) => acceptedItem(collection, item)))
   })
@@ -83,7 +83,7 @@ function narrowed(
   const where: BeforeFilter<CollectionShape>['where'] = (given) => {
     conditions.push(...conditionsOf(event.collection, given))
   }
-  return { ...scope.context, where }
+  return { ...scope.context(), where }
 }
 
 function rowOf({ collection }: FilterEvent, item: ItemValues): Row {

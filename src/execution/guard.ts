@@ -1,10 +1,21 @@
 import { internal, isServiceError } from '../errors.ts'
+import type { RejectedOutcome } from '../event/outcome.ts'
 import type { Place } from '../observation.ts'
 import { isStorageError, type MaybePromise } from '../storage/adapter.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Thrown by a handler's `refuse`: its finding is recorded, and the event ends at once. */
 export class Refusal extends Error {}
+
+/** Carries a rejection out of a transaction that has to be undone. */
+export class Undo extends Error {
+  readonly rejected: RejectedOutcome
+
+  constructor(rejected: RejectedOutcome) {
+    super('rejected')
+    this.rejected = rejected
+  }
+}
 
 /** Host code of one event: what is called, where, and how to tell it that its time is over. */
 export interface HostCall<Result> {
@@ -28,7 +39,8 @@ export async function callHost<Result>(runtime: Runtime, call: HostCall<Result>)
     call.onWait()
     return await inTime(runtime, call, Promise.resolve(result))
   } catch (error) {
-    if (error instanceof Refusal || isServiceError(error) || isStorageError(error)) throw error
+    if (error instanceof Refusal || error instanceof Undo) throw error
+    if (isServiceError(error) || isStorageError(error)) throw error
     runtime.report({ type: 'handler-failed', place: call.place, name: call.name, error })
     throw internal(error)
   }

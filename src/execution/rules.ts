@@ -27,7 +27,7 @@ export async function checkRules(
 ): Promise<void> {
   if (rules.length === 0) return
   const item = Object.freeze({ ...subject.item }) as Readonly<Draft<CollectionShape>>
-  const { principal, find, now, signal } = scope.context
+  const { principal, find, now, signal } = scope.context()
   const stored = subject.stored
   const context = Object.freeze({ event: subject.event, stored, principal, find, now, signal })
   for (const rule of rules) {

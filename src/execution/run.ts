@@ -1,9 +1,10 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import type { DataEvent } from '../event/event.ts'
-import type { Outcome } from '../event/outcome.ts'
+import type { Outcome, RejectedOutcome } from '../event/outcome.ts'
 import type { TransactionOptions } from '../storage/adapter.ts'
 import { deleteItem } from './delete.ts'
 import { filterAsRows, filterAsText, filterWithHandlers, hasFilterHandlers } from './filter.ts'
+import { Undo } from './guard.ts'
 import type { Caller, Running, Runtime, Terms } from './runtime.ts'
 import { insertItem, updateItem } from './save.ts'
 
@@ -27,56 +28,52 @@ export async function runEvent(
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
   const options = { mode, brief: isBrief(runtime, event.collection) } as const
-  return inTransaction(runtime, options, (running) =>
-    runNested(event, { runtime, caller, running }),
-  )
+  const work = (running: Running) => runNested(event, { runtime, caller, running })
+  return inTransaction(runtime, options, work, (rejected) => rejected)
 }
 
 /**
- * Runs an event inside a transaction in progress. A rejected event has changed nothing itself; when
- * its handlers have written already, the whole transaction has to be undone.
+ * Runs an event inside a transaction in progress. When it fails, or is rejected, after something was
+ * written, the whole transaction has to be undone, whatever the handler around it makes of that.
  */
 export async function runNested(event: DataEvent, terms: Terms): Promise<Outcome> {
   const { running } = terms
   if (running.depth >= maximumDepth) throw new TypeError('Handlers invoke events without end.')
-  const writes = running.log.writes
-  const outcome = await dispatch(event, {
-    ...terms,
-    running: { ...running, depth: running.depth + 1 },
-  })
-  if (outcome.type === 'rejected' && running.log.writes !== writes) throw new Undo(outcome)
-  return outcome
+  const { log, depth } = running
+  const { writes } = log
+  try {
+    const outcome = await dispatch(event, { ...terms, running: { ...running, depth: depth + 1 } })
+    if (outcome.type !== 'rejected' || log.writes === writes) return outcome
+    // What a handler wanted to save is no echo for the consumer.
+    throw new Undo(depth === 0 ? outcome : { ...outcome, echo: undefined })
+  } catch (error) {
+    if (log.writes !== writes) log.failure ??= { error }
+    throw error
+  }
 }
 
 /**
- * Runs work in a transaction of its own. An {@link Undo} that the work throws undoes it, and its
- * outcome is the result.
+ * Runs work in a transaction of its own. An {@link Undo} that the work throws undoes it, and `undone`
+ * makes the result of it.
  */
 export async function inTransaction<Result>(
   runtime: Runtime,
   options: TransactionOptions,
   work: (running: Running) => Promise<Result>,
+  undone: (rejected: RejectedOutcome) => Result,
 ): Promise<Result> {
   const log: Running['log'] = { writes: 0, committed: [] }
   try {
-    const result = await runtime.adapter.transaction(options, (transaction) =>
-      work({ transaction, depth: 0, log }),
-    )
+    const result = await runtime.adapter.transaction(options, async (transaction) => {
+      const done = await work({ transaction, depth: 0, log })
+      if (log.failure !== undefined) throw log.failure.error
+      return done
+    })
     for (const announce of log.committed) announce()
     return result
   } catch (error) {
-    if (error instanceof Undo) return error.result as Result
+    if (error instanceof Undo) return undone(error.rejected)
     throw error
-  }
-}
-
-/** Carries the result of work that has to be undone out of its transaction. */
-export class Undo extends Error {
-  readonly result: unknown
-
-  constructor(result: unknown) {
-    super('rejected')
-    this.result = result
   }
 }
 

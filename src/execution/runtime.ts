@@ -24,6 +24,8 @@ export interface Runtime {
   readonly now: () => Date
   /** Whether a collection's host code waits for something, as far as it is known. */
   readonly waiting: WeakMap<PublishedCollection, boolean>
+  /** Begins an event from outside: once storage is open, and closing waits for its end. */
+  readonly enter: <Result>(begin: () => Promise<Result>) => Promise<Result>
   /** Keeps work that goes on after its answer, so that closing can wait for it. */
   readonly track: (work: Promise<unknown>) => void
 }
@@ -33,8 +35,8 @@ export interface Caller {
   readonly principal: Principal
   /** The warnings that the caller confirmed. */
   readonly confirmed: ReadonlySet<string> | 'all'
-  /** Aborted when the caller has left. Looked at only when host code runs. */
-  readonly signal: AbortSignal | undefined
+  /** Aborted when the caller has left. Asked for only when host code runs. */
+  readonly signal: () => AbortSignal | undefined
 }
 
 /** A transaction in progress, shared by an event and the events that its handlers invoke. */
@@ -42,8 +44,17 @@ export interface Running {
   readonly transaction: StorageTransaction
   /** How many events are nested in each other. */
   readonly depth: number
-  /** Counts what was written, and holds what is to be done after the commit. */
-  readonly log: { writes: number; readonly committed: (() => void)[] }
+  readonly log: Log
+}
+
+/** What happened in a transaction so far. */
+export interface Log {
+  /** How many rows were written. */
+  writes: number
+  /** Why the transaction can only be undone. */
+  failure?: { readonly error: unknown }
+  /** What is to be done after the commit. */
+  readonly committed: (() => void)[]
 }
 
 /** The circumstances of one event. */

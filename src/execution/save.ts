@@ -121,7 +121,7 @@ async function runBefore({ event, scope, stored: item, draft }: Save): Promise<v
   const { collection, type } = event
   const before = collection.events[type]?.before
   if (before === undefined) return
-  const seen = { ...scope.context, item: draft, stored: item }
+  const seen = { ...scope.context(), item: draft, stored: item }
   await scope.call('before', () =>
     before(seen as BeforeInsert<CollectionShape> & BeforeUpdate<CollectionShape>),
   )

@@ -2,14 +2,15 @@ import type { EventName, HandlerContext } from '../definition/handler.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Finding } from '../event/findings.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import { handlerContext, lazySignal } from './context.ts'
+import { handlerContext } from './context.ts'
 import { callHost, Refusal } from './guard.ts'
 import type { Terms } from './runtime.ts'
 
 /** One event as the host's code meets it: what it sees, and what it finds. */
 export interface Scope {
   readonly findings: Finding[]
-  readonly context: HandlerContext
+  /** What handlers and rules see; made when the first of them is called. */
+  readonly context: () => HandlerContext
   /** Records what the definition's own checks found. */
   add(entries: readonly ValidationEntry[]): void
   /** Calls a rule or handler; see `callHost`. */
@@ -31,18 +32,22 @@ export function openScope(
   const { runtime } = terms
   const findings: Finding[] = []
   const place = { application: collection.application, collection: collection.name, event: name }
-  const stop = lazySignal(terms.caller.signal)
-  const context = handlerContext(terms, subject, { stop, findings })
+  let stop: AbortController | undefined
+  let context: HandlerContext | undefined
   const onWait = () => runtime.waiting.set(collection, true)
   return {
     findings,
-    context,
+    context: () => {
+      stop ??= new AbortController()
+      context ??= handlerContext(terms, subject, { stop: stop.signal, findings })
+      return context
+    },
     add: (entries) => {
       for (const { severity, message, field } of entries)
         findings.push({ severity, name: '', message, field })
     },
     call: (callee, run) =>
-      callHost(runtime, { place, name: callee, run, abort: stop.abort, onWait }),
+      callHost(runtime, { place, name: callee, run, abort: () => stop?.abort(), onWait }),
     untilRefused: async (work) => {
       try {
         await work()

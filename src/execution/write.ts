@@ -68,7 +68,7 @@ export async function finishWrite(written: Written, terms: Terms): Promise<Outco
   const after: ((event: AfterSave<CollectionShape>) => MaybePromise<void>) | undefined =
     collection.events[type]?.after
   if (after !== undefined) {
-    const seen = { ...scope.context, ...itemsOf(written) }
+    const seen = { ...scope.context(), ...itemsOf(written) }
     await scope.untilRefused(() => scope.call('after', () => after(seen)))
   }
   const { objections, information } = await written.judged()
@@ -84,7 +84,11 @@ function announceCommit(written: Written, { runtime, caller, running }: Terms): 
   if (committed === undefined) return
   const place = { application: collection.application, collection: collection.name, event: type }
   const run = async () => {
-    await committed({ event: type, principal: caller.principal, ...itemsOf(written) })
+    try {
+      await committed({ event: type, principal: caller.principal, ...itemsOf(written) })
+    } catch (error) {
+      runtime.report({ type: 'committed-handler-failed', place, error })
+    }
   }
   running.log.committed.push(() => {
     const call = { place, name: 'committed', run, abort: () => undefined, onWait: () => undefined }

@@ -1,0 +1,204 @@
+import { expect, test } from 'vitest'
+import { describeContract } from './contract.ts'
+import { expectInvalid, expectRefusal, itemIn } from './expectations.ts'
+
+const nested = (depth: number) => '['.repeat(depth - 1) + ']'.repeat(depth - 1)
+const encoded = (text: string, encoding: 'utf16le' | 'latin1') => Buffer.from(text, encoding)
+const swapped = (text: string) => Buffer.from(text, 'utf16le').swap16()
+const wide = (text: string) =>
+  Buffer.concat(Array.from(text, (letter) => Buffer.from([letter.charCodeAt(0), 0, 0, 0])))
+const around = (...bytes: readonly number[]) =>
+  Buffer.concat([Buffer.from('{"contactName":"'), Buffer.from(bytes), Buffer.from('"}')])
+
+const malformed: readonly (readonly [id: string, ...bodies: readonly (string | Uint8Array)[]])[] = [
+  ['B01 an empty body', '', ' ', '\n\t', '\ufeff'],
+  [
+    'B02 a broken text',
+    '{"a":',
+    '{"a":1,}',
+    "{'a':1}",
+    '{a:1}',
+    '// c',
+    '{"a":NaN}',
+    '{"a":Infinity}',
+    '{"a":01}',
+    '{"a":.5}',
+    '{"a":0x1}',
+    '{"a":1}{',
+    '{"a":1}}',
+    '{} {}',
+    '{"a" 1}',
+    '{"a":tru}',
+    '{"a":"\t"}',
+    '{"a":"\\x"}',
+    '{"a":"\\u12"}',
+    '{"a":+1}',
+    '{"a":1.}',
+    '{"a":1e}',
+    '{,}',
+    '{"a":undefined}',
+    '\u00a0{}',
+    '{"a":"',
+    '/* c */{}',
+  ],
+  [
+    'B04 another JSON type',
+    '[]',
+    '[{"customerId":"A"}]',
+    `[${'{},'.repeat(9_999)}{}]`,
+    'null',
+    'true',
+    '1',
+    '"{}"',
+  ],
+  [
+    'B07 invalid UTF-8',
+    around(0xff, 0xfe),
+    around(0xc0, 0xaf),
+    around(0xe2, 0x82),
+    around(0xed, 0xa0, 0x80),
+    around(0xf5, 0x80, 0x80, 0x80),
+    around(0x80),
+    Buffer.from([0x7b, 0x7d, 0xc3]),
+  ],
+  [
+    'B08 another encoding',
+    encoded('{"city":"x"}', 'utf16le'),
+    encoded('\ufeff{"city":"x"}', 'utf16le'),
+    swapped('{"city":"x"}'),
+    swapped('\ufeff{"city":"x"}'),
+    wide('{"city":"x"}'),
+    encoded('{"city":"\u00e9"}', 'latin1'),
+  ],
+  [
+    'B09 a duplicate name',
+    '{"contactName":"a","contactName":"b"}',
+    '{"contactName":"a","contact\\u004eame":"b"}',
+    '{"contactName":"a","contactName":"a"}',
+    '{"extra":{"a":1,"a":2}}',
+    '{"extra":[[{"b":1,"b":1}]]}',
+    '{"__proto__":1,"__proto__":2}',
+    '{"extra":{"__proto__":1,"\\u005f_proto__":2}}',
+    '{"city":"\\"","city":"\\\\"}',
+    '{"":1,"":1}',
+  ],
+  [
+    'D15 a depth above 32',
+    `{"extra":${nested(33)}}`,
+    `{"extra":${'{"a":'.repeat(32)}1${'}'.repeat(32)}}`,
+    '['.repeat(100_000),
+    '{"a":'.repeat(50_000),
+  ],
+]
+
+const unknown: readonly (readonly [id: string, body: string, ...fields: readonly string[]])[] = [
+  ['B10 __proto__', '{"__proto__":{"isAdmin":true}}', '__proto__'],
+  ['B10 __proto__ as escape', '{"\\u005f_proto__":{"isAdmin":true}}', '__proto__'],
+  ['B11 constructor', '{"constructor":{"prototype":{"x":1}}}', 'constructor'],
+  ['B11 toString', '{"toString":"x"}', 'toString'],
+  ['B11 hasOwnProperty', '{"hasOwnProperty":1}', 'hasOwnProperty'],
+  ['B13 no field', '{"nope":1}', 'nope'],
+  ['B13 another case', '{"companyname":"x"}', 'companyname'],
+  ['B13 a trailing space', '{"companyName ":"x"}', 'companyName '],
+  ['B13 a character of no width', '{"company\u200bName":"x"}', 'company\u200bName'],
+  ['B13 a number as name', '{"0":1}', '0'],
+  ['B14 an empty name', '{"":1}', ''],
+  ['B36 a field that the caller may not know', '{"secretNote":"x"}', 'secretNote'],
+  [
+    'B38 members of the envelope',
+    '{"status":1,"item":{},"items":[],"validations":[],"message":"","count":1}',
+    'status',
+    'item',
+    'items',
+    'validations',
+    'message',
+    'count',
+  ],
+  ['C28 names of parameters', '{"$limit":1,"$set":{"city":"x"}}', '$limit', '$set'],
+]
+
+describeContract('bodies', {}, (contract) => {
+  test.each(malformed)('%s answers 400', async (_id, ...bodies) => {
+    for (const body of bodies) {
+      expectRefusal(await contract.post('/customers', body), 400)
+      expectRefusal(await contract.post('/customers/ALFKI', body), 400)
+    }
+  })
+
+  test('B02 the message tells a position at most, and never quotes the input', async () => {
+    for (const body of ['{"a":s3cret}', 's3cret', '{"s3cret":1,"s3cret":2}', '{"a":"s3cret']) {
+      expect((await contract.post('/customers', body)).text).not.toContain('s3cret')
+    }
+  })
+
+  test('B06 a leading BOM is accepted', async () => {
+    itemIn(await contract.post('/orders/1', '\ufeff{"quantity":5}'))
+  })
+
+  test('white space around and inside the object is accepted', async () => {
+    itemIn(await contract.post('/orders/1', ' \r\n\t{ "quantity" :\n5 }\n '))
+  })
+
+  test('B09 equal names in different objects and colons in texts are no duplicates', async () => {
+    const extra = { a: { a: { a: ':' } }, ':': ['{"a":1,"a":1}', '\\":', '"'] }
+    expect(itemIn(await contract.post('/customers/ALFKI', { extra }))['extra']).toEqual(extra)
+  })
+
+  test('D15 a depth of 32 is accepted', async () => {
+    itemIn(await contract.post('/customers/ALFKI', `{"extra":${nested(32)}}`))
+  })
+
+  test.each(unknown)('%s is an unknown field', async (_id, body, ...fields) => {
+    expectInvalid(await contract.post('/customers/ALFKI', body), fields, {})
+    expectInvalid(
+      await contract.post('/customers', body),
+      ['customerId', 'companyName', ...fields],
+      {},
+    )
+    expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined()
+    expect(({} as Record<string, unknown>)['x']).toBeUndefined()
+  })
+
+  test('B36 an unknown field has one text, whatever its name', async () => {
+    const texts = await Promise.all(
+      ['nope', 'secretNote', '__proto__'].map(async (name) => {
+        const { body } = await contract.post('/customers/ALFKI', `{"${name}":"s3cret"}`)
+        expect(JSON.stringify(body)).not.toContain('s3cret')
+        return body.validations[0]?.message
+      }),
+    )
+    expect(new Set(texts).size).toBe(1)
+  })
+
+  test('B12 names that JavaScript knows are data inside a json field', async () => {
+    const extra =
+      '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"x":1}},"toString":"x"}'
+    const { text } = await contract.post('/customers/ALFKI', `{"extra":${extra}}`)
+    expect(text).toContain(`"extra":${extra}`)
+    expect((await contract.get('/customers/ALFKI')).text).toBe(text)
+    expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined()
+  })
+
+  test('B14 of 5000 unknown names the first 100 are reported, at once', async () => {
+    const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, 1]))
+    const answer = await contract.post('/customers/ALFKI', body)
+    expect(answer.body.validations).toHaveLength(100)
+    expect(answer.milliseconds).toBeLessThan(200)
+  })
+
+  test('B14 a name of 100 KB is not repeated at that length', async () => {
+    const answer = await contract.post('/customers/ALFKI', { ['x'.repeat(100_000)]: 1 })
+    expectInvalid(answer, ['x'.repeat(256)], {})
+    expect(answer.bytes.length).toBeLessThan(1000)
+  })
+
+  test('D15 a body at the limit is read, and one above it answers 413', async () => {
+    const body = (size: number) => `{"companyName":"${'x'.repeat(size - 18)}"}`
+    expect(body(2 ** 20)).toHaveLength(2 ** 20)
+    expectInvalid(await contract.post('/customers/ALFKI', body(2 ** 20)), ['companyName'])
+    expectRefusal(await contract.post('/customers/ALFKI', body(2 ** 20 + 1)), 413)
+    const chunked = { 'Transfer-Encoding': 'chunked' }
+    expectInvalid(await contract.post('/customers/ALFKI', body(2 ** 20), chunked), ['companyName'])
+    expectRefusal(await contract.post('/customers/ALFKI', body(2 ** 20 + 1), chunked), 413)
+  })
+})

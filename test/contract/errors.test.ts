@@ -1,0 +1,59 @@
+import { expect, test } from 'vitest'
+import { errorStatuses, ServiceError, type ServiceErrorCode } from '../../src/index.ts'
+import { base, describeContract } from './contract.ts'
+import { expectRefusal } from './expectations.ts'
+
+// What the provider of this suite throws, named by a header.
+const thrown: Readonly<Record<string, () => unknown>> = {
+  Error: () => new Error('s3cret at x.ts:1:1'),
+  text: () => 's3cret',
+  null: () => null,
+  undefined: () => undefined,
+  object: () => ({ message: 's3cret', status: 200, statusCode: 200 }),
+  symbol: () => Symbol('s3cret'),
+  ...Object.fromEntries(
+    (Object.keys(errorStatuses) as ServiceErrorCode[]).map((code) => [
+      code,
+      () => new ServiceError(code, `refused with ${code}`, { cause: new Error('s3cret') }),
+    ]),
+  ),
+}
+
+const thrower = {
+  name: 'thrower',
+  authenticate: ({ header }: { header(name: string): string | undefined }) => {
+    const what = header('x-throw')
+    if (what !== undefined) throw thrown[what]?.()
+    return { user: null, roles: [], attributes: {} }
+  },
+}
+
+describeContract('errors', { security: thrower }, (contract) => {
+  const provoke = (what: string) =>
+    contract.send(
+      { method: 'GET', target: `${base}/orders`, headers: { 'X-Throw': what } },
+      { fails: true },
+    )
+
+  test.each(Object.entries(errorStatuses))('%s answers %i with its text', async (code, status) => {
+    expectRefusal(await provoke(code), status, `refused with ${code}`)
+    expect(contract.reports()).toEqual([])
+  })
+
+  test.each(['Error', 'text', 'null', 'undefined', 'object', 'symbol'])(
+    'D29 a thrown %s answers 500 with a fixed text, and is reported',
+    async (what) => {
+      const answer = await provoke(what)
+      expectRefusal(answer, 500, /^The request could not be served/)
+      expect(answer.text).not.toContain('s3cret')
+      const error = thrown[what]?.()
+      const reports = contract.reports()
+      expect(reports).toMatchObject([{ type: 'request-failed' }])
+      if (typeof error !== 'symbol') expect(reports).toEqual([{ type: 'request-failed', error }])
+    },
+  )
+
+  test('A22 an error is JSON whatever the consumer accepts', async () => {
+    expectRefusal(await contract.get('/orders', { Accept: 'text/html' }), 406)
+  })
+})

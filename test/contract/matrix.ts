@@ -1,0 +1,72 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { toNodeHandler } from '../../src/http/node.ts'
+import { memoryStorage, type RequestHandler, type StorageAdapter } from '../../src/index.ts'
+import { sqliteStorage } from '../../src/storage/sqlite.ts'
+
+/** A service behind a socket. */
+export interface Host {
+  readonly port: number
+  close(): Promise<void>
+}
+
+/** A way to put a service on a socket. */
+export interface Binding {
+  readonly name: string
+  start(service: RequestHandler): Promise<Host>
+}
+
+/** A kind of storage, empty each time. */
+export interface Storage {
+  readonly name: string
+  open(): { readonly storage: StorageAdapter; readonly remove: () => void }
+}
+
+/** Every way into a service. A new binding is one more row. */
+export const bindings: readonly Binding[] = [{ name: 'node', start: startNode }]
+
+/** Every storage behind a service. A new adapter is one more row. */
+export const storages: readonly Storage[] = [
+  {
+    name: 'memory',
+    open: () => ({ storage: memoryStorage(), remove: () => undefined }),
+  },
+  {
+    name: 'sqlite',
+    open: () => {
+      const directory = mkdtempSync(join(tmpdir(), 'rowgate-'))
+      return {
+        storage: sqliteStorage(join(directory, 'data.db'), { ensureSchema: true }),
+        remove: () => rmSync(directory, { recursive: true }),
+      }
+    },
+  },
+]
+
+/** One combination of binding and storage. */
+export interface Cell {
+  readonly name: string
+  readonly binding: Binding
+  readonly storage: Storage
+}
+
+/** Every combination. */
+export const cells: readonly Cell[] = bindings.flatMap((binding) =>
+  storages.map((storage) => ({ name: `${binding.name}, ${storage.name}`, binding, storage })),
+)
+
+async function startNode(service: RequestHandler): Promise<Host> {
+  const server = createServer(toNodeHandler(service))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise((resolve) => {
+        server.close(() => resolve())
+        server.closeAllConnections()
+      }),
+  }
+}

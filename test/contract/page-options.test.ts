@@ -1,0 +1,121 @@
+import { expect, test } from 'vitest'
+import { createService, memoryStorage, openAccess } from '../../src/index.ts'
+import { describeContract } from './contract.ts'
+import { expectInvalid, expectRefusal, idsOfWarnings, itemIn, itemsIn } from './expectations.ts'
+import { applications } from './fixture.ts'
+
+describeContract('limitExcess: reject', { limitExcess: 'reject' }, (contract) => {
+  test('C04 D1 refuses a $limit above the maximum, and serves the maximum', async () => {
+    expectRefusal(await contract.get('/customers?$limit=101'), 400, '$limit')
+    expectRefusal(await contract.get('/customers?$limit=1000000000'), 400, '100')
+    expect(itemsIn(await contract.get('/customers?$limit=100'))).toHaveLength(12)
+  })
+})
+
+describeContract('bodyStatus: http', { bodyStatus: 'http' }, (contract) => {
+  test('D21 gives a failed save the body status 400', async () => {
+    const answer = await contract.post('/customers/ALFKI', { companyName: null })
+    expect(answer.status).toBe(400)
+    expect(answer.body).toEqual({
+      item: { companyName: null },
+      message: 'The changes could not be saved.',
+      validations: [
+        { message: 'companyName is required.', severity: 'error', field: 'companyName' },
+      ],
+      status: 400,
+    })
+  })
+
+  test('D21 leaves warnings and successes as they are', async () => {
+    idsOfWarnings(await contract.post('/orders/1', { quantity: 101 }))
+    expect((await contract.get('/orders/1')).body.status).toBe(200)
+  })
+})
+
+describeContract('brand: acme', { brand: 'acme' }, (contract) => {
+  test('changes the names of both headers', async () => {
+    const answer = await contract.post('/orders/1', { quantity: 101 })
+    expect(answer.headers['x-acme-version']).toBe('4.54')
+    expect(answer.headers).not.toHaveProperty('x-svc-version')
+    const ids = idsOfWarnings(answer)
+    const header = ids.map((id) => `"${id}"`).join()
+    idsOfWarnings(
+      await contract.post('/orders/1', { quantity: 101 }, { 'X-Svc-Ignore-Warnings': header }),
+    )
+    itemIn(
+      await contract.post('/orders/1', { quantity: 101 }, { 'X-Acme-Ignore-Warnings': header }),
+    )
+  })
+})
+
+describeContract('serviceVersion: false', { serviceVersion: false }, (contract) => {
+  test('A40 sends no version header', async () => {
+    for (const path of ['/orders', '/nothing']) {
+      const { headers } = await contract.get(path)
+      expect(Object.keys(headers).filter((name) => /version|powered|server/.test(name))).toEqual([])
+    }
+  })
+})
+
+describeContract('serviceVersion: 4.40', { serviceVersion: '4.40' }, (contract) => {
+  test('D30 sends that version', async () => {
+    expect((await contract.get('/orders')).headers['x-svc-version']).toBe('4.40')
+  })
+})
+
+describeContract('maximumPageSize: 5', { maximumPageSize: 5 }, (contract) => {
+  test('D1 is default and maximum of a collection that says nothing', async () => {
+    expect(itemsIn(await contract.get('/customers'))).toHaveLength(5)
+    expect(itemsIn(await contract.get('/customers?$limit=100'))).toHaveLength(5)
+    expect(itemsIn(await contract.get('/customers?$limit=3'))).toHaveLength(3)
+  })
+})
+
+describeContract('maximumPageSize: 1000', { maximumPageSize: 1000 }, (contract) => {
+  test('D1 raises the maximum, and leaves the default at 10', async () => {
+    expect(itemsIn(await contract.get('/customers'))).toHaveLength(10)
+    expect(itemsIn(await contract.get('/customers?$limit=1000'))).toHaveLength(12)
+  })
+})
+
+describeContract('bodyLimit: 50', { bodyLimit: 50 }, (contract) => {
+  test('B32 D15 counts bytes', async () => {
+    const body = (size: number) => `{"quantity":5}`.padEnd(size)
+    itemIn(await contract.post('/orders/1', body(50)))
+    expectRefusal(await contract.post('/orders/1', body(51)), 413, '50')
+    const chunked = { 'Transfer-Encoding': 'chunked' }
+    itemIn(await contract.post('/orders/1', body(50), chunked))
+    expectRefusal(await contract.post('/orders/1', body(51), chunked), 413)
+    const wide = `{"nope":"${'é'.repeat(19)}"}`
+    expect([wide.length, Buffer.byteLength(wide)]).toEqual([30, 49])
+    expectInvalid(await contract.post('/orders/1', wide), ['nope'])
+    expectRefusal(await contract.post('/orders/1', wide.replace('é', 'éé')), 413)
+  })
+})
+
+test('the pages of a collection may be set in its definition', async () => {
+  const { orders } = applications.app.collections
+  const small = { ...orders, pageSize: { default: 2, maximum: 3 } }
+  const service = createService({
+    applications: { app: { collections: { small } } },
+    storage: memoryStorage(),
+    security: openAccess(),
+  })
+  const collection = service
+    .as({ user: null, roles: [], attributes: {} })
+    .collection('app', 'small')
+  for (let orderId = 0; orderId < 5; orderId++) await collection.insert({ orderId })
+  const page = async (query: string) => {
+    const { body } = await service.handle({
+      method: 'GET',
+      target: `/rest/v1/app/small${query}`,
+      header: () => undefined,
+      secure: false,
+      peer: undefined,
+      body: async () => new Uint8Array(),
+      signal: undefined,
+    })
+    return (JSON.parse(body) as { items: [] }).items.length
+  }
+  expect([await page(''), await page('?$limit=5'), await page('?$limit=1')]).toEqual([2, 3, 1])
+})

@@ -1,0 +1,156 @@
+import { expect, test } from 'vitest'
+import { rawRequest, statusesIn } from './client.ts'
+import { base, describeContract } from './contract.ts'
+import { expectRefusal, itemIn, itemsIn } from './expectations.ts'
+
+const missing: readonly (readonly [id: string, ...targets: string[]])[] = [
+  [
+    'A07 another case',
+    '/REST/V1/app/customers',
+    '/rest/v1/APP/customers',
+    '/rest/v1/app/Customers',
+    '/Rest/v1/app/customers',
+  ],
+  [
+    'A08 a trailing slash',
+    '/rest/v1/app/customers/',
+    '/rest/v1/app/customers/ALFKI/',
+    '/rest/v1/app/',
+  ],
+  [
+    'A10 dot segments',
+    '/rest/v1/../v1/app/customers',
+    '/rest/v1/%2e%2e/app/customers',
+    '/rest/v1/./app/customers',
+    '/rest/v1/app/customers/.',
+    '/rest/v1/app/customers/..',
+    '/rest/v1/app/customers/%2e',
+    '/rest/v1/app/customers/%2E%2E',
+    '/./rest/v1/app/customers',
+    '/x/../rest/v1/app/customers',
+  ],
+  [
+    'A10 encoded and other slashes',
+    '/rest/v1/app/..%2fcustomers',
+    '/rest/v1/app%2fcustomers',
+    '/rest/v1%2fapp/customers',
+    '/rest/v1/app\\customers',
+    '/rest/v1/app/customers%2FALFKI',
+    '/rest%2fv1/app/customers',
+  ],
+  [
+    'D12 empty segments',
+    '/rest/v1//customers',
+    '/rest/v1/app//customers',
+    '//rest/v1/app/customers',
+    '/rest//v1/app/customers',
+    '/rest/v1/app/customers//',
+    '/rest/v1/app//',
+  ],
+  [
+    'A12 another root',
+    '/rest/v2/app/customers',
+    '/rest/app/customers',
+    '/',
+    '/rest',
+    '/rest/v1',
+    '/rest/v1/',
+    '/rest/v1/app',
+    '/v1/app/customers',
+    '/favicon.ico',
+    '/rest/v1app/customers',
+  ],
+  [
+    'D27 an unknown application or collection',
+    '/rest/v1/nope/customers',
+    '/rest/v1/app/nope',
+    '/rest/v1/app/nope/1',
+    '/rest/v1/constructor/customers',
+    '/rest/v1/__proto__/customers',
+    '/rest/v1/app/__proto__',
+    '/rest/v1/app/constructor',
+    '/rest/v1/app/hasOwnProperty/x',
+    '/rest/v1/svc-deploy/release',
+    '/rest/v1/app%00/customers',
+  ],
+  [
+    'D12 segments after the key',
+    '/rest/v1/app/customers/ALFKI/x',
+    '/rest/v1/app/customers/ALFKI/orders/1',
+    '/rest/v1/app/lines/1/abc',
+  ],
+  [
+    'other separators',
+    '/rest/v1/app/customers;x=1',
+    '/rest/v1/app/customers/ALFKI;x=1',
+    '/rest/v1/app/customers.json',
+    '/rest/v1/app/customers#x',
+    '/rest/v1/app/customers&x=1',
+  ],
+]
+
+describeContract('paths', {}, (contract) => {
+  test.each(missing)('%s answers 404', async (_id, ...targets) => {
+    for (const target of targets) {
+      expectRefusal(await contract.send({ method: 'GET', target }), 404)
+      const body = JSON.stringify({ customerId: 'N', companyName: 'x' })
+      const headers = { 'Content-Type': 'application/json' }
+      expectRefusal(await contract.send({ method: 'POST', target, headers, body }), 404)
+    }
+  })
+
+  test.each([
+    '%',
+    '%2',
+    '%zz',
+    '%u0041',
+    '%ff',
+    '%C3',
+    '%c0%af',
+    '%ED%A0%80',
+    '%F5%80%80%80',
+    '%E2%82',
+  ])('D12 malformed percent-encoding answers 400: %s', async (text) => {
+    for (const path of [`/${text}/customers`, `/app/${text}`, `/app/customers/${text}`]) {
+      expectRefusal(await contract.send({ method: 'GET', target: `/rest/v1${path}` }), 400)
+    }
+    expectRefusal(await contract.send({ method: 'GET', target: `/${text}` }), 400)
+  })
+
+  test('D12 a path may be percent-encoded, once', async () => {
+    const target = '/rest/v1/%61pp/customer%73/%41LFKI'
+    expect(itemIn(await contract.send({ method: 'GET', target }))['customerId']).toBe('ALFKI')
+  })
+
+  test('applications with equal collection names are apart', async () => {
+    const answer = await contract.send({ method: 'GET', target: '/rest/v1/other/customers' })
+    expect(itemsIn(answer)).toEqual([])
+  })
+
+  test.each(['http://evil.test', 'HTTP://evil.test:99', 'https://user@evil.test'])(
+    'A11 the absolute form %s is served like the origin form',
+    async (authority) => {
+      const answer = await contract.send({ method: 'GET', target: `${authority}${base}/countries` })
+      expect(itemsIn(answer)).toHaveLength(1)
+      expect(answer.text + JSON.stringify(answer.headers)).not.toContain('evil')
+      expectRefusal(await contract.send({ method: 'GET', target: `${authority}/x` }), 404)
+      expectRefusal(await contract.send({ method: 'GET', target: authority }), 404)
+      expectRefusal(await contract.send({ method: 'GET', target: `${authority}?x` }), 404)
+    },
+  )
+
+  test.each(['*', 'x', 'ftp://evil.test/rest/v1/app/customers', '?x=1', 'rest/v1/app/customers'])(
+    'A11 the target %s is never served',
+    async (target) => {
+      const received = await contract.raw(rawRequest(`GET ${target}`))
+      for (const status of statusesIn(received)) expect([400, 404]).toContain(status)
+      const options = await contract.raw(rawRequest(`OPTIONS ${target}`))
+      for (const status of statusesIn(options)) expect([400, 404, 405]).toContain(status)
+    },
+  )
+
+  test('D12 raw bytes above ASCII in a path are never served as another key', async () => {
+    const bytes = rawRequest('GET /rest/v1/app/customers/Zo\u00c3\u00ab')
+    for (const status of statusesIn(await contract.raw(bytes))) expect([400, 404]).toContain(status)
+  })
+})

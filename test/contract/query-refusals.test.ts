@@ -1,0 +1,242 @@
+import { expect, test } from 'vitest'
+import { describeContract } from './contract.ts'
+import { expectRefusal } from './expectations.ts'
+
+const tenDigits = '9'.repeat(20)
+
+/** Queries that are refused with 400. */
+const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
+  [
+    'C05 a $limit that is no plain whole number',
+    ...[
+      '-1',
+      '1.5',
+      '1e1',
+      '0x10',
+      '%2B5',
+      '+5',
+      '%205',
+      '5%20',
+      '%D9%A3',
+      '%EF%BC%95',
+      'NaN',
+      'null',
+    ]
+      .concat(['', 'true', tenDigits, '00', '05', '9007199254740992', '1_0', '-0'])
+      .map((value) => `$limit=${value}`),
+    '$limit',
+  ],
+  [
+    'D2 an $offset that is no plain whole number',
+    ...['-1', '1.5', '+5', '', '1e3', tenDigits, '9007199254740992'].map(
+      (value) => `$offset=${value}`,
+    ),
+  ],
+  ['C06 a repeated parameter', '$limit=5&$limit=6', '$limit=5&$limit=5', '$limit=5&%24limit=5'],
+  ['C06 another spelling', '$limit[]=5', '$LIMIT=5', '$Sort=credit', '$%6Cimits=5', '$=5'],
+  [
+    'C12 an empty or malformed $sort',
+    ...['', ',', '-', '--companyName', 'companyName,', ',companyName', '%20companyName'].map(
+      (value) => `$sort=${value}`,
+    ),
+  ],
+  [
+    'C13 a $sort on no field',
+    '$sort=nope',
+    '$sort=Companyname',
+    '$sort=secretNote',
+    '$sort=toString',
+  ],
+  [
+    'D5 a $sort that names a field twice',
+    '$sort=city,city',
+    '$sort=city,-city',
+    '$sort=city&$sort=city',
+  ],
+  [
+    'C15 a $sort on json or too many fields',
+    '$sort=extra',
+    `$sort=${Array.from({ length: 50 }, (_, index) => `f${index}`).join(',')}`,
+  ],
+  [
+    'C15 a $sort on eleven fields',
+    '$sort=companyName,contactName,address,city,region,postalCode,phone,country,credit,seq,since',
+  ],
+  [
+    'C16 a $sort that is SQL',
+    ...[
+      'companyName;drop table customers',
+      'companyName desc',
+      '(select 1)',
+      '1',
+      '"companyName"',
+      '`companyName`',
+      'companyName--',
+      'case when 1=1 then 1 end',
+      "companyName'",
+      'customers.companyName',
+    ].map((value) => `$sort=${encodeURIComponent(value)}`),
+  ],
+  [
+    'C18 a $fields that does not name distinct fields',
+    ...[
+      '',
+      'nope',
+      '*,companyName',
+      'companyName,*',
+      'companyName,companyName',
+      'secretNote',
+      '__proto__',
+      'constructor',
+      'toString',
+      '*,*',
+      ',',
+      '**',
+    ].map((value) => `$fields=${value}`),
+    '$fields=*&$fields=city',
+    '$fields=city&$fields=city',
+  ],
+  [
+    'C19 a $fields that is SQL',
+    ...['companyName as x', 'count(*)', '*;--'].map(
+      (value) => `$fields=${encodeURIComponent(value)}`,
+    ),
+  ],
+  [
+    'C23 a $q above 200 characters',
+    `$q=${'x'.repeat(201)}`,
+    `$q=${encodeURIComponent('😀'.repeat(201))}`,
+  ],
+  [
+    'C26 a $q with U+0000 or invalid UTF-8',
+    '$q=%00',
+    '$q=a%00b',
+    '$q=%ff',
+    '$q=%C0%AF',
+    '$q=%ED%A0%80',
+    '$q=%',
+  ],
+  [
+    'C27 an unknown parameter with $',
+    '$x=1',
+    '$where=1',
+    '$filter=a',
+    '$select=city',
+    '$top=1',
+    '$or[0]=1',
+    '$expand=x',
+    '$',
+  ],
+  [
+    'C28 an unknown parameter',
+    'nope=1',
+    '_=123',
+    'apiKey=s3cret',
+    'CustomerId=ALFKI',
+    'secretNote=x',
+    '__proto__=1',
+    'constructor=1',
+  ],
+  [
+    'C30 operators',
+    'companyName[$ne]=x',
+    'companyName[]=a',
+    'companyName.x=1',
+    'companyName=a&companyName=b',
+    'companyName=a&companyNam%65=a',
+  ],
+  [
+    'C32 an integer that is not canonical',
+    ...[
+      '05',
+      '5.0',
+      '+5',
+      '%2B5',
+      '%205',
+      'abc',
+      '1e1',
+      '9007199254740993',
+      '-0',
+      '0x5',
+      '--5',
+    ].map((value) => `credit=${value}`),
+  ],
+  [
+    'D8 a bigint that is not canonical',
+    ...['05', '1.0', '9223372036854775808', '-9223372036854775809', '-0'].map(
+      (value) => `seq=${value}`,
+    ),
+  ],
+  [
+    'D8 a decimal that is not canonical',
+    ...['5', '5.0', '05.0000', '.5000', '-0.0000', '12345678901234567.0000', '1e3'].map(
+      (value) => `balance=${value}`,
+    ),
+  ],
+  ['D8 a boolean that is not canonical', 'active=1', 'active=True', 'active=yes', 'active=%20true'],
+  [
+    'D8 a date that is none',
+    'since=2024-02-30',
+    'since=2024-1-5',
+    'since=20240105',
+    'since=2024-01-05T00:00:00',
+    'since=today',
+  ],
+  [
+    'D8 a dateTime that is none',
+    'seen=2024-01-05',
+    'seen=2024-01-05T00:00:00Z',
+    'seen=2024-01-05T24:00:00',
+    'seen=2024-01-05%2000:00:00',
+  ],
+  ['D8 a filter on json', 'extra=1', 'extra='],
+  ['D8 a text with U+0000', 'companyName=%00'],
+  [
+    'D9 a $count that is not true or false',
+    '$count=',
+    '$count=1',
+    '$count=TRUE',
+    '$count=yes',
+    '$count',
+  ],
+  ['C44 a parameter without name', '=x', '$limit=5&=x'],
+  [
+    'C45 more than 100 parameters',
+    Array.from({ length: 1100 }, (_, index) => `a${index}=1`).join('&'),
+  ],
+  ['D12 malformed percent-encoding', 'city=%zz', 'city=%', '%zz=1', 'city=%E4', 'city=a%2'],
+]
+
+describeContract('a query that is refused', {}, (contract) => {
+  test.each(refused)('%s is refused', async (_id, ...queries) => {
+    for (const query of queries) expectRefusal(await contract.get(`/customers?${query}`), 400)
+  })
+
+  test('C13 C18 C28 D3 unknown and unreadable names are refused with one text', async () => {
+    const queries = ['nope=1', '$sort=nope', '$fields=nope', '$nope=1', 'secretNote=1']
+    const answers = await Promise.all(queries.map((query) => contract.get(`/customers?${query}`)))
+    expect(new Set(answers.map(({ text }) => text)).size).toBe(1)
+    expect(answers[0]?.text).not.toContain('nope')
+  })
+
+  test('D2 D3 the message names a parameter that the definition knows, and never quotes a value', async () => {
+    for (const [query, name] of [
+      ['$limit=s3cret', '$limit'],
+      ['$offset=s3cret', '$offset'],
+      ['credit=s3cret', 'credit'],
+      ['$sort=extra', 'extra'],
+      ['$count=s3cret', '$count'],
+    ]) {
+      const { body, text } = await contract.get(`/customers?${query}`)
+      expect(body.message).toContain(name)
+      expect(text).not.toContain('s3cret')
+    }
+  })
+
+  test('C45 a query of 7 KB is answered at once', async () => {
+    const query = Array.from({ length: 100 }, (_, index) => `a${index}=${'x'.repeat(60)}`).join('&')
+    const answer = await contract.get(`/customers?${query}`)
+    expectRefusal(answer, 400)
+    expect(answer.milliseconds).toBeLessThan(200)
+  })
+})

@@ -1,0 +1,251 @@
+import { expect, test } from 'vitest'
+import { error } from '../../src/index.ts'
+import { mistakesIn, sound } from './mistakes.ts'
+
+const field = (declared: object) => ({ ...sound, fields: { ...sound.fields, it: declared } })
+const check = () => undefined
+
+/** Definitions with one mistake: the place that the message names, and a part of its advice. */
+const mistaken: readonly (readonly [
+  name: string,
+  definition: unknown,
+  place: string,
+  advice: string,
+])[] = [
+  ['an unknown option of a collection', { ...sound, kye: 'id' }, 'kye', 'no such option'],
+  ['no fields', { fields: {} }, 'fields', 'at least one field'],
+  ['a key that is no field', { ...sound, key: 'nope' }, 'key', 'the fields are id, name'],
+  [
+    'a key that JavaScript knows',
+    { ...sound, key: 'constructor' },
+    'key',
+    'constructor is no field',
+  ],
+  ['a key that names a field twice', { ...sound, key: ['id', 'id'] }, 'key', 'once'],
+  ['an empty key', { ...sound, key: [] }, 'key', ''],
+  ['a json key', { key: 'a', fields: { a: { type: 'json' } } }, 'key', 'json'],
+  ['a double key', { key: 'a', fields: { a: { type: 'double' } } }, 'key', 'double'],
+  ['an unknown event to publish', { ...sound, publishes: ['Change'] }, 'publishes.0', 'Filter'],
+  [
+    'Delete without key',
+    { fields: sound.fields, publishes: ['Delete'] },
+    'publishes',
+    'needs a key',
+  ],
+  ['an unknown type', field({ type: 'string' }), 'fields.it.type', 'must be text, integer'],
+  [
+    'an unknown option of a field',
+    field({ type: 'text', maxLenght: 1 }),
+    'fields.it.maxLenght',
+    'no such option',
+  ],
+  [
+    'an option of another type',
+    field({ type: 'integer', maxLength: 1 }),
+    'fields.it.maxLength',
+    'no such option',
+  ],
+  [
+    'a length that is no number',
+    field({ type: 'text', maxLength: '1' }),
+    'fields.it.maxLength',
+    'number',
+  ],
+  ['a length below zero', field({ type: 'text', minLength: -1 }), 'fields.it.minLength', ''],
+  [
+    'lengths the wrong way round',
+    field({ type: 'text', minLength: 2, maxLength: 1 }),
+    'fields.it.minLength',
+    'at most maxLength',
+  ],
+  [
+    'a broken pattern',
+    field({ type: 'text', pattern: '(' }),
+    'fields.it.pattern',
+    'regular expression',
+  ],
+  [
+    'a decimal without precision',
+    field({ type: 'decimal', scale: 1 }),
+    'fields.it.precision',
+    'number',
+  ],
+  [
+    'a scale above the precision',
+    field({ type: 'decimal', precision: 2, scale: 3 }),
+    'fields.it.scale',
+    'at most the precision',
+  ],
+  [
+    'bounds the wrong way round',
+    field({ type: 'bigint', minimum: '10', maximum: '9' }),
+    'fields.it.minimum',
+    'at most maximum',
+  ],
+  [
+    'a bound of a wrong form',
+    field({ type: 'date', minimum: '2024-02-30' }),
+    'fields.it.minimum',
+    'real day',
+  ],
+  ['a default of a wrong type', field({ type: 'integer', default: '1' }), 'fields.it.default', ''],
+  [
+    'a default of a wrong form',
+    field({ type: 'date', default: 'today' }),
+    'fields.it.default',
+    'real day',
+  ],
+  [
+    'a default that is too long',
+    field({ type: 'text', maxLength: 1, default: 'ab' }),
+    'fields.it.default',
+    'at most 1',
+  ],
+  [
+    'a default outside the enumeration',
+    field({ type: 'text', enumeration: ['a'], default: 'b' }),
+    'fields.it.default',
+    'one of a',
+  ],
+  [
+    'a default above the maximum',
+    field({ type: 'integer', maximum: 1, default: 2 }),
+    'fields.it.default',
+    'at most 1',
+  ],
+  [
+    'an enumeration without values',
+    field({ type: 'text', enumeration: [] }),
+    'fields.it.enumeration',
+    '',
+  ],
+  [
+    'an enumeration of wrong values',
+    field({ type: 'uuid', enumeration: ['x'] }),
+    'fields.it.enumeration',
+    'UUID',
+  ],
+  [
+    'generated and default',
+    field({ type: 'date', generated: 'now', default: '2024-01-01' }),
+    'fields.it.default',
+    'leave',
+  ],
+  [
+    'a generated number outside the key',
+    field({ type: 'integer', generated: 'database' }),
+    'fields.it.generated',
+    'whole key',
+  ],
+  [
+    'a field name with a dollar',
+    { ...sound, fields: { ...sound.fields, $x: { type: 'text' } } },
+    'fields.$x',
+    'start with a letter',
+  ],
+  [
+    'a field name that JavaScript uses',
+    { ...sound, fields: { ...sound.fields, toString: { type: 'text' } } },
+    'fields.toString',
+    'JavaScript',
+  ],
+  ['two fields in one column', field({ type: 'text', column: 'NAME' }), 'fields.it', 'same column'],
+  [
+    'a page maximum above that of the service',
+    { ...sound, pageSize: { maximum: 101 } },
+    'pageSize.maximum',
+    'maximumPageSize',
+  ],
+  [
+    'a page default above the maximum',
+    { ...sound, pageSize: { default: 6, maximum: 5 } },
+    'pageSize.default',
+    'at most the maximum, 5',
+  ],
+  [
+    'a page default above the service',
+    { ...sound, pageSize: { default: 101 } },
+    'pageSize.default',
+    '100',
+  ],
+  ['an unknown event', { ...sound, events: { Save: {} } }, 'events.Save', 'no such option'],
+  [
+    'an unknown moment',
+    { ...sound, events: { Filter: { committed: check } } },
+    'events.Filter.committed',
+    'no such option',
+  ],
+  [
+    'a handler that is no function',
+    { ...sound, events: { Insert: { before: 'x' } } },
+    'events.Insert.before',
+    'function',
+  ],
+  [
+    'two rules of one name',
+    { ...sound, validations: [error('a', { check }), error('a', { check })] },
+    'validations.1.name',
+    'already',
+  ],
+  [
+    'a rule about no field',
+    { ...sound, validations: [error('a', { field: 'x' as never, check })] },
+    'validations.0.field',
+    'the fields are id, name',
+  ],
+  [
+    'a rule about a name that JavaScript knows',
+    { ...sound, validations: [error('a', { field: 'toString' as never, check })] },
+    'validations.0.field',
+    'is no field',
+  ],
+  [
+    'a rule without check',
+    { ...sound, validations: [{ name: 'a', severity: 'error' }] },
+    'validations.0',
+    'check or schema',
+  ],
+  [
+    'a rule of unknown severity',
+    { ...sound, validations: [{ name: 'a', severity: 'fatal', check }] },
+    'validations.0.severity',
+    'error',
+  ],
+  [
+    'a schema that is none',
+    { ...sound, validations: [{ name: 'a', severity: 'error', schema: {} }] },
+    'validations.0.schema',
+    'Standard Schema',
+  ],
+  [
+    'a user-defined event that is no function',
+    { ...sound, userDefinedEvents: { go: 1 } },
+    'userDefinedEvents.go',
+    'function',
+  ],
+]
+
+test.each(mistaken)('%s is named with its place and advice', (_name, definition, place, advice) => {
+  const mistakes = mistakesIn(definition)
+  expect(mistakes).toHaveLength(1)
+  expect(mistakes[0]?.slice(0, place.length + 2)).toBe(`${place}: `)
+  expect(mistakes[0]).toContain(advice)
+})
+
+test('a sound definition has no mistake', () => {
+  expect(mistakesIn(sound)).toEqual([])
+})
+
+test('every mistake is listed at once', () => {
+  const definition = {
+    ...field({ type: 'text', minLength: 2, maxLength: 1, pattern: '(' }),
+    key: 'nope',
+    pageSize: { maximum: 500 },
+  }
+  expect(mistakesIn(definition).map((line) => line.split(':')[0])).toEqual([
+    'key',
+    'fields.it.minLength',
+    'fields.it.pattern',
+    'pageSize.maximum',
+  ])
+})

@@ -1,0 +1,135 @@
+import { expect, test } from 'vitest'
+import {
+  bigint,
+  decimal,
+  instant,
+  integer,
+  json,
+  publishCollection,
+  text,
+  uuid,
+} from '../../src/index.ts'
+import { acceptedItem } from '../../src/event/accepted.ts'
+import { completeItem } from '../../src/event/defaults.ts'
+import { judge } from '../../src/event/findings.ts'
+import { searchText } from '../../src/event/search.ts'
+import { checkSubmitted } from '../../src/event/submitted.ts'
+
+const things = publishCollection('app', 'things', {
+  key: 'id',
+  fields: {
+    id: uuid({ generated: 'uuid' }),
+    name: text({ maxLength: 5 }),
+    price: decimal({ precision: 6, scale: 2, default: '1' }),
+    large: bigint(),
+    at: instant({ generated: 'now' }),
+    size: integer({ default: () => 7 }),
+    data: json(),
+  },
+})
+
+test('submitted values are brought to their canonical form', () => {
+  const { values, faults } = checkSubmitted(things, {
+    id: '0A000000-0000-4000-8000-00000000000B',
+    price: '1.5',
+    large: 5,
+    at: '2024-01-01T00:00:00.000Z',
+    data: { b: 1, a: [] },
+  })
+  expect(faults).toEqual([])
+  expect(values).toEqual({
+    id: '0a000000-0000-4000-8000-00000000000b',
+    price: '1.50',
+    large: '5',
+    at: '2024-01-01T00:00:00Z',
+    data: { b: 1, a: [] },
+  })
+})
+
+test('faults leave their values out, and the echo repeats what was sent', () => {
+  const sent = { name: 'too long', size: 'x', large: '5', nope: 1 }
+  const { values, faults, echo } = checkSubmitted(things, sent)
+  expect(values).toEqual({ large: '5' })
+  expect(faults.map(({ field }) => field)).toEqual(['name', 'size', 'nope'])
+  expect(echo).toEqual({ name: 'too long', size: 'x', large: '5' })
+})
+
+test('a new item is completed with defaults and generated values', () => {
+  const now = () => new Date('2024-02-29T12:00:00.000Z')
+  const item = completeItem(things, { name: 'a', size: null }, now)
+  expect(item).toMatchObject({ name: 'a', price: '1.00', size: null, data: null })
+  expect(item['at']).toBe('2024-02-29T12:00:00Z')
+  expect(completeItem(things, {}, now)['size']).toBe(7)
+  expect(completeItem(things, {}, now)['id']).not.toBe(item['id'])
+})
+
+test('an item of a handler is accepted in canonical form, or is a TypeError', () => {
+  expect(acceptedItem(things, { price: '2', size: undefined as never })).toEqual({
+    price: '2.00',
+    size: null,
+  })
+  for (const wrong of [{ nope: 1 }, { price: 2 }, { name: new Date() }, { data: new Map() }]) {
+    expect(() => acceptedItem(things, wrong as never)).toThrow(TypeError)
+  }
+  const circular: Record<string, unknown> = {}
+  circular['self'] = circular
+  expect(() => acceptedItem(things, { data: circular as never })).toThrow(TypeError)
+})
+
+const occasion = {
+  collection: things,
+  event: 'Insert',
+  key: [],
+  data: { name: 'a', size: 1 },
+} as const
+const finding = { severity: 'warning', name: 'w', message: 'm', field: undefined } as const
+
+test('the id of a warning depends on rule, event, key and data, and not on order or message', async () => {
+  const idOf = async (one: object, where: object) => {
+    const judged = await judge([{ ...finding, ...one }], { ...occasion, ...where }, new Set())
+    return judged.objections[0]?.validationId
+  }
+  const id = await idOf({}, {})
+  expect(id).toMatch(/^[0-9a-f]{32}$/)
+  expect(await idOf({ message: 'other' }, { data: { size: 1, name: 'a' } })).toBe(id)
+  const others = [
+    await idOf({ name: 'v' }, {}),
+    await idOf({ field: 'name' }, {}),
+    await idOf({}, { event: 'Update' }),
+    await idOf({}, { key: ['k'] }),
+    await idOf({}, { data: { name: 'a', size: 2 } }),
+    await idOf({}, { data: { name: 'a' } }),
+    await idOf({}, { data: { name: 'a', size: 1, data: null } }),
+  ]
+  expect(new Set([id, ...others]).size).toBe(others.length + 1)
+})
+
+test('errors and open warnings object, information does not, confirmed warnings are dropped', async () => {
+  const findings = [
+    { ...finding, severity: 'information', field: 'size' },
+    { ...finding, name: 'x', field: 'size' },
+    { ...finding, severity: 'error', field: 'name' },
+    { ...finding, severity: 'error' },
+  ] as const
+  const open = await judge(findings, occasion, new Set())
+  expect(open.objections.map(({ severity, field }) => [severity, field])).toEqual([
+    ['error', 'name'],
+    ['warning', 'size'],
+    ['error', undefined],
+  ])
+  expect(open.information).toEqual([{ message: 'm', severity: 'information', field: 'size' }])
+  const id = open.objections[1]?.validationId ?? ''
+  expect((await judge(findings, occasion, new Set([id]))).objections).toHaveLength(2)
+  expect((await judge(findings, occasion, 'all')).objections).toHaveLength(2)
+})
+
+test.each([
+  ['ÀÉİ', 'àéi\u0307'],
+  ['ΑΣ ΑΣ', 'ασ ασ'],
+  ['ας', 'ας'],
+  ['\u212A', 'k'],
+  ['ẞß', 'ßß'],
+  ['ﬁ\u0301', 'ﬁ\u0301'],
+])('$q takes %s for %s', (text, folded) => {
+  expect(searchText(text)).toBe(folded)
+})

@@ -1,0 +1,136 @@
+import { expect, test } from 'vitest'
+import {
+  createService,
+  defineCollection,
+  integer,
+  memoryStorage,
+  openAccess,
+  principal,
+  text,
+  type Observation,
+} from '../../src/index.ts'
+import { until } from './stage.ts'
+
+const countries = defineCollection({ key: 'code', fields: { code: text(), open: text() } })
+
+function openCountries() {
+  const observed: Observation[] = []
+  const service = createService({
+    applications: { shop: { collections: { countries } } },
+    storage: memoryStorage(),
+    security: openAccess(),
+    report: (observation) => observed.push(observation),
+  })
+  const own = service.as(principal('maria')).collection('shop', 'countries')
+  return { service, observed, countries: own }
+}
+
+test('events in process wait for storage that is still being opened', async () => {
+  const memory = memoryStorage()
+  const service = createService({
+    applications: { shop: { collections: { countries } } },
+    storage: {
+      ...memory,
+      open: async (collections) => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        await memory.open(collections)
+      },
+    },
+    security: openAccess(),
+  })
+  const own = service.as(principal('x')).collection('shop', 'countries')
+  expect(await own.insert({ code: 'de' })).toMatchObject({ rejected: false })
+  expect(await own.get('de')).toMatchObject({ code: 'de' })
+})
+
+test('after close in-process events are refused, and closing twice is closing once', async () => {
+  const { countries: lands, service, observed } = openCountries()
+  await Promise.all([service.close(), service.close()])
+  await expect(lands.filter()).rejects.toThrow()
+  await expect(lands.insert({ code: 'x' })).rejects.toThrow()
+  expect(observed).toEqual([])
+})
+
+test('D29 close lets a request in progress end, and answers 503 from then on', async () => {
+  let inside = false
+  const slow = defineCollection(
+    { key: 'id', fields: { id: integer() } },
+    {
+      events: {
+        Insert: {
+          before: async () => {
+            inside = true
+            await new Promise((resolve) => setTimeout(resolve, 50))
+          },
+        },
+      },
+    },
+  )
+  const service = createService({
+    applications: { shop: { collections: { slow } } },
+    storage: memoryStorage(),
+    security: openAccess(),
+  })
+  const ask = () =>
+    service.handle({
+      method: 'POST',
+      target: '/rest/v1/shop/slow',
+      header: (name) => (name === 'content-type' ? 'application/json' : undefined),
+      secure: false,
+      peer: undefined,
+      signal: undefined,
+      body: async () => new TextEncoder().encode('{"id":1}'),
+    })
+  const first = ask()
+  await until(() => inside)
+  const closed = service.close()
+  const refused = await ask()
+  expect(refused.status).toBe(503)
+  expect(refused.headers['Retry-After']).toMatch(/^\d+$/)
+  expect(JSON.parse(refused.body)).toMatchObject({ validations: [], status: 503 })
+  expect((await first).status).toBe(200)
+  await closed
+})
+
+test('D29 close lets an event in process end', async () => {
+  let proceed = () => undefined as void
+  const gate = new Promise<void>((resolve) => (proceed = resolve))
+  const slow = defineCollection(
+    { key: 'id', fields: { id: integer() } },
+    { events: { Insert: { before: () => gate } } },
+  )
+  const service = createService({
+    applications: { shop: { collections: { slow } } },
+    storage: memoryStorage(),
+    security: openAccess(),
+  })
+  const inserted = service.as(principal('x')).collection('shop', 'slow').insert({ id: 1 })
+  await new Promise((resolve) => setTimeout(resolve, 10))
+  const closed = service.close()
+  proceed()
+  expect(await inserted).toMatchObject({ rejected: false })
+  await closed
+})
+
+test('a report that throws or rejects harms nothing', async () => {
+  for (const report of [
+    () => {
+      throw new Error('no log')
+    },
+    () => Promise.reject(new Error('no log')) as unknown as void,
+  ]) {
+    const failing = defineCollection(
+      { key: 'id', fields: { id: integer() } },
+      { events: { Filter: { before: () => Promise.reject(new Error('x')) } } },
+    )
+    const service = createService({
+      applications: { shop: { collections: { failing } } },
+      storage: memoryStorage(),
+      security: openAccess(),
+      report,
+    })
+    const own = service.as(principal('x')).collection('shop', 'failing')
+    await expect(own.filter()).rejects.toMatchObject({ code: 'INTERNAL' })
+    await new Promise((resolve) => setTimeout(resolve, 5))
+  }
+})

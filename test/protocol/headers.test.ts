@@ -1,0 +1,110 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isServiceError } from '../../src/index.ts'
+import { acceptsJson, isIdentity, isJson } from '../../src/protocol/media.ts'
+import { brandedHeaders } from '../../src/protocol/names.ts'
+import { decodeIgnoredWarnings, encodeIgnoredWarnings } from '../../src/protocol/warnings.ts'
+
+const hostile = fc.string({
+  unit: fc.constantFrom('"', ',', ' ', '\t', 'a', ';', '=', '/', '*', 'q', '0', '\\'),
+})
+
+test('decoding encoded ids is the identity', () => {
+  const id = fc.string({ unit: 'binary' }).filter((one) => !one.includes('"'))
+  fc.assert(
+    fc.property(fc.uniqueArray(id, { maxLength: 100 }), (ids) => {
+      expect(Array.from(decodeIgnoredWarnings(encodeIgnoredWarnings(ids)))).toEqual(ids)
+    }),
+  )
+})
+
+test('no header makes decoding throw anything but MALFORMED_HEADER', () => {
+  fc.assert(
+    fc.property(fc.oneof(hostile, fc.string({ unit: 'binary' })), (header) => {
+      try {
+        for (const id of decodeIgnoredWarnings(header)) expect(header).toContain(`"${id}"`)
+      } catch (error) {
+        expect(isServiceError(error) && error.code).toBe('MALFORMED_HEADER')
+      }
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test.each([
+  [undefined, []],
+  ['', []],
+  [' ,\t, ', []],
+  ['"a"', ['a']],
+  ['"a","b"', ['a', 'b']],
+  [' "a" ,, "b" ,', ['a', 'b']],
+  ['"a,b"', ['a,b']],
+  ['"a", "a"', ['a']],
+  ['""', ['']],
+])('the header %s lists %j', (header, ids) => {
+  expect(Array.from(decodeIgnoredWarnings(header))).toEqual(ids)
+})
+
+test('100 ids are accepted, and 101 are not', () => {
+  const header = (count: number) => Array.from({ length: count }, () => '"a"').join()
+  expect(decodeIgnoredWarnings(header(100)).size).toBe(1)
+  expect(() => decodeIgnoredWarnings(header(101))).toThrow('100')
+})
+
+test('no media type header makes a check throw or take long', () => {
+  const long = fc
+    .tuple(hostile, fc.nat(2000))
+    .map(([unit, times]) => unit.repeat(times).slice(0, 16_000))
+  fc.assert(
+    fc.property(fc.oneof(hostile, long), (header) => {
+      const begun = performance.now()
+      expect([acceptsJson(header), isJson(header), isIdentity(header)].length).toBe(3)
+      expect(performance.now() - begun).toBeLessThan(200)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test.each([
+  [undefined, true],
+  ['', true],
+  ['*/*', true],
+  ['application/*', true],
+  ['text/html, application/json;q=0.1', true],
+  ['application/json;q=0', false],
+  ['application/json; Q=0', false],
+  ['text/*', false],
+  ['*/*, application/json;q=0.0', false],
+  ['application/*;q=0, application/json', true],
+  ['*/json', true],
+  [';;', true],
+])('Accept: %s admits JSON: %s', (header, is) => expect(acceptsJson(header)).toBe(is))
+
+test.each([
+  ['application/json', true],
+  ['Application/JSON ; Charset=UTF-8', true],
+  ['application/json; charset="utf-8"', true],
+  ['application/json; charset=utf-16', false],
+  ['application/json; charset', false],
+  ['application/problem+json', false],
+  [undefined, false],
+  [`application/json;${'x'.repeat(2000)}`, false],
+])('Content-Type: %s is JSON in UTF-8: %s', (header, is) => expect(isJson(header)).toBe(is))
+
+test.each([
+  [undefined, true],
+  ['identity', true],
+  [' Identity ', true],
+  ['gzip', false],
+  ['identity, gzip', false],
+  ['', false],
+])('Content-Encoding: %s leaves the body as it is: %s', (header, is) => {
+  expect(isIdentity(header)).toBe(is)
+})
+
+test('the brand word is part of both header names', () => {
+  expect(brandedHeaders('svc')).toEqual({
+    ignoreWarnings: 'x-svc-ignore-warnings',
+    version: 'X-Svc-Version',
+  })
+})

@@ -1,0 +1,189 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { isServiceError } from '../../src/index.ts'
+import { decodeKey, encodeKey, unaddressable } from '../../src/protocol/key.ts'
+import { decodePath, encodePath, originForm, splitTarget } from '../../src/protocol/path.ts'
+import { decodeFormPercent, decodePercent } from '../../src/protocol/percent.ts'
+
+const text = fc.string({ unit: 'binary' })
+const segment = fc
+  .string({ unit: 'binary', minLength: 1 })
+  .filter((one) => one !== '.' && one !== '..')
+
+function codeOf(work: () => unknown): string | undefined {
+  try {
+    work()
+    return undefined
+  } catch (error) {
+    if (isServiceError(error)) return error.code
+    throw error
+  }
+}
+
+test('decoding an encoded text is the identity', () => {
+  fc.assert(
+    fc.property(text, (one) => {
+      expect(decodePercent(encodeURIComponent(one))).toBe(one)
+    }),
+  )
+  fc.assert(
+    fc.property(text, (one) => {
+      const form = encodeURIComponent(one).replaceAll('%20', '+')
+      expect(decodeFormPercent(form)).toBe(one)
+    }),
+  )
+})
+
+test('raw UTF-8 bytes, as Node hands them on, decode like encoded ones', () => {
+  fc.assert(
+    fc.property(
+      text.filter((one) => !one.includes('%')),
+      (one) => {
+        expect(decodePercent(Buffer.from(one).toString('latin1'))).toBe(one)
+      },
+    ),
+  )
+})
+
+test('no text makes percent-decoding throw, and its results are well-formed', () => {
+  const hostile = fc.oneof(
+    fc.string({ unit: fc.constantFrom('%', '2', 'f', 'C', '0', 'a', 'é', '\u{1F600}', '+', 'E') }),
+    fc.string({ unit: 'binary' }),
+  )
+  fc.assert(
+    fc.property(hostile, (one) => {
+      expect(decodePercent(one)?.isWellFormed() ?? true).toBe(true)
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test.each([
+  '%',
+  '%2',
+  '%zz',
+  '%u0041',
+  '%ff',
+  '%C3',
+  '%c0%af',
+  '%ED%A0%80',
+  '%F5%80%80%80',
+  '%e2%82',
+  'é%C3',
+])('the text %s does not decode', (one) => {
+  expect(decodePercent(one)).toBeUndefined()
+})
+
+test.each([
+  ['%2541', '%41'],
+  ['%00', '\0'],
+  ['a+b', 'a+b'],
+  ['%EF%BB%BFa', '\ufeffa'],
+  ['', ''],
+])('the text %s decodes once', (given, decoded) => expect(decodePercent(given)).toBe(decoded))
+
+test('decoding an encoded path is the identity', () => {
+  const property = fc.property(
+    segment,
+    segment,
+    fc.option(segment),
+    (application, collection, key) => {
+      const path = {
+        application,
+        collection,
+        key: key === null ? undefined : encodeURIComponent(key),
+      }
+      expect(decodePath(encodePath(path))).toEqual(path)
+    },
+  )
+  fc.assert(property)
+})
+
+test('no path makes decoding throw anything but NOT_FOUND and MALFORMED_TARGET', () => {
+  const part = fc.constantFrom(
+    '/',
+    'rest',
+    'v1',
+    '/rest/v1/',
+    '%',
+    '%2f',
+    '..',
+    '.',
+    'app',
+    '\\',
+    '?',
+    '%zz',
+    'é',
+    '',
+  )
+  const path = fc.array(part, { maxLength: 10 }).map((parts) => parts.join(''))
+  const known = [undefined, 'NOT_FOUND', 'MALFORMED_TARGET']
+  fc.assert(
+    fc.property(fc.oneof(path, text), (one) => {
+      expect(known).toContain(codeOf(() => decodePath(one)))
+    }),
+    { numRuns: 2000 },
+  )
+})
+
+test.each([
+  ['/rest/v1/a/b', undefined],
+  ['/rest/v1/a/b/c', undefined],
+  ['/rest/v1/a/b/', 'NOT_FOUND'],
+  ['/rest/v1/a/b/c/d', 'NOT_FOUND'],
+  ['/rest/v1/a', 'NOT_FOUND'],
+  ['/rest/v1//b', 'NOT_FOUND'],
+  ['/rest/v1/./b', 'NOT_FOUND'],
+  ['/REST/v1/a/b', 'NOT_FOUND'],
+  ['/%zz', 'MALFORMED_TARGET'],
+  ['/rest/v1/a/b/%zz', 'MALFORMED_TARGET'],
+])('the path %s: %s', (path, code) => expect(codeOf(() => decodePath(path))).toBe(code))
+
+test('a target is cut at its first question mark', () => {
+  expect(splitTarget('/a?b?c')).toEqual({ path: '/a', query: 'b?c' })
+  expect(splitTarget('/a')).toEqual({ path: '/a', query: '' })
+})
+
+test.each([
+  ['/a?b', '/a?b'],
+  ['http://host/a', '/a'],
+  ['HTTPS://user@host:1/a?b', '/a?b'],
+  ['http://host', '/'],
+  ['http://host?b', '/?b'],
+  ['*', '*'],
+  ['ftp://host/a', 'ftp://host/a'],
+])('the origin form of %s is %s', (target, origin) => expect(originForm(target)).toBe(origin))
+
+test('decoding an encoded key is the identity for every part that a path can name', () => {
+  const part = (parts: number) => text.filter((one) => unaddressable(one, parts) === undefined)
+  const one = fc.tuple(part(1))
+  const several = fc.array(part(2), { minLength: 2, maxLength: 4 })
+  const property = fc.property(fc.oneof(one, several), (parts) => {
+    expect(decodeKey(encodeKey(parts), parts.length)).toEqual(parts)
+    expect(decodeKey(encodeKey(parts).replaceAll(',', '%2C'), parts.length)).toEqual(parts)
+  })
+  fc.assert(property, { numRuns: 1000 })
+})
+
+test.each([
+  ['a', 2],
+  ['a,', 2],
+  [',a', 2],
+  ['a,b,c', 2],
+  ['', 1],
+  ['%zz', 1],
+  ['1%252Ca', 2],
+])('%s is no key of %i parts', (raw, parts) => expect(decodeKey(raw, parts)).toBeUndefined())
+
+test.each([
+  ['', 1, true],
+  ['', 2, true],
+  ['.', 1, true],
+  ['..', 1, true],
+  ['...', 1, false],
+  ['.', 2, false],
+  ['a,b', 1, false],
+  ['a,b', 2, true],
+])('whether "%s" among %i parts can not be addressed: %s', (part, parts, is) =>
+  expect(unaddressable(part, parts) !== undefined).toBe(is),
+)
