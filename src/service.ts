@@ -67,22 +67,20 @@ export function createService<const Applications extends ApplicationDefinitions>
     handlerTimeout: options.handlerTimeout,
     now: options.now,
     waiting: new WeakMap(),
-    enter: (begin) =>
-      work.run(async () => {
-        await storageOpen()
-        return begin()
-      }),
+    enter: (begin) => {
+      const opening = storageOpen()
+      return work.run(opening === undefined ? begin : () => opening.then(begin))
+    },
     track: (background) => void work.run(() => background).catch(() => undefined),
   }
   const storageOpen = openOnce(() => storage.open(publication.collections))
   let closing: Promise<void> | undefined
 
   return {
-    handle: async (request) => {
-      const answer =
-        closing === undefined ? handle(request).catch(refuse) : refuse(unavailable('closing'))
-      return answer
-    },
+    handle: (request) =>
+      closing === undefined
+        ? handle(request).catch(refuse)
+        : Promise.resolve(refuse(unavailable('closing'))),
     ready: async () => storageOpen(),
     as: (principal) => inProcess<Applications>(runtime, publication, principal),
     close: () => (closing ??= close()),

@@ -15,7 +15,8 @@ export async function authenticate(
   credentials: Credentials,
 ): Promise<Principal> {
   for (const provider of providers) {
-    const principal = await provider.authenticate(credentials)
+    const answer = provider.authenticate(credentials)
+    const principal = answer instanceof Promise ? await answer : answer
     if (principal !== undefined) return principal
   }
   throw new ServiceError('UNAUTHENTICATED', 'Valid credentials are required.', {
