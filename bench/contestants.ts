@@ -12,6 +12,7 @@ export const baseline = 'node-http'
 export const contestants: Contestant[] = [
   { name: 'rowgate', title: 'rowgate, FULL', dialect: envelope },
   { name: 'node-http', title: '`node:http` by hand', dialect: envelope },
+  { name: 'node-http-tuned', title: 'the same, `LIMIT CAST(?)`', dialect: envelope },
   { name: 'fastify', title: 'Fastify 5 by hand', dialect: envelope },
   { name: 'express', title: 'Express 5 by hand', dialect: envelope },
   { name: 'feathers', title: 'Feathers 5 (koa, knex)', dialect: feathers },

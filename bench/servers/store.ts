@@ -13,7 +13,10 @@ export interface Store {
 }
 
 function storeOf(db: Database.Database, table: Table): Store {
-  const page = db.prepare(`SELECT ${listed.join(', ')} FROM ${table} ORDER BY customerId LIMIT ?`)
+  const limit = process.env['PAGE_LIMIT'] ?? '?'
+  const page = db.prepare(
+    `SELECT ${listed.join(', ')} FROM ${table} ORDER BY customerId LIMIT ${limit}`,
+  )
   const one = db.prepare(`SELECT ${columns.join(', ')} FROM ${table} WHERE customerId = ?`)
   const insert = db.prepare(
     `INSERT INTO ${table} (${columns.join(', ')}) VALUES (${columns.map(() => '?').join(', ')})`,

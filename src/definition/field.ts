@@ -1,6 +1,6 @@
 import type { Json } from '../protocol/json.ts'
 
-/** What a value of each field type is in an item: its JSON on the wire (decisions, "Types"). */
+/** What a value of each field type is in an item: its JSON on the wire (section 2.3). */
 export interface FieldValues {
   text: string
   integer: number

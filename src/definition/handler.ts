@@ -111,7 +111,7 @@ export interface HandlerContext {
   warning(name: string, message: string, field?: string): void
   /** Adds information to the answer. */
   information(message: string, field?: string): void
-  /** Rejects the event at once with this message. */
+  /** Rejects the event at once: the message becomes an entry of severity error. */
   refuse(message: string, field?: string): never
 }
 

@@ -33,9 +33,11 @@ export async function runCustom(
       result = await scope.call(name, () => handler({ ...scope.context(), own }, input))
     })
     const occasion = { collection, event: 'Custom', key: [], data: {} } as const
-    const { objections, information } = await judge(scope.findings, occasion, 'all')
-    if (objections.length > 0) throw new Undo(reject('Custom', undefined, objections))
-    return { rejected: false, result, validations: information }
+    const { objections, information } = await judge(scope.findings, occasion, new Set())
+    // Nothing here waits for a confirmation: warnings are only listed, as on a Filter.
+    const errors = objections.filter((entry) => entry.severity === 'error')
+    if (errors.length > 0) throw new Undo(reject('Custom', undefined, errors))
+    return { rejected: false, result, validations: [...objections, ...information] }
   }
   const options = { mode: 'write', brief: false } as const
   return runtime.enter(() =>

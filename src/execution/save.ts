@@ -173,7 +173,7 @@ function incomplete({ event, stored: before, draft }: Save): readonly Validation
   // An item that was incomplete already can still be changed elsewhere.
   const touched = (field: PublishedField) =>
     field.name in submitted.values || before[field.name] !== null
-  return requiredFaults(collection, draft, touched)
+  return [...requiredFaults(collection, draft, touched), ...keyFaults(collection, draft)]
 }
 
 function writable({ collection, submitted }: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
