@@ -91,4 +91,4 @@ export const noPrecision = decimal()
 // @ts-expect-error the key names no field
 export const wrongKey = defineCollection({ key: 'nope', fields: { a: text() } })
 
-export const anyCollection: CollectionDefinition = lines
+export const anyCollections: readonly CollectionDefinition[] = [lines]
