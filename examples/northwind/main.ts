@@ -10,7 +10,7 @@ import { createNorthwind } from './service.ts'
 const folder = process.env['DATA'] ?? '.data'
 const port = Number(process.env['PORT'] ?? 8080)
 // The service is open to everybody: without HOST, everybody on this machine.
-const host = process.env['HOST'] ?? 'localhost'
+const host = process.env['HOST'] ?? '127.0.0.1'
 
 const file = join(folder, 'northwind.db')
 mkdirSync(folder, { recursive: true })

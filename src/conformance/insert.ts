@@ -3,7 +3,7 @@ import { ensure, equal, refused } from './assertion.ts'
 import { find, findValues, store, write, type ConformanceCase } from './case.ts'
 import { customers, entries, orderLines, readings, rowOf, tickets } from './collections.ts'
 
-const alfki = rowOf(customers, { customerId: 'ALFKI', companyName: 'Alfreds', visits: 3 })
+const alfki = rowOf(customers, { customerId: 'ALFKI', companyName: 'Alfheim', visits: 3 })
 
 /** `insert`. */
 export const insertCases: readonly ConformanceCase[] = [

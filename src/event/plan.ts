@@ -107,13 +107,9 @@ export function itemEvent(
   collection: PublishedCollection,
   conditions: readonly Condition[],
 ): FilterEvent {
-  const query = { conditions, search: null, sort: [], limit: 1, offset: 0, count: false }
-  return {
-    type: 'Filter',
-    collection,
-    result: 'item',
-    query: { ...query, select: collection.allNames },
-  }
+  const select = collection.allNames
+  const query = { conditions, search: null, sort: [], limit: 1, offset: 0, select, count: false }
+  return { type: 'Filter', collection, result: 'item', query }
 }
 
 /** Resolves a POST on a collection. */

@@ -20,7 +20,7 @@ const pages: readonly (readonly [id: string, query: string, keys: readonly strin
   ['C07 $offset=9007199254740991', '$offset=9007199254740991', []],
   ['C09 a large $offset with a large $limit', '$offset=9007199254740991&$limit=100', []],
   ['C29 a filter on a field that is not shown', 'city=Berlin', ['ALFKI']],
-  ['D8 a filter tells case apart', 'companyName=alfreds%20futterkiste', ['alfki2']],
+  ['D8 a filter tells case apart', 'companyName=alfheim%20futterhof', ['alfki2']],
   ['D8 a filter tells accents apart', 'city=Lulea', []],
   ['D8 a filter compares accents exactly', 'city=Lule%C3%A5', ['BERGS']],
   ['D8 a filter tells normal forms apart', 'city=Lulea%CC%8A', []],
@@ -45,7 +45,7 @@ const pages: readonly (readonly [id: string, query: string, keys: readonly strin
   ['D7 % is literal in $q', '$q=%25', ['GALED']],
   ['D7 _ is literal in $q', '$q=_', ['GALED']],
   ['D7 a backslash is literal in $q', '$q=%5C', ['GALED']],
-  ['C20 $q and a filter hold together', '$q=alfreds&country=Germany', ['ALFKI']],
+  ['C20 $q and a filter hold together', '$q=alfheim&country=Germany', ['ALFKI']],
   ['C23 $q of 200 characters', `$q=${'x'.repeat(200)}`, []],
   ['C23 $q of 200 code points above U+FFFF', `$q=${encodeURIComponent('😀'.repeat(200))}`, []],
   ['C10 $sort ascending', '$sort=companyName&$limit=3', ['GALED', 'ALFKI', 'ANATR']],
@@ -86,7 +86,7 @@ describeContract('GET of a collection', {}, (contract) => {
 
   test('D6 a page may leave the key out and be sorted by fields that it does not show', async () => {
     const answer = await contract.get('/customers?$fields=companyName&$sort=-city&$limit=1')
-    expect(itemsIn(answer)).toEqual([{ companyName: 'alfreds futterkiste' }])
+    expect(itemsIn(answer)).toEqual([{ companyName: 'alfheim futterhof' }])
   })
 
   test('D9 $count counts what filters and $q find, whatever the page', async () => {
@@ -96,7 +96,7 @@ describeContract('GET of a collection', {}, (contract) => {
       ['$count=true&$limit=0', 12],
       ['$count=true&$offset=100', 12],
       ['$count=true&country=Germany', 4],
-      ['$count=true&$q=alfreds&$limit=1', 2],
+      ['$count=true&$q=alfheim&$limit=1', 2],
       ['$count=true&country=Germany&$q=berlin', 1],
       ['$count=true&country=Nowhere', 0],
     ] as const

@@ -74,8 +74,8 @@ describeContract('the envelope', {}, (contract) => {
     const item = itemIn(await contract.get('/customers/ALFKI'))
     expect(item).toEqual({
       customerId: 'ALFKI',
-      companyName: 'Alfreds Futterkiste',
-      contactName: 'Maria Anders',
+      companyName: 'Alfheim Futterhof',
+      contactName: 'Sunniva Nygård',
       address: null,
       city: 'Berlin',
       region: null,
