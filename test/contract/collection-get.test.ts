@@ -20,7 +20,7 @@ const pages: readonly (readonly [id: string, query: string, keys: readonly strin
   ['C07 $offset=9007199254740991', '$offset=9007199254740991', []],
   ['C09 a large $offset with a large $limit', '$offset=9007199254740991&$limit=100', []],
   ['C29 a filter on a field that is not shown', 'city=Berlin', ['ALFKI']],
-  ['D8 a filter tells case apart', 'companyName=alfheim%20futterhof', ['alfki2']],
+  ['D8 a filter tells case apart', 'companyName=alfheim%20futterkiste', ['alfki2']],
   ['D8 a filter tells accents apart', 'city=Lulea', []],
   ['D8 a filter compares accents exactly', 'city=Lule%C3%A5', ['BERGS']],
   ['D8 a filter tells normal forms apart', 'city=Lulea%CC%8A', []],
@@ -86,7 +86,7 @@ describeContract('GET of a collection', {}, (contract) => {
 
   test('D6 a page may leave the key out and be sorted by fields that it does not show', async () => {
     const answer = await contract.get('/customers?$fields=companyName&$sort=-city&$limit=1')
-    expect(itemsIn(answer)).toEqual([{ companyName: 'alfheim futterhof' }])
+    expect(itemsIn(answer)).toEqual([{ companyName: 'alfheim futterkiste' }])
   })
 
   test('D9 $count counts what filters and $q find, whatever the page', async () => {

@@ -74,7 +74,7 @@ describeContract('the envelope', {}, (contract) => {
     const item = itemIn(await contract.get('/customers/ALFKI'))
     expect(item).toEqual({
       customerId: 'ALFKI',
-      companyName: 'Alfheim Futterhof',
+      companyName: 'Alfheim Futterkiste',
       contactName: 'Sunniva Nygård',
       address: null,
       city: 'Berlin',

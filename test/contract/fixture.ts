@@ -114,9 +114,9 @@ export const applications = {
 /** What is stored before each case. */
 export const seed = {
   customers: [
-    customer('ALFKI', 'Alfheim Futterhof', 'Sunniva Nygård', 'Berlin', 'Germany'),
-    customer('ANATR', 'Inés Valdivia', 'Inés Valdivia', 'México D.F.', 'Mexico'),
-    customer('BERGS', 'Björkdals snabbköp', 'Christina Björkdal', 'Luleå', 'Sweden'),
+    customer('ALFKI', 'Alfheim Futterkiste', 'Sunniva Nygård', 'Berlin', 'Germany'),
+    customer('ANATR', 'Ana Trujillo', 'Ana Trujillo', 'México D.F.', 'Mexico'),
+    customer('BERGS', 'Berglunds snabbköp', 'Christina Berglund', 'Luleå', 'Sweden'),
     customer('BLAUS', 'Blauer See', 'Hanna Moos', 'Mannheim', 'Germany'),
     customer('BONAP', "Bon app'", null, 'Marseille', 'France'),
     customer('CACTU', 'Cactus Comidas', 'Patricio', 'Buenos Aires', 'Argentina'),
@@ -125,7 +125,7 @@ export const seed = {
     customer('EASTC', 'Eastern Connection', 'Ann Devon', 'London', null),
     customer('FRANK', 'Frankenversand', '', 'München', 'Germany'),
     customer('GALED', '100%_\\literal', 'Eduardo', 'Barcelona', 'Spain'),
-    customer('alfki2', 'alfheim futterhof', 'sunniva nygård', 'berlin', ''),
+    customer('alfki2', 'alfheim futterkiste', 'sunniva nygård', 'berlin', ''),
   ],
   lines: [
     { orderId: 1, product: 'abc', quantity: 1 },
