@@ -10,10 +10,6 @@ function npm(...args: string[]): void {
   execFileSync('npm', args, { cwd: root, stdio: ['ignore', 'ignore', 'inherit'] })
 }
 
-export function installPeers(): void {
-  if (!existsSync(`${here}node_modules`)) npm('ci', '--prefix', 'bench')
-}
-
 /** Builds the library and makes `rowgate` mean this build, as for any package that installs it. */
 export function buildLibrary(): void {
   npm('run', 'build')

@@ -1,4 +1,4 @@
-import { buildLibrary, buildServers, installPeers } from './build.ts'
+import { buildLibrary, buildServers } from './build.ts'
 import { contestants } from './contestants.ts'
 import { pinLoadGenerator } from './cores.ts'
 import { measure, type Measurement } from './measure.ts'
@@ -13,7 +13,6 @@ const options = readOptions(process.argv.slice(2), process.env, {
 })
 const entrants = contestants.filter(({ name }) => options.servers.includes(name))
 
-installPeers()
 if (options.servers.includes('rowgate')) buildLibrary()
 await buildServers(options.servers)
 const pinned = pinLoadGenerator()
