@@ -9,6 +9,8 @@ import type { Validation } from './validation.ts'
 /** A field with everything that start-up can know about it. */
 export interface PublishedField {
   readonly name: string
+  /** The name as a JSON object writes it, with its colon. */
+  readonly member: string
   /** The field as it was declared. */
   readonly definition: Field
   readonly type: Field['type']
@@ -109,6 +111,7 @@ function publishField(name: string, declared: Field, inKey: boolean): PublishedF
   const kind = fieldTypes[definition.type]
   return Object.freeze({
     name,
+    member: `${JSON.stringify(name)}:`,
     definition,
     type: definition.type,
     kind,

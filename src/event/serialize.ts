@@ -27,7 +27,7 @@ export function encodeRow(
   let text = ''
   for (const name of names) {
     const field = collection.byName.get(name) as PublishedField
-    text += `${text === '' ? '{' : ','}${JSON.stringify(name)}:${encodeStored(field, row[name] ?? null)}`
+    text += (text === '' ? '{' : ',') + field.member + encodeStored(field, row[name] ?? null)
   }
   return `${text}}`
 }

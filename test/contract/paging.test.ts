@@ -98,28 +98,11 @@ describeContract('pages', {}, (contract) => {
   })
 
   test('C35 C33 compare text exactly', async () => {
-    for (const [index, companyName] of [
-      '😀',
-      '😁',
-      '0',
-      '00',
-      ' 0',
-      'é',
-      'e\u0301',
-      'E',
-    ].entries()) {
+    const texts = ['😀', '😁', '0', '00', ' 0', 'é', 'e\u0301', 'E']
+    for (const [index, companyName] of texts.entries()) {
       await contract.post('/customers', { customerId: `t${index}`, companyName })
     }
-    for (const [index, companyName] of [
-      '😀',
-      '😁',
-      '0',
-      '00',
-      ' 0',
-      'é',
-      'e\u0301',
-      'E',
-    ].entries()) {
+    for (const [index, companyName] of texts.entries()) {
       const answer = await contract.get(`/customers?companyName=${encodeURIComponent(companyName)}`)
       expect(keysIn(answer)).toEqual([`t${index}`])
     }

@@ -3,7 +3,8 @@ import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
 import { placeOf, programs, runs, sessions, type Block } from './blocks.ts'
-import { freePort, openWorkshop, shell } from './programs.ts'
+import { freePort } from '../examples/process.ts'
+import { openWorkshop, shell } from './programs.ts'
 
 /** The port that every page writes. */
 const shownPort = '8080'
