@@ -5,6 +5,17 @@ export interface Place {
   readonly event: string
 }
 
+/** Why a credential was refused; for the host's log only (D25). */
+export type RefusalReason =
+  | 'missing'
+  | 'malformed'
+  | 'unknown'
+  | 'revoked'
+  | 'expired'
+  | 'provider-disabled'
+  | 'user-disabled'
+  | 'user-unknown'
+
 /**
  * Everything that a service reports to its host. Nothing of it reaches a consumer, and nothing is
  * printed: the host decides what to do with it (see the `report` option of `createService`).
@@ -28,6 +39,23 @@ export type Observation =
   | { readonly type: 'committed-handler-failed'; readonly place: Place; readonly error: unknown }
   /** Storage could not be reached, was locked, full or closed: the request was answered with 503. */
   | { readonly type: 'storage-unavailable'; readonly error: unknown }
+  /** A request was answered with 401. The consumer is never told why (D25). */
+  | {
+      readonly type: 'credential-refused'
+      readonly reason: RefusalReason
+      /** The name of the provider that refused; null when the request brought no credential. */
+      readonly provider: string | null
+      readonly user: string | null
+      readonly keyId: string | null
+      /** The client's address, where it is known. */
+      readonly peer: string | null
+    }
+  /** A credential came over plain HTTP and was not looked at (D26): it has to be replaced. */
+  | { readonly type: 'credential-in-clear'; readonly provider: string; readonly peer: string | null }
+  /** A limiter failed otherwise than by refusing; the request went on. */
+  | { readonly type: 'limiter-failed'; readonly error: unknown }
+  /** Something about a key, such as its last use, could not be written down. */
+  | { readonly type: 'security-record-failed'; readonly error: unknown }
   /** Anything else that was answered with 500. */
   | { readonly type: 'request-failed'; readonly error: unknown }
 

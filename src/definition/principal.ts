@@ -3,22 +3,37 @@ export interface Principal {
   /** The user's identifier; null for a caller that nobody named (open access). */
   readonly user: string | null
   readonly roles: readonly string[]
-  /** Whatever else the host knows about the user, for handlers and rules. */
-  readonly attributes: Readonly<Record<string, string | number | boolean | null>>
+  /** Whatever else is known about the user, for row rules, handlers and validations. */
+  readonly attributes: Attributes
+  /** The name of the security provider that knew the caller; null in process and under open access. */
+  readonly provider: string | null
+  /** The identifier of the API key that the request carried; null without one. Never the key. */
+  readonly keyId: string | null
 }
 
+/** What is known about a user besides its roles: flat values by name. */
+export type Attributes = Readonly<Record<string, string | number | boolean | null>>
+
 /** The caller of a service whose definition says that access is open. */
-export const anonymous: Principal = Object.freeze({
-  user: null,
-  roles: Object.freeze([]),
-  attributes: Object.freeze({}),
-})
+export const anonymous: Principal = freeze({ user: null })
+
+/**
+ * Host code that acts for itself: no roles, no row rules and no field rights apply (D45). For
+ * in-process calls only: `service.as(system)`. No request ever has this principal.
+ */
+export const system: Principal = freeze({ user: null })
 
 /** A principal for in-process calls: `principal('maria', { roles: ['Sales'] })`. */
 export function principal(user: string, rest: Partial<Omit<Principal, 'user'>> = {}): Principal {
+  return freeze({ ...rest, user })
+}
+
+function freeze(given: Partial<Principal> & Pick<Principal, 'user'>): Principal {
   return Object.freeze({
-    user,
-    roles: Object.freeze([...(rest.roles ?? [])]),
-    attributes: Object.freeze({ ...rest.attributes }),
+    user: given.user,
+    roles: Object.freeze([...(given.roles ?? [])]),
+    attributes: Object.freeze({ ...given.attributes }),
+    provider: given.provider ?? null,
+    keyId: given.keyId ?? null,
   })
 }

@@ -1,10 +1,12 @@
-/** What a provider may look at to find out who asks. */
+/** What a security provider may look at to find a credential. */
 export interface Credentials {
+  /** The raw request target after the mount's prefix, with its query: `/rest/v1/...`. */
+  readonly target: string
   /** A request header by its lower-case name; repeated headers are joined with a comma. */
   header(name: string): string | undefined
-  /** Whether the request came over TLS. */
+  /** Whether the request came over TLS, as the binding knows it or a trusted proxy says (D44). */
   readonly secure: boolean
-  /** The address of the peer, if the transport has one. */
+  /** The address of the client, if the transport has one; behind a trusted proxy, what it says. */
   readonly peer: string | undefined
 }
 
@@ -12,8 +14,6 @@ export interface Credentials {
 export interface ServiceRequest extends Credentials {
   /** As it was sent: methods are case-sensitive. */
   readonly method: string
-  /** The raw request target after the mount's prefix, with its query: `/rest/v1/...`. */
-  readonly target: string
   /**
    * Reads the body, once. MUST throw a ServiceError BODY_TOO_LARGE as soon as more than `limit` bytes
    * have arrived, and MUST NOT keep more than that.

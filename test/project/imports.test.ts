@@ -17,7 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   event: ['errors', 'observation', 'protocol', 'definition'],
   execution: [...core, 'storage/adapter'],
   storage: core,
-  security: core,
+  security: [...core, 'storage/adapter'],
   http: core,
   consume: core,
   openapi: core,

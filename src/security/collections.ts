@@ -1,0 +1,74 @@
+import type { ApplicationDefinitions } from '../definition/application.ts'
+import { defineCollection } from '../definition/collection.ts'
+import { boolean, instant, integer, json, text, uuid } from '../definition/field.ts'
+import { publishCollection } from '../definition/published.ts'
+
+/** The application whose collections hold users and keys. No request can reach it. */
+const application = 'rowgate-security'
+
+const users = defineCollection({
+  key: 'user',
+  table: 'rowgate_users',
+  description: 'Users: who may ask, and with which roles.',
+  fields: {
+    user: text({ maxLength: 200 }),
+    enabled: boolean({ required: true, default: true }),
+    roles: json({ required: true, description: 'A list of texts.' }),
+    attributes: json({ required: true, description: 'An object of flat values.' }),
+    password: text({ description: 'A salted hash.' }),
+    created: instant({ required: true }),
+  },
+})
+
+const keys = defineCollection({
+  key: 'hash',
+  table: 'rowgate_keys',
+  description: 'API keys: never their text.',
+  fields: {
+    hash: text({ description: 'SHA-256 of the key, in base64url.' }),
+    keyId: uuid({ required: true }),
+    start: text({ required: true, description: 'The first characters of the key.' }),
+    provider: uuid({ required: true, description: 'The identifier of its provider.' }),
+    user: text({ required: true }),
+    description: text({ maxLength: 200 }),
+    created: instant({ required: true }),
+    expires: instant(),
+    revoked: instant(),
+    firstUsed: instant(),
+    lastUsed: instant(),
+  },
+})
+
+const keyEvents = defineCollection({
+  key: 'eventId',
+  table: 'rowgate_key_events',
+  description: 'What happened to API keys.',
+  fields: {
+    eventId: uuid(),
+    at: instant({ required: true }),
+    event: text({
+      required: true,
+      enumeration: ['created', 'first-used', 'refused', 'rotated', 'revoked'],
+    }),
+    keyId: uuid({ required: true }),
+    user: text({ required: true }),
+    provider: uuid({ required: true }),
+    reason: text({ description: 'Why it was refused; the new key of one that was rotated.' }),
+    times: integer({ required: true, default: 1 }),
+  },
+})
+
+/**
+ * What API keys and users need in storage, for hosts that make their tables themselves:
+ * `sqliteSchema({ ...applications, ...securityApplications })`.
+ */
+export const securityApplications: ApplicationDefinitions = Object.freeze({
+  [application]: Object.freeze({ collections: Object.freeze({ users, keys, keyEvents }) }),
+})
+
+/** The collections of security, published to storage only. */
+export const securityCollections = Object.freeze({
+  users: publishCollection(application, 'users', users),
+  keys: publishCollection(application, 'keys', keys),
+  keyEvents: publishCollection(application, 'keyEvents', keyEvents),
+})
