@@ -65,6 +65,11 @@ export function notFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'Not found.')
 }
 
+/** The one answer for a caller who lacks the right (D26). */
+export function forbidden(): ServiceError {
+  return new ServiceError('FORBIDDEN', 'You do not have the right to do this.')
+}
+
 /** The one answer for a fault of the host's code or of a database: no internals. */
 export function internal(cause: unknown): ServiceError {
   return new ServiceError(

@@ -8,7 +8,7 @@ export {
   type ServiceErrorCode,
   type ServiceErrorOptions,
 } from './errors.ts'
-export type { Observation, Place, Report } from './observation.ts'
+export type { Observation, Place, RefusalReason, Report } from './observation.ts'
 
 export {
   defineCollection,
@@ -88,12 +88,21 @@ export type {
   Reach,
   SaveOptions,
   SaveResult,
+  System,
 } from './definition/handler.ts'
+export type { EventRoles, RowRule, RowRuleData, RowValue } from './definition/rights.ts'
 export { definitionJsonSchema, readApplications } from './definition/json-schema.ts'
 export type { JsonSchema } from './definition/schema.ts'
-export { anonymous, principal, type Principal } from './definition/principal.ts'
+export {
+  anonymous,
+  principal,
+  system,
+  type Attributes,
+  type Principal,
+} from './definition/principal.ts'
 export {
   publishCollection,
+  type PublishOptions,
   type PublishedCollection,
   type PublishedField,
 } from './definition/published.ts'
@@ -125,5 +134,34 @@ export {
 export { memoryStorage } from './storage/memory.ts'
 export { mount } from './storage/mount.ts'
 
+export { securityApplications } from './security/collections.ts'
+export type {
+  KeyEvent,
+  KeyLookup,
+  KeyRecord,
+  KeyRequest,
+  Keyring,
+  NewKey,
+  Rotation,
+} from './security/key-store.ts'
+export type { Limiter, Limits } from './security/limiter.ts'
 export { openAccess } from './security/open.ts'
-export type { SecurityProvider } from './security/provider.ts'
+export type {
+  AuthenticationType,
+  Credential,
+  KeyProvider,
+  OpenAccess,
+  PasswordProvider,
+  Refused,
+  SecurityHouse,
+  SecurityProvider,
+} from './security/provider.ts'
+export type {
+  Account,
+  FindUser,
+  NewUser,
+  User,
+  UserChanges,
+  UserLookup,
+  Users,
+} from './security/user-store.ts'

@@ -51,7 +51,11 @@ export type Observation =
       readonly peer: string | null
     }
   /** A credential came over plain HTTP and was not looked at (D26): it has to be replaced. */
-  | { readonly type: 'credential-in-clear'; readonly provider: string; readonly peer: string | null }
+  | {
+      readonly type: 'credential-in-clear'
+      readonly provider: string
+      readonly peer: string | null
+    }
   /** A limiter failed otherwise than by refusing; the request went on. */
   | { readonly type: 'limiter-failed'; readonly error: unknown }
   /** Something about a key, such as its last use, could not be written down. */

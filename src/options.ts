@@ -4,8 +4,13 @@ import { explain } from './definition/check.ts'
 import { mistaken, type Mistake } from './definition/mistake.ts'
 import type { Report } from './observation.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
-import type { SecurityProvider } from './security/provider.ts'
+import type { Limiter, Limits } from './security/limiter.ts'
+import type { OpenAccess, SecurityProvider } from './security/provider.ts'
+import type { FindUser } from './security/user-store.ts'
 import type { StorageAdapter } from './storage/adapter.ts'
+
+/** A security provider, or the word that access is open. */
+type Security = SecurityProvider | OpenAccess
 
 /** What `createService` needs and may be told. */
 export interface ServiceOptions<Applications> {
@@ -13,7 +18,11 @@ export interface ServiceOptions<Applications> {
   readonly applications: Applications
   readonly storage: StorageAdapter
   /** Who may ask. `openAccess()` says in so many words that everybody may (D48). */
-  readonly security: SecurityProvider | readonly SecurityProvider[]
+  readonly security: Security | readonly Security[]
+  /** Finds users instead of the library's own collection, once a request. Default: the collection. */
+  readonly users?: FindUser
+  /** Limits on requests and on failed credentials (D28). Default: none. */
+  readonly limits?: Limits
   /** The maker's word in paths and headers: lower-case letters and digits. Default `svc`. */
   readonly brand?: string
   /** The contract version of the `X-Svc-Version` header; false leaves the header out. Default `4.54`. */
@@ -35,12 +44,19 @@ export interface ServiceOptions<Applications> {
 }
 
 /** The options with all their defaults. */
-export type CompleteOptions = Required<Omit<ServiceOptions<ApplicationDefinitions>, 'security'>> & {
-  readonly security: readonly SecurityProvider[]
+export type CompleteOptions = Required<
+  Omit<ServiceOptions<ApplicationDefinitions>, 'security' | 'users'>
+> & {
+  readonly security: readonly Security[]
+  readonly users: FindUser | undefined
 }
 
 const code = z.custom<(...input: never) => unknown>((value) => typeof value === 'function', {
   error: 'must be a function',
+})
+
+const limiter = z.custom((value) => typeof (value as Limiter | undefined)?.consume === 'function', {
+  error: 'must be a limiter with a consume method, as rate-limiter-flexible makes them',
 })
 
 const shape = z.strictObject({
@@ -60,6 +76,8 @@ const shape = z.strictObject({
         'must be a security provider or a list of them; openAccess() says that everybody may do everything',
     },
   ),
+  users: code.optional(),
+  limits: z.strictObject({ requests: limiter.optional(), failures: limiter.optional() }).optional(),
   brand: z
     .string()
     .regex(/^[a-z][a-z0-9]*$/, 'must consist of lower-case letters and digits')
@@ -102,15 +120,18 @@ export function completeOptions(options: ServiceOptions<ApplicationDefinitions>)
     handlerTimeout: 10_000,
     report: () => undefined,
     now: () => new Date(),
+    users: undefined,
+    limits: {},
     ...options,
     security: providersOf(options.security),
   }
 }
 
-function providersOf(value: unknown): readonly SecurityProvider[] {
-  return (Array.isArray(value) ? value : [value]) as readonly SecurityProvider[]
+function providersOf(value: unknown): readonly Security[] {
+  return (Array.isArray(value) ? value : [value]) as readonly Security[]
 }
 
-function isProvider(value: SecurityProvider | undefined): boolean {
-  return typeof value?.authenticate === 'function'
+function isProvider(value: Security | undefined): boolean {
+  if (value === undefined) return false
+  return 'anyone' in value || typeof value.identify === 'function'
 }

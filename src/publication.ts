@@ -17,10 +17,13 @@ export function publish(
   maximumPageSize: number,
 ): Publication {
   const byApplication = new Map<string, ReadonlyMap<string, PublishedCollection>>()
-  for (const [application, { collections }] of Object.entries(applications)) {
+  for (const [application, { collections, roles }] of Object.entries(applications)) {
     const published = Object.entries(collections).map(
       ([name, definition]) =>
-        [name, publishCollection(application, name, definition, maximumPageSize)] as const,
+        [
+          name,
+          publishCollection(application, name, definition, { maximumPageSize, roles }),
+        ] as const,
     )
     byApplication.set(application, new Map(published))
   }

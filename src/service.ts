@@ -7,22 +7,24 @@ import { encodeOutcome } from './event/outcome.ts'
 import { planEvent } from './event/plan.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from './event/request.ts'
 import { routeMethod } from './event/route.ts'
+import { requireRight, viewOf } from './event/view.ts'
 import { nestedAccess } from './execution/access.ts'
 import { runEvent } from './execution/run.ts'
 import type { Runtime } from './execution/runtime.ts'
-import { asServiceError } from './failure.ts'
+import { asServiceError, harmless } from './failure.ts'
 import { readBytes, requireJsonAccepted } from './http/read.ts'
 import { replyWriter } from './http/write.ts'
 import { inProcess, type InProcess } from './in-process.ts'
-import type { Observation } from './observation.ts'
 import { completeOptions, type ServiceOptions } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
 import { decodePath, originForm, splitTarget, type ResourcePath } from './protocol/path.ts'
 import { decodeQuery } from './protocol/query.ts'
 import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import { publish } from './publication.ts'
-import { authenticate } from './security/provider.ts'
-import { openOnce } from './storage/open-once.ts'
+import type { Keyring } from './security/key-store.ts'
+import { secure } from './security/secure.ts'
+import type { Users } from './security/user-store.ts'
+import { openOnce, whenOpen } from './storage/open-once.ts'
 import { workInProgress } from './work.ts'
 
 /** A running service: one door for requests, and the same events in process. */
@@ -31,6 +33,10 @@ export interface Service<Applications> extends RequestHandler {
   ready(): Promise<void>
   /** The events without HTTP, with the rights of a principal. */
   as(principal: Principal): InProcess<Applications>
+  /** The API keys of the service (section 2.6). */
+  readonly keys: Keyring
+  /** The users that the library keeps for the service. */
+  readonly users: Users
   /** Answers 503 from now on, waits for work in progress, and closes storage. */
   close(): Promise<void>
 }
@@ -43,7 +49,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   given: ServiceOptions<Applications>,
 ): Service<Applications> {
   const options = completeOptions(given)
-  const { maximumPageSize, storage, security, bodyLimit, bodyStatus } = options
+  const { maximumPageSize, storage, bodyLimit, bodyStatus, now } = options
   const applications = checkApplications(options.applications, { maximumPageSize })
   const publication = publish(applications, maximumPageSize)
   const headers = brandedHeaders(options.brand)
@@ -51,21 +57,14 @@ export function createService<const Applications extends ApplicationDefinitions>
     options.serviceVersion === false ? {} : { [headers.version]: options.serviceVersion }
   const writer = replyWriter(version)
   const work = workInProgress()
-  const report: Runtime['report'] = (observation) => {
-    // A host whose report fails has nobody left to tell.
-    try {
-      const tell: (observation: Observation) => unknown = options.report
-      const told = tell(observation)
-      if (told instanceof Promise) told.catch(() => undefined)
-    } catch {}
-  }
+  const report = harmless(options.report)
   const runtime: Runtime = {
     adapter: storage,
     collectionOf: publication.collectionOf,
     access: nestedAccess,
     report,
     handlerTimeout: options.handlerTimeout,
-    now: options.now,
+    now,
     waiting: new WeakMap(),
     enter: (begin) => {
       const opening = storageOpen()
@@ -73,7 +72,18 @@ export function createService<const Applications extends ApplicationDefinitions>
     },
     track: (background) => void work.run(() => background).catch(() => undefined),
   }
-  const storageOpen = openOnce(() => storage.open(publication.collections))
+  const defer = (background: () => Promise<unknown>): void => {
+    runtime.track(new Promise((resolve) => setTimeout(resolve)).then(background))
+  }
+  const security = secure({
+    ...options,
+    storage: whenOpen(storage, () => storageOpen()),
+    report,
+    defer,
+  })
+  const storageOpen = openOnce(() =>
+    storage.open([...publication.collections, ...security.collections]),
+  )
   let closing: Promise<void> | undefined
 
   return {
@@ -82,6 +92,8 @@ export function createService<const Applications extends ApplicationDefinitions>
         ? handle(request).catch(refuse)
         : Promise.resolve(refuse(unavailable('closing'))),
     ready: async () => storageOpen(),
+    keys: security.keys,
+    users: security.users,
     as: (principal) => inProcess<Applications>(runtime, publication, principal),
     close: () => (closing ??= close()),
   }
@@ -91,13 +103,15 @@ export function createService<const Applications extends ApplicationDefinitions>
     const path = decodePath(target.path)
     const known = publication.find(path.application, path.collection)
     const name = routeMethod(request.method, path, known)
-    const principal = await authenticate(security, request)
+    const principal = await security.gate(request)
     const collection = requireFound(known, path)
+    requireRight(collection, name, principal)
+    const view = viewOf(collection, principal)
     requireJsonAccepted(request)
     const bytes =
       name === 'Insert' || name === 'Update' ? await readBytes(request, bodyLimit) : noBytes
-    const query = decodeQuery(target.query)
-    const plan = planEvent(name, { collection, key: path.key, query }, options)
+    const query = decodeQuery(security.cleanQuery(target.query))
+    const plan = planEvent(name, { view, key: path.key, query }, options)
     const confirmed = decodeIgnoredWarnings(request.header(headers.ignoreWarnings))
     const event = plan(bytes)
     const caller = { principal, confirmed, signal: () => request.signal }

@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Condition, Row, SortField, StorageQuery } from '../event/event.ts'
+import type { Condition, Row, SortField, StorageQuery } from '../event/query.ts'
 import type {
   MaybePromise,
   StorageAbilities,

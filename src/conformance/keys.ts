@@ -1,4 +1,4 @@
-import type { Row } from '../event/event.ts'
+import type { Row } from '../event/query.ts'
 import { equal, refused } from './assertion.ts'
 import { equals, find, findValues, store, write, type ConformanceCase } from './case.ts'
 import { customers, orderLines, passes, rowOf, samples } from './collections.ts'

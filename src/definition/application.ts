@@ -4,6 +4,8 @@ import type { CollectionDefinition } from './collection.ts'
 export interface ApplicationDefinition {
   /** The collections by endpoint name. */
   readonly collections: Readonly<Record<string, CollectionDefinition>>
+  /** The roles that may use the application: a caller needs one of them. Default: everybody (D45). */
+  readonly roles?: readonly string[]
   readonly description?: string
 }
 

@@ -1,6 +1,7 @@
 import type { Fields } from './field.ts'
 import type { CustomEvent, Handlers, PublishedEventName } from './handler.ts'
 import type { CollectionShape, Draft } from './item.ts'
+import type { EventRoles, RowRule } from './rights.ts'
 import type { Validation } from './validation.ts'
 
 /** What a collection is, as plain data that a JSON file can hold as well. */
@@ -9,6 +10,10 @@ export interface CollectionData {
   readonly publishes?: readonly PublishedEventName[]
   /** Items a page: when the request names no `$limit`, and at most. Default 10 and 100 (section 8). */
   readonly pageSize?: { readonly default?: number; readonly maximum?: number }
+  /** The roles that may use the collection: a caller needs one of them. Default: everybody (D45). */
+  readonly roles?: readonly string[]
+  /** The roles that may invoke each event, besides `roles`. Default: everybody (D45). */
+  readonly eventRoles?: EventRoles
   /** The name in storage. Default: the endpoint name. */
   readonly table?: string
   /** For people and for generated documentation. */
@@ -18,6 +23,8 @@ export interface CollectionData {
 /** What a collection does: the host's code around its events. */
 export interface CollectionBehaviour<C extends CollectionShape, U = object> {
   readonly validations?: readonly Validation<Draft<C>>[]
+  /** Narrows what each caller sees and writes to some rows. Default: all rows (D45). */
+  readonly rows?: RowRule<C>
   /** Handlers before, after and after the commit of the contract's events. */
   readonly events?: Handlers<C>
   /** User-defined events: code with a name, for in-process calls only (section 6). */

@@ -5,6 +5,7 @@ import { compileConstraints } from './constraints.ts'
 import type { Bounds, DecimalOptions, Field, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import { publishableEvents } from './published.ts'
+import { rightsMistakes } from './rights-mistakes.ts'
 import type { Json } from '../protocol/json.ts'
 
 /** What is wrong with well-formed applications: names that fit nothing, values that can't be. */
@@ -37,6 +38,7 @@ function checkCollection(
     ...checkColumns(collection),
     ...checkPages(collection, maximumPageSize),
     ...checkRules(collection),
+    ...rightsMistakes(collection),
   ]
 }
 

@@ -33,6 +33,13 @@ export interface FieldOptions<Value> {
   readonly default?: Value | (() => Value)
   /** Whether consumers may not set the field. Handlers may. Default false. */
   readonly readOnly?: boolean
+  /**
+   * The roles that see the field (D45). For everybody else it does not exist: not in answers, `$fields`,
+   * `$sort`, `$q` or conditions. Default: everybody; an empty list: nobody.
+   */
+  readonly readableBy?: readonly string[]
+  /** The roles that may set the field (D45). Default: everybody, unless it is read-only. */
+  readonly writableBy?: readonly string[]
   /** Whether `$q` looks into the field (D7). Default true, but false for double, boolean and json. */
   readonly search?: boolean
   /** The only values that are allowed. */

@@ -95,6 +95,12 @@ export interface Reach {
   (collection: string): CollectionAccess<CollectionShape>
 }
 
+/** Collections without the limits of the caller: no roles, no row rules, no field rights (D45). */
+export interface System {
+  readonly collection: Reach
+  readonly find: Find
+}
+
 /** What every handler sees. */
 export interface HandlerContext {
   readonly event: EventName
@@ -103,8 +109,11 @@ export interface HandlerContext {
   readonly signal: AbortSignal
   /** The service's clock. */
   readonly now: () => Date
+  /** With the caller's rights (D45), as everything that a handler does unless it says otherwise. */
   readonly collection: Reach
   readonly find: Find
+  /** The same, with every right: for what the host does on its own account. */
+  readonly system: System
   /** Adds a validation result of severity error: the event will be rejected. */
   error(message: string, field?: string): void
   /** Adds a warning: the save is held back until the consumer confirms. `name` identifies it. */

@@ -4,6 +4,7 @@ import type { Field } from './field.ts'
 import { fieldTypes, type FieldType } from './field-type.ts'
 import type { Handlers, PublishedEventName } from './handler.ts'
 import type { CollectionShape, Draft } from './item.ts'
+import type { EventRoles, RowRule } from './rights.ts'
 import type { Validation } from './validation.ts'
 
 /** A field with everything that start-up can know about it. */
@@ -21,6 +22,9 @@ export interface PublishedField {
   readonly required: boolean
   readonly readOnly: boolean
   readonly search: boolean
+  /** The roles that may read, and that may write; undefined: everybody (D45). */
+  readonly readableBy: readonly string[] | undefined
+  readonly writableBy: readonly string[] | undefined
   readonly inKey: boolean
   /** `uuid`, `now` or `database`; undefined when nothing is generated. */
   readonly generated: 'uuid' | 'now' | 'database' | undefined
@@ -47,10 +51,21 @@ export interface PublishedCollection {
   readonly defaultNames: readonly string[]
   readonly searchNames: readonly string[]
   readonly publishes: ReadonlySet<PublishedEventName>
+  /** The lists of roles by event: a caller needs one role of each list (D45). */
+  readonly rolesFor: Readonly<Record<PublishedEventName, readonly (readonly string[])[]>>
+  readonly rows: RowRule<CollectionShape> | undefined
   readonly pageSize: { readonly default: number; readonly maximum: number }
   readonly validations: readonly Validation<Draft<CollectionShape>>[]
   readonly events: Handlers<CollectionShape>
   readonly constraints: CheckConstraints
+}
+
+/** What a collection takes over from its application and service. */
+export interface PublishOptions {
+  /** The largest page maximum, in items. Default 100. */
+  readonly maximumPageSize?: number
+  /** The roles that may use the application. Default: everybody. */
+  readonly roles?: readonly string[] | undefined
 }
 
 /** Completes a checked definition. The defaults of section 8 apply where it is silent. */
@@ -58,28 +73,24 @@ export function publishCollection(
   application: string,
   name: string,
   definition: CollectionDefinition,
-  maximumPageSize = 100,
+  { maximumPageSize = 100, roles }: PublishOptions = {},
 ): PublishedCollection {
   const keyNames = typeof definition.key === 'string' ? [definition.key] : (definition.key ?? [])
   const fields = Object.entries(definition.fields).map(([field, declared]) =>
     publishField(field, declared, keyNames.includes(field)),
   )
-  const byName = new Map(fields.map((field) => [field.name, field]))
-  const key = keyNames.map((part) => byName.get(part) as PublishedField)
+  const key = keyNames.map((part) => fields.find(({ name }) => name === part) as PublishedField)
   const maximum = definition.pageSize?.maximum ?? maximumPageSize
   return Object.freeze({
     application,
     name,
     definition,
     table: definition.table ?? name,
-    fields: Object.freeze(fields),
-    byName,
     key,
-    tieBreakers: key.length > 0 ? key : fields.filter((field) => field.kind.compare !== undefined),
-    allNames: namesOf(fields),
-    defaultNames: namesOf(fields.filter((field) => field.includeByDefault)),
-    searchNames: namesOf(fields.filter((field) => field.search)),
+    ...selections(fields, key),
     publishes: new Set(definition.publishes ?? publishableEvents(key.length > 0)),
+    rolesFor: rolesByEvent([roles, definition.roles], definition.eventRoles),
+    rows: definition.rows,
     pageSize: { default: definition.pageSize?.default ?? Math.min(10, maximum), maximum },
     validations: Object.freeze([...(definition.validations ?? [])]),
     events: freezeHandlers(definition.events ?? {}),
@@ -89,9 +100,47 @@ export function publishCollection(
   })
 }
 
+/** The collection as if it had these of its fields only. They contain its key. */
+export function withFields(
+  collection: PublishedCollection,
+  fields: readonly PublishedField[],
+): PublishedCollection {
+  return Object.freeze({ ...collection, ...selections(fields, collection.key) })
+}
+
 /** The events that a collection can publish: without a key items have no path. */
 export function publishableEvents(hasKey: boolean): readonly PublishedEventName[] {
   return hasKey ? ['Filter', 'Insert', 'Update', 'Delete'] : ['Filter', 'Insert']
+}
+
+type Selections = Pick<
+  PublishedCollection,
+  'fields' | 'byName' | 'tieBreakers' | 'allNames' | 'defaultNames' | 'searchNames'
+>
+
+function selections(fields: readonly PublishedField[], key: readonly PublishedField[]): Selections {
+  return {
+    fields: Object.freeze(fields),
+    byName: new Map(fields.map((field) => [field.name, field])),
+    tieBreakers: key.length > 0 ? key : fields.filter((field) => field.kind.compare !== undefined),
+    allNames: namesOf(fields),
+    defaultNames: namesOf(fields.filter((field) => field.includeByDefault)),
+    searchNames: namesOf(fields.filter((field) => field.search)),
+  }
+}
+
+function rolesByEvent(
+  everyEvent: readonly (readonly string[] | undefined)[],
+  byEvent: EventRoles = {},
+): PublishedCollection['rolesFor'] {
+  const lists = (event: PublishedEventName) =>
+    [...everyEvent, byEvent[event]].filter((roles) => roles !== undefined)
+  return {
+    Filter: lists('Filter'),
+    Insert: lists('Insert'),
+    Update: lists('Update'),
+    Delete: lists('Delete'),
+  }
 }
 
 function freezeHandlers(events: Handlers<CollectionShape>): Handlers<CollectionShape> {
@@ -120,6 +169,8 @@ function publishField(name: string, declared: Field, inKey: boolean): PublishedF
     required: inKey || (definition.required ?? false),
     readOnly: definition.readOnly ?? false,
     search: definition.search ?? kind.searchable,
+    readableBy: definition.readableBy,
+    writableBy: definition.writableBy,
     inKey,
     generated: 'generated' in definition ? definition.generated : undefined,
   })

@@ -21,10 +21,17 @@ const fieldName = z
   .max(64)
   .refine((name) => !(name in Object.prototype), 'is a name that JavaScript uses itself')
 
+const roleNames = z.array(z.string().min(1))
+const roles = roleNames
+  .min(1, 'must name at least one role; leave it out to allow everybody')
+  .optional()
+
 const common = {
   includeByDefault: z.boolean().optional(),
   required: z.boolean().optional(),
   readOnly: z.boolean().optional(),
+  readableBy: roleNames.optional(),
+  writableBy: roleNames.optional(),
   search: z.boolean().optional(),
   column: z.string().min(1).optional(),
   description: z.string().optional(),
@@ -111,6 +118,23 @@ const saveHandlers = z.strictObject({
   committed: code.optional(),
 })
 
+const rowRule = z.strictObject({
+  equal: z
+    .record(
+      fieldName,
+      z.union([
+        z.string(),
+        z.number(),
+        z.boolean(),
+        z.null(),
+        z.strictObject({ attribute: z.string().min(1) }),
+        z.strictObject({ principal: z.literal('user') }),
+      ]),
+    )
+    .refine((equal) => Object.keys(equal).length > 0, 'must name at least one field'),
+  exceptRoles: roles,
+})
+
 const behaviour = {
   validations: z.array(validation).optional(),
   events: z
@@ -137,6 +161,11 @@ export function applicationsShape(form: Form) {
     pageSize: z
       .strictObject({ default: count.optional(), maximum: z.int().min(1).optional() })
       .optional(),
+    roles,
+    eventRoles: z
+      .strictObject({ Filter: roles, Insert: roles, Update: roles, Delete: roles })
+      .optional(),
+    rows: (form === 'code' ? z.union([code, rowRule]) : rowRule).optional(),
     table: z.string().min(1).optional(),
     description: z.string().optional(),
     ...(form === 'code' ? behaviour : {}),
@@ -145,6 +174,7 @@ export function applicationsShape(form: Form) {
     endpoint,
     z.strictObject({
       description: z.string().optional(),
+      roles,
       collections: z.record(endpoint, collection),
     }),
   )

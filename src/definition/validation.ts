@@ -1,5 +1,5 @@
 import type { Severity } from '../protocol/envelope.ts'
-import type { EventName, Find } from './handler.ts'
+import type { EventName, Find, System } from './handler.ts'
 import type { Principal } from './principal.ts'
 
 /** The events that rules may be checked on. `Change` checks what `Update` would, or `Insert` for a new item. */
@@ -11,8 +11,10 @@ export interface ValidationContext<I> {
   /** The item as it is stored; null for a new one. */
   readonly stored: Readonly<I> | null
   readonly principal: Principal
-  /** Looks up items of other collections, in the same transaction. */
+  /** Looks up items of other collections, in the same transaction and with the caller's rights (D45). */
   readonly find: Find
+  /** The same with every right. What it finds may tell the caller about rows it can't see. */
+  readonly system: Pick<System, 'find'>
   /** The service's clock. */
   readonly now: () => Date
   /** Aborted when the client has left or the rule has used up its time. */

@@ -1,7 +1,7 @@
 import { itemValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import type { Json } from '../protocol/json.ts'
-import type { ItemValues } from './event.ts'
+import type { ItemValues } from './query.ts'
 import { stored } from './submitted.ts'
 
 /** The canonical form of a value that host code produced. Throws a TypeError for a wrong type. */

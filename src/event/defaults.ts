@@ -2,7 +2,7 @@ import { withoutZeroFraction } from '../definition/calendar.ts'
 import type { Field } from '../definition/field.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import { acceptedType } from './accepted.ts'
-import type { ItemValues } from './event.ts'
+import type { ItemValues } from './query.ts'
 
 /**
  * A new item: the given values, and where there is none the field's default, generated value or

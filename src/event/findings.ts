@@ -1,8 +1,9 @@
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { StoredValue } from '../definition/field-type.ts'
-import type { PublishedCollection } from '../definition/published.ts'
-import type { DataEvent, ItemValues } from './event.ts'
+import type { DataEvent } from './event.ts'
+import type { ItemValues } from './query.ts'
 import { inDefinitionOrder } from './submitted.ts'
+import { entriesFor, type View } from './view.ts'
 
 /** A validation result before its identifier is known. */
 export interface Finding {
@@ -15,7 +16,7 @@ export interface Finding {
 
 /** What binds a warning to the request that it answered (D18). */
 export interface Occasion {
-  readonly collection: PublishedCollection
+  readonly view: View
   readonly event: DataEvent['type'] | 'Custom'
   readonly key: readonly StoredValue[]
   /** The submitted data in canonical form. */
@@ -48,14 +49,19 @@ export async function judge(
     const validationId = await identify(finding, occasion)
     if (!confirmed.has(validationId)) objections.push({ validationId, ...entry })
   }
-  return { objections: inDefinitionOrder(occasion.collection, objections), information }
+  const { view } = occasion
+  return {
+    objections: inDefinitionOrder(view.sendable, entriesFor(view, objections)),
+    information: entriesFor(view, information),
+  }
 }
 
 const untroubled: Judgement = { objections: [], information: [] }
 
 // The same data confirms, in any member order and on any instance; other data gets another id.
 async function identify(finding: Finding, occasion: Occasion): Promise<string> {
-  const { collection, event, key, data } = occasion
+  const { event, key, data } = occasion
+  const { collection } = occasion.view
   const canonicalData = collection.allNames
     .filter((name) => name in data)
     .map((name) => [name, data[name]])

@@ -6,7 +6,8 @@ import {
   type JsonText,
   type ValidationEntry,
 } from '../protocol/envelope.ts'
-import type { DataEvent, ItemValues, Row } from './event.ts'
+import type { DataEvent } from './event.ts'
+import type { ItemValues, Row } from './query.ts'
 import { encodeRow, encodeRows } from './serialize.ts'
 
 /** A page of items, as rows or as the JSON text that storage wrote. */
@@ -23,6 +24,7 @@ export interface PageOutcome {
 export interface ItemOutcome {
   readonly type: 'item'
   readonly collection: PublishedCollection
+  readonly select: readonly string[]
   readonly item: { readonly row: Row } | { readonly json: JsonText }
   readonly validations: readonly ValidationEntry[]
 }
@@ -60,8 +62,8 @@ export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http')
       return { status: 200, body: encodePage(items, count, validations) }
     }
     case 'item': {
-      const { collection, item, validations } = outcome
-      const text = 'json' in item ? item.json : encodeRow(collection, item.row, collection.allNames)
+      const { collection, select, item, validations } = outcome
+      const text = 'json' in item ? item.json : encodeRow(collection, item.row, select)
       return { status: 200, body: encodeItem(text, validations) }
     }
     case 'rejected': {

@@ -1,16 +1,9 @@
 import type { PublishedEventName } from '../definition/handler.ts'
 import type { StoredValue } from '../definition/field-type.ts'
-import type { PublishedCollection } from '../definition/published.ts'
 import { decodeBody } from '../protocol/json.ts'
 import { malformedQuery, unknownParameter, type DecodedQuery } from '../protocol/query.ts'
-import type {
-  Condition,
-  DataEvent,
-  DeleteEvent,
-  FilterEvent,
-  InsertEvent,
-  UpdateEvent,
-} from './event.ts'
+import type { DataEvent, DeleteEvent, FilterEvent, InsertEvent, UpdateEvent } from './event.ts'
+import type { Condition } from './query.ts'
 import {
   keyConditions,
   resolveConditions,
@@ -22,10 +15,11 @@ import {
 } from './resolve.ts'
 import { searchText } from './search.ts'
 import { checkSubmitted } from './submitted.ts'
+import type { View } from './view.ts'
 
 /** What the target of a request for a collection brings, decoded but not looked up. */
 export interface DecodedTarget {
-  readonly collection: PublishedCollection
+  readonly view: View
   /** The raw key of an item path. */
   readonly key: string | undefined
   readonly query: DecodedQuery
@@ -41,99 +35,95 @@ export type Plan = (bytes: Uint8Array) => DataEvent
  */
 export function planEvent(
   name: PublishedEventName,
-  { collection, key, query }: DecodedTarget,
+  { view, key, query }: DecodedTarget,
   rules: PageRules,
 ): Plan {
   if (name === 'Filter') {
-    if (key !== undefined) return planItem(collection, key, query)
-    const page = planPage(collection, query, rules)
+    if (key !== undefined) return planItem(view, key, query)
+    const page = planPage(view, query, rules)
     return () => page
   }
   if (query.conditions.size > 0 || Object.keys(query.collection).length > 0)
     throw unknownParameter()
-  if (name === 'Insert') return (bytes) => planInsert(collection, decodeBody(bytes))
-  const resolved = () => resolveKey(collection, key ?? '')
-  if (name === 'Delete') return () => planDelete(collection, resolved())
+  if (name === 'Insert') return (bytes) => planInsert(view, decodeBody(bytes))
+  const resolved = () => resolveKey(view.collection, key ?? '')
+  if (name === 'Delete') return () => planDelete(view, resolved())
   return (bytes) => {
     const body = decodeBody(bytes)
-    return planUpdate(collection, resolved(), body)
+    return planUpdate(view, resolved(), body)
   }
 }
 
 /** Resolves a GET of a collection: every name is looked up, every value typed, every limit applied. */
-export function planPage(
-  collection: PublishedCollection,
-  query: DecodedQuery,
-  rules: PageRules,
-): FilterEvent {
+export function planPage(view: View, query: DecodedQuery, rules: PageRules): FilterEvent {
   const { limit, offset, sort, fields, q, count } = query.collection
+  const { collection, readable } = view
+  const conditions = resolveConditions(readable, query.conditions)
   return {
     type: 'Filter',
     collection,
+    view,
     result: 'page',
     query: {
-      conditions: resolveConditions(collection, query.conditions),
+      conditions: withRows(conditions, view),
       search:
-        q === undefined || q === ''
-          ? null
-          : { fields: collection.searchNames, text: searchText(q) },
-      sort: resolveSort(collection, sort ?? []),
+        q === undefined || q === '' ? null : { fields: readable.searchNames, text: searchText(q) },
+      sort: resolveSort(readable, sort ?? []),
       limit: resolveLimit(collection, limit, rules),
       offset: offset ?? 0,
-      select: resolveSelection(collection, fields),
+      select: resolveSelection(readable, fields),
       count: count ?? false,
     },
   }
 }
 
 /** Resolves a GET of an item. Field names in the query are further conditions (D10). */
-export function planItem(
-  collection: PublishedCollection,
-  rawKey: string,
-  query: DecodedQuery,
-): Plan {
+export function planItem(view: View, rawKey: string, query: DecodedQuery): Plan {
   if (Object.keys(query.collection).length > 0) {
     throw malformedQuery('Parameters with a $ prefix act on collections, not on items.')
   }
-  const conditions = resolveConditions(collection, query.conditions)
+  const conditions = resolveConditions(view.readable, query.conditions)
   return () => {
-    const key = keyConditions(collection, resolveKey(collection, rawKey))
-    return itemEvent(collection, [...key, ...conditions])
+    const key = keyConditions(view.collection, resolveKey(view.collection, rawKey))
+    return itemEvent(view, [...key, ...conditions])
   }
 }
 
 /** A Filter for the one item that meets the conditions, which contain its key. */
-export function itemEvent(
-  collection: PublishedCollection,
-  conditions: readonly Condition[],
-): FilterEvent {
-  const select = collection.allNames
+export function itemEvent(view: View, given: readonly Condition[]): FilterEvent {
+  const conditions = withRows(given, view)
+  const select = view.readable.allNames
   const query = { conditions, search: null, sort: [], limit: 1, offset: 0, select, count: false }
-  return { type: 'Filter', collection, result: 'item', query }
+  return { type: 'Filter', collection: view.collection, view, result: 'item', query }
 }
 
 /** Resolves a POST on a collection. */
-export function planInsert(
-  collection: PublishedCollection,
-  body: Readonly<Record<string, unknown>>,
-): InsertEvent {
-  return { type: 'Insert', collection, submitted: checkSubmitted(collection, body) }
+export function planInsert(view: View, body: Readonly<Record<string, unknown>>): InsertEvent {
+  const { collection } = view
+  return { type: 'Insert', collection, view, submitted: checkSubmitted(view.sendable, body) }
 }
 
 /** Resolves a POST on an item. */
 export function planUpdate(
-  collection: PublishedCollection,
+  view: View,
   key: readonly StoredValue[],
   body: Readonly<Record<string, unknown>>,
 ): UpdateEvent {
-  const submitted = checkSubmitted(collection, body, key)
-  return { type: 'Update', collection, key, conditions: keyConditions(collection, key), submitted }
+  const { collection } = view
+  const submitted = checkSubmitted(view.sendable, body, key)
+  return { type: 'Update', collection, view, key, conditions: ownItem(view, key), submitted }
 }
 
 /** Resolves a DELETE of an item. */
-export function planDelete(
-  collection: PublishedCollection,
-  key: readonly StoredValue[],
-): DeleteEvent {
-  return { type: 'Delete', collection, key, conditions: keyConditions(collection, key) }
+export function planDelete(view: View, key: readonly StoredValue[]): DeleteEvent {
+  const { collection } = view
+  return { type: 'Delete', collection, view, key, conditions: ownItem(view, key) }
+}
+
+function ownItem(view: View, key: readonly StoredValue[]): readonly Condition[] {
+  return withRows(keyConditions(view.collection, key), view)
+}
+
+function withRows(conditions: readonly Condition[], { rows }: View): readonly Condition[] {
+  return rows.length === 0 ? conditions : [...conditions, ...rows]
 }

@@ -3,7 +3,7 @@ import type { PublishedCollection, PublishedField } from '../definition/publishe
 import { notFound } from '../errors.ts'
 import { decodeKey } from '../protocol/key.ts'
 import { malformedQuery, unknownParameter, type SortKey } from '../protocol/query.ts'
-import type { Condition, SortField } from './event.ts'
+import type { Condition, SortField } from './query.ts'
 
 const maximumSortKeys = 10
 

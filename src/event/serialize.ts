@@ -2,7 +2,7 @@ import type { StoredValue } from '../definition/field-type.ts'
 import { itemValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import type { JsonText } from '../protocol/envelope.ts'
-import type { ItemValues, Row } from './event.ts'
+import type { ItemValues, Row } from './query.ts'
 
 /** The item that a row stands for, with the named fields in their order. */
 export function itemOf(
@@ -29,7 +29,7 @@ export function encodeRow(
     const field = collection.byName.get(name) as PublishedField
     text += (text === '' ? '{' : ',') + field.member + encodeStored(field, row[name] ?? null)
   }
-  return `${text}}`
+  return text === '' ? '{}' : `${text}}`
 }
 
 /** The JSON text of a page of rows. */

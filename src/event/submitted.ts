@@ -4,11 +4,21 @@ import { itemValue } from '../definition/field-type.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
 import { unaddressable } from '../protocol/key.ts'
-import type { ItemValues, Submitted } from './event.ts'
+import type { ItemValues } from './query.ts'
 
 const maximumUnknown = 100
 const longestName = 256
 const longestEcho = 1000
+
+/** What a consumer sent to be saved, checked against the definition. */
+export interface Submitted {
+  /** The accepted values in canonical form. */
+  readonly values: Readonly<ItemValues>
+  /** What is wrong with the rest; empty when all is well. */
+  readonly faults: readonly ValidationEntry[]
+  /** The known fields as the consumer sent them, for the echo of a failed save. */
+  readonly echo: Readonly<ItemValues>
+}
 
 /**
  * Checks a body against the definition (D15, D16): unknown fields, types, sizes. `key` is the key of

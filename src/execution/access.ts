@@ -1,12 +1,19 @@
-import type { CollectionAccess, SaveOptions, SaveResult } from '../definition/handler.ts'
-import type { CollectionShape, Item } from '../definition/item.ts'
+import type {
+  CollectionAccess,
+  PublishedEventName,
+  SaveOptions,
+  SaveResult,
+} from '../definition/handler.ts'
+import type { CollectionShape, Draft, Item } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
-import type { DataEvent, ItemValues } from '../event/event.ts'
+import type { DataEvent } from '../event/event.ts'
+import type { ItemValues } from '../event/query.ts'
 import type { Outcome } from '../event/outcome.ts'
 import { itemEvent, planDelete, planInsert, planUpdate } from '../event/plan.ts'
 import { keyConditions } from '../event/resolve.ts'
 import { itemOf } from '../event/serialize.ts'
+import { requireRight, viewOf, type View } from '../event/view.ts'
 import { changeItem, newItem } from './change.ts'
 import { keyOf, pageOf } from './conditions.ts'
 import { inTransaction, runEvent, runNested } from './run.ts'
@@ -54,36 +61,48 @@ function access(
 ): CollectionAccess<CollectionShape> {
   const run = (event: DataEvent, { ignoreWarnings }: SaveOptions = {}): Promise<Outcome> =>
     way.event(event, { ...caller, confirmed: confirmedBy(ignoreWarnings ?? caller.confirmed) })
+  const viewFor = (event: PublishedEventName): View => {
+    requireRight(collection, event, caller.principal)
+    return viewOf(collection, caller.principal)
+  }
   return Object.freeze({
     filter: async (conditions = {}, options = {}) => {
-      const outcome = await run(pageOf(collection, conditions, options))
+      const outcome = await run(pageOf(viewFor('Filter'), conditions, options))
       if (outcome.type !== 'page' || !('rows' in outcome.page)) throw unexpected(outcome)
-      const items = outcome.page.rows.map((row) => itemOf(collection, row) as Item<CollectionShape>)
+      const items = outcome.page.rows.map(
+        (row) => itemOf(collection, row, outcome.select) as Item<CollectionShape>,
+      )
       return { items, count: outcome.count, validations: outcome.validations }
     },
     get: (key) =>
       unlessMissing(async () => {
+        const view = viewFor('Filter')
         const conditions = keyConditions(collection, keyOf(collection, key))
-        const result = saveResult(await run(itemEvent(collection, conditions)))
+        const result = saveResult(await run(itemEvent(view, conditions)))
         if (result.rejected) throw new Error(result.message)
         return result.item
       }),
-    new: () => way.unstored((running) => newItem(collection, { runtime, caller, running })),
+    new: async () => {
+      const view = viewFor('Insert')
+      const item = await way.unstored((running) => newItem(view, { runtime, caller, running }))
+      return item as Draft<CollectionShape>
+    },
     change: async (values, key) => {
       const parts = key === undefined ? undefined : keyOf(collection, key)
-      const change = { collection, values: values as ItemValues, key: parts }
+      const view = viewFor(key === undefined ? 'Insert' : 'Update')
+      const change = { view, values: values as ItemValues, key: parts }
       return way.unstored((running) => changeItem(change, { runtime, caller, running }))
     },
     insert: async (values, options) =>
-      saveResult(await run(planInsert(collection, values), options)),
+      saveResult(await run(planInsert(viewFor('Insert'), values), options)),
     update: (key, values, options) =>
       unlessMissing(async () => {
-        const event = planUpdate(collection, keyOf(collection, key), values)
+        const event = planUpdate(viewFor('Update'), keyOf(collection, key), values)
         return saveResult(await run(event, options))
       }),
     delete: (key, options) =>
       unlessMissing(async () => {
-        const event = planDelete(collection, keyOf(collection, key))
+        const event = planDelete(viewFor('Delete'), keyOf(collection, key))
         return saveResult(await run(event, options))
       }),
   } satisfies CollectionAccess<CollectionShape>)
@@ -99,7 +118,7 @@ function saveResult(outcome: Outcome): SaveResult<Item<CollectionShape>> {
     return { rejected: true, message, validations }
   }
   if (outcome.type !== 'item' || !('row' in outcome.item)) throw unexpected(outcome)
-  const item = itemOf(outcome.collection, outcome.item.row) as Item<CollectionShape>
+  const item = itemOf(outcome.collection, outcome.item.row, outcome.select) as Item<CollectionShape>
   return { rejected: false, item, validations: outcome.validations }
 }
 

@@ -1,46 +1,55 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { SaveResult } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
-import type { PublishedCollection } from '../definition/published.ts'
 import { acceptedItem } from '../event/accepted.ts'
 import { completeItem } from '../event/defaults.ts'
-import type { ItemValues } from '../event/event.ts'
+import type { ItemValues } from '../event/query.ts'
 import { planInsert, planUpdate } from '../event/plan.ts'
+import { rowValues } from '../event/rows.ts'
+import { readableValues, type View } from '../event/view.ts'
 import type { Terms } from './runtime.ts'
 import { examine, judgeSave, openInsert, openUpdate, refuseFaults } from './save.ts'
 import { openScope } from './scope.ts'
 
 /** New: an item with its defaults, not stored (section 6). */
-export async function newItem(collection: PublishedCollection, terms: Terms): Promise<ItemValues> {
+export async function newItem(view: View, terms: Terms): Promise<Readonly<ItemValues>> {
+  const { collection, rows } = view
   const scope = openScope(terms, { collection, event: 'New' })
-  const item = await scope.call('default', () => completeItem(collection, {}, terms.runtime.now))
+  const item = await scope.call('default', () =>
+    completeItem(collection, rowValues(collection, rows), terms.runtime.now),
+  )
   const after = collection.events.New?.after
-  if (after === undefined) return item
+  if (after === undefined) return readableValues(view, item)
   await scope.call('after', () => after({ ...scope.context(), item }))
-  return scope.call('after', () => acceptedItem(collection, item))
+  const accepted = await scope.call('after', () => acceptedItem(collection, item))
+  return readableValues(view, accepted)
 }
 
 /** What a Change is about: values for a new item, or for the item with a key. */
 export interface Change {
-  readonly collection: PublishedCollection
+  readonly view: View
   readonly values: Readonly<ItemValues>
   readonly key: readonly StoredValue[] | undefined
 }
 
 /** Change: defaults and validations of the save that these values would make, not stored (section 6). */
 export async function changeItem(
-  { collection, values, key }: Change,
+  { view, values, key }: Change,
   terms: Terms,
 ): Promise<SaveResult<Draft<CollectionShape>>> {
   const save =
     key === undefined
-      ? await openInsert(planInsert(collection, values), terms)
-      : await openUpdate(planUpdate(collection, key, values), terms)
+      ? await openInsert(planInsert(view, values), terms)
+      : await openUpdate(planUpdate(view, key, values), terms)
   const refusal = refuseFaults(save) ?? (await examine(save, terms, ['validations']))
   if (refusal !== undefined) {
     const { message, validations } = refusal
     return { rejected: true, message, validations }
   }
   const { information } = await judgeSave(save, terms)
-  return { rejected: false, item: save.draft, validations: information }
+  return {
+    rejected: false,
+    item: readableValues(view, save.draft) as Draft<CollectionShape>,
+    validations: information,
+  }
 }

@@ -2,10 +2,12 @@ import type { FilterOptions } from '../definition/handler.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import { acceptedType } from '../event/accepted.ts'
-import type { Condition, FilterEvent } from '../event/event.ts'
+import type { FilterEvent } from '../event/event.ts'
+import type { Condition } from '../event/query.ts'
 import { completeSort } from '../event/resolve.ts'
 import { searchText } from '../event/search.ts'
 import { stored } from '../event/submitted.ts'
+import type { View } from '../event/view.ts'
 import { parameters } from '../protocol/query.ts'
 
 /** Conditions of host code in the language of storage. Throws a TypeError for what no field can equal. */
@@ -36,11 +38,12 @@ const everything = Number.MAX_SAFE_INTEGER
 
 /** A Filter of host code, with all fields. Throws a TypeError for names and numbers that can't be. */
 export function pageOf(
-  collection: PublishedCollection,
+  view: View,
   conditions: Readonly<Record<string, unknown>>,
   options: FilterOptions,
 ): FilterEvent {
   const { limit = everything, offset = 0, sort = [], q = '', count = false } = options
+  const { readable } = view
   for (const number of [limit, offset]) {
     if (!Number.isSafeInteger(number) || number < 0) {
       throw new TypeError('limit and offset must be whole numbers.')
@@ -49,20 +52,20 @@ export function pageOf(
   const keys = sort.length === 0 ? [] : parameters.sort.decode(sort.join(','))
   if (keys === undefined) throw new TypeError(`sort ${parameters.sort.rule}.`)
   for (const { field } of keys) {
-    if (fieldOf(collection, field).kind.compare === undefined) {
+    if (fieldOf(readable, field).kind.compare === undefined) {
       throw new TypeError(`The field ${field} can not be sorted.`)
     }
   }
   const query = {
-    conditions: conditionsOf(collection, conditions),
-    search: q === '' ? null : { fields: collection.searchNames, text: searchText(q) },
-    sort: completeSort(collection, keys),
+    conditions: [...conditionsOf(readable, conditions), ...view.rows],
+    search: q === '' ? null : { fields: readable.searchNames, text: searchText(q) },
+    sort: completeSort(readable, keys),
     limit,
     offset,
-    select: collection.allNames,
+    select: readable.allNames,
     count,
   }
-  return { type: 'Filter', collection, result: 'page', query }
+  return { type: 'Filter', collection: view.collection, view, result: 'page', query }
 }
 
 function fieldOf(collection: PublishedCollection, name: string): PublishedField {

@@ -1,4 +1,5 @@
-import type { EventName, Find, HandlerContext, Reach } from '../definition/handler.ts'
+import type { EventName, Find, HandlerContext, Reach, System } from '../definition/handler.ts'
+import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Finding } from '../event/findings.ts'
 import { Refusal } from './guard.ts'
@@ -12,14 +13,18 @@ export function handlerContext(
 ): HandlerContext {
   const { runtime, caller } = terms
   const left = caller.signal()
-  const reach = ((reference: string) => {
-    const reached = runtime.collectionOf(collection.application, reference)
-    return runtime.access({ ...terms, caller: { ...caller, confirmed: new Set() } }, reached)
-  }) as Reach
-  const find = (async (reference: string, conditions?: never, options = {}) => {
-    const page = await reach(reference).filter(conditions, options)
-    return page.items
-  }) as Find
+  const reachAs = (principal: Principal): System => {
+    const reach = ((reference: string) => {
+      const reached = runtime.collectionOf(collection.application, reference)
+      const own = { ...caller, principal, confirmed: new Set<string>() }
+      return runtime.access({ ...terms, caller: own }, reached)
+    }) as Reach
+    const find = (async (reference: string, conditions?: never, options = {}) => {
+      const page = await reach(reference).filter(conditions, options)
+      return page.items
+    }) as Find
+    return { collection: reach, find }
+  }
   const add = (severity: Finding['severity'], name: string, message: unknown, field?: string) => {
     if (typeof message !== 'string' || message === '') {
       throw new TypeError('The message of a validation must be a text that is not empty.')
@@ -31,8 +36,8 @@ export function handlerContext(
     principal: caller.principal,
     signal: left === undefined ? stop : AbortSignal.any([left, stop]),
     now: runtime.now,
-    collection: reach,
-    find,
+    ...reachAs(caller.principal),
+    system: reachAs(system),
     error: (message, field) => {
       add('error', event, message, field)
     },

@@ -3,6 +3,7 @@ import type { CollectionShape } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { judge } from '../event/findings.ts'
 import { reject } from '../event/outcome.ts'
+import { viewOf } from '../event/view.ts'
 import { Undo } from './guard.ts'
 import { inTransaction } from './run.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
@@ -26,13 +27,14 @@ export async function runCustom(
     throw new TypeError(`${collection.name} has no user-defined event ${name}.`)
   const work = async (running: Running): Promise<CustomResult<unknown>> => {
     const terms = { runtime, caller, running: { ...running, depth: 1 } }
+    const view = viewOf(collection, caller.principal)
     const scope = openScope(terms, { collection, event: 'Custom', name })
     const own = runtime.access(terms, collection)
     let result: unknown
     await scope.untilRefused(async () => {
       result = await scope.call(name, () => handler({ ...scope.context(), own }, input))
     })
-    const occasion = { collection, event: 'Custom', key: [], data: {} } as const
+    const occasion = { view, event: 'Custom', key: [], data: {} } as const
     const { objections, information } = await judge(scope.findings, occasion, new Set())
     // Nothing here waits for a confirmation: warnings are only listed, as on a Filter.
     const errors = objections.filter((entry) => entry.severity === 'error')

@@ -5,6 +5,7 @@ import type { DeleteEvent } from '../event/event.ts'
 import { judge } from '../event/findings.ts'
 import { reject, type Outcome } from '../event/outcome.ts'
 import { itemOf } from '../event/serialize.ts'
+import { readableValues } from '../event/view.ts'
 import { checkRules, rulesOn } from './rules.ts'
 import type { Terms } from './runtime.ts'
 import { openScope } from './scope.ts'
@@ -12,10 +13,10 @@ import { finishWrite, readItem } from './write.ts'
 
 /** Delete: before, validations, the removal, after (section 6). */
 export async function deleteItem(event: DeleteEvent, terms: Terms): Promise<Outcome> {
-  const { collection, conditions, key } = event
+  const { collection, view, conditions, key } = event
   const scope = openScope(terms, { collection, event: 'Delete' })
   const judged = () =>
-    judge(scope.findings, { collection, event: 'Delete', key, data: {} }, terms.caller.confirmed)
+    judge(scope.findings, { view, event: 'Delete', key, data: {} }, terms.caller.confirmed)
 
   const before = collection.events.Delete?.before
   const rules = rulesOn(collection, 'Delete')
@@ -27,11 +28,12 @@ export async function deleteItem(event: DeleteEvent, terms: Terms): Promise<Outc
       await checkRules(rules, scope, { event: 'Delete', item: stored, stored })
     })
     const { objections } = await judged()
-    if (objections.length > 0) return reject('Delete', stored, objections)
+    if (objections.length > 0) return reject('Delete', readableValues(view, stored), objections)
   }
 
   const row = await terms.running.transaction.delete(collection, conditions)
   if (row === undefined) throw notFound()
   const stored = Object.freeze(itemOf(collection, row))
-  return finishWrite({ event, scope, row, stored, echo: stored, judged }, terms)
+  const echo = readableValues(view, stored)
+  return finishWrite({ event, scope, row, stored, echo, judged }, terms)
 }

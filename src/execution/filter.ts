@@ -2,7 +2,8 @@ import type { AfterFilter, BeforeFilter } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { notFound } from '../errors.ts'
 import { acceptedItem } from '../event/accepted.ts'
-import type { Condition, FilterEvent, ItemValues, Row } from '../event/event.ts'
+import type { FilterEvent } from '../event/event.ts'
+import type { Condition, ItemValues, Row } from '../event/query.ts'
 import { judge } from '../event/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type PageOutcome } from '../event/outcome.ts'
 import { itemOf } from '../event/serialize.ts'
@@ -22,13 +23,15 @@ export function hasFilterHandlers({ collection }: FilterEvent): boolean {
 export async function filterAsText(adapter: StorageAdapter, event: FilterEvent): Promise<Outcome> {
   const text = await adapter.filterText?.(event.collection, event.query)
   if (text === undefined) return filterAsRows(adapter, event)
-  const { collection, query } = event
+  const { collection } = event
+  const { select } = event.query
   if (event.result === 'item') {
     if (text.length === 0) throw notFound()
-    return { type: 'item', collection, item: { json: text.json.slice(1, -1) }, validations: [] }
+    const item = { json: text.json.slice(1, -1) }
+    return { type: 'item', collection, select, item, validations: [] }
   }
   const { json, count } = text
-  return { type: 'page', collection, select: query.select, page: { json }, count, validations: [] }
+  return { type: 'page', collection, select, page: { json }, count, validations: [] }
 }
 
 /** A Filter without handlers whose rows are needed. */
@@ -65,7 +68,7 @@ export async function filterWithHandlers(event: FilterEvent, terms: Terms): Prom
     items = await scope.call('after', () => items.map((item) => acceptedItem(collection, item)))
   })
   // Nothing is saved, so there is nothing to confirm: warnings are only listed.
-  const occasion = { collection, event: 'Filter', key: [], data: {} } as const
+  const occasion = { view: event.view, event: 'Filter', key: [], data: {} } as const
   const { objections, information } = await judge(scope.findings, occasion, noneConfirmed)
   if (objections.some((entry) => entry.severity === 'error'))
     return reject('Filter', undefined, objections)
@@ -98,18 +101,12 @@ function outcomeOf(
   rows: readonly Row[],
   count: number | null,
 ): PageOutcome | ItemOutcome {
-  const { collection, query } = event
+  const { collection } = event
+  const { select } = event.query
   if (event.result === 'page') {
-    return {
-      type: 'page',
-      collection,
-      select: query.select,
-      page: { rows },
-      count,
-      validations: [],
-    }
+    return { type: 'page', collection, select, page: { rows }, count, validations: [] }
   }
   const [row] = rows
   if (row === undefined) throw notFound()
-  return { type: 'item', collection, item: { row }, validations: [] }
+  return { type: 'item', collection, select, item: { row }, validations: [] }
 }

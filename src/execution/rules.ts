@@ -3,7 +3,7 @@ import type { CollectionShape, Draft } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { StandardSchema, ValidatedEvent, Validation } from '../definition/validation.ts'
 import type { Finding } from '../event/findings.ts'
-import type { ItemValues } from '../event/event.ts'
+import type { ItemValues } from '../event/query.ts'
 import type { Scope } from './scope.ts'
 
 type Rule = Validation<Draft<CollectionShape>>
@@ -27,9 +27,17 @@ export async function checkRules(
 ): Promise<void> {
   if (rules.length === 0) return
   const item = Object.freeze({ ...subject.item }) as Readonly<Draft<CollectionShape>>
-  const { principal, find, now, signal } = scope.context()
+  const { principal, find, system, now, signal } = scope.context()
   const stored = subject.stored
-  const context = Object.freeze({ event: subject.event, stored, principal, find, now, signal })
+  const context = Object.freeze({
+    event: subject.event,
+    stored,
+    principal,
+    find,
+    system: { find: system.find },
+    now,
+    signal,
+  })
   for (const rule of rules) {
     if ('check' in rule) {
       const verdict = await scope.call(rule.name, () => rule.check(item, context))

@@ -1,13 +1,16 @@
 import type { BeforeInsert, BeforeUpdate } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import { notFound } from '../errors.ts'
+import { forbidden, notFound } from '../errors.ts'
 import { acceptedItem } from '../event/accepted.ts'
 import { completeItem } from '../event/defaults.ts'
-import type { InsertEvent, ItemValues, Row, UpdateEvent } from '../event/event.ts'
+import type { InsertEvent, UpdateEvent } from '../event/event.ts'
+import type { ItemValues, Row } from '../event/query.ts'
 import { judge, type Judgement } from '../event/findings.ts'
 import { reject, type Outcome, type RejectedOutcome } from '../event/outcome.ts'
+import { isAmong, rowValues } from '../event/rows.ts'
 import { fault, inDefinitionOrder, keyFaults, requiredFaults, stored } from '../event/submitted.ts'
+import { entriesFor } from '../event/view.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { checkRules, rulesOn } from './rules.ts'
 import type { Terms } from './runtime.ts'
@@ -63,7 +66,8 @@ export async function updateItem(event: UpdateEvent, terms: Terms): Promise<Outc
 export async function openInsert(event: InsertEvent, terms: Terms): Promise<Save> {
   const { collection } = event
   const scope = openScope(terms, { collection, event: 'Insert' })
-  const given = writable(event, terms)
+  // What the caller leaves out takes the value of the caller's own rows.
+  const given = { ...rowValues(collection, event.view.rows), ...writable(event, terms) }
   const draft = await scope.call('default', () =>
     completeItem(collection, given, terms.runtime.now),
   )
@@ -85,10 +89,11 @@ export async function openUpdate(event: UpdateEvent, terms: Terms): Promise<Save
  */
 export function refuseFaults(save: Save): RejectedOutcome | undefined {
   if (save.faults.length === 0) return undefined
-  const { collection, submitted, type } = save.event
+  const { view, submitted, type } = save.event
   const named = new Set(save.faults.map((entry) => entry.field))
   const missing = incomplete(save).filter((entry) => !named.has(entry.field))
-  return reject(type, submitted.echo, inDefinitionOrder(collection, [...save.faults, ...missing]))
+  const entries = [...save.faults, ...entriesFor(view, missing)]
+  return reject(type, submitted.echo, inDefinitionOrder(view.sendable, entries))
 }
 
 /** Runs the host's code around a save that has no faults of its own; a rejection when it objects. */
@@ -100,6 +105,7 @@ export async function examine(
   const { event, scope } = save
   await scope.untilRefused(async () => {
     if (steps.includes('before')) await runBefore(save)
+    requireOwnRow(save)
     if (steps.includes('validations')) await validate(save)
   })
   const { objections } = await judgeSave(save, terms)
@@ -108,13 +114,9 @@ export async function examine(
 
 /** What the findings of a save amount to. */
 export function judgeSave({ event, scope }: Save, { caller }: Terms): Promise<Judgement> {
-  const { collection, type, submitted } = event
+  const { view, type, submitted } = event
   const key = event.type === 'Update' ? event.key : []
-  return judge(
-    scope.findings,
-    { collection, event: type, key, data: submitted.values },
-    caller.confirmed,
-  )
+  return judge(scope.findings, { view, event: type, key, data: submitted.values }, caller.confirmed)
 }
 
 async function runBefore({ event, scope, stored: item, draft }: Save): Promise<void> {
@@ -140,7 +142,7 @@ async function write(save: Save, terms: Terms, store: () => Row | Promise<Row>):
   const { event, scope } = save
   const { collection, type, submitted } = event
   const result = await storeOrFault(collection, store)
-  if ('fault' in result) return reject(type, submitted.echo, [result.fault])
+  if ('fault' in result) return reject(type, submitted.echo, entriesFor(event.view, [result.fault]))
   const { row } = result
   const judged = () => judgeSave(save, terms)
   return finishWrite(
@@ -149,15 +151,20 @@ async function write(save: Save, terms: Terms, store: () => Row | Promise<Row>):
   )
 }
 
+/** A save must leave the item among the rows of its caller (D45). */
+function requireOwnRow({ event, draft }: Save): void {
+  if (!isAmong(event.collection, event.view.rows, draft)) throw forbidden()
+}
+
 function allFaults(
-  { collection, submitted }: InsertEvent | UpdateEvent,
+  event: InsertEvent | UpdateEvent,
   before: Readonly<ItemValues>,
   terms: Terms,
 ): readonly ValidationEntry[] {
-  if (isByHandler(terms)) return submitted.faults
-  // A read-only field may be sent back unchanged (D16).
+  const { collection, submitted } = event
+  // A field that is closed to the caller may be sent back unchanged (D16).
   const changed = collection.fields
-    .filter((field) => field.readOnly && field.name in submitted.values)
+    .filter((field) => field.name in submitted.values && !maySet(field, event, terms))
     .filter(
       (field) => stored(field, submitted.values[field.name]) !== stored(field, before[field.name]),
     )
@@ -176,15 +183,22 @@ function incomplete({ event, stored: before, draft }: Save): readonly Validation
   return [...requiredFaults(collection, draft, touched), ...keyFaults(collection, draft)]
 }
 
-function writable({ collection, submitted }: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
-  if (isByHandler(terms)) return { ...submitted.values }
-  const isWritable = ([name]: [string, unknown]) => collection.byName.get(name)?.readOnly === false
+function writable(event: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
+  const { collection, submitted } = event
+  const isWritable = ([name]: [string, unknown]) => {
+    const field = collection.byName.get(name)
+    return field !== undefined && maySet(field, event, terms)
+  }
   return Object.fromEntries(Object.entries(submitted.values).filter(isWritable))
 }
 
 // Read-only fields are closed to consumers. An event inside another one is a handler's doing.
-function isByHandler({ running }: Terms): boolean {
-  return running.depth > 1
+function maySet(
+  field: PublishedField,
+  { view }: InsertEvent | UpdateEvent,
+  { running }: Terms,
+): boolean {
+  return view.mayWrite(field) && (running.depth > 1 || !field.readOnly)
 }
 
 function rowOf(

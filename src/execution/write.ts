@@ -2,11 +2,13 @@ import type { AfterSave, Committed } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { notFound } from '../errors.ts'
-import type { DeleteEvent, InsertEvent, ItemValues, Row, UpdateEvent } from '../event/event.ts'
+import type { DeleteEvent, InsertEvent, UpdateEvent } from '../event/event.ts'
+import type { ItemValues, Row } from '../event/query.ts'
 import type { Judgement } from '../event/findings.ts'
 import { reject, type Outcome } from '../event/outcome.ts'
 import { itemEvent } from '../event/plan.ts'
 import { itemOf } from '../event/serialize.ts'
+import { wholeView } from '../event/view.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { isStorageError, type MaybePromise, type StorageReader } from '../storage/adapter.ts'
 import { callHost } from './guard.ts'
@@ -18,7 +20,7 @@ export async function readItem(
   reader: StorageReader,
   event: UpdateEvent | DeleteEvent,
 ): Promise<ItemValues> {
-  const { query } = itemEvent(event.collection, event.conditions)
+  const { query } = itemEvent(wholeView(event.collection), event.conditions)
   const { rows } = await reader.filter(event.collection, query)
   const [row] = rows
   if (row === undefined) throw notFound()
@@ -63,7 +65,7 @@ export interface Written {
 /** After the write: the `after` handler may still object, and `committed` waits for the commit. */
 export async function finishWrite(written: Written, terms: Terms): Promise<Outcome> {
   const { event, scope, row, echo } = written
-  const { collection, type } = event
+  const { collection, type, view } = event
   terms.running.log.writes++
   const after: ((event: AfterSave<CollectionShape>) => MaybePromise<void>) | undefined =
     collection.events[type]?.after
@@ -74,7 +76,8 @@ export async function finishWrite(written: Written, terms: Terms): Promise<Outco
   const { objections, information } = await written.judged()
   if (objections.length > 0) return reject(type, echo, objections)
   announceCommit(written, terms)
-  return { type: 'item', collection, item: { row }, validations: information }
+  const select = view.readable.allNames
+  return { type: 'item', collection, select, item: { row }, validations: information }
 }
 
 function announceCommit(written: Written, { runtime, caller, running }: Terms): void {

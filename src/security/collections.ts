@@ -2,6 +2,10 @@ import type { ApplicationDefinitions } from '../definition/application.ts'
 import { defineCollection } from '../definition/collection.ts'
 import { boolean, instant, integer, json, text, uuid } from '../definition/field.ts'
 import { publishCollection } from '../definition/published.ts'
+import type { StorageAdapter } from '../storage/adapter.ts'
+
+/** What security needs of storage, once it is open. */
+export type SecurityStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
 
 /** The application whose collections hold users and keys. No request can reach it. */
 const application = 'rowgate-security'

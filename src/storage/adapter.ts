@@ -1,10 +1,10 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Condition, Row, StorageQuery } from '../event/event.ts'
+import type { Condition, Row, StorageQuery } from '../event/query.ts'
 
 /** A value now, or a promise of it: an adapter may be synchronous. */
 export type MaybePromise<Value> = Value | Promise<Value>
 
-export type { Condition, Row, SortField, StorageQuery } from '../event/event.ts'
+export type { Condition, Row, SortField, StorageQuery } from '../event/query.ts'
 export { searchText } from '../event/search.ts'
 
 /** A page of rows. */

@@ -1,6 +1,6 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import type { Condition, Row, SortField, StorageQuery } from '../event/event.ts'
+import type { Condition, Row, SortField, StorageQuery } from '../event/query.ts'
 import { searchText } from '../event/search.ts'
 import { StorageError, type StoragePage } from './adapter.ts'
 

@@ -1,4 +1,4 @@
-import type { MaybePromise } from './adapter.ts'
+import type { MaybePromise, StorageAdapter } from './adapter.ts'
 
 /**
  * Opens storage at once, so that a synchronous adapter fails at start, and waits for an asynchronous
@@ -28,5 +28,20 @@ export function openOnce(open: () => MaybePromise<void>): () => MaybePromise<voi
   return () => {
     if (state === 'closed') attempt()
     return state instanceof Promise ? state : undefined
+  }
+}
+
+/** Reads and transactions that wait until storage is open. */
+export function whenOpen(
+  storage: StorageAdapter,
+  open: () => MaybePromise<void>,
+): Pick<StorageAdapter, 'filter' | 'transaction'> {
+  const opened = <Result>(work: () => MaybePromise<Result>): MaybePromise<Result> => {
+    const opening = open()
+    return opening === undefined ? work() : opening.then(work)
+  }
+  return {
+    filter: (collection, query) => opened(() => storage.filter(collection, query)),
+    transaction: async (options, work) => opened(() => storage.transaction(options, work)),
   }
 }

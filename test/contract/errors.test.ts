@@ -1,5 +1,11 @@
 import { expect, test } from 'vitest'
-import { errorStatuses, ServiceError, type ServiceErrorCode } from '../../src/index.ts'
+import {
+  anonymous,
+  errorStatuses,
+  ServiceError,
+  type SecurityProvider,
+  type ServiceErrorCode,
+} from '../../src/index.ts'
 import { base, describeContract } from './contract.ts'
 import { expectRefusal } from './expectations.ts'
 
@@ -19,12 +25,15 @@ const thrown: Readonly<Record<string, () => unknown>> = {
   ),
 }
 
-const thrower = {
+const thrower: SecurityProvider = {
   name: 'thrower',
-  authenticate: ({ header }: { header(name: string): string | undefined }) => {
-    const what = header('x-throw')
-    if (what !== undefined) throw thrown[what]?.()
-    return { user: null, roles: [], attributes: {} }
+  priority: 1,
+  challenge: 'Throw',
+  allowInsecureHttp: true,
+  find: ({ header }) => ({ place: 'header x-throw', value: header('x-throw') ?? '' }),
+  identify: ({ value }) => {
+    if (value !== '') throw thrown[value]?.()
+    return anonymous
   },
 }
 

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { anonymous } from '../../src/index.ts'
+import { anonymous, type SecurityProvider } from '../../src/index.ts'
 import { base, describeContract } from './contract.ts'
 import { expectInvalid, expectRefusal, idsOfWarnings } from './expectations.ts'
 
@@ -10,10 +10,16 @@ const badHeader = { 'X-Svc-Ignore-Warnings': 'x' }
 const big = `{"companyName":"${'x'.repeat(2000)}"}`
 
 /** Knows those who say so. */
-const bouncer = {
+const bouncer: SecurityProvider = {
   name: 'bouncer',
-  authenticate: ({ header }: { header(name: string): string | undefined }) =>
-    header('x-let-me-in') === undefined ? undefined : anonymous,
+  priority: 1,
+  challenge: 'Bouncer',
+  allowInsecureHttp: true,
+  find: ({ header }) => {
+    const value = header('x-let-me-in')
+    return value === undefined ? undefined : { place: 'header x-let-me-in', value }
+  },
+  identify: () => anonymous,
 }
 
 describeContract('the order of checks (D31)', { bodyLimit: 1000 }, (contract) => {
@@ -132,6 +138,8 @@ describeContract(
       }
       expectRefusal(await contract.post('/customers', '{', plain), 401)
       expectRefusal(await contract.get('/nothing', { 'X-Let-Me-In': 'please' }), 404)
+      const reasons = contract.reports().map((report) => 'reason' in report && report.reason)
+      expect(reasons).toEqual(Array.from({ length: paths.length + 1 }, () => 'missing'))
     })
   },
 )

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { createService, memoryStorage, openAccess } from '../../src/index.ts'
+import { anonymous, createService, memoryStorage, openAccess } from '../../src/index.ts'
 import { describeContract } from './contract.ts'
 import { expectInvalid, expectRefusal, idsOfWarnings, itemIn, itemsIn } from './expectations.ts'
 import { applications } from './fixture.ts'
@@ -102,7 +102,7 @@ test('the pages of a collection may be set in its definition', async () => {
     security: openAccess(),
   })
   const collection = service
-    .as({ user: null, roles: [], attributes: {} })
+    .as(anonymous)
     .collection('app', 'small')
   for (let orderId = 0; orderId < 5; orderId++) await collection.insert({ orderId })
   const page = async (query: string) => {

@@ -1,9 +1,10 @@
 import { expect, test } from 'vitest'
+import { principal } from '../../src/index.ts'
 import { describeContract, type Contract } from './contract.ts'
 import { itemsIn, keysIn } from './expectations.ts'
 
 async function fill(contract: Contract, count: number): Promise<void> {
-  const orders = contract.service.as({ user: 'filler', roles: [], attributes: {} })
+  const orders = contract.service.as(principal('filler'))
   const collection = orders.collection('app', 'orders')
   // Not in the order of the keys, so that nothing but the sort can bring them into it.
   for (let orderId = 999 + count; orderId >= 1000; orderId--) {

@@ -14,6 +14,7 @@ import { completeItem } from '../../src/event/defaults.ts'
 import { judge } from '../../src/event/findings.ts'
 import { searchText } from '../../src/event/search.ts'
 import { checkSubmitted } from '../../src/event/submitted.ts'
+import { wholeView } from '../../src/event/view.ts'
 
 const things = publishCollection('app', 'things', {
   key: 'id',
@@ -77,7 +78,7 @@ test('an item of a handler is accepted in canonical form, or is a TypeError', ()
 })
 
 const occasion = {
-  collection: things,
+  view: wholeView(things),
   event: 'Insert',
   key: [],
   data: { name: 'a', size: 1 },

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { error, warning, type CollectionBehaviour } from '../../src/index.ts'
+import { error, principal, warning, type CollectionBehaviour } from '../../src/index.ts'
 import { describeOnStorages, tasks, type TaskShape } from './stage.ts'
 
 const task = { id: 1, title: 'one' }
@@ -113,7 +113,7 @@ describeOnStorages('handlers', (on) => {
     expect((await ask('GET', '/tasks?size=0')).body.items).toEqual([])
     expect((await ask('GET', '/tasks/2')).status).toBe(404)
     expect((await ask('GET', '/tasks/1')).status).toBe(200)
-    const own = service.as({ user: 'x', roles: [], attributes: {} }).collection('app', 'tasks')
+    const own = service.as(principal('x')).collection('app', 'tasks')
     expect(await own.get(2)).toBeUndefined()
   })
 

@@ -1,0 +1,43 @@
+import type { StoredValue } from '../definition/field-type.ts'
+import type { Json } from '../protocol/json.ts'
+
+/**
+ * The stored values of an item by field name. Text and every type that is text on the wire is a
+ * string, integer and double a number, boolean a boolean, no value null. The JSON text of a json field
+ * comes back byte for byte.
+ */
+export type Row = Readonly<Record<string, StoredValue>>
+
+/** An equality condition (D8). All conditions of a list hold together. */
+export type Condition =
+  /** The stored value is exactly this one; null: there is none. Text differs by case, accent, space and form. */
+  | { readonly field: string; readonly is: 'equal'; readonly value: StoredValue }
+  /** The field has no value: null, or the empty text. */
+  | { readonly field: string; readonly is: 'empty' }
+
+/** One key of a sort order: null first when ascending and last when descending. */
+export interface SortField {
+  readonly field: string
+  readonly descending: boolean
+}
+
+/** A Filter in the language of storage: fully resolved. */
+export interface StorageQuery {
+  readonly conditions: readonly Condition[]
+  /**
+   * Rows in which one of the fields contains the text. The text is folded by `searchText` already; an
+   * adapter folds the wire text of the fields.
+   */
+  readonly search: { readonly fields: readonly string[]; readonly text: string } | null
+  /** A total order: it always ends with the key, or with every sortable field where there is no key. */
+  readonly sort: readonly SortField[]
+  readonly limit: number
+  readonly offset: number
+  /** The fields that each row MUST have; in this order in a page as text. */
+  readonly select: readonly string[]
+  /** Whether to count all rows that match conditions and search, from the snapshot of the page. */
+  readonly count: boolean
+}
+
+/** Item values by field name, in the form of the wire. */
+export type ItemValues = Record<string, Json>

@@ -1,0 +1,98 @@
+import { itemValue } from '../definition/field-type.ts'
+import type { Principal } from '../definition/principal.ts'
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { RowRuleData, RowValue } from '../definition/rights.ts'
+import type { CollectionShape } from '../definition/item.ts'
+import { forbidden } from '../errors.ts'
+import { acceptedType } from './accepted.ts'
+import type { Condition, ItemValues } from './query.ts'
+import { stored } from './submitted.ts'
+
+/** A condition of a row rule: always an equality. */
+export type RowCondition = Extract<Condition, { readonly is: 'equal' }>
+
+/**
+ * The rows that the row rule leaves a caller; no conditions: all of them. Throws FORBIDDEN when it
+ * leaves none, and a TypeError for a rule that answers what it may not.
+ */
+export function rowsOf(
+  collection: PublishedCollection,
+  caller: Principal,
+): readonly RowCondition[] {
+  const rule = collection.rows
+  if (rule === undefined) return []
+  if (typeof rule !== 'function') return fromData(collection, rule, caller)
+  const answer: unknown = rule(caller)
+  if (answer === true) return []
+  if (answer === false) throw forbidden()
+  // A promise that nobody waits for must not end the process when it fails.
+  if (answer instanceof Promise) answer.catch(() => undefined)
+  const given = Object.entries(Object(answer) === answer ? (answer as object) : {})
+  // No conditions at all would be all rows: that is said with true.
+  if (given.length === 0 || 'then' in (answer as object)) {
+    throw new TypeError(
+      `The row rule of ${collection.application}/${collection.name} must answer with conditions, true or false.`,
+    )
+  }
+  return given.map(([name, value]) => {
+    // A value that is missing by mistake must not widen what the caller sees.
+    if (value === undefined) throw forbidden()
+    return condition(collection, name, value)
+  })
+}
+
+/** Whether an item is among the rows that these conditions leave. */
+export function isAmong(
+  collection: PublishedCollection,
+  rows: readonly RowCondition[],
+  item: Readonly<ItemValues>,
+): boolean {
+  return rows.every(({ field, value }) => {
+    const declared = collection.byName.get(field) as PublishedField
+    return stored(declared, item[field]) === value
+  })
+}
+
+/** The values that an item of these rows has. */
+export function rowValues(
+  collection: PublishedCollection,
+  rows: readonly RowCondition[],
+): ItemValues {
+  const values: ItemValues = {}
+  for (const { field, value } of rows) {
+    values[field] = itemValue((collection.byName.get(field) as PublishedField).type, value)
+  }
+  return values
+}
+
+function fromData(
+  collection: PublishedCollection,
+  { equal, exceptRoles = [] }: RowRuleData<CollectionShape>,
+  caller: Principal,
+): readonly RowCondition[] {
+  if (exceptRoles.some((role) => caller.roles.includes(role))) return []
+  return Object.entries(equal).map(([name, value]) => {
+    if (typeof value !== 'object' || value === null) return condition(collection, name, value)
+    const own = ownValue(caller, value as OwnValue)
+    if (own === null || own === undefined) throw forbidden()
+    return condition(collection, name, own)
+  })
+}
+
+type OwnValue = Extract<RowValue<never>, object>
+
+function ownValue({ user, attributes }: Principal, value: OwnValue): unknown {
+  if ('principal' in value) return user
+  return Object.hasOwn(attributes, value.attribute) ? attributes[value.attribute] : undefined
+}
+
+function condition(collection: PublishedCollection, name: string, value: unknown): RowCondition {
+  const field = collection.byName.get(name)
+  if (field === undefined || !field.kind.filterable) {
+    throw new TypeError(
+      `The row rule of ${collection.application}/${collection.name} names ${name}, which is no field that can be compared.`,
+    )
+  }
+  const accepted = value === null ? null : acceptedType(field, value)
+  return { field: name, is: 'equal', value: stored(field, accepted) }
+}

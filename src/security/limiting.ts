@@ -1,0 +1,88 @@
+import type { Principal } from '../definition/principal.ts'
+import { ServiceError } from '../errors.ts'
+import type { Credentials } from '../event/request.ts'
+import type { Report } from '../observation.ts'
+import type { Limiter, Limits } from './limiter.ts'
+
+/** The limits of a service at work (D28). */
+export interface Limiting {
+  /** Throws TOO_MANY_REQUESTS for a client whose failures are used up: its credential is not looked at. */
+  requireUnblocked(request: Credentials): void
+  /** Counts a refused credential. Rejects with TOO_MANY_REQUESTS once there were too many. */
+  failed(request: Credentials): Promise<void>
+  /** Counts a request. Rejects with TOO_MANY_REQUESTS beyond the limit. */
+  admit(principal: Principal, request: Credentials): Promise<void>
+}
+
+// Blocked clients are remembered up to this number; beyond, the oldest is let go.
+const mostBlocked = 10_000
+
+/** Applies limiters; undefined when there are none, so that nothing is spent on them. */
+export function applyLimits(
+  { requests, failures }: Limits,
+  now: () => Date,
+  report: Report,
+): Limiting | undefined {
+  if (requests === undefined && failures === undefined) return undefined
+  const blocked = new Map<string, number>()
+
+  async function consume(limiter: Limiter, key: string): Promise<number | undefined> {
+    try {
+      await limiter.consume(key)
+      return undefined
+    } catch (error) {
+      const wait = waitOf(error)
+      if (wait === undefined) report({ type: 'limiter-failed', error })
+      return wait
+    }
+  }
+
+  function block(client: string, milliseconds: number): void {
+    blocked.delete(client)
+    if (blocked.size >= mostBlocked) blocked.delete(blocked.keys().next().value as string)
+    blocked.set(client, now().getTime() + milliseconds)
+  }
+
+  return {
+    requireUnblocked: (request) => {
+      const client = clientOf(request)
+      const until = blocked.get(client)
+      if (until === undefined) return
+      const wait = until - now().getTime()
+      if (wait > 0) throw tooMany(wait)
+      blocked.delete(client)
+    },
+    failed: async (request) => {
+      if (failures === undefined) return
+      const client = clientOf(request)
+      const wait = await consume(failures, client)
+      if (wait === undefined) return
+      block(client, wait)
+      throw tooMany(wait)
+    },
+    admit: async ({ keyId, user }, request) => {
+      if (requests === undefined) return
+      const wait = await consume(requests, keyId ?? user ?? clientOf(request))
+      if (wait !== undefined) throw tooMany(wait)
+    },
+  }
+}
+
+function clientOf({ peer }: Credentials): string {
+  return peer ?? 'unknown'
+}
+
+function waitOf(rejection: unknown): number | undefined {
+  if (typeof rejection !== 'object' || rejection === null) return undefined
+  const { msBeforeNext } = rejection as { readonly msBeforeNext?: unknown }
+  return typeof msBeforeNext === 'number' && Number.isFinite(msBeforeNext)
+    ? msBeforeNext
+    : undefined
+}
+
+function tooMany(milliseconds: number): ServiceError {
+  const seconds = Math.max(1, Math.ceil(milliseconds / 1000))
+  return new ServiceError('TOO_MANY_REQUESTS', 'There were too many requests. Try again later.', {
+    headers: { 'Retry-After': String(seconds) },
+  })
+}

@@ -1,0 +1,130 @@
+import type { ApplicationDefinitions } from '../definition/application.ts'
+import { mistaken } from '../definition/mistake.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import type { Report } from '../observation.ts'
+import { absentKeyring, absentUsers } from './absent.ts'
+import { providerMistakes } from './check.ts'
+import { securityCollections, type SecurityStorage } from './collections.ts'
+import { openGate, type Gate } from './gate.ts'
+import { createKeyLookup } from './key-log.ts'
+import type { Keyring, KeyLookup } from './key-store.ts'
+import { createKeyring } from './keyring.ts'
+import type { Limits } from './limiter.ts'
+import { applyLimits } from './limiting.ts'
+import { createUsers } from './own-users.ts'
+import type {
+  KeyProvider,
+  OpenAccess,
+  PasswordProvider,
+  SecurityHouse,
+  SecurityProvider,
+} from './provider.ts'
+import { credentialRemover } from './query.ts'
+import type { Account, FindUser, User, UserLookup, Users } from './user-store.ts'
+
+/** What the security of a service is made of. */
+export interface SecurityParts {
+  readonly security: readonly (SecurityProvider | OpenAccess)[]
+  /** The host's own users; undefined: the library keeps them. */
+  readonly users: FindUser | undefined
+  readonly limits: Limits
+  readonly storage: SecurityStorage
+  readonly applications: ApplicationDefinitions
+  readonly now: () => Date
+  readonly report: Report
+  /** Does work off the path of the request. */
+  readonly defer: (work: () => Promise<unknown>) => void
+}
+
+/** The security of a service, ready to be asked. */
+export interface Security {
+  readonly gate: Gate
+  /** Takes credentials off a query string. */
+  readonly cleanQuery: (query: string) => string
+  readonly keys: Keyring
+  readonly users: Users
+  /** What storage has to keep for it. */
+  readonly collections: readonly PublishedCollection[]
+}
+
+/**
+ * Puts the security of a service together: its gate, its keyring and its users (section 5). Throws a
+ * TypeError that lists every mistake of the providers.
+ */
+export function secure(parts: SecurityParts): Security {
+  const { storage, now, report, defer } = parts
+  const providers = parts.security.filter(isProvider).toSorted(byPriority)
+  const mistakes = providerMistakes(providers, parts.applications)
+  if (mistakes.length > 0) throw mistaken(mistakes)
+  const anyone = parts.security.find(isOpenAccess)?.anyone
+  const keeps = new Set(providers.flatMap((provider) => provider.keeps ?? []))
+  const keepsUsers = keeps.has('users') && parts.users === undefined
+  const keyProviders = providers.filter(isKeyProvider)
+
+  const own = createUsers({ storage, now, ...passwordsOf(providers) })
+  const users: UserLookup = keepsUsers ? own : hostUsers(parts.users)
+  const keys = keeps.has('keys') ? createKeyLookup({ storage, now, report, defer }) : noKeys
+  const house: SecurityHouse = Object.freeze({ keys, users, now })
+  const limiting = applyLimits(parts.limits, now, report)
+  return {
+    gate: openGate({ providers, anyone, house, limiting, report }),
+    cleanQuery: credentialRemover(providers),
+    keys:
+      keyProviders.length > 0
+        ? createKeyring({ storage, providers: keyProviders, users, now })
+        : absentKeyring(),
+    users: keepsUsers ? own : absentUsers(parts.users !== undefined),
+    collections: [
+      ...(keepsUsers ? [securityCollections.users] : []),
+      ...(keeps.has('keys') ? [securityCollections.keys, securityCollections.keyEvents] : []),
+    ],
+  }
+}
+
+const noKeys: KeyLookup = Object.freeze({
+  find: () => undefined,
+  used: () => undefined,
+  refused: () => undefined,
+})
+
+// What the host answers has no password of ours.
+function withoutPassword(user: User | undefined): Account | undefined {
+  return user && { ...user, password: null }
+}
+
+function hostUsers(find: FindUser | undefined): UserLookup {
+  if (find === undefined) return { find: () => undefined }
+  return {
+    find: (user) => {
+      const found = find(user)
+      return found instanceof Promise ? found.then(withoutPassword) : withoutPassword(found)
+    },
+  }
+}
+
+function passwordsOf(providers: readonly SecurityProvider[]) {
+  const provider = providers.find(isPasswordProvider)
+  return provider === undefined
+    ? {}
+    : { hashPassword: (password: string) => provider.hash(password) }
+}
+
+function byPriority(left: SecurityProvider, right: SecurityProvider): number {
+  return left.priority - right.priority
+}
+
+function isOpenAccess(given: SecurityProvider | OpenAccess): given is OpenAccess {
+  return 'anyone' in given
+}
+
+function isProvider(given: SecurityProvider | OpenAccess): given is SecurityProvider {
+  return !isOpenAccess(given)
+}
+
+function isKeyProvider(provider: SecurityProvider): provider is KeyProvider {
+  return provider.type === 'api_key' && 'mint' in provider
+}
+
+function isPasswordProvider(provider: SecurityProvider): provider is PasswordProvider {
+  return provider.type === 'http_basic_auth' && 'hash' in provider
+}
