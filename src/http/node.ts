@@ -1,11 +1,14 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { TLSSocket } from 'node:tls'
 import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { bodyTooLarge } from './read.ts'
+import { trustedProxies, type ProxyOptions, type TrustedProxies } from './trusted-proxies.ts'
 
-/** Where a service is mounted in a Node server. */
-export interface NodeHandlerOptions {
+/** Where a service is mounted in a Node server, and which proxies in front of it are believed. */
+export interface NodeHandlerOptions extends ProxyOptions {
   /** The path in front of `/rest/v1`, such as `/api`. Default: none. */
   readonly prefix?: string
 }
@@ -22,7 +25,8 @@ export type NodeHandler = (
 
 /**
  * Mounts a service in a Node server: `createServer(toNodeHandler(service))`. Throws a TypeError for
- * a prefix that does not start with a slash or ends with one.
+ * a prefix that does not start with a slash or ends with one, for a trusted proxy that is no address
+ * or range of addresses, and for a forwarded header that is no header's name.
  */
 export function toNodeHandler(
   service: RequestHandler,
@@ -34,6 +38,7 @@ export function toNodeHandler(
       `The prefix must start with a slash and not end with one, as /api does: ${prefix}`,
     )
   }
+  const proxies = trustedProxies(options)
   return (incoming, response, next) => {
     const target = originForm(incoming.url ?? '')
     const inside = target.startsWith(`${prefix}/`)
@@ -41,7 +46,8 @@ export function toNodeHandler(
       next()
       return
     }
-    const request = new NodeRequest(incoming, response, inside ? target.slice(prefix.length) : '/')
+    const own = inside ? target.slice(prefix.length) : '/'
+    const request = new NodeRequest(incoming, response, own, proxies)
     void service.handle(request).then((reply) => {
       writeReply(response, reply)
     })
@@ -54,21 +60,29 @@ class NodeRequest implements ServiceRequest {
   readonly target: string
   readonly #incoming: IncomingMessage
   readonly #response: ServerResponse
+  readonly #proxies: TrustedProxies
   #signal: AbortSignal | undefined
 
-  constructor(incoming: IncomingMessage, response: ServerResponse, target: string) {
+  constructor(
+    incoming: IncomingMessage,
+    response: ServerResponse,
+    target: string,
+    proxies: TrustedProxies,
+  ) {
     this.method = incoming.method ?? ''
     this.target = target
     this.#incoming = incoming
     this.#response = response
+    this.#proxies = proxies
   }
 
   get secure(): boolean {
-    return 'encrypted' in this.#incoming.socket
+    const socket: Socket & Partial<Pick<TLSSocket, 'encrypted'>> = this.#incoming.socket
+    return socket.encrypted === true || this.#proxies.sayHttps(socket.remoteAddress, this.header)
   }
 
   get peer(): string | undefined {
-    return this.#incoming.socket.remoteAddress
+    return this.#proxies.clientOf(this.#incoming.socket.remoteAddress, this.header)
   }
 
   // One signal, however often it is looked at: each one is a listener on the response.

@@ -1,0 +1,120 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { trustedProxies, type ProxyOptions } from '../../src/http/trusted-proxies.ts'
+
+function isTrusted(entry: string, address: string): boolean {
+  return trustedProxies({ trustedProxies: [entry] }).sayHttps(address, () => 'https')
+}
+
+const ipv4 = fc.ipV4()
+
+describe('which entries there may be', () => {
+  test.each([
+    '10.0.0.5',
+    '10.0.0.0/8',
+    '10.1.2.3/8',
+    '0.0.0.0/0',
+    '10.0.0.5/32',
+    '::1',
+    'FD00::/8',
+    '::/0',
+    '::1/128',
+    '::ffff:10.0.0.0/104',
+  ])('%s', (entry) => {
+    expect(() => trustedProxies({ trustedProxies: [entry] })).not.toThrow()
+  })
+
+  test.each([
+    '',
+    ' 10.0.0.5',
+    '10.0.0',
+    '10.0.0.256',
+    '010.0.0.1',
+    '10.0.0.0/33',
+    '10.0.0.0/',
+    '10.0.0.0/08',
+    '10.0.0.0/-1',
+    '10.0.0.0/255.0.0.0',
+    '10.0.0.1:80',
+    '[::1]',
+    '::1/129',
+    'fe80::1%eth0',
+    'localhost',
+    'loopback',
+    '*',
+    '10.0.0.1,10.0.0.2',
+    undefined,
+    null,
+    true,
+    ['10.0.0.1'],
+  ])('not %j', (entry) => {
+    const options = { trustedProxies: ['10.0.0.1', entry] } as ProxyOptions
+    const named = entry === undefined ? 'undefined' : JSON.stringify(entry)
+    expect(() => trustedProxies(options)).toThrow(
+      new TypeError(
+        'trustedProxies[1] must be an address, such as 10.0.0.5 or ::1, or a range of addresses, ' +
+          `such as 10.0.0.0/8 or fd00::/8; names are not looked up: ${named}`,
+      ),
+    )
+  })
+
+  test.each(['10.0.0.1', true, {}, 1])('and no list %j', (list) => {
+    const options = { trustedProxies: list } as unknown as ProxyOptions
+    expect(() => trustedProxies(options)).toThrow(
+      new TypeError(`trustedProxies must be a list, such as ['10.0.0.5', '10.1.0.0/16']`),
+    )
+  })
+
+  test.each(['', 'x forwarded', 'a:', 'a,b', 'é', 5, null])('no header is called %j', (name) => {
+    for (const place of ['proto', 'client']) {
+      const options = { forwarded: { [place]: name } } as ProxyOptions
+      expect(() => trustedProxies(options)).toThrow(
+        new TypeError(
+          `forwarded.${place} must be the name of a header, such as x-forwarded-proto: ${JSON.stringify(name)}`,
+        ),
+      )
+    }
+  })
+})
+
+describe('which addresses an entry covers', () => {
+  const asNumber = (address: string) =>
+    address.split('.').reduce((sum, byte) => sum * 256 + Number(byte), 0)
+  const network = (address: string, prefix: number) =>
+    Math.floor(asNumber(address) / 2 ** (32 - prefix))
+
+  test('IPv4 ranges are as long as their prefix, for IPv4-mapped addresses too', () => {
+    fc.assert(
+      fc.property(ipv4, ipv4, fc.nat(32), fc.nat(32), (base, other, prefix, shared) => {
+        // An address that has its first bits in common with the range, as many as are drawn.
+        const bits = 2 ** (32 - shared)
+        const near = network(base, shared) * bits + (asNumber(other) % bits)
+        const address = [24, 16, 8, 0].map((shift) => (near >>> shift) & 255).join('.')
+        const covered = network(base, prefix) === network(address, prefix)
+        for (const written of [address, `::ffff:${address}`, `::FFFF:${address}`]) {
+          expect(isTrusted(`${base}/${prefix}`, written)).toBe(covered)
+          expect(isTrusted(`::ffff:${base}/${prefix + 96}`, written)).toBe(covered)
+        }
+      }),
+    )
+  })
+
+  test.each([
+    ['10.0.0.5', '10.0.0.5', true],
+    ['10.0.0.5', '10.0.0.6', false],
+    ['10.0.0.5', '::ffff:10.0.0.5', true],
+    ['10.0.0.5', '::ffff:a00:5', true],
+    ['10.0.0.5', '::10.0.0.5', false],
+    ['::ffff:10.0.0.5', '10.0.0.5', true],
+    ['2001:db8::1', '2001:DB8:0:0::1', true],
+    ['2001:db8::1', '2001:db8::2', false],
+    ['2001:db8::/45', '2001:db8:7:ffff::1', true],
+    ['2001:db8::/45', '2001:db8:8::1', false],
+    ['fe80::/10', 'fe80::1%eth0', true],
+    ['0.0.0.0/0', '2001:db8::1', false],
+    ['fd00::/8', '253.0.0.1', false],
+    ['0.0.0.0/0', 'unknown', false],
+  ])('%s and %s: %s', (entry, address, covered) => {
+    expect(isTrusted(entry, address)).toBe(covered)
+  })
+})

@@ -1,0 +1,108 @@
+import {
+  createServer,
+  request,
+  type IncomingMessage,
+  type OutgoingHttpHeaders,
+  type RequestListener,
+} from 'node:http'
+import { request as requestTls } from 'node:https'
+import type { AddressInfo } from 'node:net'
+import type { RequestHandler } from '../../src/event/request.ts'
+import { startTls } from './tls.ts'
+
+/** How a request came, as the binding tells a service. */
+export interface Way {
+  readonly secure: boolean
+  readonly peer?: string
+}
+
+/** Where a server listens. `ca` is there when it speaks TLS. */
+export interface Place {
+  readonly port: number
+  readonly ca?: string
+}
+
+/** Where a request is sent, and what with. */
+export interface Sent {
+  readonly to: Place
+  readonly headers?: OutgoingHttpHeaders
+  /** The loopback address that it is sent from. Default: 127.0.0.1. */
+  readonly from?: string
+}
+
+/** A service that answers with the way of each request. */
+export const tellWay: RequestHandler = {
+  handle: ({ secure, peer }) =>
+    Promise.resolve({
+      status: 200,
+      headers: { 'Content-Type': 'application/json' },
+      body: JSON.stringify({ secure, peer }),
+    }),
+}
+
+/** Starts a plain `node:http` server; without a host, on all addresses. */
+export async function startPlain(handler: RequestListener, host?: string) {
+  const server = createServer(handler)
+  await new Promise<void>((resolve, reject) => {
+    server.once('error', reject)
+    server.listen({ port: 0, ...(host !== undefined && { host }) }, resolve)
+  })
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: () =>
+      new Promise<void>((resolve) => {
+        server.close(() => {
+          resolve()
+        })
+        server.closeAllConnections()
+      }),
+  }
+}
+
+/** The headers by which a proxy says how a request reached it. */
+export type Tell = (incoming: IncomingMessage, scheme: string) => OutgoingHttpHeaders
+
+/** Starts a reverse proxy that ends TLS, or with `plain` none, and hands requests on to `to`. */
+export function startProxy(
+  to: Place,
+  tell: Tell,
+  listen: 'tls' | 'plain' = 'tls',
+): Promise<Place & { close(): Promise<void> }> {
+  const listener: RequestListener = (incoming, response) => {
+    const headers = {
+      ...incoming.headers,
+      ...tell(incoming, listen === 'tls' ? 'https' : 'http'),
+      connection: 'close',
+    }
+    send({ to, headers })
+      .then((answer) => {
+        response.writeHead(answer.statusCode ?? 502)
+        answer.pipe(response)
+      })
+      .catch(() => response.writeHead(502).end())
+  }
+  return listen === 'tls' ? startTls(listener) : startPlain(listener, '127.0.0.1')
+}
+
+/** Asks a server that tells the way how a request came. */
+export async function ask(sent: Sent): Promise<Way> {
+  const answer = await send(sent)
+  const chunks: Buffer[] = []
+  for await (const chunk of answer) chunks.push(chunk as Buffer)
+  return JSON.parse(Buffer.concat(chunks).toString()) as Way
+}
+
+function send({ to, headers = {}, from = '127.0.0.1' }: Sent): Promise<IncomingMessage> {
+  const options = {
+    host: '127.0.0.1',
+    port: to.port,
+    localAddress: from,
+    headers,
+    agent: false as const,
+  }
+  return new Promise((resolve, reject) => {
+    const outgoing = to.ca === undefined ? request(options) : requestTls({ ...options, ca: to.ca })
+    outgoing.on('response', resolve).on('error', reject)
+    outgoing.end()
+  })
+}
