@@ -1,2 +1,4 @@
-export { testStorageAdapter } from './storage-adapter.ts'
-export type { ConformanceOptions } from './storage-adapter.ts'
+export { credentials, type RequestParts } from './credentials.ts'
+export { testSecurityProvider, type SecurityConformanceOptions } from './security-provider.ts'
+export type { SecuritySubject, ValidRequest } from './security-subject.ts'
+export { testStorageAdapter, type ConformanceOptions } from './storage-adapter.ts'

@@ -70,6 +70,27 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'a version, where an adapter tells one, differs after each commit and is the same in between',
+    run: async ({ adapter }) => {
+      const told = (): unknown => adapter.version?.()
+      if (told() === undefined) return
+      const seen = [told()]
+      const step = async (work: () => unknown): Promise<void> => {
+        await work()
+        const version = told()
+        ensure(!seen.includes(version), 'A version came back after a commit.')
+        seen.push(version)
+      }
+      await step(() => store(adapter, customers, [{ customerId: 'A' }]))
+      await step(() => store(adapter, customers, [{ customerId: 'B' }]))
+      const key = [{ field: 'customerId', is: 'equal', value: 'A' }] as const
+      await step(() => write(adapter, (on) => on.update(customers, key, { region: 'North' })))
+      await step(() => write(adapter, (on) => on.delete(customers, key)))
+      await find(adapter, customers)
+      equal(told(), seen.at(-1), 'the version after a read')
+    },
+  },
+  {
     name: 'rows outlive the adapter',
     needs: 'durable',
     run: async ({ adapter, reopen }) => {

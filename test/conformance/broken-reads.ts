@@ -8,9 +8,23 @@ import {
   mapped,
   type BrokenAdapter,
 } from './broken-memory.ts'
+import { memoryStorage } from '../../src/storage/memory.ts'
 
 /** Defects of queries. */
 export const brokenReads: readonly BrokenAdapter[] = [
+  {
+    defect: 'tells the same version for ever',
+    caught: /a version/,
+    create: () => ({ ...memoryStorage(), version: () => 1 }),
+  },
+  {
+    defect: 'tells another version each time',
+    caught: /a version/,
+    create: () => {
+      let version = 0
+      return { ...memoryStorage(), version: () => ++version }
+    },
+  },
   {
     defect: 'compares without case',
     caught: /tells apart: letter case/,

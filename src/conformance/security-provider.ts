@@ -1,0 +1,57 @@
+import type { MaybePromise } from '../storage/adapter.ts'
+import { declarationCases } from './security-declaration.ts'
+import { findCases } from './security-find.ts'
+import { forgeryCases } from './security-forgery.ts'
+import { houseCases } from './security-house.ts'
+import { identifyCases } from './security-identify.ts'
+import { secrecyCases } from './security-secrets.ts'
+import { completeSubject, type SecurityCase, type SecuritySubject } from './security-subject.ts'
+
+/** How {@link testSecurityProvider} gets at a test runner and at providers. */
+export interface SecurityConformanceOptions {
+  /** The runner's function that registers a test: that of vitest, node:test, mocha and most others. */
+  readonly test: (name: string, run: (...context: unknown[]) => Promise<void>) => unknown
+  /** Makes a provider for one case, with requests that it must accept and refuse. */
+  readonly create: () => MaybePromise<SecuritySubject>
+}
+
+const cases: readonly SecurityCase[] = [
+  ...declarationCases,
+  ...findCases,
+  ...identifyCases,
+  ...houseCases,
+  ...forgeryCases,
+  ...secrecyCases,
+]
+
+/**
+ * Registers the cases of the contract of security providers (section 5, D25) with a test runner: a
+ * provider that passes them all can secure a service.
+ *
+ * ```ts
+ * import { test } from 'vitest'
+ * import { credentials, testSecurityProvider } from 'rowgate/conformance'
+ *
+ * const cookie = (value: string) => credentials({ headers: { cookie: `session=${value}` } })
+ * testSecurityProvider({
+ *   test,
+ *   create: () => ({
+ *     provider: sessions(new Map([['kQ0v8s2mV1aT', 'maria']])),
+ *     valid: [{ request: cookie('kQ0v8s2mV1aT'), principal: { user: 'maria' } }],
+ *     invalid: [cookie('Zr7Yp3Lx9eWd')],
+ *   }),
+ * })
+ * ```
+ */
+export function testSecurityProvider(options: SecurityConformanceOptions): void {
+  for (const one of cases) {
+    options.test(one.name, async () => {
+      const given = await options.create()
+      try {
+        await one.run(completeSubject(given))
+      } finally {
+        await given.destroy?.()
+      }
+    })
+  }
+}
