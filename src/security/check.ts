@@ -1,6 +1,6 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import type { Mistake } from '../definition/mistake.ts'
-import type { SecurityProvider } from './provider.ts'
+import type { KeyProvider, SecurityProvider } from './provider.ts'
 
 /** What is wrong with the providers of a service together: D43, and names that collide. */
 export function providerMistakes(
@@ -10,10 +10,14 @@ export function providerMistakes(
   const mistakes: Mistake[] = []
   const names = new Set<string>()
   const priorities = new Map<number, string>()
-  for (const { name, priority, parameters = [] } of providers) {
+  const identifiers = new Map<string, string>()
+  for (const provider of providers) {
+    const { name, priority, parameters = [] } = provider
     const place = `options.security.${name}`
+    mistakes.push(...missingParts(provider))
     if (names.has(name)) {
-      mistakes.push({ place: `${place}.name`, advice: 'another provider has this name already' })
+      const advice = 'another provider has this name already; give one of them another'
+      mistakes.push({ place: `${place}.name`, advice })
     }
     names.add(name)
     const other = priorities.get(priority)
@@ -24,6 +28,13 @@ export function providerMistakes(
       mistakes.push({ place: `${place}.priority`, advice })
     }
     priorities.set(priority, name)
+    const { identifier } = provider as Partial<KeyProvider>
+    if (identifier !== undefined) {
+      const owner = identifiers.get(identifier)
+      const advice = `${owner ?? ''} has this identifier already, and a key belongs to one provider`
+      if (owner !== undefined) mistakes.push({ place: `${place}.identifier`, advice })
+      identifiers.set(identifier, name)
+    }
     for (const parameter of parameters) {
       const field = fieldNamed(parameter, applications)
       if (field === undefined) continue
@@ -32,6 +43,25 @@ export function providerMistakes(
     }
   }
   return mistakes
+}
+
+// What the host gave may come from JavaScript.
+function missingParts(provider: Partial<SecurityProvider>): readonly Mistake[] {
+  const { name, challenge, find } = provider
+  const place = isText(name) ? `options.security.${name}` : 'options.security'
+  return [
+    ...(isText(name) ? [] : [{ place, advice: 'a provider lacks its name: a text' }]),
+    ...(isText(challenge) && /^[\t\x20-\x7e]+$/.test(challenge)
+      ? []
+      : [{ place, advice: 'lacks its challenge for WWW-Authenticate, such as Bearer' }]),
+    ...(typeof find === 'function'
+      ? []
+      : [{ place, advice: 'lacks find, the function that looks for its credential' }]),
+  ]
+}
+
+function isText(value: unknown): value is string {
+  return typeof value === 'string' && value !== ''
 }
 
 function fieldNamed(parameter: string, applications: ApplicationDefinitions): string | undefined {

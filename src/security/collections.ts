@@ -5,7 +5,7 @@ import { publishCollection } from '../definition/published.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 
 /** What security needs of storage, once it is open. */
-export type SecurityStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
+export type SecurityStorage = Pick<StorageAdapter, 'filter' | 'transaction' | 'version'>
 
 /** The application whose collections hold users and keys. No request can reach it. */
 const application = 'rowgate-security'

@@ -1,5 +1,5 @@
 import type { Principal } from '../definition/principal.ts'
-import { ServiceError } from '../errors.ts'
+import { isServiceError, ServiceError } from '../errors.ts'
 import type { Credentials } from '../event/request.ts'
 import type { RefusalReason, Report } from '../observation.ts'
 import type { MaybePromise } from '../storage/adapter.ts'
@@ -33,7 +33,7 @@ export function openGate({ providers, anyone, house, limiting, report }: GatePar
     let asked: SecurityProvider[] = none
     let several = false
     for (const provider of providers) {
-      const found = provider.find(request)
+      const found = findIn(request, provider)
       if (found === undefined) continue
       if (credential === undefined) asked = [provider]
       else asked.push(provider)
@@ -53,25 +53,43 @@ export function openGate({ providers, anyone, house, limiting, report }: GatePar
     return identify({ credential, asked, request }, 0, undefined)
   }
 
+  // Several credentials in one place are refused where they are found, but not before HTTPS is (D31).
+  function findIn(request: Credentials, provider: SecurityProvider): Credential | undefined {
+    try {
+      return provider.find(request)
+    } catch (error) {
+      const isInClear = !request.secure && !mayComeInClear(provider)
+      if (isInClear && isServiceError(error) && error.code === 'MULTIPLE_CREDENTIALS') {
+        throw inClear([provider], request)
+      }
+      throw error
+    }
+  }
+
   function identify(
     turn: Turn,
     from: number,
-    refused: Refused | undefined,
+    earlier: Refusal | undefined,
   ): MaybePromise<Principal> {
     const { credential, asked } = turn
-    let refusal = refused
+    let refusal = earlier
     for (let index = from; index < asked.length; index++) {
       const provider = asked[index] as SecurityProvider
-      const answer = provider.enabled === false ? disabled : provider.identify(credential, house)
+      const answer = provider.identify(credential, house)
       if (answer instanceof Promise) {
-        return answer.then((late) =>
-          isPrincipal(late) ? late : identify(turn, index + 1, late ?? refusal),
-        )
+        return answer.then((late) => {
+          const found = effective(provider, late)
+          return isPrincipal(found)
+            ? found
+            : identify(turn, index + 1, tellingMore(refusal, found, provider))
+        })
       }
-      if (isPrincipal(answer)) return answer
-      refusal = answer ?? refusal
+      const found = effective(provider, answer)
+      if (isPrincipal(found)) return found
+      refusal = tellingMore(refusal, found, provider)
     }
-    return refuse(refusal ?? { refused: 'unknown' }, asked.at(-1)?.name, turn.request)
+    const provider = refusal?.provider ?? asked.at(-1)?.name
+    return refuse(refusal ?? { refused: 'unknown' }, provider, turn.request)
   }
 
   function refuse(
@@ -114,9 +132,35 @@ interface Turn {
   readonly request: Credentials
 }
 
+/** A refusal, and the provider that it came from. */
+interface Refusal extends Refused {
+  readonly provider: string
+}
+
 const none: SecurityProvider[] = []
 
 const disabled: Refused = Object.freeze({ refused: 'provider-disabled' satisfies RefusalReason })
+
+// A provider that is disabled may still tell why it refuses, but nobody comes in through it.
+function effective(
+  { enabled }: SecurityProvider,
+  answer: Principal | Refused | undefined,
+): Principal | Refused | undefined {
+  return enabled === false && isPrincipal(answer) ? disabled : answer
+}
+
+// For the report: a provider that knew the credential tells more than one that did not.
+function tellingMore(
+  earlier: Refusal | undefined,
+  answer: Refused | undefined,
+  { name }: SecurityProvider,
+): Refusal | undefined {
+  if (answer === undefined) return earlier
+  const isKnown = earlier?.keyId !== undefined || earlier?.user !== undefined
+  return earlier !== undefined && (isKnown || answer.refused === 'unknown')
+    ? earlier
+    : { ...answer, provider: name }
+}
 
 function mayComeInClear(provider: SecurityProvider): boolean {
   return provider.allowInsecureHttp === true

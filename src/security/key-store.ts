@@ -72,10 +72,15 @@ export interface KeyEvent {
 
 /** The API keys of a service. Every method throws a TypeError for what can't be done. */
 export interface Keyring {
+  /** The API key providers of the service, in their order (D43). */
+  readonly providers: readonly { readonly name: string; readonly identifier: string }[]
   /** Throws a TypeError for an unknown user or provider and for a lifetime that is not allowed (D41). */
   create(request: KeyRequest): Promise<NewKey>
   /** Keys on record, dead ones too, the oldest first. */
-  list(filter?: { readonly user?: string; readonly provider?: string }): Promise<readonly KeyRecord[]>
+  list(filter?: {
+    readonly user?: string
+    readonly provider?: string
+  }): Promise<readonly KeyRecord[]>
   /** Ends a key; it stays on record. A second time changes nothing. */
   revoke(keyId: string): Promise<KeyRecord>
   /** Makes a new key for the same user, provider and description. Throws a TypeError for a dead key. */

@@ -31,6 +31,11 @@ export interface SecurityHouse {
   readonly users: UserLookup
   /** The service's clock. */
   readonly now: () => Date
+  /**
+   * While the answer is the same, nothing has changed about keys and users, in any process. Absent or
+   * undefined: nobody can tell.
+   */
+  readonly version?: () => string | number | undefined
 }
 
 /**

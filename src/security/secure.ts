@@ -61,10 +61,12 @@ export function secure(parts: SecurityParts): Security {
   const keepsUsers = keeps.has('users') && parts.users === undefined
   const keyProviders = providers.filter(isKeyProvider)
 
-  const own = createUsers({ storage, now, ...passwordsOf(providers) })
+  const own = createUsers({ storage, now, keepsKeys: keeps.has('keys'), ...passwordsOf(providers) })
   const users: UserLookup = keepsUsers ? own : hostUsers(parts.users)
   const keys = keeps.has('keys') ? createKeyLookup({ storage, now, report, defer }) : noKeys
-  const house: SecurityHouse = Object.freeze({ keys, users, now })
+  // Users of the host may change without storage noticing.
+  const version = keepsUsers ? { version: () => storage.version?.() } : {}
+  const house: SecurityHouse = Object.freeze({ keys, users, now, ...version })
   const limiting = applyLimits(parts.limits, now, report)
   return {
     gate: openGate({ providers, anyone, house, limiting, report }),

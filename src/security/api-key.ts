@@ -1,0 +1,100 @@
+import type { Principal } from '../definition/principal.ts'
+import type { RefusalReason } from '../observation.ts'
+import type { MaybePromise } from '../storage/adapter.ts'
+import { completeRecord, type ApiKeyOptions, type ApiKeyRecord } from './api-key-record.ts'
+import { apiKeyFinder } from './find-api-key.ts'
+import type { KeyRecord } from './key-store.ts'
+import { isKeyText, mintKey, sha256 } from './key-text.ts'
+import type { KeyProvider, Refused, SecurityHouse } from './provider.ts'
+import type { User } from './user-store.ts'
+
+/** An API key provider. */
+export interface ApiKeyProvider extends KeyProvider {
+  /** Its configuration record, complete and frozen (section 2.6). */
+  readonly record: ApiKeyRecord
+}
+
+/**
+ * Authenticates by API keys (sections 2.6 and 5): `apiKeys({ name: 'API Key' })`. Keys are made by
+ * `service.keys`. Throws a TypeError that lists every mistake in the options.
+ */
+export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
+  const record = completeRecord(options, 'apiKeys')
+  const { name, priority, enabled, identifier, properties } = record
+
+  function identifyOwner(
+    key: KeyRecord | undefined,
+    house: SecurityHouse,
+  ): MaybePromise<Principal | Refused> {
+    if (key?.provider !== identifier) return unknown
+    const reason = enabled ? deathOf(key, house.now()) : 'provider-disabled'
+    if (reason !== undefined) return refuse(key, reason, house)
+    const owner = house.users.find(key.user)
+    return owner instanceof Promise
+      ? owner.then((late) => admit(key, late, house))
+      : admit(key, owner, house)
+  }
+
+  function admit(
+    key: KeyRecord,
+    owner: User | undefined,
+    house: SecurityHouse,
+  ): Principal | Refused {
+    if (owner === undefined) return refuse(key, 'user-unknown', house)
+    if (!owner.enabled) return refuse(key, 'user-disabled', house)
+    house.keys.used(key)
+    return Object.freeze({
+      user: owner.user,
+      roles: Object.isFrozen(owner.roles) ? owner.roles : Object.freeze([...owner.roles]),
+      attributes: Object.isFrozen(owner.attributes)
+        ? owner.attributes
+        : Object.freeze({ ...owner.attributes }),
+      provider: name,
+      keyId: key.keyId,
+    })
+  }
+
+  return Object.freeze({
+    record,
+    name,
+    priority,
+    enabled,
+    identifier,
+    type: 'api_key',
+    challenge: `ApiKey header="${properties.HttpHeaderName}"`,
+    allowInsecureHttp: properties.AllowInsecureHttp,
+    parameters: Object.freeze(
+      properties.AllowApiKeyInQueryString ? [properties.QueryStringParameterName] : [],
+    ),
+    keeps: Object.freeze(['keys', 'users'] as const),
+    defaultExpiry: record.defaultExpiry ?? record.maxExpiry,
+    maxExpiry: record.maxExpiry,
+    find: apiKeyFinder(properties),
+    identify({ value }, house) {
+      if (!isKeyText(value)) return malformed
+      const key = house.keys.find(sha256(value))
+      return key instanceof Promise
+        ? key.then((late) => identifyOwner(late, house))
+        : identifyOwner(key, house)
+    },
+    mint() {
+      const key = mintKey(record.length)
+      return { key, hash: sha256(key) }
+    },
+  } satisfies ApiKeyProvider)
+}
+
+const malformed: Refused = Object.freeze({ refused: 'malformed' })
+const unknown: Refused = Object.freeze({ refused: 'unknown' })
+
+function deathOf({ revoked, expires }: KeyRecord, now: Date): RefusalReason | undefined {
+  if (revoked !== null) return 'revoked'
+  if (expires === null) return undefined
+  // The other way round a broken clock or date would bring the key to life.
+  return now.getTime() < Date.parse(expires) ? undefined : 'expired'
+}
+
+function refuse(key: KeyRecord, refused: RefusalReason, house: SecurityHouse): Refused {
+  house.keys.refused(key, refused)
+  return { refused, user: key.user, keyId: key.keyId }
+}

@@ -1,0 +1,42 @@
+import type { Principal } from '../definition/principal.ts'
+import { admitUser } from './admit-user.ts'
+import { completeAuthServer, type AuthServerOptions } from './auth-server-options.ts'
+import { readClaims } from './bearer-claims.ts'
+import { tokenCheck } from './bearer-token.ts'
+import { authorizationFinder } from './find-authorization.ts'
+import type { Refused, SecurityHouse, SecurityProvider } from './provider.ts'
+
+export type { AuthServerOptions } from './auth-server-options.ts'
+
+/**
+ * Authenticates by the bearer tokens of an external authorization server (RFC 6750, D47): signed JSON
+ * Web Tokens whose signature, `iss`, `aud`, `exp` and `nbf` are checked on every request. While the
+ * server's keys can't be had requests are answered with 503 (D29). Throws a TypeError that lists every
+ * mistake in the options.
+ */
+export function authServer(options: AuthServerOptions): SecurityProvider {
+  const complete = completeAuthServer(options)
+  const { name, priority, enabled, allowInsecureHttp, users } = complete
+  const check = tokenCheck(complete)
+
+  return Object.freeze({
+    name,
+    priority,
+    enabled,
+    type: 'auth_server',
+    challenge: 'Bearer',
+    allowInsecureHttp,
+    keeps: Object.freeze(users === 'known' ? (['users'] as const) : []),
+    find: authorizationFinder('Bearer'),
+    async identify({ value }, house: SecurityHouse): Promise<Principal | Refused> {
+      const checked = await check(value, house.now())
+      if ('refused' in checked) return checked
+      const caller = readClaims(checked.claims, complete)
+      if (caller === undefined) return malformed
+      if (users === 'known') return admitUser(await house.users.find(caller.user), name)
+      return Object.freeze({ ...caller, provider: name, keyId: null })
+    },
+  } satisfies SecurityProvider)
+}
+
+const malformed: Refused = Object.freeze({ refused: 'malformed' })

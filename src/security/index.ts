@@ -1,0 +1,5 @@
+export { apiKeys, type ApiKeyProvider } from './api-key.ts'
+export type { ApiKeyOptions, ApiKeyProperties, ApiKeyRecord } from './api-key-record.ts'
+export { exportProvider, importProvider } from './move-provider.ts'
+export { httpBasic, type HttpBasicOptions } from './basic.ts'
+export type { PasswordCost } from './password.ts'

@@ -1,0 +1,52 @@
+import type { Row, StorageTransaction } from '../storage/adapter.ts'
+import { securityCollections, type SecurityStorage } from './collections.ts'
+import type { KeyEvent, KeyRecord } from './key-store.ts'
+import { instantOf } from './key-lifetime.ts'
+import { equal, readAllRows } from './read-rows.ts'
+
+const { keyEvents } = securityCollections
+
+/** What a key event says besides the key that it happened to. */
+export type Happening = Pick<KeyEvent, 'event'> & Partial<Pick<KeyEvent, 'reason' | 'times'>>
+
+/** Writes down what happened to a key, in the transaction that makes it happen. */
+export async function recordEvent(
+  transaction: StorageTransaction,
+  { keyId, user, provider }: Pick<KeyRecord, 'keyId' | 'user' | 'provider'>,
+  { event, reason = null, times = 1 }: Happening,
+  at: Date,
+): Promise<void> {
+  const happened = { at: instantOf(at), event, keyId, user, provider, reason, times }
+  await transaction.insert(keyEvents, { eventId: orderedId(at), ...happened })
+}
+
+/** What happened to keys, the oldest first. */
+export async function readEvents(
+  storage: SecurityStorage,
+  filter: { readonly keyId?: string | undefined; readonly user?: string | undefined },
+): Promise<readonly KeyEvent[]> {
+  const conditions = [
+    ...(filter.keyId === undefined ? [] : [equal('keyId', filter.keyId)]),
+    ...(filter.user === undefined ? [] : [equal('user', filter.user)]),
+  ]
+  const rows = await readAllRows(storage, keyEvents, conditions, ['at', 'eventId'])
+  return Object.freeze(rows.map(keyEvent))
+}
+
+function keyEvent(row: Row): KeyEvent {
+  const { at, event, keyId, user, provider, reason, times } = row as unknown as KeyEvent
+  return Object.freeze({ at, event, keyId, user, provider, reason, times })
+}
+
+let made = 0
+
+/**
+ * A UUID of version 7 (RFC 9562): those of one process are in the order in which they were made, so
+ * that what happened within a millisecond keeps its order.
+ */
+export function orderedId(at: Date): string {
+  const time = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
+  const turn = (made++ % 0x1_000_000).toString(16).padStart(6, '0')
+  const random = crypto.randomUUID().slice(24)
+  return `${time.slice(0, 8)}-${time.slice(8)}-7${turn.slice(0, 3)}-8${turn.slice(3)}-${random}`
+}

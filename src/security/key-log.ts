@@ -1,0 +1,130 @@
+import type { Report } from '../observation.ts'
+import type { SortField, StoragePage, StorageTransaction } from '../storage/adapter.ts'
+import { securityCollections, type SecurityStorage } from './collections.ts'
+import { recordEvent } from './key-event.ts'
+import { instantOf } from './key-lifetime.ts'
+import { findKey, storedKey, type StoredKey } from './key-row.ts'
+import type { KeyLookup, KeyRecord } from './key-store.ts'
+import { equal, firstRow } from './read-rows.ts'
+import { isRecent, refusalCounter } from './refusal-counter.ts'
+
+/** What the log of a service's keys is made of. */
+export interface KeyLogParts {
+  readonly storage: SecurityStorage
+  readonly now: () => Date
+  readonly report: Report
+  /** Does work in the background, off the path of a request. */
+  readonly defer: (work: () => Promise<unknown>) => void
+}
+
+/** A look-up of keys that keeps a log. */
+export interface KeyLog extends KeyLookup {
+  /** Writes down what was only counted so far: before a service closes. Never rejects. */
+  flush(): Promise<void>
+}
+
+const { keys } = securityCollections
+const writing = { mode: 'write', brief: true } as const
+const mostRemembered = 10_000
+const byHash: readonly SortField[] = Object.freeze([{ field: 'hash', descending: false }])
+
+/**
+ * Finds the keys of requests, and writes down their use and refusals in the background: at most once a
+ * minute for each key, or each key and reason. What can't be written is reported.
+ */
+export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): KeyLog {
+  // When a use was last written, by key, the oldest first.
+  const uses = new Map<string, number>()
+  const refusals = refusalCounter(mostRemembered)
+
+  function inBackground(work: () => Promise<unknown>): void {
+    try {
+      defer(work)
+    } catch (error) {
+      report({ type: 'security-record-failed', error })
+    }
+  }
+
+  async function write(
+    work: (transaction: StorageTransaction) => Promise<void>,
+  ): Promise<'written' | 'failed'> {
+    try {
+      await storage.transaction(writing, work)
+      return 'written'
+    } catch (error) {
+      report({ type: 'security-record-failed', error })
+      return 'failed'
+    }
+  }
+
+  async function writeRefusals(): Promise<void> {
+    const taken = refusals.take()
+    if (taken.length === 0) return
+    const outcome = await write(async (transaction) => {
+      for (const { key, reason, times, at } of taken) {
+        await recordEvent(transaction, key, { event: 'refused', reason, times }, at)
+      }
+    })
+    if (outcome === 'failed') refusals.giveBack(taken)
+  }
+
+  return Object.freeze({
+    find(hash) {
+      const page = storage.filter(keys, {
+        conditions: [equal('hash', hash)],
+        search: null,
+        sort: byHash,
+        limit: 1,
+        offset: 0,
+        select: keys.allNames,
+        count: false,
+      })
+      return page instanceof Promise ? page.then(firstKey) : firstKey(page)
+    },
+    used(key) {
+      const at = now()
+      if (refusals.sweep(at)) inBackground(writeRefusals)
+      if (isRecent(uses.get(key.keyId), at)) return
+      // Another process may have written it.
+      const known = key.lastUsed === null ? undefined : Date.parse(key.lastUsed)
+      const written = isRecent(known, at)
+      remember(uses, key.keyId, written ? known : at.getTime())
+      if (!written) inBackground(() => write((transaction) => writeUse(transaction, key, at)))
+    },
+    refused(key, reason) {
+      if (refusals.count(key, reason, now())) inBackground(writeRefusals)
+    },
+    async flush() {
+      refusals.release()
+      await writeRefusals()
+    },
+  } satisfies KeyLog)
+}
+
+function firstKey(page: StoragePage): KeyRecord | undefined {
+  const row = firstRow(page)
+  return row && storedKey(row)
+}
+
+function remember(uses: Map<string, number>, keyId: string, time: number): void {
+  uses.delete(keyId)
+  if (uses.size >= mostRemembered) uses.delete(uses.keys().next().value as string)
+  uses.set(keyId, time)
+}
+
+async function writeUse(
+  transaction: StorageTransaction,
+  key: KeyRecord & Partial<StoredKey>,
+  at: Date,
+): Promise<void> {
+  const hash = key.hash ?? (await findKey(transaction, key.keyId))?.hash
+  if (hash === undefined) return
+  const lastUsed = instantOf(at)
+  if (key.firstUsed !== null) {
+    await transaction.update(keys, [equal('hash', hash)], { lastUsed })
+    return
+  }
+  const unused = [equal('hash', hash), equal('firstUsed', null)]
+  const first = await transaction.update(keys, unused, { firstUsed: lastUsed, lastUsed })
+  if (first !== undefined) await recordEvent(transaction, key, { event: 'first-used' }, at)
+}

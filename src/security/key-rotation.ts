@@ -1,0 +1,68 @@
+import type { StorageReader, StorageTransaction } from '../storage/adapter.ts'
+import { securityCollections, type SecurityStorage } from './collections.ts'
+import { recordEvent } from './key-event.ts'
+import { hasCome, minutesAfter } from './key-lifetime.ts'
+import type { StoredKey } from './key-row.ts'
+import { equal } from './read-rows.ts'
+
+const { keys, keyEvents } = securityCollections
+
+/** Ends a key in the transaction that stores its successor, whose identifier it is given. */
+export type Retire = (transaction: StorageTransaction, successor: string) => Promise<void>
+
+/**
+ * Prepares the end of a key that is rotated (D42): now, or after an overlap in minutes. Both steps throw
+ * a TypeError for a dead key, and the second one when the key was rotated or revoked in between: a key
+ * that was seen once gets one successor.
+ */
+export async function retireKey(
+  storage: SecurityStorage,
+  seen: StoredKey,
+  { overlap, at }: { readonly overlap: number; readonly at: Date },
+): Promise<Retire> {
+  requireAlive(seen, at)
+  const end = minutesAfter(at, overlap, 'keys.rotate.overlap')
+  const changes = overlap === 0 ? { revoked: end } : { expires: earlier(seen.expires, end) }
+  // A key that dies earlier anyway is not changed: only the record tells that it was rotated.
+  const unchanged = changes.expires === seen.expires
+  const rotations = unchanged ? await countRotations(storage, seen.keyId) : 0
+
+  return async (transaction, successor) => {
+    const again = unchanged ? await countRotations(transaction, seen.keyId) : 0
+    const conditions = [
+      equal('hash', seen.hash),
+      equal('revoked', null),
+      equal('expires', seen.expires),
+    ]
+    const row = await transaction.update(keys, conditions, changes)
+    if (row === undefined || again !== rotations) throw changedMeanwhile()
+    await recordEvent(transaction, seen, { event: 'rotated', reason: successor }, at)
+  }
+}
+
+function requireAlive({ revoked, expires }: StoredKey, at: Date): void {
+  const dead = revoked !== null ? 'was revoked' : hasCome(expires, at) ? 'has expired' : undefined
+  if (dead === undefined) return
+  throw new TypeError(`keys.rotate: the key ${dead}; create a new one instead`)
+}
+
+function earlier(expires: string | null, end: string): string {
+  return expires !== null && Date.parse(expires) <= Date.parse(end) ? expires : end
+}
+
+async function countRotations(reader: StorageReader, keyId: string): Promise<number> {
+  const { count } = await reader.filter(keyEvents, {
+    conditions: [equal('keyId', keyId), equal('event', 'rotated')],
+    search: null,
+    sort: [{ field: 'eventId', descending: false }],
+    limit: 0,
+    offset: 0,
+    select: keyEvents.allNames,
+    count: true,
+  })
+  return count ?? 0
+}
+
+function changedMeanwhile(): TypeError {
+  return new TypeError('keys.rotate: the key was changed meanwhile; look at it and try again')
+}

@@ -1,0 +1,183 @@
+import { z } from 'zod'
+import { accepted, checkCall, line, minutes } from './check-call.ts'
+import { securityCollections, type SecurityStorage } from './collections.ts'
+import { orderedId, readEvents, recordEvent } from './key-event.ts'
+import { expiryOf, instantOf } from './key-lifetime.ts'
+import { findKey, keyRecord, newKey, storedKey, type StoredKey } from './key-row.ts'
+import { revokeKey } from './key-revocation.ts'
+import { retireKey } from './key-rotation.ts'
+import type { Keyring, KeyRecord, NewKey } from './key-store.ts'
+import type { KeyProvider } from './provider.ts'
+import { equal, readAllRows } from './read-rows.ts'
+import type { UserLookup } from './user-store.ts'
+
+/** What a keyring is made of. */
+export interface KeyringParts {
+  readonly storage: SecurityStorage
+  /** The API key providers of the service, in their order. */
+  readonly providers: readonly KeyProvider[]
+  readonly users: UserLookup
+  readonly now: () => Date
+}
+
+const { keys } = securityCollections
+const writing = { mode: 'write', brief: true } as const
+const visibleStart = 4
+
+const name = accepted<string>(
+  (value) => typeof value === 'string' && value !== '',
+  'must be a text',
+)
+const identifier = accepted<string>(
+  (value) => typeof value === 'string' && value !== '',
+  'must be the identifier of a key, as `list` shows it',
+)
+const requestShape = z.strictObject({
+  user: name,
+  provider: name.optional(),
+  description: line(0, 200).optional(),
+  expiresIn: minutes(1).optional(),
+})
+const rotationShape = z.strictObject({
+  overlap: minutes(0).default(0),
+  expiresIn: minutes(1).optional(),
+})
+const listShape = z.strictObject({ user: name.optional(), provider: name.optional() })
+const auditShape = z.strictObject({ keyId: identifier.optional(), user: name.optional() })
+
+/**
+ * The API keys of a service (section 5, D40 to D42), kept through its storage. A key is stored as its
+ * hash; the text is in the answer of `create` and `rotate` and nowhere else.
+ */
+export function createKeyring({ storage, providers, users, now }: KeyringParts): Keyring {
+  async function requireUser(user: string, place: string): Promise<void> {
+    if ((await users.find(user)) !== undefined) return
+    throw new TypeError(`${place} does not exist: add the user first, or name another`)
+  }
+
+  return Object.freeze({
+    providers: providers.map(({ name, identifier }) => ({ name, identifier })),
+
+    async create(request) {
+      const call = 'keys.create'
+      const given = checkCall(call, requestShape, request)
+      const provider = chooseProvider(providers, given.provider, call)
+      const at = now()
+      const expires = expiryOf(provider, given.expiresIn, at, call)
+      await requireUser(given.user, `${call}.user`)
+      const description = given.description === '' ? null : (given.description ?? null)
+      const made = makeKey(provider, at, { user: given.user, description, expires })
+      await storage.transaction(writing, async (transaction) => {
+        await transaction.insert(keys, { ...made.stored })
+        await recordEvent(transaction, made.stored, { event: 'created' }, at)
+      })
+      return made.key
+    },
+
+    async list(filter = {}) {
+      const given = checkCall('keys.list', listShape, filter)
+      const conditions = [
+        ...(given.user === undefined ? [] : [equal('user', given.user)]),
+        ...(given.provider === undefined
+          ? []
+          : [equal('provider', identifierOf(providers, given.provider))]),
+      ]
+      const rows = await readAllRows(storage, keys, conditions, ['created', 'keyId', 'hash'])
+      return Object.freeze(rows.map((row) => keyRecord(storedKey(row))))
+    },
+
+    async revoke(keyId) {
+      checkCall('keys.revoke', identifier, keyId)
+      return storage.transaction(writing, async (transaction): Promise<KeyRecord> => {
+        const key = await findKey(transaction, keyId)
+        if (key === undefined) throw unknownKey('keys.revoke')
+        return keyRecord(await revokeKey(transaction, key, now()))
+      })
+    },
+
+    async rotate(keyId, rotation = {}) {
+      const call = 'keys.rotate'
+      checkCall(call, identifier, keyId)
+      const { overlap, expiresIn } = checkCall(call, rotationShape, rotation)
+      const seen = await findKey(storage, keyId)
+      if (seen === undefined) throw unknownKey(call)
+      const provider = providers.find((one) => one.identifier === seen.provider)
+      if (provider === undefined) {
+        throw new TypeError(`${call}: the service has no provider for this key; add it again`)
+      }
+      const at = now()
+      const retire = await retireKey(storage, seen, { overlap, at })
+      const { user, description } = seen
+      const expires = expiryOf(provider, expiresIn, at, call)
+      await requireUser(user, `${call}: the user of the key`)
+      const made = makeKey(provider, at, { user, description, expires })
+      await storage.transaction(writing, async (transaction) => {
+        await retire(transaction, made.stored.keyId)
+        await transaction.insert(keys, { ...made.stored })
+        await recordEvent(transaction, made.stored, { event: 'created' }, at)
+      })
+      return made.key
+    },
+
+    async audit(filter = {}) {
+      return readEvents(storage, checkCall('keys.audit', auditShape, filter))
+    },
+  } satisfies Keyring)
+}
+
+interface Made {
+  readonly stored: StoredKey
+  readonly key: NewKey
+}
+
+function makeKey(
+  provider: KeyProvider,
+  at: Date,
+  rest: Pick<KeyRecord, 'user' | 'description' | 'expires'>,
+): Made {
+  const { key: text, hash } = provider.mint()
+  const stored = {
+    hash,
+    keyId: orderedId(at),
+    start: text.slice(0, visibleStart),
+    provider: provider.identifier,
+    ...rest,
+    created: instantOf(at),
+    revoked: null,
+    firstUsed: null,
+    lastUsed: null,
+  }
+  return { stored, key: newKey(stored, text) }
+}
+
+function chooseProvider(
+  providers: readonly KeyProvider[],
+  wanted: string | undefined,
+  call: string,
+): KeyProvider {
+  const fitting = wanted === undefined ? providers : named(providers, wanted)
+  const [only] = fitting
+  if (only !== undefined && fitting.length === 1) return only
+  throw new TypeError(`${call}.provider must be one of ${choices(providers)}`)
+}
+
+function identifierOf(providers: readonly KeyProvider[], wanted: string): string {
+  const [found] = named(providers, wanted)
+  if (found !== undefined) return found.identifier
+  // Keys stay on record when their provider has left the service.
+  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(wanted)) return wanted.toLowerCase()
+  throw new TypeError(`keys.list.provider must be an identifier or one of ${choices(providers)}`)
+}
+
+function named(providers: readonly KeyProvider[], wanted: string): readonly KeyProvider[] {
+  const byIdentifier = providers.filter((one) => one.identifier === wanted.toLowerCase())
+  return byIdentifier.length > 0 ? byIdentifier : providers.filter((one) => one.name === wanted)
+}
+
+function choices(providers: readonly KeyProvider[]): string {
+  return providers.map((one) => `${one.name} (${one.identifier})`).join(', ')
+}
+
+function unknownKey(call: string): TypeError {
+  return new TypeError(`${call}: there is no key with this identifier; see list`)
+}

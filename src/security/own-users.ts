@@ -1,0 +1,166 @@
+import { z } from 'zod'
+import type { Attributes } from '../definition/principal.ts'
+import {
+  isStorageError,
+  type Row,
+  type SortField,
+  type StoragePage,
+  type StorageTransaction,
+} from '../storage/adapter.ts'
+import { accepted, checkCall, line } from './check-call.ts'
+import { securityCollections, type SecurityStorage } from './collections.ts'
+import { instantOf } from './key-lifetime.ts'
+import { revokeKeysOf } from './key-revocation.ts'
+import { equal, firstRow, readAllRows, readRow } from './read-rows.ts'
+import { isAttributes, isRoles, userReader } from './user-row.ts'
+import type { Account, UserLookup, Users } from './user-store.ts'
+
+/** What the users' own collection is made of. */
+export interface UsersParts {
+  readonly storage: SecurityStorage
+  readonly now: () => Date
+  /** A salted hash of a password. Absent: users have no passwords. */
+  readonly hashPassword?: (password: string) => Promise<string>
+  /** Whether the storage keeps API keys: those of a user that is removed are revoked then. Default false. */
+  readonly keepsKeys?: boolean
+}
+
+const { users } = securityCollections
+const writing = { mode: 'write', brief: true } as const
+const byName: readonly SortField[] = Object.freeze([{ field: 'user', descending: false }])
+const accountFields = Object.freeze(users.allNames.filter((name) => name !== 'created'))
+
+const userName = line(1, 200)
+const flag = accepted<boolean>((value) => typeof value === 'boolean', 'must be true or false')
+const roles = accepted<readonly string[]>(isRoles, 'must be a list of distinct texts, none empty')
+const attributes = accepted<Attributes>(
+  isAttributes,
+  'must be an object of texts, finite numbers, true, false or null, under names of your own',
+)
+const password = accepted<string>(
+  (value) => typeof value === 'string' && value !== '' && value.isWellFormed(),
+  'must be a text that is not empty',
+)
+const newUserShape = z.strictObject({
+  user: userName,
+  enabled: flag.default(true),
+  roles: roles.default([]),
+  attributes: attributes.default({}),
+  password: password.optional(),
+})
+const changesShape = z.strictObject({
+  enabled: flag.optional(),
+  roles: roles.optional(),
+  attributes: attributes.optional(),
+  password: password.nullish(),
+})
+
+/**
+ * The users that the library keeps itself, through the storage of the service. Roles and attributes are
+ * kept as JSON text, passwords as salted hashes. `find` reads the storage each time (D46), synchronously
+ * where the storage does.
+ */
+export function createUsers(parts: UsersParts): Users & UserLookup {
+  const { storage, now, hashPassword, keepsKeys = false } = parts
+  const reader = userReader()
+
+  function firstAccount(page: StoragePage): Account | undefined {
+    const row = firstRow(page)
+    return row && reader.account(row)
+  }
+
+  async function hashed(call: string, user: string, given: string): Promise<string> {
+    if (hashPassword === undefined) {
+      throw new TypeError(
+        `${call}.password needs an HTTP Basic provider: security: [httpBasic({ name: 'Password' })]`,
+      )
+    }
+    if (user.includes(':')) {
+      throw new TypeError(`${call}.user must not contain a colon to have a password`)
+    }
+    return hashPassword(given)
+  }
+
+  return Object.freeze({
+    find(user) {
+      const page = storage.filter(users, {
+        conditions: [equal('user', user)],
+        search: null,
+        sort: byName,
+        limit: 1,
+        offset: 0,
+        select: accountFields,
+        count: false,
+      })
+      return page instanceof Promise ? page.then(firstAccount) : firstAccount(page)
+    },
+
+    async add(user) {
+      const call = 'users.add'
+      const given = checkCall(call, newUserShape, user)
+      const row = {
+        user: given.user,
+        enabled: given.enabled,
+        roles: JSON.stringify(given.roles),
+        attributes: JSON.stringify(given.attributes),
+        password:
+          given.password === undefined ? null : await hashed(call, given.user, given.password),
+        created: instantOf(now()),
+      }
+      return reader.user(
+        await storage.transaction(writing, (transaction) => insertUser(transaction, row)),
+      )
+    },
+
+    async get(user) {
+      checkCall('users.get', userName, user)
+      const row = await readRow(storage, users, [equal('user', user)])
+      return row && reader.user(row)
+    },
+
+    async list() {
+      const rows = await readAllRows(storage, users, [], ['user'])
+      return Object.freeze(rows.map(reader.user))
+    },
+
+    async change(user, changes) {
+      const call = 'users.change'
+      checkCall(call, userName, user)
+      const given = checkCall(call, changesShape, changes)
+      const values = {
+        ...(given.enabled !== undefined && { enabled: given.enabled }),
+        ...(given.roles && { roles: JSON.stringify(given.roles) }),
+        ...(given.attributes && { attributes: JSON.stringify(given.attributes) }),
+        ...(given.password === null && { password: null }),
+        ...(given.password && { password: await hashed(call, user, given.password) }),
+      }
+      const row = await storage.transaction(writing, async (transaction) =>
+        transaction.update(users, [equal('user', user)], values),
+      )
+      if (row === undefined) throw unknownUser(call)
+      return reader.user(row)
+    },
+
+    async remove(user) {
+      checkCall('users.remove', userName, user)
+      await storage.transaction(writing, async (transaction) => {
+        const row = await transaction.delete(users, [equal('user', user)])
+        if (row === undefined) throw unknownUser('users.remove')
+        if (keepsKeys) await revokeKeysOf(transaction, user, now())
+      })
+    },
+  } satisfies Users & UserLookup)
+}
+
+async function insertUser(transaction: StorageTransaction, row: Row): Promise<Row> {
+  try {
+    return await transaction.insert(users, row)
+  } catch (error) {
+    if (!isStorageError(error) || error.kind !== 'duplicate') throw error
+    throw new TypeError('users.add.user exists already: change it instead')
+  }
+}
+
+function unknownUser(call: string): TypeError {
+  return new TypeError(`${call}: there is no user of this name; add it first`)
+}

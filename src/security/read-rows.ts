@@ -1,0 +1,59 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import type { Condition, Row, SortField, StoragePage, StorageReader } from '../storage/adapter.ts'
+import type { SecurityStorage } from './collections.ts'
+
+const pageSize = 500
+
+/** Reads every row that meets the conditions, all of one state of the storage. */
+export function readAllRows(
+  storage: SecurityStorage,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  order: readonly string[],
+): Promise<readonly Row[]> {
+  return storage.transaction({ mode: 'read', brief: true }, (reader) =>
+    readPages(reader, collection, conditions, order),
+  )
+}
+
+/** Reads every row that meets the conditions, page by page in a transaction. */
+export async function readPages(
+  reader: StorageReader,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  order: readonly string[],
+): Promise<readonly Row[]> {
+  const sort = order.map((field) => ({ field, descending: false }))
+  const rows: Row[] = []
+  for (;;) {
+    const query = { conditions, search: null, sort, limit: pageSize, offset: rows.length }
+    const select = collection.allNames
+    const page = await reader.filter(collection, { ...query, select, count: false })
+    rows.push(...page.rows)
+    if (page.rows.length < pageSize) return rows
+  }
+}
+
+/** The first row that meets the conditions, by the collection's key. */
+export async function readRow(
+  reader: StorageReader,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+): Promise<Row | undefined> {
+  const sort: readonly SortField[] = collection.key.map(({ name }) => ({
+    field: name,
+    descending: false,
+  }))
+  const query = { conditions, search: null, sort, limit: 1, offset: 0, count: false }
+  return firstRow(await reader.filter(collection, { ...query, select: collection.allNames }))
+}
+
+/** The first row of a page. */
+export function firstRow({ rows }: StoragePage): Row | undefined {
+  return rows[0]
+}
+
+/** The condition that a field has a value. */
+export function equal(field: string, value: string | null): Condition {
+  return { field, is: 'equal', value }
+}

@@ -1,0 +1,120 @@
+import { mkdtemp, rm } from 'node:fs/promises'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import type { Principal } from '../../../src/definition/principal.ts'
+import type { Observation } from '../../../src/observation.ts'
+import { apiKeys } from '../../../src/security/api-key.ts'
+import type { ApiKeyOptions } from '../../../src/security/api-key-record.ts'
+import { securityCollections } from '../../../src/security/collections.ts'
+import { createKeyLookup } from '../../../src/security/key-log.ts'
+import { createKeyring } from '../../../src/security/keyring.ts'
+import { createUsers } from '../../../src/security/own-users.ts'
+import type { KeyProvider, Refused } from '../../../src/security/provider.ts'
+import type { Row, StorageAdapter } from '../../../src/storage/adapter.ts'
+import { memoryStorage } from '../../../src/storage/memory.ts'
+import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+
+export type StorageName = 'memory' | 'SQLite file' | 'SQLite in memory'
+
+export const storageNames: readonly StorageName[] = ['memory', 'SQLite file', 'SQLite in memory']
+
+/** An open storage of its own for one test. */
+export async function openStorage(name: StorageName): Promise<StorageAdapter> {
+  const storage = await newStorage(name)
+  await storage.open(Object.values(securityCollections))
+  onTestFinished(async () => storage.close())
+  return storage
+}
+
+async function newStorage(name: StorageName): Promise<StorageAdapter> {
+  if (name === 'memory') return memoryStorage()
+  if (name === 'SQLite in memory') return sqliteStorage(':memory:', { ensureSchema: true })
+  const directory = await mkdtemp(join(tmpdir(), 'rowgate-keys-'))
+  onTestFinished(() => rm(directory, { recursive: true }))
+  return sqliteStorage(join(directory, 'keys.db'), { ensureSchema: true })
+}
+
+/** A clock that stands still until it is told. */
+export interface Clock {
+  readonly now: () => Date
+  set(instant: string): void
+  /** Minutes, also back. */
+  pass(minutes: number): void
+}
+
+export function clockAt(instant: string): Clock {
+  let time = Date.parse(instant)
+  return {
+    now: () => new Date(time),
+    set: (next) => void (time = Date.parse(next)),
+    pass: (minutes) => void (time += minutes * 60_000),
+  }
+}
+
+/** Keyring, users and look-up of one service over a storage. */
+export async function openHouse(
+  name: StorageName,
+  providers: readonly KeyProvider[] = [apiKeys({ name: 'API Key' })],
+) {
+  return furnish(await openStorage(name), providers)
+}
+
+export type House = ReturnType<typeof furnish>
+
+export function furnish(storage: StorageAdapter, providers: readonly KeyProvider[]) {
+  const clock = clockAt('2026-03-01T12:00:00Z')
+  const { now } = clock
+  const reports: Observation[] = []
+  const work: (() => Promise<unknown>)[] = []
+  const report = (observation: Observation): void => void reports.push(observation)
+  const defer = (one: () => Promise<unknown>): void => void work.push(one)
+  const users = createUsers({ storage, now, keepsKeys: true })
+  const lookup = createKeyLookup({ storage, now, report, defer })
+  const house = { keys: lookup, users, now }
+  return {
+    storage,
+    clock,
+    reports,
+    /** What waits in the background. */
+    work,
+    users,
+    lookup,
+    house,
+    keys: createKeyring({ storage, providers, users, now }),
+    /** Does what waits in the background. */
+    async settle(): Promise<void> {
+      for (const one of work.splice(0)) await one()
+    },
+    /** Asks a provider who is behind a key. */
+    async ask(key: string, provider = providers[0]): Promise<Principal | Refused | undefined> {
+      return provider?.identify({ place: 'header x-api-key', value: key }, house)
+    },
+    /** How a key fares: the reason for which it is refused, or its user. */
+    async fate(key: string, provider = providers[0]): Promise<unknown> {
+      const answer = await this.ask(key, provider)
+      return answer && ('refused' in answer ? answer.refused : { user: answer.user })
+    },
+  }
+}
+
+/** A provider with the name that most tests use. */
+export function provider(options: Partial<ApiKeyOptions> = {}) {
+  return apiKeys({ name: 'API Key', ...options })
+}
+
+/** Every row of every security collection. */
+export async function dump(storage: StorageAdapter): Promise<readonly Row[]> {
+  const pages = Object.values(securityCollections).map(async (collection) =>
+    storage.filter(collection, {
+      conditions: [],
+      search: null,
+      sort: collection.key.map((field) => ({ field: field.name, descending: false })),
+      limit: 1_000_000,
+      offset: 0,
+      select: collection.allNames,
+      count: false,
+    }),
+  )
+  return (await Promise.all(pages)).flatMap(({ rows }) => rows)
+}

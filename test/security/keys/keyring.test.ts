@@ -1,0 +1,248 @@
+import { describe, expect, test } from 'vitest'
+import type { KeyRequest } from '../../../src/security/key-store.ts'
+import { openHouse, provider, storageNames } from './house.ts'
+
+const identified = { user: 'maria' }
+
+describe.each(storageNames)('the keyring over %s', (storage) => {
+  test('creates a key that acts for its user', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria', roles: ['Sales'], attributes: { region: 'WA' } })
+    const made = await house.keys.create({ user: 'maria', description: 'for the till' })
+    expect(made).toEqual({
+      keyId: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as unknown,
+      start: made.key.slice(0, 4),
+      provider: provider().identifier,
+      user: 'maria',
+      description: 'for the till',
+      created: '2026-03-01T12:00:00Z',
+      expires: null,
+      revoked: null,
+      firstUsed: null,
+      lastUsed: null,
+    })
+    expect(Object.isFrozen(made)).toBe(true)
+    expect(made.key).toMatch(/^[\w-]{22}$/)
+    const principal = await house.ask(made.key)
+    expect(principal).toEqual({
+      user: 'maria',
+      roles: ['Sales'],
+      attributes: { region: 'WA' },
+      provider: 'API Key',
+      keyId: made.keyId,
+    })
+    expect(Object.isFrozen(principal)).toBe(true)
+  })
+
+  test('no other key is good', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria' })
+    const { key } = await house.keys.create({ user: 'maria' })
+    const flipped = (key.startsWith('A') ? 'B' : 'A') + key.slice(1)
+    const swapped = Array.from(key)
+      .map((one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()))
+      .join('')
+    expect(await house.fate(key)).toEqual(identified)
+    expect(await house.fate(flipped)).toBe('unknown')
+    expect(await house.fate(`${key}A`)).toBe('unknown')
+    expect(swapped === key ? 'unknown' : await house.fate(swapped)).toBe('unknown')
+    for (const broken of [
+      key.slice(1),
+      `${key}=`,
+      ` ${key}`,
+      `${key.slice(0, 9)} ${key.slice(9)}`,
+    ]) {
+      expect(await house.fate(broken)).toBe('malformed')
+    }
+  })
+
+  test('lists the keys on record, the oldest first, by user and provider', async () => {
+    const partners = provider({ name: 'Partners', priority: 60 })
+    const house = await openHouse(storage, [provider(), partners])
+    await house.users.add({ user: 'maria' })
+    await house.users.add({ user: 'john' })
+    const requests: readonly KeyRequest[] = [
+      { user: 'maria', provider: 'API Key' },
+      { user: 'john', provider: 'Partners' },
+      { user: 'maria', provider: partners.identifier.toUpperCase() },
+      { user: 'maria', provider: 'API Key', expiresIn: 1 },
+    ]
+    const made = []
+    for (const request of requests) made.push(await house.keys.create(request))
+    const [first, second, third, fourth] = made.map(({ keyId }) => keyId)
+    house.clock.pass(1)
+    await house.keys.revoke(first ?? '')
+
+    const idsOf = async (filter?: { user?: string; provider?: string }): Promise<unknown> =>
+      (await house.keys.list(filter)).map(({ keyId }) => keyId)
+    expect(await idsOf()).toEqual([first, second, third, fourth])
+    expect(await idsOf({ user: 'maria' })).toEqual([first, third, fourth])
+    expect(await idsOf({ provider: 'Partners' })).toEqual([second, third])
+    expect(await idsOf({ user: 'maria', provider: partners.identifier })).toEqual([third])
+    expect(await idsOf({ user: 'nobody' })).toEqual([])
+    expect(await idsOf({ provider: crypto.randomUUID() })).toEqual([])
+    await expect(idsOf({ provider: 'Partnerz' })).rejects.toThrow('one of API Key (')
+    await expect(idsOf({ usr: 'maria' } as object)).rejects.toThrow(
+      'keys.list.usr there is no such',
+    )
+    const [record] = await house.keys.list()
+    expect(Object.isFrozen(record)).toBe(true)
+    expect(Object.keys(record ?? {})).toEqual(Object.keys(made[0] ?? {}))
+    expect(record).toEqual({ ...made[0], revoked: '2026-03-01T12:01:00Z' })
+  })
+
+  test('lists more keys than a page of storage holds', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria' })
+    const made = []
+    for (let count = 0; count < 1_001; count++) made.push(house.keys.create({ user: 'maria' }))
+    const ids = (await Promise.all(made)).map(({ keyId }) => keyId)
+    const listed = (await house.keys.list()).map(({ keyId }) => keyId)
+    expect(listed).toHaveLength(1_001)
+    expect(new Set(listed)).toEqual(new Set(ids))
+    expect(await house.keys.audit()).toHaveLength(1_001)
+  })
+
+  test('revokes a key for good, once', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria' })
+    const { key, keyId } = await house.keys.create({ user: 'maria', expiresIn: 60 })
+    house.clock.pass(1)
+    const revoked = await house.keys.revoke(keyId)
+    expect(revoked).toMatchObject({ keyId, revoked: '2026-03-01T12:01:00Z' })
+    expect(Object.isFrozen(revoked)).toBe(true)
+    expect(await house.fate(key)).toBe('revoked')
+    house.clock.pass(1)
+    expect(await house.keys.revoke(keyId)).toEqual(revoked)
+    house.clock.pass(-600)
+    expect(await house.fate(key)).toBe('revoked')
+    expect((await house.keys.audit({ keyId })).map(({ event }) => event)).toEqual([
+      'created',
+      'revoked',
+    ])
+  })
+
+  test('revokes an expired key, which stays on record', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria' })
+    const { keyId } = await house.keys.create({ user: 'maria', expiresIn: 1 })
+    house.clock.pass(2)
+    expect(await house.keys.revoke(keyId)).toMatchObject({ revoked: '2026-03-01T12:02:00Z' })
+  })
+
+  test('tells what happened, the oldest first, by key and user', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria' })
+    await house.users.add({ user: 'john' })
+    const first = await house.keys.create({ user: 'maria' })
+    const second = await house.keys.create({ user: 'john' })
+    house.clock.pass(1)
+    const third = await house.keys.rotate(first.keyId)
+    const audit = await house.keys.audit()
+    const rest = { provider: first.provider, times: 1 }
+    const [now, then] = ['2026-03-01T12:01:00Z', '2026-03-01T12:00:00Z']
+    const [a, b, c] = [first.keyId, second.keyId, third.keyId]
+    expect(audit).toEqual([
+      { at: then, event: 'created', keyId: a, user: 'maria', reason: null, ...rest },
+      { at: then, event: 'created', keyId: b, user: 'john', reason: null, ...rest },
+      { at: now, event: 'rotated', keyId: a, user: 'maria', reason: c, ...rest },
+      { at: now, event: 'created', keyId: c, user: 'maria', reason: null, ...rest },
+    ])
+    expect(Object.isFrozen(audit[0])).toBe(true)
+    expect(await house.keys.audit({ keyId: a })).toEqual([audit[0], audit[2]])
+    expect(await house.keys.audit({ user: 'maria' })).toEqual([audit[0], audit[2], audit[3]])
+    expect(await house.keys.audit({ user: 'maria', keyId: b })).toEqual([])
+  })
+
+  test('refuses what can not be done, and writes nothing', async () => {
+    const house = await openHouse(storage, [provider(), provider({ name: 'B', priority: 1 })])
+    await house.users.add({ user: 'maria' })
+    const ok = { user: 'maria', provider: 'B' }
+    const cases: readonly (readonly [request: unknown, message: string])[] = [
+      [undefined, 'keys.create must be of type object'],
+      [{ ...ok, user: 'john' }, 'keys.create.user does not exist: add the user first'],
+      [{ ...ok, user: '' }, 'keys.create.user must be a text'],
+      [{ provider: 'B' }, 'keys.create.user must be a text'],
+      [{ user: 'maria' }, 'keys.create.provider must be one of API Key ('],
+      [{ ...ok, provider: 'b' }, 'keys.create.provider must be one of API Key ('],
+      [
+        { ...ok, description: 'x'.repeat(201) },
+        'keys.create.description must be a text of 0 to 200',
+      ],
+      [{ ...ok, description: 'a\nb' }, 'without control characters'],
+      [{ ...ok, description: 5 }, 'keys.create.description must be'],
+      [{ ...ok, expires: 5 }, 'keys.create.expires there is no such option'],
+    ]
+    for (const [request, message] of cases) {
+      const creating = house.keys.create(request as KeyRequest)
+      await expect(creating).rejects.toThrow(TypeError)
+      await expect(creating).rejects.toThrow(message)
+    }
+    for (const keyId of ['', crypto.randomUUID(), undefined, 5] as string[]) {
+      await expect(house.keys.revoke(keyId)).rejects.toThrow(TypeError)
+      await expect(house.keys.rotate(keyId)).rejects.toThrow(TypeError)
+    }
+    expect(await house.keys.list()).toEqual([])
+    expect(await house.keys.audit()).toEqual([])
+  })
+
+  test('takes whole identifiers only', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria' })
+    const { keyId } = await house.keys.create({ user: 'maria' })
+    for (const part of [keyId.slice(0, 8), keyId.slice(0, -1), `${keyId} `]) {
+      await expect(house.keys.revoke(part)).rejects.toThrow('there is no key')
+    }
+  })
+
+  test('a description counts characters, and an empty one is none', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria' })
+    const long = '😀'.repeat(200)
+    expect(await house.keys.create({ user: 'maria', description: long })).toMatchObject({
+      description: long,
+    })
+    expect(await house.keys.create({ user: 'maria', description: '' })).toMatchObject({
+      description: null,
+    })
+  })
+
+  test('each provider knows its own keys only, and a disabled one none', async () => {
+    const disabled = provider({ name: 'Off', priority: 1, enabled: false })
+    const house = await openHouse(storage, [provider(), disabled])
+    await house.users.add({ user: 'maria' })
+    const { key } = await house.keys.create({ user: 'maria', provider: 'API Key' })
+    const off = await house.keys.create({ user: 'maria', provider: 'Off' })
+    expect(await house.fate(key)).toEqual(identified)
+    expect(await house.fate(key, disabled)).toBe('unknown')
+    expect(await house.fate(off.key)).toBe('unknown')
+    expect(await house.fate(off.key, disabled)).toBe('provider-disabled')
+    expect(await house.fate(off.key, provider({ name: 'Off' }))).toEqual(identified)
+  })
+
+  test('key and user are looked at with each request', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria', roles: ['Sales'] })
+    const { key, keyId } = await house.keys.create({ user: 'maria' })
+    expect(await house.ask(key)).toMatchObject({ roles: ['Sales'] })
+    await house.users.change('maria', { roles: [] })
+    expect(await house.ask(key)).toMatchObject({ roles: [] })
+    await house.users.change('maria', { enabled: false })
+    expect(await house.ask(key)).toEqual({ refused: 'user-disabled', user: 'maria', keyId })
+    await house.users.change('maria', { enabled: true })
+    expect(await house.fate(key)).toEqual(identified)
+  })
+
+  test('a user that is removed takes the keys along for good', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria' })
+    await house.users.add({ user: 'john' })
+    const { key, keyId } = await house.keys.create({ user: 'maria' })
+    const other = await house.keys.create({ user: 'john' })
+    await house.users.remove('maria')
+    await house.users.add({ user: 'maria', roles: ['Administrator'] })
+    expect(await house.fate(key)).toBe('revoked')
+    expect(await house.fate(other.key)).toEqual({ user: 'john' })
+    expect((await house.keys.audit({ keyId })).at(-1)).toMatchObject({ event: 'revoked' })
+  })
+})
