@@ -1,5 +1,6 @@
 import { boolean, decimal, defineCollection, integer, text } from 'rowgate'
 import { keptFor, refersTo } from './references.ts'
+import { officeChanges } from './roles.ts'
 
 const detail = { includeByDefault: false } as const
 
@@ -9,6 +10,7 @@ const number = integer({ generated: 'database', readOnly: true })
 export const categories = defineCollection(
   {
     key: 'categoryId',
+    ...officeChanges,
     fields: {
       categoryId: number,
       categoryName: text({ required: true, maxLength: 20 }),
@@ -21,6 +23,7 @@ export const categories = defineCollection(
 export const suppliers = defineCollection(
   {
     key: 'supplierId',
+    ...officeChanges,
     fields: {
       supplierId: number,
       companyName: text({ required: true, maxLength: 40 }),
@@ -38,6 +41,7 @@ export const suppliers = defineCollection(
 export const products = defineCollection(
   {
     key: 'productId',
+    ...officeChanges,
     fields: {
       productId: number,
       productName: text({ required: true, maxLength: 40 }),

@@ -1,28 +1,27 @@
-import { anonymous, type Service } from 'rowgate'
+import { system, type Service } from 'rowgate'
+import type { NewKeys } from './people.ts'
 import type { applications } from './service.ts'
 
 /** A line to copy, and what it shows. */
-export interface CurlLine {
+export interface Line {
   readonly shows: string
   readonly line: string
 }
 
-const line = { orderId: 10427, productId: 75, quantity: 5 }
+const goods = { orderId: 10427, productId: 75, quantity: 5 }
 
 /** Ready requests for a shell, each on the data that the service holds right now. */
 export async function curlLines(
   service: Service<typeof applications>,
   address: string,
-): Promise<readonly CurlLine[]> {
-  const get = (path: string) => `curl '${address}/${path}'`
-  const post = (path: string, body: object, header = '') =>
-    `curl '${address}/${path}' ${header}-H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
-  // The Change event checks a line that is not stored: here it tells what the warning will be called.
-  const details = service.as(anonymous).collection('sales', 'order-details')
-  const { validations } = await details.change(line)
-  const ids = validations.flatMap(({ validationId }) => validationId ?? []).map((id) => `"${id}"`)
-  const header = `-H 'X-Svc-Ignore-Warnings: ${ids.join(', ')}' `
+  { KEY = '$KEY', SAMUELS_KEY = '$SAMUELS_KEY' }: NewKeys,
+): Promise<readonly Line[]> {
+  const get = (path: string, key = KEY) => `curl '${address}/${path}' -H "X-API-Key: ${key}"`
+  const post = (path: string, body: object, key = KEY) =>
+    `${get(path, key)} -H 'Content-Type: application/json' -d '${JSON.stringify(body)}'`
+  const confirmed = `-H 'X-Svc-Ignore-Warnings: ${await warningsOf(service)}'`
   return [
+    { shows: 'without a key', line: `curl -i '${address}/customers'` },
     { shows: 'a list', line: get('customers') },
     { shows: 'a search', line: get('products?$q=herring') },
     {
@@ -34,11 +33,34 @@ export async function curlLines(
       shows: 'a value that is too long',
       line: post('customers/ALFKI', { contactName: 'Sunniva Marie Charlotte Nygårdsæther' }),
     },
-    { shows: 'a warning: not enough in stock', line: post('order-details', line) },
-    { shows: 'the same again, confirmed', line: post('order-details', line, header) },
+    { shows: 'a warning: not enough in stock', line: post('order-details', goods) },
+    {
+      shows: 'the same again, confirmed',
+      line: `${post('order-details', goods)} ${confirmed}`,
+    },
     {
       shows: 'and taken back',
-      line: `curl -X DELETE '${address}/order-details/${line.orderId},${line.productId}'`,
+      line: `${get(`order-details/${goods.orderId},${goods.productId}`)} -X DELETE`,
+    },
+    {
+      shows: 'samuel sees the customers of his country, and counts no others',
+      line: get('customers?$count=true&$fields=companyName,country', SAMUELS_KEY),
+    },
+    {
+      shows: 'a customer of another country is not there for him',
+      line: get('customers/ALFKI', SAMUELS_KEY),
+    },
+    {
+      shows: 'and products are not his to change',
+      line: post('products/1', { unitPrice: '1' }, SAMUELS_KEY),
     },
   ]
+}
+
+// The Change event checks a line that is not stored: here it tells what the warning will be called.
+async function warningsOf(service: Service<typeof applications>): Promise<string> {
+  const details = service.as(system).collection('sales', 'order-details')
+  const { validations } = await details.change(goods)
+  const ids = validations.flatMap(({ validationId }) => validationId ?? [])
+  return ids.map((id) => `"${id}"`).join(', ')
 }

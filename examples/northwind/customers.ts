@@ -20,6 +20,8 @@ export const customers = defineCollection(
     },
   },
   {
+    // In sales, everybody looks after one country.
+    rows: { equal: { country: { attribute: 'country' } }, exceptRoles: ['Office'] },
     validations: [
       warning('same-company-name', {
         field: 'companyName',

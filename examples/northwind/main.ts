@@ -1,27 +1,23 @@
 import { existsSync, mkdirSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { join } from 'node:path'
 import { toNodeHandler } from 'rowgate/node'
 import { curlLines } from './curl-lines.ts'
+import { keyLines, keyringLines } from './key-lines.ts'
+import { welcomePeople } from './people.ts'
 import { seedNorthwind } from './seed.ts'
 import { createNorthwind } from './service.ts'
+import { databaseFile, folder, host, plainHttp, port, trustedProxies } from './settings.ts'
 
-const folder = process.env['DATA'] ?? '.data'
-const port = Number(process.env['PORT'] ?? 8080)
-// The service is open to everybody: without HOST, everybody on this machine.
-const host = process.env['HOST'] ?? '127.0.0.1'
-
-const file = join(folder, 'northwind.db')
 mkdirSync(folder, { recursive: true })
-if (!existsSync(file)) {
-  await seedNorthwind(file)
-  console.log(`Built ${file} from the sample data.`)
+if (!existsSync(databaseFile)) {
+  await seedNorthwind(databaseFile)
+  console.log(`Built ${databaseFile} from the sample data.`)
 }
-const service = createNorthwind(file)
+const service = createNorthwind(databaseFile, { AllowInsecureHttp: plainHttp })
 await service.ready()
 
-const server = createServer(toNodeHandler(service))
+const server = createServer(toNodeHandler(service, { trustedProxies }))
 server.on('error', (error: NodeJS.ErrnoException) => {
   console.error(
     error.code === 'EADDRINUSE'
@@ -36,10 +32,20 @@ server.listen(port, host, () => void greet())
 async function greet(): Promise<void> {
   const { port: actual } = server.address() as AddressInfo
   const address = `http://localhost:${actual}/rest/v1/sales`
-  console.log(`Serving ${file} at ${address}\n`)
-  for (const { shows, line } of await curlLines(service, address)) {
-    console.log(`# ${shows}\n${line}\n`)
-  }
+  console.log(`Serving ${databaseFile} at ${address}`)
+  console.log(
+    plainHttp
+      ? `Keys may come over plain HTTP, since only this machine can reach ${host}.\n`
+      : `Keys must come over HTTPS: put a proxy that speaks it in front, start with TRUSTED_PROXIES=<its address>, and use its name in these lines.\n`,
+  )
+  // Not before the port is ours: keys that nobody gets to see are of no use.
+  const made = await welcomePeople(service)
+  const lines = [
+    ...keyLines(made),
+    ...(await curlLines(service, address, made)),
+    ...(await keyringLines(service)),
+  ]
+  for (const { shows, line } of lines) console.log(`# ${shows}\n${line}\n`)
   console.log('Ctrl+C stops it.')
 }
 

@@ -86,14 +86,17 @@ interface Pricing extends HandlerContext {
   readonly item: { readonly productId: number | null; unitPrice: string | null }
 }
 
-/** Moves the stock in the transaction of the event: both are saved, or neither. */
+/**
+ * Moves the stock in the transaction of the event: both are saved, or neither. With the rights of the
+ * house: whoever may sell need not be allowed to change products.
+ */
 async function takeFromStock(
   event: HandlerContext,
   productId: number,
   units: number,
 ): Promise<void> {
   if (units === 0) return
-  const stock = event.collection(products)
+  const stock = event.system.collection(products)
   const product = await stock.get(productId)
   if (product === undefined) return
   const unitsInStock = product.unitsInStock - units

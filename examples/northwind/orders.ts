@@ -6,6 +6,8 @@ const shipping = { includeByDefault: false } as const
 export const orders = defineCollection(
   {
     key: 'orderId',
+    description: 'One book for the whole house: whoever picks up the telephone finds every order.',
+    eventRoles: { Delete: ['Office'] },
     fields: {
       orderId: integer({ generated: 'database', readOnly: true }),
       customerId: text({ required: true, maxLength: 5 }),

@@ -1,6 +1,9 @@
 import { error, type Validation } from 'rowgate'
 
-/** A rule on saving: what the field names must exist in a collection of the same application. */
+/**
+ * A rule on saving: what the field names must exist in a collection of the same application, for the
+ * caller. What a caller can't see, nobody can refer to in their name.
+ */
 export function refersTo<Item>(
   field: keyof Item & string,
   collection: string,
@@ -17,7 +20,10 @@ export function refersTo<Item>(
   })
 }
 
-/** A rule on deleting: an item stays while items of another collection refer to it. */
+/**
+ * A rule on deleting: an item stays while items of another collection refer to it, whether the caller
+ * can see them or not.
+ */
 export function keptFor<Item>(
   key: keyof Item & string,
   collection: string,
@@ -25,9 +31,9 @@ export function keptFor<Item>(
 ): Validation<Item> {
   return error<Item>(`without-${collection}`, {
     events: ['Delete'],
-    check: async (item, { find }) => {
+    check: async (item, { system }) => {
       const value = item[key] as string | number
-      const found = await find(collection, { [field]: value }, { limit: 1 })
+      const found = await system.find(collection, { [field]: value }, { limit: 1 })
       return found.length > 0
         ? `${value} has to stay: there are ${collection} that refer to it.`
         : undefined

@@ -1,4 +1,5 @@
-import { createService, openAccess, type Service } from 'rowgate'
+import { createService, type Service } from 'rowgate'
+import { apiKeys, type ApiKeyProperties } from 'rowgate/security'
 import { sqliteStorage } from 'rowgate/sqlite'
 import { categories, products, suppliers } from './catalogue.ts'
 import { customers } from './customers.ts'
@@ -22,12 +23,15 @@ export const applications = {
   },
 }
 
-/** Publishes the database file of the trader, open to everybody. */
-export function createNorthwind(file: string): Service<typeof applications> {
+/** Publishes the database file of the trader. Every request needs a key. */
+export function createNorthwind(
+  file: string,
+  properties: Partial<ApiKeyProperties> = {},
+): Service<typeof applications> {
   return createService({
     applications,
     storage: sqliteStorage(file, { ensureSchema: true }),
-    security: openAccess(),
+    security: apiKeys({ name: 'API Key', properties }),
     report: (observation) => console.error(observation),
   })
 }

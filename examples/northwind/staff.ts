@@ -1,22 +1,24 @@
 import { date, defineCollection, error, integer, text } from 'rowgate'
 import { keptFor, refersTo } from './references.ts'
+import { officeChanges, officeReads } from './roles.ts'
 
-const detail = { includeByDefault: false } as const
+const personal = { ...officeReads, includeByDefault: false } as const
 
 export const employees = defineCollection(
   {
     key: 'employeeId',
+    ...officeChanges,
     fields: {
       employeeId: integer({ generated: 'database', readOnly: true }),
       lastName: text({ required: true, maxLength: 20 }),
       firstName: text({ required: true, maxLength: 20 }),
       title: text({ maxLength: 30 }),
-      birthDate: date({ ...detail }),
-      hireDate: date({ ...detail }),
-      city: text({ ...detail, maxLength: 15 }),
-      country: text({ ...detail, maxLength: 15 }),
+      birthDate: date(personal),
+      hireDate: date(personal),
+      city: text({ ...personal, maxLength: 15 }),
+      country: text({ ...personal, maxLength: 15 }),
       reportsTo: integer({ description: 'The manager; nobody for the head of the house.' }),
-      notes: text({ ...detail }),
+      notes: text(personal),
     },
   },
   {
@@ -38,6 +40,7 @@ export const employees = defineCollection(
 export const shippers = defineCollection(
   {
     key: 'shipperId',
+    ...officeChanges,
     fields: {
       shipperId: integer({ generated: 'database', readOnly: true }),
       companyName: text({ required: true, maxLength: 40 }),

@@ -11,7 +11,7 @@ export interface Block {
   readonly text: string
 }
 
-/** A request that a page shows, with the answer that it shows. */
+/** A request that a page shows, with the answer that it shows: a body (json), or parts of its head as well (http). */
 export interface Exchange {
   readonly command: Block
   readonly answer: Block
@@ -70,7 +70,8 @@ function exchangesOf(program: Block): readonly Exchange[] {
   const later = blocks.slice(blocks.indexOf(program) + 1)
   const end = later.findIndex(({ page, task }) => page !== program.page || task === 'serve')
   return later.slice(0, end < 0 ? undefined : end).flatMap((command) => {
-    const answer = command.language === 'sh' ? followedBy(command, 'json') : undefined
+    if (command.language !== 'sh') return []
+    const answer = followedBy(command, 'json') ?? followedBy(command, 'http')
     return answer === undefined ? [] : [{ command, answer }]
   })
 }

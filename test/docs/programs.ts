@@ -1,9 +1,10 @@
-import { execFile, spawn, type ChildProcess } from 'node:child_process'
+import { execFile, spawn } from 'node:child_process'
 import { mkdtempSync, mkdirSync, rmSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { promisify } from 'node:util'
 import { root } from '../../.ci/entries.ts'
+import { follow, type Serving } from './serving.ts'
 
 const run = promisify(execFile)
 const separator = '-- next program --'
@@ -14,7 +15,7 @@ export interface Workshop {
   /** Runs programs to their ends, one after the other, and returns what each printed. */
   print(texts: readonly string[]): Promise<readonly string[]>
   /** Starts a program that serves, and waits until its port is open. */
-  serve(name: string, start: Start): Promise<ChildProcess>
+  serve(name: string, start: Start): Promise<Serving>
   close(): void
 }
 
@@ -44,17 +45,7 @@ export function openWorkshop(): Workshop {
     serve: async (name, { text = '', file = fileOf(name, text), port }) => {
       const env = { ...environment, PORT: String(port), DATA: join(folder, `data-${port}`) }
       const child = spawn(process.execPath, ['--import', 'tsx', file], { cwd: folder, env })
-      let complaint = ''
-      child.stderr.on('data', (chunk: Buffer) => void (complaint += chunk.toString()))
-      const limit = performance.now() + 15_000
-      while (!(await isOpen(port))) {
-        if (child.exitCode !== null || performance.now() > limit) {
-          child.kill()
-          throw new Error(`${name} does not serve: ${complaint}`)
-        }
-        await new Promise((resolve) => setTimeout(resolve, 50))
-      }
-      return child
+      return follow(child, { name, port })
     },
     close: () => {
       rmSync(folder, { recursive: true, force: true })
@@ -66,19 +57,4 @@ export function openWorkshop(): Workshop {
 function importing(file: string): string {
   const path = JSON.stringify(pathToFileURL(file).href)
   return `console.log('${separator}')\nawait import(${path}).catch(console.log)\n`
-}
-
-/** Runs a command line of a page and returns what it printed. */
-export async function shell(command: string): Promise<string> {
-  const { stdout } = await run('sh', ['-c', command.replace(/\bcurl /g, 'curl -s ')])
-  return stdout
-}
-
-async function isOpen(port: number): Promise<boolean> {
-  try {
-    await fetch(`http://localhost:${port}/`)
-    return true
-  } catch {
-    return false
-  }
 }

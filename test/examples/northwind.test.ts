@@ -1,38 +1,16 @@
-import { mkdtempSync, readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
-import { runInShell, startExample, type RunningExample } from './process.ts'
+import { newFolder, startNorthwind, type RunningNorthwind } from './northwind-process.ts'
+import { startExample } from './process.ts'
 
-interface Answer {
-  readonly item?: Readonly<Record<string, unknown>>
-  readonly items?: readonly Readonly<Record<string, unknown>>[]
-  readonly count?: number | null
-  readonly message: string | null
-  readonly validations: readonly Readonly<Record<string, unknown>>[]
-  readonly status: number
-}
-
-const data = mkdtempSync(join(tmpdir(), 'northwind-'))
-let example: RunningExample
-let lines: ReadonlyMap<string, string>
-
-async function start(port = 0): Promise<RunningExample> {
-  const started = startExample('northwind/main.ts', { DATA: data, PORT: String(port) })
-  await started.printed(/Ctrl\+C/)
-  return started
-}
-
-async function answerOf(shows: string): Promise<Answer> {
-  return JSON.parse(await runInShell(lines.get(shows) ?? 'false')) as Answer
-}
+const data = newFolder()
+let example: RunningNorthwind
 
 beforeAll(async () => {
   // What a first start leaves behind that was killed half-way.
   writeFileSync(join(data, 'northwind.db.unfinished'), 'half a database')
-  example = await start()
-  const printed = example.output().matchAll(/^# (.*)\n(curl .*)$/gm)
-  lines = new Map(Array.from(printed, ([, shows = '', line = '']) => [shows, line]))
+  example = await startNorthwind(data)
 })
 
 afterAll(async () => {
@@ -42,25 +20,27 @@ afterAll(async () => {
 
 test('the first start builds the database and prints lines for a shell', () => {
   expect(example.output()).toContain('Built ')
-  expect(lines.size).toBe(8)
+  expect(example.lines).toBe(18)
   expect(readdirSync(data)).toContain('northwind.db')
   expect(readdirSync(data)).not.toContain('northwind.db.unfinished')
 })
 
 test('the list gives ten customers with four fields, not counted', async () => {
-  const { items = [], ...rest } = await answerOf('a list')
+  const { items = [], ...rest } = await example.answer('a list')
   const names = ['customerId', 'companyName', 'contactName', 'contactTitle']
   expect(items.map((item) => Object.keys(item))).toEqual(Array.from({ length: 10 }, () => names))
   expect(rest).toEqual({ count: null, message: null, validations: [], status: 200 })
 })
 
 test('the search finds a word in any case', async () => {
-  const { items } = await answerOf('a search')
+  const { items } = await example.answer('a search')
   expect(items).toMatchObject([{ productId: 34, productName: 'Marinated Herring, Dill' }])
 })
 
 test('count, limit, sort and fields work together', async () => {
-  const { items = [], count } = await answerOf('the last five by name with all fields, counted')
+  const { items = [], count } = await example.answer(
+    'the last five by name with all fields, counted',
+  )
   expect(count).toBe(91)
   expect(items.map((item) => item['customerId'])).toEqual([
     'YOSHI',
@@ -74,30 +54,30 @@ test('count, limit, sort and fields work together', async () => {
 })
 
 test('a composite key names one order detail', async () => {
-  const { item } = await answerOf('an item with a composite key')
+  const { item } = await example.answer('an item with a composite key')
   const price = { unitPrice: '19.9000', quantity: 5, discount: '0.00' }
   expect(item).toEqual({ orderId: 10248, productId: 11, ...price })
 })
 
 test('a contact name of more than 30 characters is refused', async () => {
-  const { message, validations } = await answerOf('a value that is too long')
+  const { message, validations } = await example.answer('a value that is too long')
   expect(message).toBe('The changes could not be saved.')
   expect(validations).toMatchObject([{ severity: 'error', field: 'contactName' }])
 })
 
 test('a warning is bypassed with the printed id, and the line can be taken back', async () => {
-  const { validations, status } = await answerOf('a warning: not enough in stock')
+  const { validations, status } = await example.answer('a warning: not enough in stock')
   expect(status).toBe(400)
   expect(validations).toMatchObject([{ severity: 'warning', field: 'quantity' }])
-  expect(lines.get('the same again, confirmed')).toContain(
+  expect(example.line('the same again, confirmed')).toContain(
     JSON.stringify(validations[0]?.['validationId']),
   )
 
-  const confirmed = await answerOf('the same again, confirmed')
+  const confirmed = await example.answer('the same again, confirmed')
   expect(confirmed.item).toMatchObject({ unitPrice: '29.1000', quantity: 5 })
   expect(confirmed.validations).toMatchObject([{ severity: 'information' }])
 
-  const taken = await answerOf('and taken back')
+  const taken = await example.answer('and taken back')
   expect(taken.item).toEqual(confirmed.item)
 })
 
@@ -117,8 +97,9 @@ test('a signal stops it gracefully, and the next start uses the same file', asyn
   expect(readdirSync(data)).toEqual(['northwind.db'])
   const { ino } = statSync(join(data, 'northwind.db'))
 
-  example = await start()
+  const warningId = /-Warnings: ("\w+")/.exec(example.output())?.[1] ?? 'none'
+  example = await startNorthwind(data)
   expect(example.output()).not.toContain('Built ')
-  expect(example.output()).toContain(lines.get('the same again, confirmed')?.split("' ")[1] ?? '?')
+  expect(example.line('the same again, confirmed')).toContain(warningId)
   expect(statSync(join(data, 'northwind.db')).ino).toBe(ino)
 })

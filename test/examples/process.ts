@@ -22,9 +22,13 @@ export interface RunningExample {
 }
 
 /** Starts an example as a reader does. */
-export function startExample(file: string, env: Readonly<Record<string, string>>): RunningExample {
+export function startExample(
+  file: string,
+  env: Readonly<Record<string, string>>,
+  words: readonly string[] = [],
+): RunningExample {
   const path = `examples/${file}`
-  const child = spawn(process.execPath, ['--import', tsx, path], {
+  const child = spawn(process.execPath, ['--import', tsx, path, ...words], {
     cwd: root,
     env: { ...process.env, NO_COLOR: '1', ...env },
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -50,9 +54,9 @@ export function startExample(file: string, env: Readonly<Record<string, string>>
   }
 }
 
-/** Runs a line in a shell and returns what it prints. */
+/** Runs a line in a shell, as a reader does, and returns what it prints. */
 export async function runInShell(line: string): Promise<string> {
-  const child = spawn('bash', ['-c', line], { stdio: ['ignore', 'pipe', 'ignore'] })
+  const child = spawn('bash', ['-c', line], { cwd: root, stdio: ['ignore', 'pipe', 'ignore'] })
   const { code, output } = await follow(child).end
   if (code !== 0) throw new Error(`$ ${line} (exit code ${code ?? 'none'})`)
   return output

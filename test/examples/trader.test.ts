@@ -2,21 +2,25 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { anonymous, type InProcess, type Service } from 'rowgate'
+import { principal, type InProcess, type Service } from 'rowgate'
 import { readCsv } from '../../examples/northwind/csv.ts'
+import { people } from '../../examples/northwind/people.ts'
 import { seedNorthwind } from '../../examples/northwind/seed.ts'
 import { createNorthwind, type applications } from '../../examples/northwind/service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'northwind-'))
 let service: Service<typeof applications>
 let trader: InProcess<typeof applications>
+let salesman: InProcess<typeof applications>
 
 beforeAll(async () => {
   const file = join(folder, 'northwind.db')
   await seedNorthwind(file)
   service = createNorthwind(file)
   await service.ready()
-  trader = service.as(anonymous)
+  const { KEY: olivia, SAMUELS_KEY: samuel } = people
+  trader = service.as(principal(olivia.user, olivia))
+  salesman = service.as(principal(samuel.user, samuel))
 })
 
 afterAll(async () => {
@@ -136,6 +140,60 @@ describe('an order detail', () => {
     const refused = await trader.collection('sales', 'order-details').insert(values)
     expect(messagesOf(refused)).toEqual(['Clam Strips, Breaded is discontinued.'])
     expect(await stockOf(53)).toBe(4)
+  })
+})
+
+describe('a salesman', () => {
+  const foreign = 'ALFKI'
+
+  test('sees the customers of his country, and no others', async () => {
+    const customers = salesman.collection('sales', 'customers')
+    const { items, count } = await customers.filter({}, { count: true })
+    expect(new Set(items.map(({ country }) => country))).toEqual(new Set(['Germany']))
+    expect([items.length, count]).toEqual([7, 7])
+    expect(await customers.get(foreign)).toBeUndefined()
+    expect(await customers.update(foreign, { phone: null })).toBeUndefined()
+  })
+
+  test('moves no customer out of his country, and takes in none of another', async () => {
+    const customers = salesman.collection('sales', 'customers')
+    const values = { customerId: 'NEUER', companyName: 'Neuer Laden' }
+    await expect(customers.insert({ ...values, country: 'France' })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    await expect(customers.update('BERGR', { country: 'France' })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    expect(await customers.insert(values)).toMatchObject({ item: { country: 'Germany' } })
+    expect((await customers.delete('NEUER'))?.rejected).toBe(false)
+  })
+
+  test('takes no order for a customer whom he can not see', async () => {
+    const orders = salesman.collection('sales', 'orders')
+    expect(messagesOf(await orders.insert({ customerId: foreign }))).toEqual([
+      `There is no ${foreign} among the customers.`,
+    ])
+  })
+
+  test('changes no product, but what he sells leaves the stock', async () => {
+    const products = salesman.collection('sales', 'products')
+    await expect(products.update(1, { unitsInStock: 0 })).rejects.toMatchObject({
+      code: 'FORBIDDEN',
+    })
+    const details = salesman.collection('sales', 'order-details')
+    const before = (await stockOf(1)) ?? 0
+    await details.insert({ orderId: 10425, productId: 1, quantity: 10 })
+    expect(await stockOf(1)).toBe(before - 10)
+    await details.delete([10425, 1])
+    expect(await stockOf(1)).toBe(before)
+  })
+
+  test('knows nothing private of his colleagues', async () => {
+    const visible = ['employeeId', 'lastName', 'firstName', 'title', 'reportsTo']
+    const colleague = await salesman.collection('sales', 'employees').get(1)
+    expect(Object.keys(colleague ?? {})).toEqual(visible)
+    const employee = await trader.collection('sales', 'employees').get(1)
+    expect(employee).toMatchObject({ birthDate: '1969-03-14', country: 'Netherlands' })
   })
 })
 
