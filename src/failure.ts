@@ -18,7 +18,13 @@ export function harmless(given: Report): Report {
  * gets (D28, D29). What the consumer may not know is reported to the host.
  */
 export function asServiceError(error: unknown, report: Report): ServiceError {
-  if (isServiceError(error) && Object.entries(error.headers).every(isHeader)) return error
+  if (isServiceError(error) && Object.entries(error.headers).every(isHeader)) {
+    // An authorization server that can't be reached, say: nobody else tells the host.
+    if (error.code === 'UNAVAILABLE' && error.cause instanceof Error) {
+      report({ type: 'unavailable', error: error.cause })
+    }
+    return error
+  }
   if (isStorageError(error) && error.kind === 'referenced') {
     return new ServiceError('ITEM_IN_USE', 'Other items still refer to this one.', { cause: error })
   }

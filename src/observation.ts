@@ -37,6 +37,8 @@ export type Observation =
     }
   /** A handler that runs after the commit failed. The change is kept and the answer was not affected. */
   | { readonly type: 'committed-handler-failed'; readonly place: Place; readonly error: unknown }
+  /** Something else that a request needs could not be had: the request was answered with 503. */
+  | { readonly type: 'unavailable'; readonly error: unknown }
   /** Storage could not be reached, was locked, full or closed: the request was answered with 503. */
   | { readonly type: 'storage-unavailable'; readonly error: unknown }
   /** A request was answered with 401. The consumer is never told why (D25). */

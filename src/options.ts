@@ -131,7 +131,7 @@ function providersOf(value: unknown): readonly Security[] {
   return (Array.isArray(value) ? value : [value]) as readonly Security[]
 }
 
-function isProvider(value: Security | undefined): boolean {
-  if (value === undefined) return false
-  return 'anyone' in value || typeof value.identify === 'function'
+function isProvider(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  return 'anyone' in value || typeof (value as SecurityProvider).identify === 'function'
 }

@@ -125,6 +125,7 @@ export function createService<const Applications extends ApplicationDefinitions>
 
   async function close(): Promise<void> {
     await work.settled()
+    await security.flush()
     await storage.close()
   }
 }

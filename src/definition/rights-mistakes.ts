@@ -1,8 +1,9 @@
 import type { CollectionDefinition } from './collection.ts'
+import type { Field } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import type { PublishedEventName } from './handler.ts'
 import type { Mistake } from './mistake.ts'
-import type { Json } from '../protocol/json.ts'
+import { publishableEvents } from './published.ts'
 
 /** What is wrong with the roles and the row rule of a well-formed collection (D45). */
 export function rightsMistakes({
@@ -21,7 +22,8 @@ export function rightsMistakes({
     mistakes.push({ place: `fields.${name}.readableBy`, advice })
   }
   for (const event of Object.keys(eventRoles ?? {})) {
-    if (publishes?.includes(event as PublishedEventName) ?? true) continue
+    const published = publishes ?? publishableEvents(keyNames.length > 0)
+    if (published.includes(event as PublishedEventName)) continue
     mistakes.push({
       place: `eventRoles.${event}`,
       advice: 'the collection does not publish this event',
@@ -36,9 +38,16 @@ export function rightsMistakes({
       mistakes.push({ place, advice: `there is no such field; the fields are ${known}` })
     } else if (!fieldTypes[field.type].filterable) {
       mistakes.push({ place, advice: `a ${field.type} field can not be compared` })
-    } else if (typeof value !== 'object' && !fieldTypes[field.type].accepts(value as Json, field)) {
+    } else if (typeof value !== 'object' && !isValueOf(field, value)) {
       mistakes.push({ place, advice: `must be ${fieldTypes[field.type].mustBe(field)}` })
     }
   }
   return mistakes
+}
+
+function isValueOf(field: Field, value: string | number | boolean | undefined): boolean {
+  const { jsonType, accepts } = fieldTypes[field.type]
+  const isOfType = jsonType === undefined || typeof value === jsonType
+  const isLoose = field.type === 'bigint' && typeof value === 'number'
+  return (isOfType || isLoose) && accepts(value as string | number | boolean, field)
 }

@@ -140,8 +140,8 @@ async function validate(save: Save): Promise<void> {
 
 async function write(save: Save, terms: Terms, store: () => Row | Promise<Row>): Promise<Outcome> {
   const { event, scope } = save
-  const { collection, type, submitted } = event
-  const result = await storeOrFault(collection, store)
+  const { type, submitted } = event
+  const result = await storeOrFault(event.view, store)
   if ('fault' in result) return reject(type, submitted.echo, entriesFor(event.view, [result.fault]))
   const { row } = result
   const judged = () => judgeSave(save, terms)

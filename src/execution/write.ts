@@ -1,6 +1,5 @@
 import type { AfterSave, Committed } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
-import type { PublishedCollection } from '../definition/published.ts'
 import { notFound } from '../errors.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../event/event.ts'
 import type { ItemValues, Row } from '../event/query.ts'
@@ -8,7 +7,7 @@ import type { Judgement } from '../event/findings.ts'
 import { reject, type Outcome } from '../event/outcome.ts'
 import { itemEvent } from '../event/plan.ts'
 import { itemOf } from '../event/serialize.ts'
-import { wholeView } from '../event/view.ts'
+import { wholeView, type View } from '../event/view.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { isStorageError, type MaybePromise, type StorageReader } from '../storage/adapter.ts'
 import { callHost } from './guard.ts'
@@ -29,14 +28,15 @@ export async function readItem(
 
 /** Stores, and turns what storage objects to into a validation entry (D22). */
 export async function storeOrFault(
-  collection: PublishedCollection,
+  { collection, sendable }: View,
   store: () => MaybePromise<Row>,
 ): Promise<{ readonly row: Row } | { readonly fault: ValidationEntry }> {
   try {
     return { row: await store() }
   } catch (error) {
     if (!isStorageError(error)) throw error
-    const [field] = error.fields
+    // A fault that concerns a field unknown to the caller is that field's: no other is named with it.
+    const field = error.fields.find((name) => !sendable.byName.has(name)) ?? error.fields[0]
     const named = { severity: 'error', ...(field !== undefined && { field }) } as const
     if (error.kind === 'duplicate') {
       const names = error.fields.length === 0 ? 'unique value' : error.fields.join(', ')

@@ -1,7 +1,8 @@
-import type { Principal } from '../definition/principal.ts'
+import { principal, type Principal } from '../definition/principal.ts'
 import type { RefusalReason } from '../observation.ts'
 import type { MaybePromise } from '../storage/adapter.ts'
 import { completeRecord, type ApiKeyOptions, type ApiKeyRecord } from './api-key-record.ts'
+import { callerMemory } from './caller-memory.ts'
 import { apiKeyFinder } from './find-api-key.ts'
 import type { KeyRecord } from './key-store.ts'
 import { isKeyText, mintKey, sha256 } from './key-text.ts'
@@ -21,37 +22,31 @@ export interface ApiKeyProvider extends KeyProvider {
 export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
   const record = completeRecord(options, 'apiKeys')
   const { name, priority, enabled, identifier, properties } = record
+  const memory = callerMemory()
 
   function identifyOwner(
     key: KeyRecord | undefined,
-    house: SecurityHouse,
+    search: Search,
   ): MaybePromise<Principal | Refused> {
+    const { house } = search
     if (key?.provider !== identifier) return unknown
     const reason = enabled ? deathOf(key, house.now()) : 'provider-disabled'
     if (reason !== undefined) return refuse(key, reason, house)
     const owner = house.users.find(key.user)
     return owner instanceof Promise
-      ? owner.then((late) => admit(key, late, house))
-      : admit(key, owner, house)
+      ? owner.then((late) => admit(key, late, search))
+      : admit(key, owner, search)
   }
 
-  function admit(
-    key: KeyRecord,
-    owner: User | undefined,
-    house: SecurityHouse,
-  ): Principal | Refused {
+  function admit(key: KeyRecord, owner: User | undefined, search: Search): Principal | Refused {
+    const { house, hash, version } = search
     if (owner === undefined) return refuse(key, 'user-unknown', house)
     if (!owner.enabled) return refuse(key, 'user-disabled', house)
     house.keys.used(key)
-    return Object.freeze({
-      user: owner.user,
-      roles: Object.isFrozen(owner.roles) ? owner.roles : Object.freeze([...owner.roles]),
-      attributes: Object.isFrozen(owner.attributes)
-        ? owner.attributes
-        : Object.freeze({ ...owner.attributes }),
-      provider: name,
-      keyId: key.keyId,
-    })
+    const { user, roles, attributes } = owner
+    const found = principal(user, { roles, attributes, provider: name, keyId: key.keyId })
+    if (version !== undefined) memory.remember(house, hash, { version, key, principal: found })
+    return found
   }
 
   return Object.freeze({
@@ -72,16 +67,32 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
     find: apiKeyFinder(properties),
     identify({ value }, house) {
       if (!isKeyText(value)) return malformed
-      const key = house.keys.find(sha256(value))
+      const hash = sha256(value)
+      // Told before anything is looked up: what changes meanwhile makes it another version.
+      const version = house.version?.()
+      const known = memory.recall(house, hash, version)
+      if (known !== undefined && deathOf(known.key, house.now()) === undefined) {
+        house.keys.used(known.key)
+        return known.principal
+      }
+      const search = { house, hash, version }
+      const key = house.keys.find(hash)
       return key instanceof Promise
-        ? key.then((late) => identifyOwner(late, house))
-        : identifyOwner(key, house)
+        ? key.then((late) => identifyOwner(late, search))
+        : identifyOwner(key, search)
     },
     mint() {
       const key = mintKey(record.length)
       return { key, hash: sha256(key) }
     },
   } satisfies ApiKeyProvider)
+}
+
+/** One look-up of a caller. */
+interface Search {
+  readonly house: SecurityHouse
+  readonly hash: string
+  readonly version: string | number | undefined
 }
 
 const malformed: Refused = Object.freeze({ refused: 'malformed' })

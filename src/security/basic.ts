@@ -28,7 +28,7 @@ export interface HttpBasicOptions {
    * not exist and with empty passwords too; the user has to exist and to be enabled all the same.
    */
   readonly verify?: (user: string, password: string) => MaybePromise<boolean>
-  /** What new hashes cost; stored ones are checked at their own. Default: N 32768, r 8, p 1. */
+  /** What new hashes cost; stored ones are checked at their own. Default: N 32768, r 8, p 3. */
   readonly cost?: Partial<PasswordCost>
   /** Hashes at the same time, 1 to 64: each takes a thread of Node's pool. Default 2. */
   readonly concurrency?: number

@@ -7,12 +7,12 @@ export interface PasswordCost {
   readonly N: number
   /** The size of a block: a hash takes 128 × N × r bytes of memory. Default 8. */
   readonly r: number
-  /** Time alone. Default 1. */
+  /** Time alone. Default 3. */
   readonly p: number
 }
 
 /** What a hash costs unless the host says otherwise: 32 MiB, and some 60 ms of one core. */
-export const defaultCost: PasswordCost = Object.freeze({ N: 2 ** 15, r: 8, p: 1 })
+export const defaultCost: PasswordCost = Object.freeze({ N: 2 ** 15, r: 8, p: 3 })
 
 /** The bounds of a cost, in words. */
 export const costBounds =
@@ -49,7 +49,7 @@ export function isPassword(text: unknown): text is string {
 
 /**
  * Hashes a password with a salt of its own. The text says all that checking needs:
- * `scrypt$N=32768,r=8,p=1$<salt>$<hash>`, in base64url.
+ * `scrypt$N=32768,r=8,p=3$<salt>$<hash>`, in base64url.
  */
 export async function hashPassword(password: string, cost: PasswordCost): Promise<string> {
   const salt = randomBytes(saltBytes)

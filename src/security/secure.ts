@@ -6,8 +6,8 @@ import { absentKeyring, absentUsers } from './absent.ts'
 import { providerMistakes } from './check.ts'
 import { securityCollections, type SecurityStorage } from './collections.ts'
 import { openGate, type Gate } from './gate.ts'
-import { createKeyLookup } from './key-log.ts'
-import type { Keyring, KeyLookup } from './key-store.ts'
+import { createKeyLookup, type KeyLog } from './key-log.ts'
+import type { Keyring } from './key-store.ts'
 import { createKeyring } from './keyring.ts'
 import type { Limits } from './limiter.ts'
 import { applyLimits } from './limiting.ts'
@@ -43,6 +43,8 @@ export interface Security {
   readonly cleanQuery: (query: string) => string
   readonly keys: Keyring
   readonly users: Users
+  /** Writes down what was only counted so far. Never rejects. */
+  readonly flush: () => Promise<void>
   /** What storage has to keep for it. */
   readonly collections: readonly PublishedCollection[]
 }
@@ -76,6 +78,7 @@ export function secure(parts: SecurityParts): Security {
         ? createKeyring({ storage, providers: keyProviders, users, now })
         : absentKeyring(),
     users: keepsUsers ? own : absentUsers(parts.users !== undefined),
+    flush: () => keys.flush(),
     collections: [
       ...(keepsUsers ? [securityCollections.users] : []),
       ...(keeps.has('keys') ? [securityCollections.keys, securityCollections.keyEvents] : []),
@@ -83,10 +86,11 @@ export function secure(parts: SecurityParts): Security {
   }
 }
 
-const noKeys: KeyLookup = Object.freeze({
+const noKeys: KeyLog = Object.freeze({
   find: () => undefined,
   used: () => undefined,
   refused: () => undefined,
+  flush: () => Promise.resolve(),
 })
 
 // What the host answers has no password of ours.

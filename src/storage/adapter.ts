@@ -94,6 +94,12 @@ export interface StorageAdapter extends StorageReader {
     query: StorageQuery,
   ): MaybePromise<StorageTextPage | undefined>
   /**
+   * Optional. Tells whether anything may have changed: the answer differs after every commit, by
+   * whatever process, that a read which begins now could see. It is asked once a request, so it MUST
+   * be cheap; undefined: storage can't tell. Without it, users and keys are read for each request.
+   */
+  version?(): string | number | undefined
+  /**
    * Runs work in a transaction: commits when it resolves, and only then resolves itself; undoes
    * everything when it rejects, and rejects with the same error. Others MUST NOT see what is not
    * committed. Two transactions that write the same row MUST NOT both commit on a

@@ -11,6 +11,8 @@ type Tables = Map<PublishedCollection, Table>
 interface Memory {
   readonly committed: Tables
   readonly writing: Turns
+  /** How many transactions have changed something. */
+  version: number
   closed: boolean
 }
 
@@ -19,7 +21,7 @@ interface Memory {
  * are real: one writes at a time, nobody sees its changes before it commits, and reads never wait.
  */
 export function memoryStorage(): StorageAdapter {
-  const memory: Memory = { committed: new Map(), writing: turns(), closed: false }
+  const memory: Memory = { committed: new Map(), writing: turns(), version: 0, closed: false }
   return {
     name: 'memory',
     supports: { textPages: false, durable: false, generatedNumbers: true },
@@ -33,6 +35,7 @@ export function memoryStorage(): StorageAdapter {
       refuseClosed(memory)
       return pageOf(viewOf(memory.committed, collection), query)
     },
+    version: () => memory.version,
     transaction: async (options, work) => {
       refuseClosed(memory)
       const session = await begin(memory, options)
@@ -125,6 +128,7 @@ async function begin(memory: Memory, { mode }: TransactionOptions): Promise<Sess
     },
     commit() {
       ended = true
+      memory.version += 1
       for (const one of views.values()) apply(committed, one)
     },
     end() {

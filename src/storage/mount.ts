@@ -39,6 +39,10 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       }
     },
     filter: async (collection, query) => homeOf(collection).filter(collection, query),
+    version: () => {
+      const versions = distinct.map((adapter) => adapter.version?.())
+      return versions.includes(undefined) ? undefined : versions.join()
+    },
     ...(textPages && {
       filterText: async (collection, query) => {
         const home = homeOf(collection)

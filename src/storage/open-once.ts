@@ -31,17 +31,18 @@ export function openOnce(open: () => MaybePromise<void>): () => MaybePromise<voi
   }
 }
 
-/** Reads and transactions that wait until storage is open. */
+/** Reads and transactions that wait until storage is open; until then its version is unknown. */
 export function whenOpen(
   storage: StorageAdapter,
   open: () => MaybePromise<void>,
-): Pick<StorageAdapter, 'filter' | 'transaction'> {
+): Pick<StorageAdapter, 'filter' | 'transaction' | 'version'> {
   const opened = <Result>(work: () => MaybePromise<Result>): MaybePromise<Result> => {
     const opening = open()
     return opening === undefined ? work() : opening.then(work)
   }
   return {
     filter: (collection, query) => opened(() => storage.filter(collection, query)),
+    version: () => (open() === undefined ? storage.version?.() : undefined),
     transaction: async (options, work) => opened(() => storage.transaction(options, work)),
   }
 }

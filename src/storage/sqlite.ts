@@ -2,6 +2,7 @@ import type { ApplicationDefinitions } from '../definition/application.ts'
 import { publishCollection, type PublishedCollection } from '../definition/published.ts'
 import type { MaybePromise, StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
+import { dataVersion } from './sqlite/data-version.ts'
 import { handleInUse, storageFailure } from './sqlite/failure.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { checkOptions, type SqliteOptions } from './sqlite/options.ts'
@@ -98,6 +99,8 @@ export function sqliteStorage(
     supports: { textPages: true, durable, generatedNumbers: true },
     open: (collections) => waiting(alone(() => prepareTables(collections))),
     filter: (collection, query) => read(() => readSession.filter(collection, query)),
+    // On one connection its own commits would not count.
+    ...(reader !== connection && { version: dataVersion(reader) }),
     filterText: (collection, query) => read(() => readSession.filterText(collection, query)),
     transaction(transactionOptions, work) {
       return writer.transaction(transactionOptions, async () => {

@@ -46,7 +46,8 @@ describeContract('errors', { security: thrower }, (contract) => {
 
   test.each(Object.entries(errorStatuses))('%s answers %i with its text', async (code, status) => {
     expectRefusal(await provoke(code), status, `refused with ${code}`)
-    expect(contract.reports()).toEqual([])
+    const told = code === 'UNAVAILABLE' ? [{ type: 'unavailable', error: new Error('s3cret') }] : []
+    expect(contract.reports()).toEqual(told)
   })
 
   test.each(['Error', 'text', 'null', 'undefined', 'object', 'symbol'])(

@@ -1,0 +1,113 @@
+import { expect, test } from 'vitest'
+import { apiKeys } from '../../src/security/index.ts'
+import { base, describeContract } from './contract.ts'
+import { expectRefusal } from './expectations.ts'
+import { expectUnknown, newKey, plainKeys, withKey } from './keys.ts'
+
+const html = { Accept: 'text/html' }
+const plain = { 'Content-Type': 'text/plain' }
+const badHeader = { 'X-Svc-Ignore-Warnings': 'x' }
+const big = `{"title":"${'x'.repeat(2000)}"}`
+const wrong = withKey('AAAAAAAAAAAAAAAAAAAAAA')
+
+describeContract(
+  'the order of checks with keys (D31)',
+  { security: plainKeys({ properties: { AllowApiKeyInQueryString: true } }), bodyLimit: 1000 },
+  (contract) => {
+    const put = (path: string, headers = {}) =>
+      contract.send({ method: 'PUT', target: base + path, headers })
+
+    test('the target and the method come before the key', async () => {
+      const { key } = await newKey(contract.service)
+      for (const headers of [{}, wrong, withKey(key), withKey(`${key}, ${key}`)]) {
+        expectRefusal(await contract.get('/customers/%zz', headers), 400)
+        expectRefusal(await contract.get('/customers/', headers), 404)
+        expectRefusal(await contract.get('/customers/a/b', headers), 404)
+        expectRefusal(await put('/nothing', headers), 405)
+        expectRefusal(await contract.delete('/countries/de', headers), 405)
+      }
+    })
+
+    test('several keys come before what a key is worth', async () => {
+      expectRefusal(await contract.get('/nothing', withKey('x, y')), 400, 'more than one')
+      expectRefusal(await contract.get('/nothing?apiKey=x', wrong), 400, 'more than one')
+    })
+
+    test('the key comes before the existence and all that follows', async () => {
+      const all = { ...html, ...plain, ...badHeader, ...wrong }
+      for (const path of ['/nothing', '/nothing/1', '/orders?nope=1', '/orders/99', '/journal/1']) {
+        expectUnknown(contract, await contract.get(path, all), 'unknown')
+      }
+      for (const path of ['/nothing', '/nothing/1', '/orders?nope=1', '/orders/99', '/journal']) {
+        expectUnknown(contract, await contract.post(path, big, all), 'unknown')
+      }
+    })
+
+    test('with a good key the others come in their order', async () => {
+      const key = withKey((await newKey(contract.service)).key)
+      const post = (path: string, body: unknown, headers = {}) =>
+        contract.post(path, body, { ...key, ...headers })
+      expectRefusal(await post('/nothing', big, { ...html, ...plain }), 404)
+      expectRefusal(await post('/orders?nope=1', big, { ...html, ...plain }), 406)
+      expectRefusal(await post('/orders?nope=1', big, { ...plain, ...badHeader }), 415)
+      expectRefusal(await post('/orders?nope=1', big, badHeader), 413)
+      expectRefusal(await post('/orders?nope=1', '{', badHeader), 400, 'The query')
+      expectRefusal(await post('/orders', '{', badHeader), 400, 'header')
+      expectRefusal(await post('/orders/99', '{'), 400, 'JSON')
+      expectRefusal(await post('/orders/99', { nope: 1 }), 404)
+    })
+  },
+)
+
+describeContract(
+  'the order of checks with keys over plain HTTP (D31)',
+  {
+    security: apiKeys({ name: 'keys', properties: { AllowApiKeyInQueryString: true } }),
+  },
+  (contract) => {
+    const expectInClear = (text: string) => {
+      const reports = contract.reports()
+      expect(reports).toEqual([
+        { type: 'credential-in-clear', provider: 'keys', peer: '127.0.0.1' },
+      ])
+      expect(JSON.stringify(reports)).not.toContain(text)
+    }
+
+    test('the target and the method come before HTTPS', async () => {
+      expectRefusal(await contract.get('/customers/%zz', wrong), 400)
+      expectRefusal(await contract.get('/customers/', wrong), 404)
+      expectRefusal(
+        await contract.send({ method: 'PUT', target: `${base}/orders`, headers: wrong }),
+        405,
+      )
+    })
+
+    test('HTTPS comes before the key, the existence and all that follows', async () => {
+      for (const [path, headers, text] of [
+        ['/nothing', wrong, 'AAAAAAAA'],
+        ['/orders', withKey('x'), '"x"'],
+        ['/orders?apiKey=malformed', {}, 'malformed'],
+        ['/orders?apiKey=AAAAAAAA&nope=1', html, 'AAAAAAAA'],
+      ] as const) {
+        expectRefusal(await contract.get(path, headers), 403, /^HTTPS is required\.$/)
+        expectInClear(text)
+      }
+    })
+
+    test('HTTPS comes before the number of keys', async () => {
+      for (const [path, headers] of [
+        ['/orders', withKey('first, second')],
+        ['/orders?apiKey=first&apiKey=second', {}],
+        ['/orders?apiKey=first', withKey('second')],
+      ] as const) {
+        expectRefusal(await contract.get(path, headers), 403, /^HTTPS is required\.$/)
+        expectInClear('first')
+      }
+    })
+
+    test('a request without a key is told that it needs one', async () => {
+      expectUnknown(contract, await contract.get('/orders'), 'missing')
+      expectUnknown(contract, await contract.get('/nothing', html), 'missing')
+    })
+  },
+)

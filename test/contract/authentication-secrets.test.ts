@@ -1,0 +1,185 @@
+import { readdirSync, readFileSync, mkdtempSync, rmSync } from 'node:fs'
+import { Agent } from 'node:http'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { inspect } from 'node:util'
+import { describe, expect, test } from 'vitest'
+import { memoryStorage, StorageError, type NewKey, type Observation } from '../../src/index.ts'
+import { apiKeys, httpBasic } from '../../src/security/index.ts'
+import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { send, type Request } from './client.ts'
+import { base } from './contract.ts'
+import { newKey, plainKeys, stillClock, withKey } from './keys.ts'
+import { bindings, type Binding, type Storage } from './matrix.ts'
+import { start } from './running.ts'
+import { watched } from './wrapped.ts'
+
+const password = 'correct-horse-Battery/staple+9'
+const otherPassword = 'wrong-horse-battery-Staple?8'
+
+/** A kind of storage, and the bytes that it leaves in files. */
+interface Place extends Storage {
+  bytes(): readonly Buffer[]
+}
+
+/** Storages anew, the database in a directory that stays until it has been read. */
+function places(): readonly Place[] {
+  const directory = mkdtempSync(join(tmpdir(), 'rowgate-'))
+  return [
+    {
+      name: 'memory',
+      open: () => ({ storage: memoryStorage(), remove: () => undefined }),
+      bytes: () => [],
+    },
+    {
+      name: 'sqlite',
+      open: () => ({
+        storage: sqliteStorage(join(directory, 'data.db'), { ensureSchema: true }),
+        remove: () => rmSync(directory, { recursive: true }),
+      }),
+      bytes: () => readdirSync(directory).map((name) => readFileSync(join(directory, name))),
+    },
+  ]
+}
+
+const cases = bindings.flatMap((binding) =>
+  places().map((place) => ({ name: `${binding.name}, ${place.name}`, binding, place })),
+)
+
+describe.each(cases)('on $name', ({ binding, place }) => {
+  test('no key and no password is anywhere but in the hands of who made it', async () => {
+    const { texts, secrets } = await live(binding, place)
+    expect(secrets.length).toBeGreaterThan(9)
+    expect(texts.length).toBeGreaterThan(60)
+    for (const { what, text } of texts) {
+      for (const secret of secrets) {
+        if (text.includes(secret)) expect.fail(`${what} has a secret`)
+      }
+    }
+  })
+})
+
+/** Does with keys and passwords all that can be done, and gathers all that comes of it. */
+async function live(binding: Binding, place: Place) {
+  const clock = stillClock()
+  const reports: Observation[] = []
+  const texts: { what: string; text: string }[] = []
+  const gather = (what: string, value: unknown) =>
+    texts.push({ what, text: typeof value === 'string' ? value : everything(value) })
+  let failure: Error | undefined
+  const cell = watched({ name: place.name, binding, storage: place }, (reads) => {
+    if (failure !== undefined && reads === 'rowgate-security/keys') throw failure
+  })
+  const running = await start(cell, {
+    security: [
+      plainKeys({ properties: { AllowApiKeyInQueryString: true } }),
+      apiKeys({ name: 'strict', priority: 60, properties: { HttpHeaderName: 'X-Strict' } }),
+      plainKeys({ name: 'off', priority: 70, enabled: false }),
+      httpBasic({ name: 'basic', priority: 80, allowInsecureHttp: true }),
+    ],
+    now: clock.now,
+    report: (one) => reports.push(one),
+  })
+  const { service, host } = running
+  const { keys, users } = service
+  const agent = new Agent({ keepAlive: true })
+  const attempt = async (what: string, work: () => Promise<unknown>) => {
+    gather(what, await work().catch((error: unknown) => error))
+  }
+  const ask = async (path: string, headers: Request['headers'] = {}, body?: string) => {
+    const json = body === undefined ? {} : { 'Content-Type': 'application/json' }
+    const method = body === undefined ? 'GET' : 'POST'
+    const sent = { method, target: base + path, headers: { ...json, ...headers } }
+    const answer = await send(host.port, agent, body === undefined ? sent : { ...sent, body })
+    gather(`the answer to ${path}`, `${JSON.stringify(answer.headers)} ${answer.text}`)
+    return answer.status
+  }
+
+  await users.add({ user: 'maria', password })
+  await attempt('a second maria', () => users.add({ user: 'maria', password: otherPassword }))
+  const made: NewKey[] = []
+  for (const provider of ['keys', 'strict', 'off']) {
+    made.push(await newKey(service, { provider, description: 'till' }))
+  }
+  const [one, strict, off] = made as [NewKey, NewKey, NewKey]
+  const [gone, late, doomed] = [
+    await keys.create({ user: 'maria', provider: 'keys' }),
+    await keys.create({ user: 'maria', provider: 'keys', expiresIn: 1 }),
+    await newKey(service, { user: 'jo', provider: 'keys' }),
+  ]
+  const next = await keys.rotate(one.keyId, { overlap: 10 })
+  await keys.revoke(gone.keyId)
+  await users.remove('jo')
+  clock.advance(1)
+
+  const everyKey = [one, strict, off, gone, late, doomed, next].map(({ key }) => key)
+  const basic = (given: string) => ({
+    Authorization: `Basic ${Buffer.from(`maria:${given}`).toString('base64')}`,
+  })
+  const statuses: number[] = []
+  for (const key of everyKey) {
+    for (const path of ['/orders', '/nothing', '/orders?nope=1']) {
+      statuses.push(await ask(path, withKey(key)))
+    }
+    statuses.push(await ask('/orders', { 'X-Strict': key }))
+    statuses.push(await ask(`/orders?apiKey=${key}&$limit=1`))
+    statuses.push(await ask(`/orders?apiKey=${key}&apiKey=${key}`))
+    statuses.push(await ask(`/orders?$q=x&$limit=x&apiKey=${key}`))
+    statuses.push(await ask('/orders', { 'X-API-Key': `${key}=` }))
+    statuses.push(await ask('/orders', { ...withKey(key), ...basic(password) }))
+    statuses.push(await ask('/orders', withKey(key), '{"orderId":'))
+  }
+  for (const given of [password, otherPassword]) statuses.push(await ask('/orders', basic(given)))
+  // The host may hold the wrong thing in its hands.
+  for (const text of [...everyKey, password]) {
+    await attempt('revoke of a text', () => keys.revoke(text))
+    await attempt('rotate of a text', () => keys.rotate(text))
+    await attempt('create for a text', () => keys.create({ user: text, provider: 'keys' }))
+    await attempt('create of a text', () => keys.create({ user: 'maria', provider: text }))
+    await attempt('a life that is a text', () =>
+      keys.create({ user: 'maria', provider: 'keys', expiresIn: text as never }),
+    )
+    await attempt('a change of a text', () => users.change(text, { enabled: false }))
+    await attempt('a list of a text', () => keys.list({ provider: text }))
+  }
+  await users.change('maria', { password: otherPassword })
+  statuses.push(await ask('/orders', basic(password)))
+  for (const error of [new StorageError('unavailable'), new Error('down')]) {
+    failure = error
+    statuses.push(await ask('/orders', withKey(next.key)))
+  }
+  failure = undefined
+  expect([...new Set(statuses)].toSorted()).toEqual([200, 400, 401, 403, 404, 500, 503])
+  await expect
+    .poll(async () => (await keys.list()).find(({ keyId }) => keyId === next.keyId)?.lastUsed)
+    .toEqual(expect.any(String))
+
+  gather('the new keys', made)
+  gather('the list of keys', await keys.list())
+  gather('the record of keys', await keys.audit())
+  gather('the users', [await users.list(), await users.get('maria')])
+  for (const [name, rows] of Object.entries(await running.dump())) gather(`table ${name}`, rows)
+  gather('the service', inspect(service, { depth: 10, showHidden: true }))
+  for (const bytes of place.bytes()) gather('a file', bytes.toString('latin1'))
+  agent.destroy()
+  await service.close()
+  for (const bytes of place.bytes()) gather('a file after the end', bytes.toString('latin1'))
+  await running.stop()
+  for (const report of reports) gather(`the report ${report.type}`, report)
+  expect(new Set(reports.map(({ type }) => type))).toEqual(
+    new Set(['credential-refused', 'credential-in-clear', 'storage-unavailable', 'request-failed']),
+  )
+  const encoded = [password, otherPassword].flatMap((text) => [
+    text,
+    Buffer.from(text).toString('base64').replace(/=+$/, ''),
+    Buffer.from(`maria:${text}`).toString('base64').replace(/=+$/, ''),
+  ])
+  return { texts, secrets: [...everyKey, ...encoded] }
+}
+
+/** A value in every way in which somebody may print it. */
+function everything(value: unknown): string {
+  const message = value instanceof Error ? `${value.message} ${value.stack ?? ''}` : ''
+  const shown = inspect(value, { depth: 10, showHidden: true, maxStringLength: null })
+  return `${JSON.stringify(value)} ${shown} ${message}`
+}

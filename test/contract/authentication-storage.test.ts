@@ -1,0 +1,123 @@
+import { afterEach, beforeEach, describe, expect, test } from 'vitest'
+import { openAccess, StorageError, type NewKey, type Observation } from '../../src/index.ts'
+import { send, type Answer } from './client.ts'
+import { base } from './contract.ts'
+import { expectRefusal, itemsIn } from './expectations.ts'
+import { flipped, newKey, plainKeys, withKey } from './keys.ts'
+import { cells } from './matrix.ts'
+import { start, type Running } from './running.ts'
+import { checkAnswer } from './universal.ts'
+import { watched } from './wrapped.ts'
+
+const everything = ['rowgate-security/keys', 'rowgate-security/users', 'a transaction']
+
+describe.each(cells)('the store of keys on $name', (cell) => {
+  const broken = new Map<string, unknown>()
+  const reports: Observation[] = []
+  let running: Running
+  let made: NewKey
+
+  beforeEach(async () => {
+    const fragile = watched(cell, (reads) => {
+      if (broken.has(reads)) throw broken.get(reads)
+    })
+    running = await start(fragile, {
+      security: [plainKeys(), openAccess()],
+      report: (one) => reports.push(one),
+    })
+    made = await newKey(running.service)
+  })
+  afterEach(async () => {
+    broken.clear()
+    await running.stop()
+    expect(reports.splice(0)).toEqual([])
+  })
+
+  const breakDown = (names: readonly string[], error: unknown) => {
+    for (const name of names) broken.set(name, error)
+  }
+  const ask = async (headers: Readonly<Record<string, string>>): Promise<Answer> => {
+    const sent = { method: 'GET', target: `${base}/orders`, headers }
+    const answer = await send(running.host.port, running.agent, sent)
+    checkAnswer('GET', answer, { fails: true })
+    return answer
+  }
+  const typesOf = () => reports.splice(0).map(({ type }) => type)
+
+  test.each([
+    ['the keys', ['rowgate-security/keys']],
+    ['the users', ['rowgate-security/users']],
+    ['everything', everything],
+  ])(
+    'that can not be reached for %s answers 503, and serves when it is back',
+    async (_w, names) => {
+      itemsIn(await ask(withKey(made.key)))
+      breakDown(names, new StorageError('unavailable', { cause: new Error('10.0.0.1 refused') }))
+      for (let turn = 0; turn < 3; turn++) {
+        const answer = await ask(withKey(made.key))
+        expectRefusal(answer, 503, /not available at the moment/)
+        expect(answer.headers['retry-after']).toMatch(/^[1-9][0-9]*$/)
+        expect(answer.headers).not.toHaveProperty('www-authenticate')
+        expect(answer.text).not.toContain('10.0.0.1')
+      }
+      // The use of the key may have been written down before.
+      const told = typesOf().filter((type) => type !== 'security-record-failed')
+      expect(told).toEqual(Array(3).fill('storage-unavailable'))
+      broken.clear()
+      itemsIn(await ask(withKey(made.key)))
+    },
+  )
+
+  test('that can not be reached answers 503 to a wrong key too, and 401 to what is no key', async () => {
+    breakDown(everything, new StorageError('unavailable'))
+    expectRefusal(await ask(withKey(flipped(made.key))), 503)
+    expectRefusal(await ask(withKey('no key')), 401)
+    expect(typesOf()).toEqual(['storage-unavailable', 'credential-refused'])
+    itemsIn(await ask({}))
+  })
+
+  test.each([
+    ['an error', new Error('s3cret table is gone')],
+    ['a text', 's3cret'],
+    ['nothing', undefined],
+    ['a refusal of another kind', new StorageError('duplicate', { fields: ['s3cret'] })],
+  ])('that throws %s answers 500, and tells only the host', async (_what, error) => {
+    breakDown(['rowgate-security/keys'], error)
+    const answer = await ask(withKey(made.key))
+    expectRefusal(answer, 500, /^The request could not be served/)
+    expect(answer.text).not.toContain('s3cret')
+    expect(reports.splice(0)).toEqual([{ type: 'request-failed', error }])
+  })
+
+  test('that can not write a use down serves the request, and tells the host', async () => {
+    const error = new StorageError('unavailable')
+    breakDown(['a transaction'], error)
+    itemsIn(await ask(withKey(made.key)))
+    await expect.poll(() => reports.length).toBe(1)
+    expect(reports.splice(0)).toEqual([{ type: 'security-record-failed', error }])
+    broken.clear()
+    expect(await running.service.keys.list()).toMatchObject([{ lastUsed: null }])
+  })
+
+  test('that fails lets no key be made, revoked or rotated by half', async () => {
+    const { keys } = running.service
+    const error = new StorageError('unavailable')
+    breakDown(['a transaction'], error)
+    await expect(keys.create({ user: 'maria' })).rejects.toBe(error)
+    await expect(keys.revoke(made.keyId)).rejects.toBe(error)
+    await expect(keys.rotate(made.keyId)).rejects.toBe(error)
+    broken.clear()
+    expect(await keys.list()).toMatchObject([{ keyId: made.keyId, revoked: null, expires: null }])
+    expect(await keys.audit()).toMatchObject([{ event: 'created' }])
+    itemsIn(await ask(withKey(made.key)))
+  })
+
+  test('of a service that closes answers 503 at once', async () => {
+    const closed = running.service.close()
+    const answer = await ask(withKey(made.key))
+    expectRefusal(answer, 503)
+    await closed
+    expectRefusal(await ask(withKey(made.key)), 503)
+    await expect(running.service.keys.list()).rejects.toThrow()
+  })
+})

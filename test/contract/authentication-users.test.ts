@@ -1,0 +1,219 @@
+import { expect, test } from 'vitest'
+import { defineCollection, text, type FindUser, type User } from '../../src/index.ts'
+import { describeContract } from './contract.ts'
+import { expectRefusal, itemIn, itemsIn } from './expectations.ts'
+import { applications } from './fixture.ts'
+import { expectUnknown, newKey, plainKeys, withKey } from './keys.ts'
+
+const { app, other } = applications
+
+/** Countries are for readers only. */
+const guarded = {
+  app: {
+    collections: {
+      ...app.collections,
+      countries: defineCollection({
+        key: 'code',
+        publishes: ['Filter'],
+        eventRoles: { Filter: ['Reader'] },
+        fields: { code: text(), name: text() },
+      }),
+    },
+  },
+  other,
+} as const
+
+const options = { applications: guarded, security: plainKeys() }
+
+describeContract('the user of a key', options, (contract) => {
+  const reader = async () => {
+    await contract.service.users.add({ user: 'maria', roles: ['Reader'] })
+    return withKey((await newKey(contract.service)).key)
+  }
+
+  test('asks with the roles that it has now', async () => {
+    const { users } = contract.service
+    const header = await reader()
+    itemsIn(await contract.get('/countries', header))
+    await users.change('maria', { roles: ['Writer'] })
+    expectRefusal(await contract.get('/countries', header), 403, /right/)
+    itemsIn(await contract.get('/orders', header))
+    await users.change('maria', { roles: ['Writer', 'Reader'] })
+    itemsIn(await contract.get('/countries', header))
+  })
+
+  test('is known only while it is enabled', async () => {
+    const { users } = contract.service
+    const header = await reader()
+    for (let turn = 0; turn < 3; turn++) {
+      itemsIn(await contract.get('/countries', header))
+      await users.change('maria', { enabled: false })
+      const refused = await contract.get('/countries', header)
+      expectUnknown(contract, refused, 'user-disabled', { user: 'maria', provider: 'keys' })
+      await users.change('maria', { enabled: true })
+    }
+  })
+
+  test('takes its keys along: a later user of the same name has none of them', async () => {
+    const { users, keys } = contract.service
+    const header = await reader()
+    itemsIn(await contract.get('/countries', header))
+    await users.remove('maria')
+    expectRefusal(await contract.get('/countries', header), 401)
+    await users.add({ user: 'maria', roles: ['Reader'] })
+    expectRefusal(await contract.get('/countries', header), 401)
+    expect(contract.reports()).toHaveLength(2)
+    expect(await keys.list({ user: 'maria' })).toHaveLength(1)
+    const { key } = await newKey(contract.service)
+    itemsIn(await contract.get('/countries', withKey(key)))
+  })
+
+  test('is that of its key, whoever else has one', async () => {
+    const { users, keys } = contract.service
+    await users.add({ user: 'jo', roles: [] })
+    const header = await reader()
+    const jo = withKey((await keys.create({ user: 'jo' })).key)
+    expectRefusal(await contract.get('/countries', jo), 403)
+    itemsIn(await contract.get('/countries', header))
+    await users.change('jo', { enabled: false })
+    itemsIn(await contract.get('/countries', header))
+    expectUnknown(contract, await contract.get('/countries', jo), 'user-disabled', { user: 'jo' })
+  })
+
+  test('has to exist before it has a key', async () => {
+    const { keys } = contract.service
+    for (const user of ['nobody', 'maria ', '']) {
+      await expect(keys.create({ user })).rejects.toThrow('keys.create.user')
+    }
+    await expect(keys.create({} as never)).rejects.toThrow('keys.create.user')
+    await expect(keys.create({ user: 'maria', userId: 'x' } as never)).rejects.toThrow('userId')
+    expect(await keys.list()).toEqual([])
+    expect(await keys.audit()).toEqual([])
+  })
+
+  test('may have several keys of one description', async () => {
+    const made = [
+      await newKey(contract.service, { description: 'till' }),
+      await newKey(contract.service, { description: 'till' }),
+    ]
+    expect(new Set(made.map(({ keyId }) => keyId)).size).toBe(2)
+    for (const { key } of made) itemsIn(await contract.get('/orders', withKey(key)))
+    await contract.service.keys.revoke(made[0]?.keyId ?? '')
+    itemsIn(await contract.get('/orders', withKey(made[1]?.key ?? '')))
+  })
+
+  test('makes no keys by request, whoever asks', async () => {
+    const header = await reader()
+    const targets = ['rowgate-security/keys', 'rowgate-security/users', 'app/keys', 'app/api-keys']
+    for (const path of targets) {
+      for (const method of ['GET', 'POST']) {
+        const target = `/rest/v1/${path}`
+        const answer = await contract.send({
+          method,
+          target,
+          headers: { ...header, 'Content-Type': 'application/json' },
+          ...(method === 'POST' ? { body: '{"user":"maria"}' } : {}),
+        })
+        expectRefusal(answer, 404)
+      }
+    }
+    expect(await contract.service.keys.list()).toHaveLength(1)
+  })
+})
+
+describeContract('a revoked key', { security: plainKeys() }, (contract) => {
+  test('is dead for the next request, and stays on record', async () => {
+    const { keys } = contract.service
+    const { key, keyId } = await newKey(contract.service)
+    itemsIn(await contract.get('/orders', withKey(key)))
+    expect((await keys.revoke(keyId)).revoked).not.toBe(null)
+    const refused = await contract.get('/orders', withKey(key))
+    expectUnknown(contract, refused, 'revoked', { keyId, user: 'maria', provider: 'keys' })
+    expect(await keys.list()).toMatchObject([{ keyId }])
+  })
+
+  test('lets no request in that began after it was revoked', async () => {
+    const { keys } = contract.service
+    await newKey(contract.service)
+    for (let turn = 0; turn < 100; turn++) {
+      const { key, keyId } = await keys.create({ user: 'maria' })
+      const ask = () => contract.get('/countries', withKey(key))
+      const before = [ask(), ask()]
+      const revoking = keys.revoke(keyId)
+      const meanwhile = [ask(), ask()]
+      await revoking
+      const after = [ask(), ask(), ask()]
+      for (const { status } of await Promise.all(after)) expect(status).toBe(401)
+      for (const { status } of await Promise.all([...before, ...meanwhile])) {
+        expect([200, 401]).toContain(status)
+      }
+    }
+    for (const told of contract.reports()) expect(told).toMatchObject({ reason: 'revoked' })
+  })
+})
+
+const friends = new Map<string, User>()
+const find: FindUser = (user) => friends.get(user)
+
+describeContract(
+  "users of the host's own",
+  { applications: guarded, security: plainKeys(), users: async (user) => find(user) },
+  (contract) => {
+    test('are asked for at each request', async () => {
+      const { keys, users } = contract.service
+      const maria = { user: 'maria', enabled: true, roles: ['Reader'], attributes: {} }
+      friends.set('maria', maria)
+      const { key, keyId } = await keys.create({ user: 'maria' })
+      const ask = () => contract.get('/countries', withKey(key))
+      itemsIn(await ask())
+      friends.set('maria', { ...maria, roles: [] })
+      expectRefusal(await ask(), 403)
+      friends.set('maria', { ...maria, enabled: false })
+      expectUnknown(contract, await ask(), 'user-disabled')
+      friends.delete('maria')
+      expectUnknown(contract, await ask(), 'user-unknown', { user: 'maria', keyId })
+      await expect(keys.create({ user: 'maria' })).rejects.toThrow('keys.create.user')
+      friends.set('maria', maria)
+      itemsIn(await ask())
+      await expect(users.list()).rejects.toThrow("host's own function")
+      expect(Object.keys(await contract.rows())).not.toContain('rowgate-security/users')
+    })
+  },
+)
+
+describeContract(
+  'two providers with one header',
+  {
+    security: [
+      plainKeys({ name: 'first', priority: 1, length: 32 }),
+      plainKeys({ name: 'second', priority: 2 }),
+      plainKeys({ name: 'off', priority: 3, enabled: false }),
+    ],
+  },
+  (contract) => {
+    test('know each their own keys', async () => {
+      const { keys } = contract.service
+      const made = [
+        await newKey(contract.service, { provider: 'second' }),
+        await newKey(contract.service, { provider: 'first' }),
+      ]
+      for (const { key } of made) itemIn(await contract.get('/orders/1', withKey(key)))
+      expect(made.map(({ key }) => key.length)).toEqual([22, 43])
+      expect(await keys.list({ provider: 'first' })).toHaveLength(1)
+      await expect(keys.create({ user: 'maria' })).rejects.toThrow(/provider must be one of first/)
+    })
+
+    test('a key of the disabled one is refused', async () => {
+      const off = await newKey(contract.service, { provider: 'off' })
+      const answer = await contract.get('/orders', withKey(off.key))
+      expectUnknown(contract, answer, 'provider-disabled', { provider: 'off' })
+    })
+
+    test('a dead key is reported by its own', async () => {
+      const { key, keyId } = await newKey(contract.service, { provider: 'first' })
+      await contract.service.keys.revoke(keyId)
+      const answer = await contract.get('/orders', withKey(key))
+      expectUnknown(contract, answer, 'revoked', { provider: 'first', keyId })
+    })
+  },
+)

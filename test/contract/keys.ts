@@ -1,0 +1,105 @@
+import { expect } from 'vitest'
+import type {
+  KeyEvent,
+  KeyRecord,
+  KeyRequest,
+  NewKey,
+  RefusalReason,
+  Service,
+} from '../../src/index.ts'
+import { apiKeys, type ApiKeyOptions } from '../../src/security/index.ts'
+import type { Answer } from './client.ts'
+import type { Contract } from './contract.ts'
+import { expectRefusal } from './expectations.ts'
+
+/** The part of a service that a helper needs. */
+export type Keeper = Pick<Service<unknown>, 'keys' | 'users'>
+
+/** An API key provider that takes keys over plain HTTP, as the suite speaks it. */
+export function plainKeys(options: Partial<ApiKeyOptions> = {}) {
+  return apiKeys({
+    name: 'keys',
+    ...options,
+    properties: { AllowInsecureHttp: true, ...options.properties },
+  })
+}
+
+/** A new key for a user, who is added when there is none of that name. */
+export async function newKey(
+  { keys, users }: Keeper,
+  request: Partial<KeyRequest> = {},
+): Promise<NewKey> {
+  const { user = 'maria' } = request
+  if ((await users.get(user)) === undefined) await users.add({ user })
+  return keys.create({ ...request, user })
+}
+
+/** The header that carries a key. */
+export function withKey(key: string): Readonly<Record<string, string>> {
+  return { 'X-API-Key': key }
+}
+
+/** The text of a key with one character changed. */
+export function flipped(key: string, at = 5): string {
+  return key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1)
+}
+
+/** Checks that a request was refused with 401, and that only the host was told why. */
+export function expectUnknown(
+  contract: Pick<Contract, 'reports'>,
+  answer: Answer,
+  reason: RefusalReason,
+  told: object = {},
+): void {
+  expectRefusal(answer, 401, 'Valid credentials are required.')
+  expect(answer.headers).toHaveProperty('www-authenticate')
+  expect(contract.reports()).toMatchObject([{ type: 'credential-refused', reason, ...told }])
+}
+
+/** The record of a key, once it fits. */
+export async function recordOnce(
+  { keys }: Keeper,
+  keyId: string,
+  fits: (record: KeyRecord) => boolean,
+): Promise<KeyRecord> {
+  const find = async () => (await keys.list()).find((record) => record.keyId === keyId)
+  return (await once(find, (record) => record !== undefined && fits(record))) as KeyRecord
+}
+
+/** What happened to a key, once it fits. */
+export function eventsOnce(
+  { keys }: Keeper,
+  keyId: string,
+  fits: (events: readonly KeyEvent[]) => boolean,
+): Promise<readonly KeyEvent[]> {
+  return once(() => keys.audit({ keyId }), fits)
+}
+
+/** A clock that a case sets. */
+export interface Clock {
+  readonly now: () => Date
+  set(instant: string): void
+  /** In minutes; back when negative. */
+  advance(minutes: number): void
+}
+
+/** A clock that stands still; it begins at noon of a leap day. */
+export function stillClock(): Clock {
+  let time = Date.parse('2024-02-29T12:00:00Z')
+  return {
+    now: () => new Date(time),
+    set: (instant) => void (time = Date.parse(instant)),
+    advance: (minutes) => void (time += minutes * 60_000),
+  }
+}
+
+async function once<Value>(
+  read: () => Promise<Value>,
+  fits: (value: Value) => boolean,
+): Promise<Value> {
+  let value = await read()
+  await expect
+    .poll(async () => fits((value = await read())), { timeout: 5000, interval: 5 })
+    .toBe(true)
+  return value
+}

@@ -1,0 +1,28 @@
+import type { Principal } from '../../../src/definition/principal.ts'
+import { authServer, type AuthServerOptions } from '../../../src/security/auth-server.ts'
+import type { Refused, SecurityProvider } from '../../../src/security/provider.ts'
+import { houseOf, people, requestWith, type People } from '../basic/house.ts'
+import { audience, issuer, now } from './authority.ts'
+
+/** The options of a case: where the keys are, and what differs. */
+export type Options = Partial<AuthServerOptions> & Pick<AuthServerOptions, 'jwks'>
+
+/** A provider for the tokens of the cases. */
+export function provider(options: Options): SecurityProvider {
+  return authServer({ issuer, audience, ...options })
+}
+
+/** Who the caller with a token is, at the time of the cases unless told otherwise. */
+export async function ask(
+  given: SecurityProvider,
+  token: string,
+  at: Date = now,
+  users: People = people(),
+): Promise<Principal | Refused | undefined> {
+  const credential = given.find(requestWith(`Bearer ${token}`))
+  if (credential === undefined) throw new Error('There was no credential.')
+  return given.identify(
+    credential,
+    houseOf(users, () => at),
+  )
+}

@@ -1,0 +1,177 @@
+import { inspect } from 'node:util'
+import { exportJWK } from 'jose'
+import { afterEach, describe, expect, test } from 'vitest'
+import { ask, provider } from './asking.ts'
+import {
+  answer,
+  keySetOf,
+  pairOf,
+  sign,
+  startAuthority,
+  type Authority,
+  type Manner,
+  type Pair,
+} from './authority.ts'
+
+const first = await pairOf('first')
+const second = await pairOf('second')
+const third = await pairOf('third')
+const unavailable = { code: 'UNAVAILABLE', status: 503 }
+const running: Authority[] = []
+
+async function start(...pairs: readonly Pair[]): Promise<Authority> {
+  const authority = await startAuthority(...pairs)
+  running.push(authority)
+  return authority
+}
+
+afterEach(async () => {
+  for (const authority of running.splice(0)) await authority.stop()
+})
+
+describe('the keys', () => {
+  test('are fetched when the first token comes, and once', async () => {
+    const authority = await start(first)
+    const given = provider({ jwks: authority.jwks })
+    expect(authority.fetches()).toBe(0)
+    const token = await sign(first)
+    await Promise.all([1, 2, 3, 4].map(() => ask(given, token)))
+    await ask(given, token)
+    expect(authority.fetches()).toBe(1)
+  })
+
+  test('are not fetched for what can’t be a token of theirs', async () => {
+    const authority = await start(first)
+    const given = provider({ jwks: authority.jwks })
+    for (const value of ['', 'a.b', 'a.b.c', 'a'.repeat(20_000)]) {
+      expect(await ask(given, value)).toEqual({ refused: 'malformed' })
+    }
+    expect(authority.fetches()).toBe(0)
+  })
+
+  test('may be changed without a restart', async () => {
+    const authority = await start(first)
+    const given = provider({ jwks: authority.jwks, cooldown: 0 })
+    expect(await ask(given, await sign(first))).toMatchObject({ user: 'maria' })
+    await authority.serve(second, third)
+    expect(await ask(given, await sign(second))).toMatchObject({ user: 'maria' })
+    expect(await ask(given, await sign(third))).toMatchObject({ user: 'maria' })
+    expect(authority.fetches()).toBe(2)
+    // The first key was withdrawn.
+    expect(await ask(given, await sign(first))).toEqual({ refused: 'unknown' })
+  })
+
+  test('that are unknown are looked for once in a while only', async () => {
+    const authority = await start(first)
+    const given = provider({ jwks: authority.jwks, cooldown: 3_600_000 })
+    await ask(given, await sign(first))
+    const token = await sign(second)
+    for (let index = 0; index < 5; index++) {
+      expect(await ask(given, token)).toEqual({ refused: 'unknown' })
+    }
+    expect(authority.fetches()).toBe(1)
+    expect(await ask(given, await sign(first))).toMatchObject({ user: 'maria' })
+  })
+
+  test('that the token does not name are all tried', async () => {
+    const given = provider({ jwks: await keySetOf(first, second) })
+    for (const pair of [first, second]) {
+      expect(await ask(given, await sign(pair, {}, { kid: undefined }))).toMatchObject({
+        user: 'maria',
+      })
+    }
+    expect(await ask(given, await sign(third, {}, { kid: undefined }))).toEqual({
+      refused: 'unknown',
+    })
+    expect(await ask(given, await sign(second, { exp: 1 }, { kid: undefined }))).toEqual({
+      refused: 'expired',
+    })
+  })
+
+  test('may be given instead of fetched, and are copied', async () => {
+    const jwks = await keySetOf(first)
+    const given = provider({ jwks })
+    jwks.keys.length = 0
+    expect(await ask(given, await sign(first))).toMatchObject({ user: 'maria' })
+    expect(await ask(given, await sign(second))).toEqual({ refused: 'unknown' })
+  })
+})
+
+describe('while the keys can’t be had', () => {
+  const stalled: Manner = (response) => {
+    response.writeHead(200, { 'Content-Type': 'application/json' })
+    response.write('{"keys":')
+  }
+  test.each<readonly [string, Manner]>([
+    ['answers nothing', () => undefined],
+    ['stops half-way', stalled],
+    ['breaks off', (response) => response.destroy()],
+    ['fails', (response) => response.writeHead(500).end()],
+    ['knows no keys', (response) => response.writeHead(404).end()],
+    ['sends elsewhere', (response) => response.writeHead(302, { Location: '/other' }).end()],
+    ['answers a page', (response) => response.end('<html>secret page</html>')],
+    ['answers no key set', answer({ keys: 'none' })],
+  ])('because the server %s, a token is answered with 503', async (_, manner) => {
+    const authority = await start(first)
+    authority.behave(manner)
+    const given = provider({ jwks: authority.jwks, timeout: 1_500 })
+    const token = await sign(first)
+    await expect(ask(given, token)).rejects.toMatchObject(unavailable)
+    await authority.serve(first)
+    expect(await ask(given, token)).toMatchObject({ user: 'maria' })
+  })
+
+  test('because the server is down, a token is answered with 503 until it is back', async () => {
+    const authority = await start(first)
+    await authority.stop()
+    const given = provider({ jwks: authority.jwks })
+    const token = await sign(first)
+    await expect(ask(given, token)).rejects.toMatchObject(unavailable)
+    await expect(ask(given, token)).rejects.toMatchObject(unavailable)
+    await authority.restart()
+    expect(await ask(given, token)).toMatchObject({ user: 'maria' })
+  })
+
+  test('known keys go on, and only a token with an unknown one is answered with 503', async () => {
+    const authority = await start(first)
+    const given = provider({ jwks: authority.jwks, cooldown: 0 })
+    await ask(given, await sign(first))
+    await authority.stop()
+    expect(await ask(given, await sign(first))).toMatchObject({ user: 'maria' })
+    await expect(ask(given, await sign(second))).rejects.toMatchObject(unavailable)
+    await authority.restart()
+  })
+
+  test('a key that is not a public one is no key', async () => {
+    const authority = await start(first)
+    authority.behave(answer({ keys: [{ ...(await exportJWK(first.privateKey)), kid: 'first' }] }))
+    const given = provider({ jwks: authority.jwks })
+    await expect(ask(given, await sign(first))).rejects.toMatchObject(unavailable)
+  })
+
+  test('the error says why, and nothing of the token or of the answer', async () => {
+    const authority = await start(first)
+    const given = provider({ jwks: authority.jwks, cooldown: 0 })
+    const token = await sign(first, { sub: 'hunter2' })
+    authority.behave((response) => response.end('secret page'))
+    const parsing = await errorOf(ask(given, token))
+    await authority.stop()
+    const connecting = await errorOf(ask(given, token))
+    await authority.restart()
+    expect(inspect(parsing)).toMatch(/can not be used: Failed to parse/)
+    expect(inspect(connecting)).toMatch(/can not be used: ECONNREFUSED/)
+    const [, payload = ''] = token.split('.')
+    for (const error of [parsing, connecting]) {
+      const shown = inspect(error, { showHidden: true, depth: 20 })
+      expect(shown).not.toContain(payload)
+      expect(shown).not.toMatch(/hunter2|secret page/)
+    }
+  })
+})
+
+async function errorOf(promise: Promise<unknown>): Promise<unknown> {
+  return promise.then(
+    () => undefined,
+    (error: unknown) => error,
+  )
+}

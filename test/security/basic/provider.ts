@@ -1,0 +1,67 @@
+import { httpBasic, type HttpBasicOptions } from '../../../src/security/basic.ts'
+import type {
+  Credential,
+  PasswordProvider,
+  Refused,
+  SecurityHouse,
+} from '../../../src/security/provider.ts'
+import type { Principal } from '../../../src/definition/principal.ts'
+
+/** So cheap that a case may hash a thousand times. */
+export const cheap = { N: 2, r: 1, p: 1 } as const
+
+/** A provider with cheap hashes. */
+export function provider(options: HttpBasicOptions = {}): PasswordProvider {
+  return httpBasic({ cost: cheap, ...options })
+}
+
+/** The credential of a user and a password. */
+export function basic(user: string, password: string): Credential {
+  const value = Buffer.from(`${user}:${password}`).toString('base64')
+  return { place: 'header authorization', value }
+}
+
+/** A provider whose only place for a hash can be taken. */
+export interface Occupied {
+  readonly given: PasswordProvider
+  /** Whether the answer takes a hash: then it is refused, because the place is taken. */
+  needsHash(credential: Credential, house: SecurityHouse): Promise<boolean>
+}
+
+/** A provider for one hash at a time, with nobody waiting. */
+export function occupied(): Occupied {
+  const given = provider({ concurrency: 1, waiting: 0 })
+  return {
+    given,
+    needsHash: async (credential, house) => {
+      const hashing = given.hash('someone else')
+      const answer = await settle(given.identify(credential, house))
+      await hashing
+      if (!('error' in answer)) return false
+      if (isUnavailable(answer.error)) return true
+      throw new Error('The answer failed otherwise.', { cause: answer.error })
+    },
+  }
+}
+
+/** An answer, or the error instead. */
+export interface Settled {
+  readonly value?: Principal | Refused | undefined
+  readonly error?: unknown
+}
+
+/** Waits for an answer without throwing. */
+export async function settle(
+  answer: Principal | Refused | undefined | Promise<Principal | Refused | undefined>,
+): Promise<Settled> {
+  try {
+    return { value: await answer }
+  } catch (error) {
+    return { error }
+  }
+}
+
+/** Whether an error is answered with 503. */
+export function isUnavailable(error: unknown): boolean {
+  return (error as { code?: unknown }).code === 'UNAVAILABLE'
+}

@@ -1,0 +1,182 @@
+import { expect, test } from 'vitest'
+import { anonymous, principal, type Refused } from '../../../src/index.ts'
+import { known, stage, tiny } from './stage.ts'
+
+const ann = { headers: { 'x-ticket': 'ann' } }
+const unknown = { refused: 'unknown' } as const
+
+test('a caller is the principal that the provider names, at once or later', async () => {
+  const person = principal('ann', { roles: ['Sales'], attributes: { region: 'north' } })
+  for (const answer of [() => person, () => Promise.resolve(person)]) {
+    const { ask, reports } = stage([tiny('one', { answer })])
+    expect(await ask(ann)).toBe(person)
+    expect(reports()).toEqual([])
+  }
+})
+
+test('providers are asked in their order until one knows the caller', async () => {
+  const first = tiny('first', { answer: () => undefined })
+  const second = tiny('second', { answer: async () => undefined })
+  const third = tiny('third')
+  const fourth = tiny('fourth')
+  const { ask, reports } = stage([first, second, third, fourth])
+  expect(await ask(ann)).toMatchObject({ user: 'ann', provider: 'third' })
+  expect([first.asked, second.asked, third.asked, fourth.asked]).toEqual([
+    ['ann'],
+    ['ann'],
+    ['ann'],
+    [],
+  ])
+  expect(reports()).toEqual([])
+})
+
+test('a later provider does not begin before an earlier one has answered', async () => {
+  const trace: string[] = []
+  const slow = tiny('slow', {
+    answer: async () => {
+      trace.push('slow begins')
+      await new Promise((resolve) => setImmediate(resolve))
+      trace.push('slow ends')
+      return undefined
+    },
+  })
+  const quick = tiny('quick', {
+    answer: () => {
+      trace.push('quick')
+      return undefined
+    },
+  })
+  await stage([slow, quick]).refusal(ann)
+  expect(trace).toEqual(['slow begins', 'slow ends', 'quick'])
+})
+
+test('a provider whose credential is not in the request is not asked', async () => {
+  const other = tiny('other', { header: 'x-other' })
+  const { ask } = stage([other, tiny('one')])
+  expect(await ask(ann)).toMatchObject({ provider: 'one' })
+  expect(other.asked).toEqual([])
+})
+
+test.each<[string, Refused | undefined]>([
+  ['nothing', undefined],
+  ['a reason', unknown],
+])('a request that no provider knows is refused: %s', async (_what, answer) => {
+  const { refusal, reports } = stage([tiny('one', { answer: () => answer })])
+  expect(await refusal(ann)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' })
+  expect(reports()).toEqual([
+    {
+      type: 'credential-refused',
+      reason: 'unknown',
+      provider: 'one',
+      user: null,
+      keyId: null,
+      peer: '192.0.2.1',
+    },
+  ])
+})
+
+test('a request without a credential is refused, and no provider is asked', async () => {
+  const one = tiny('one')
+  const { refusal, reports } = stage([one])
+  expect(await refusal()).toMatchObject({ status: 401 })
+  expect(await refusal({ peer: undefined, secure: false })).toMatchObject({ status: 401 })
+  expect(one.asked).toEqual([])
+  expect(reports()).toMatchObject([
+    { reason: 'missing', provider: null, user: null, keyId: null, peer: '192.0.2.1' },
+    { reason: 'missing', provider: null, peer: null },
+  ])
+})
+
+test('a disabled provider lets nobody in, whatever it answers, at once or later', async () => {
+  for (const answer of [known('one'), async (value: string) => known('one')(value)]) {
+    const { refusal, reports } = stage([tiny('one', { enabled: false, answer })])
+    expect(await refusal(ann)).toMatchObject({ status: 401 })
+    expect(reports()).toMatchObject([{ reason: 'provider-disabled', provider: 'one' }])
+  }
+})
+
+test('a disabled provider may say whose credential it refused, and that it does not know it', async () => {
+  const dead = { refused: 'provider-disabled', user: 'ann', keyId: 'k1' } as const
+  for (const answer of [dead, unknown]) {
+    const { refusal, reports } = stage([
+      tiny('off', { enabled: false, answer: async () => answer }),
+    ])
+    await refusal(ann)
+    expect(reports()).toMatchObject([{ ...told(answer), provider: 'off' }])
+  }
+})
+
+test('a disabled provider does not keep another one from knowing the caller', async () => {
+  const { ask } = stage([tiny('off', { enabled: false }), tiny('on')])
+  expect(await ask(ann)).toMatchObject({ provider: 'on' })
+})
+
+test('the report names the provider that knew the credential, not the last one', async () => {
+  const reason = { refused: 'revoked', user: 'ann', keyId: 'k1' } as const
+  for (const later of [undefined, unknown, Promise.resolve(unknown)]) {
+    const knows = tiny('knows', { answer: () => reason })
+    const { refusal, reports } = stage([knows, tiny('later', { answer: () => later })])
+    await refusal(ann)
+    expect(reports()).toMatchObject([
+      { reason: 'revoked', provider: 'knows', user: 'ann', keyId: 'k1' },
+    ])
+  }
+})
+
+test('the report tells what is known best: malformed before unknown, its owner before all', async () => {
+  const malformed = { refused: 'malformed' } as const
+  const owned = { refused: 'expired', user: 'ann' } as const
+  for (const order of [
+    [unknown, malformed, owned],
+    [owned, malformed, unknown],
+    [malformed, owned, undefined],
+  ]) {
+    const { refusal, reports } = stage(
+      order.map((answer) => tiny(answer?.refused ?? 'silent', { answer: () => answer })),
+    )
+    await refusal(ann)
+    expect(reports()).toMatchObject([{ reason: 'expired', provider: 'expired', user: 'ann' }])
+  }
+  const { refusal, reports } = stage(
+    [unknown, malformed].map((answer) => tiny(answer.refused, { answer: () => answer })),
+  )
+  await refusal(ann)
+  expect(reports()).toMatchObject([{ reason: 'malformed', provider: 'malformed' }])
+})
+
+test.each(['throws', 'rejects'])(
+  'a provider that %s ends the request: nobody else is asked, nobody comes in',
+  async (way) => {
+    const failure = new Error('store down')
+    const broken = tiny('broken', {
+      answer: () => {
+        if (way === 'throws') throw failure
+        return Promise.reject(failure)
+      },
+    })
+    const next = tiny('next')
+    const { ask, reports } = stage([broken, next], { anyone: anonymous })
+    await expect(ask(ann)).rejects.toBe(failure)
+    expect(next.asked).toEqual([])
+    expect(reports()).toEqual([])
+  },
+)
+
+test('open access beside a provider: no credential is nobody, a wrong one is refused', async () => {
+  const answer = (value: string) => (value === 'ann' ? principal('ann') : undefined)
+  const { ask, refusal, reports } = stage([tiny('one', { answer })], { anyone: anonymous })
+  expect(await ask()).toBe(anonymous)
+  expect(await ask({ secure: false })).toBe(anonymous)
+  expect(await ask(ann)).toMatchObject({ user: 'ann' })
+  expect(await refusal({ headers: { 'x-ticket': 'eve' } })).toMatchObject({ status: 401 })
+  expect(reports()).toMatchObject([{ reason: 'unknown' }])
+})
+
+test('open access alone looks at no credential', async () => {
+  const { ask } = stage([], { anyone: anonymous })
+  expect(await ask({ ...ann, secure: false })).toBe(anonymous)
+})
+
+function told({ refused, ...rest }: Refused): object {
+  return { reason: refused, ...rest }
+}

@@ -1,0 +1,112 @@
+import { expect } from 'vitest'
+import { isServiceError, type ServiceError } from '../../../src/errors.ts'
+import {
+  principal,
+  type Limits,
+  type MaybePromise,
+  type Observation,
+  type Principal,
+  type Refused,
+  type SecurityHouse,
+  type SecurityProvider,
+} from '../../../src/index.ts'
+import { openGate } from '../../../src/security/gate.ts'
+import { applyLimits } from '../../../src/security/limiting.ts'
+
+/** What a tiny provider answers to a value. */
+export type Verdict = Principal | Refused | undefined
+
+/** A provider that looks for its credential in one header, and knows the answer to each value. */
+export interface Tiny extends SecurityProvider {
+  /** The values that it was asked about. */
+  readonly asked: readonly string[]
+}
+
+/** What a tiny provider is made of. */
+export interface TinyParts extends Partial<SecurityProvider> {
+  readonly header?: string
+  readonly answer?: (value: string) => MaybePromise<Verdict>
+}
+
+/** Makes a tiny provider. By default it looks into `x-ticket` and knows everybody by their name. */
+export function tiny(name: string, parts: TinyParts = {}): Tiny {
+  const { header = 'x-ticket', answer = known(name), ...rest } = parts
+  const asked: string[] = []
+  return {
+    name,
+    priority: 1,
+    challenge: name,
+    find: (request) => {
+      const value = request.header(header)
+      return value === undefined ? undefined : { place: `header ${header}`, value }
+    },
+    identify: ({ value }) => {
+      asked.push(value)
+      return answer(value)
+    },
+    asked,
+    ...rest,
+  }
+}
+
+/** Knows everybody by their name, and says by whom they were known. */
+export function known(provider: string): (value: string) => Principal {
+  return (value) => principal(value, { provider })
+}
+
+/** The house of a service that keeps nothing. */
+export const emptyHouse: SecurityHouse = {
+  keys: { find: () => undefined, used: () => undefined, refused: () => undefined },
+  users: { find: () => undefined },
+  now: () => new Date(0),
+}
+
+/** A request as the gate sees it. */
+export interface Asking {
+  readonly headers?: Readonly<Record<string, string>>
+  readonly secure?: boolean
+  readonly peer?: string | undefined
+}
+
+/** A gate to be asked, and what it reported since the last look. */
+export interface Stage {
+  ask(asking?: Asking): Promise<Principal>
+  /** Asks, and returns the refusal. */
+  refusal(asking?: Asking): Promise<ServiceError>
+  reports(): readonly Observation[]
+}
+
+/** What a stage is made of besides its providers. */
+export interface StageParts {
+  readonly anyone?: Principal
+  readonly limits?: Limits
+  readonly now?: () => Date
+}
+
+/** Opens a gate with these providers, in this order. */
+export function stage(
+  providers: readonly SecurityProvider[],
+  { anyone, limits = {}, now = emptyHouse.now }: StageParts = {},
+): Stage {
+  const observed: Observation[] = []
+  const report = (observation: Observation) => void observed.push(observation)
+  const house = { ...emptyHouse, now }
+  const limiting = applyLimits(limits, now, report)
+  const gate = openGate({ providers, anyone, house, limiting, report })
+  const ask = async ({ headers = {}, secure = true, ...rest }: Asking = {}) =>
+    gate({
+      target: '/rest/v1/app/orders',
+      header: (name) => headers[name],
+      secure,
+      peer: 'peer' in rest ? rest.peer : '192.0.2.1',
+    })
+  return {
+    ask,
+    refusal: async (asking) => {
+      const answer: unknown = await ask(asking).catch((error: unknown) => error)
+      expect(isServiceError(answer), `no refusal: ${String(answer)}`).toBe(true)
+      return answer as ServiceError
+    },
+    reports: () => observed.splice(0),
+  }
+}
