@@ -1,8 +1,10 @@
 import { existsSync } from 'node:fs'
-import { defineConfig } from 'tsup'
+import type { Options } from 'tsup'
 import { entries, root } from './.ci/entries.ts'
+import { writeLicences } from './.ci/licences.ts'
 
-export default defineConfig({
+/** The library: every entry, as modules and as CommonJS. */
+export const library: Options = {
   entry: Object.fromEntries(
     entries
       .filter(({ source }) => existsSync(root + source))
@@ -21,5 +23,20 @@ export default defineConfig({
   sourcemap: true,
   minify: false,
   removeNodeProtocol: false,
-  clean: true,
-})
+  // The command line is built at the same time.
+  clean: ['!cli.js', '!cli-licences.txt'],
+}
+
+/** The command line: one module that brings its packages along, and names where they come from. */
+export const commandLine: Options = {
+  entry: { cli: 'src/cli/main.ts' },
+  format: 'esm',
+  target: 'node20',
+  platform: 'node',
+  noExternal: [/./],
+  removeNodeProtocol: false,
+  clean: false,
+  esbuildPlugins: [writeLicences('cli-licences.txt')],
+}
+
+export default [library, commandLine]

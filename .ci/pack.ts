@@ -47,6 +47,7 @@ export async function checkPack(): Promise<string> {
     for (const program of ['consumer.mjs', 'consumer.cjs']) {
       await run('node', [join('out', program)], { cwd: project })
     }
+    await checkCommandLine(project)
     return names.trim()
   } finally {
     await rm(project, { recursive: true, force: true })
@@ -65,6 +66,30 @@ async function install(project: string, tarball: string): Promise<void> {
     await symlink(join(root, 'node_modules', name), link)
   }
 }
+
+/** Runs the command line as its user does, against a service of the project. */
+async function checkCommandLine(project: string): Promise<void> {
+  await writeFile(join(project, 'service.mjs'), serviceProgram)
+  const rowgate = (...line: readonly string[]): Promise<string> =>
+    run('npx', ['--no-install', 'rowgate', ...line], { cwd: project })
+  if (!(await rowgate('--help')).includes('keys create'))
+    throw new StepFailure('npx rowgate --help says nothing about keys create')
+  const line = ['users', 'add', 'maria', '--role', 'Sales', '--service', 'service.mjs']
+  if (!(await rowgate(...line)).includes('Added maria'))
+    throw new StepFailure('npx rowgate users add did not add a user')
+}
+
+const serviceProgram = `
+import { createService, defineCollection, text } from 'rowgate'
+import { apiKeys } from 'rowgate/security'
+import { sqliteStorage } from 'rowgate/sqlite'
+const customers = defineCollection({ key: 'customerId', fields: { customerId: text() } })
+export const service = createService({
+  applications: { sales: { collections: { customers } } },
+  storage: sqliteStorage(':memory:', { ensureSchema: true }),
+  security: apiKeys({ name: 'API Key' }),
+})
+`
 
 const consumerConfig = {
   compilerOptions: {

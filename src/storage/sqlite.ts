@@ -2,7 +2,6 @@ import type { ApplicationDefinitions } from '../definition/application.ts'
 import { publishCollection, type PublishedCollection } from '../definition/published.ts'
 import type { MaybePromise, StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
-import { dataVersion } from './sqlite/data-version.ts'
 import { handleInUse, storageFailure } from './sqlite/failure.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { checkOptions, type SqliteOptions } from './sqlite/options.ts'
@@ -11,6 +10,7 @@ import { createTables } from './sqlite/schema.ts'
 import { sqliteSession } from './sqlite/session.ts'
 import { tableMistakes } from './sqlite/table-check.ts'
 import { openTransaction, type OpenTransaction } from './sqlite/transaction.ts'
+import { turnSnapshot } from './sqlite/turn-snapshot.ts'
 import { closedError, sqliteWriter } from './sqlite/writer.ts'
 
 export type { BetterSqlite3Handle, BetterSqlite3Statement } from './sqlite/better-sqlite3.ts'
@@ -41,9 +41,12 @@ export function sqliteStorage(
   let current: OpenTransaction | undefined
   let defersConstraints = false
   let closing: Promise<void> | undefined
+  // On one connection its own commits would not count.
+  const snapshot = reader === connection ? undefined : turnSnapshot(reader)
   const writer = sqliteWriter(connection, {
     busyTimeout,
     sharesCommits: () => !defersConstraints,
+    committed: () => snapshot?.end(),
     operation: () => current?.operation() ?? 'save',
   })
 
@@ -99,8 +102,7 @@ export function sqliteStorage(
     supports: { textPages: true, durable, generatedNumbers: true },
     open: (collections) => waiting(alone(() => prepareTables(collections))),
     filter: (collection, query) => read(() => readSession.filter(collection, query)),
-    // On one connection its own commits would not count.
-    ...(reader !== connection && { version: dataVersion(reader) }),
+    ...(snapshot && { version: snapshot.version }),
     filterText: (collection, query) => read(() => readSession.filterText(collection, query)),
     transaction(transactionOptions, work) {
       return writer.transaction(transactionOptions, async () => {

@@ -3,6 +3,7 @@ import type { Connection, SqliteRow, SqliteValue } from './connection.ts'
 /** A statement of better-sqlite3, as far as it is used. */
 export interface BetterSqlite3Statement {
   all(...parameters: unknown[]): unknown[]
+  get(...parameters: unknown[]): unknown
   run(...parameters: unknown[]): unknown
   raw(toggle?: boolean): unknown
   pluck(toggle?: boolean): unknown
@@ -36,6 +37,11 @@ export function betterSqlite3Connection(database: BetterSqlite3Handle): Connecti
       const statement = reading(database, sql)
       statement.pluck(true)
       return (parameters) => statement.all(...parameters) as string[]
+    },
+    value(sql) {
+      const statement = reading(database, sql)
+      statement.pluck(true)
+      return () => statement.get() as SqliteValue
     },
     command(sql) {
       const statement = database.prepare(sql)

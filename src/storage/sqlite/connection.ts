@@ -17,6 +17,8 @@ export interface Connection {
   rows(sql: string): Prepared<readonly SqliteRow[]>
   /** Prepares a statement that gives one text a row. */
   texts(sql: string): Prepared<readonly string[]>
+  /** Prepares a statement that binds nothing and gives one value. */
+  value(sql: string): () => SqliteValue
   /** Prepares a statement that gives nothing and binds nothing. */
   command(sql: string): () => void
   /** Runs any number of statements once. */

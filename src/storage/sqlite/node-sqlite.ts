@@ -36,6 +36,10 @@ export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
       const { statement } = reading(database, sql)
       return (parameters) => statement.all(...parameters).map(firstOf)
     },
+    value(sql) {
+      const { statement } = reading(database, sql)
+      return () => firstOf(statement.all()[0])
+    },
     command(sql) {
       const statement = database.prepare(sql)
       return () => void statement.run()

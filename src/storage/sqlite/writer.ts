@@ -18,6 +18,8 @@ export interface WriterOptions {
   readonly busyTimeout: number
   /** Whether transactions may share a commit. */
   readonly sharesCommits: () => boolean
+  /** Told after each commit. */
+  readonly committed: () => void
   /** What the open transaction did: it tells what a constraint that fails at the commit means. */
   readonly operation: () => Operation
 }
@@ -150,6 +152,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
       error = attempt(commitCommand)
     }
     if (error === undefined) {
+      options.committed()
       for (const member of members) {
         if (member.failed) member.refuse(member.error)
         else member.accept()

@@ -1,0 +1,64 @@
+import { UsageError } from './refusal.ts'
+
+/** An option of a command: `--user <name>` with a value, `--json` without one. */
+export interface Option {
+  readonly name: string
+  /** What stands for the value in the help; absent: the option has none. */
+  readonly value?: string
+  readonly description: string
+  /** May be given again. Default false. */
+  readonly repeats?: boolean
+}
+
+/**
+ * A command line as cac can read it without harm: the two words of a command as one, and a colon
+ * before every text. By itself cac turns 007 into 7, takes what follows an empty value for the value,
+ * and reads values out of words that begin with a dash. Throws a UsageError that never quotes a value:
+ * it may be a secret in the wrong place.
+ */
+export function readableLine(line: readonly string[], options: readonly Option[]): string[] {
+  const words: string[] = []
+  const flags: string[] = []
+  const left = [...line]
+  for (let next = left.shift(); next !== undefined; next = left.shift()) {
+    if (next === '--') {
+      words.push(...left.splice(0))
+    } else if (next.startsWith('-') && next !== '-') {
+      flags.push(readableOption(next, left, options))
+    } else {
+      words.push(next)
+    }
+  }
+  const [group, action, ...rest] = words
+  const command = [group, action].filter((word) => word !== undefined).join(' ')
+  return [...(group === undefined ? [] : [command]), ...rest.map((word) => `:${word}`), ...flags]
+}
+
+/** A text as it was typed: an argument, or a value of an option. */
+export function typedText(text: string): string {
+  return text.slice(1)
+}
+
+const shortForms = ['-h', '-v']
+// A key may begin with a dash.
+const shorterThanKeys = /^--?[a-zA-Z_][\w-]{0,15}$/
+
+function readableOption(text: string, left: string[], options: readonly Option[]): string {
+  const [flag = '', ...parts] = text.split('=')
+  const option = options.find(({ name }) => `--${name}` === flag)
+  if (flag === '--password')
+    throw new UsageError('A password is never an argument: use --password-stdin.')
+  if (option === undefined && !shortForms.includes(flag))
+    throw new UsageError(`There is no option ${shorterThanKeys.test(flag) ? flag : 'like that'}.`)
+  if (option?.value === undefined) {
+    if (parts.length > 0) throw new UsageError(`${flag} takes no value.`)
+    return flag
+  }
+  if (parts.length > 0) return `${flag}=:${parts.join('=')}`
+  const next = left.shift()
+  if (next === undefined || next.startsWith('-'))
+    throw new UsageError(
+      `${flag} needs a value; one that begins with a dash is written ${flag}=-x.`,
+    )
+  return `${flag}=:${next}`
+}

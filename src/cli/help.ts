@@ -1,0 +1,61 @@
+import type { Option } from './arguments.ts'
+import type { Command } from './command.ts'
+
+/** What the program can do; of one group of commands, if there is such a group. */
+export function programHelp(
+  commands: readonly Command[],
+  options: readonly Option[],
+  group: string | undefined,
+): string {
+  const grouped = commands.filter(({ name }) => name.startsWith(`${group ?? ''} `))
+  const shown = grouped.length > 0 ? grouped : commands
+  return sections({
+    '': ['rowgate manages the API keys and the users of a service.'],
+    Usage: ['rowgate <command> [options]'],
+    Commands: aligned(shown.map((command) => [wordsOf(command), command.description])),
+    Options: optionLines(options),
+    Service: [
+      'The module has to export the service: export const service = createService(...).',
+      'Without --service or ROWGATE_SERVICE it is ./service.js, ./service.mjs or ./dist/service.js.',
+    ],
+    Example: [`rowgate ${shown[0]?.example ?? ''}`],
+  })
+}
+
+/** What a command does and takes, with an example. */
+export function commandHelp(command: Command, options: readonly Option[]): string {
+  return sections({
+    '': [`${command.description}.`],
+    Usage: [`rowgate ${wordsOf(command)} [options]`],
+    Options: optionLines([...command.options, ...options]),
+    Example: [`rowgate ${command.example}`],
+  })
+}
+
+function wordsOf({ name, argument }: Command): string {
+  return argument === undefined ? name : `${name} <${argument}>`
+}
+
+function optionLines(options: readonly Option[]): readonly string[] {
+  return aligned(
+    options.map(({ name, value, description, repeats }) => [
+      `--${name}${value === undefined ? '' : ` <${value}>`}`,
+      repeats === true ? `${description}; may be repeated` : description,
+    ]),
+  )
+}
+
+function aligned(rows: readonly (readonly [string, string])[]): readonly string[] {
+  const width = Math.max(...rows.map(([left]) => left.length))
+  return rows.map(([left, right]) => `${left.padEnd(width)}  ${right}`)
+}
+
+function sections(parts: Readonly<Record<string, readonly string[]>>): string {
+  return Object.entries(parts)
+    .map(([title, lines]) =>
+      title === ''
+        ? lines.join('\n')
+        : [`${title}:`, ...lines.map((line) => `  ${line}`)].join('\n'),
+    )
+    .join('\n\n')
+}

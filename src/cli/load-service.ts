@@ -1,0 +1,93 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { pathToFileURL } from 'node:url'
+import type { Keyring } from '../security/key-store.ts'
+import type { Users } from '../security/user-store.ts'
+import { Refusal } from './refusal.ts'
+import { messageOf, printable } from './text.ts'
+
+/** What the command line needs of a service. */
+export interface ServiceToManage {
+  readonly keys: Keyring
+  readonly users: Users
+  ready(): Promise<void>
+  close(): Promise<void>
+}
+
+/**
+ * The service that a module exports as `service` or by default. Throws a Refusal that says what to do
+ * when there is no such module, when it fails or exports no service.
+ */
+export async function loadService(
+  named: string | undefined,
+  workingFolder: string,
+): Promise<ServiceToManage> {
+  const name = named ?? customary.find((path) => existsSync(resolve(workingFolder, path)))
+  if (name === undefined)
+    throw new Refusal(
+      `There is no ${customary.join(', ')} here: name the module of the service with --service or ROWGATE_SERVICE.`,
+    )
+  const path = resolve(workingFolder, name)
+  const shown = printable(name)
+  if (!existsSync(path)) throw new Refusal(`There is no file ${shown}.`)
+  const exported = await imported(path, shown)
+  const service = candidatesOf(exported).find(isService)
+  if (service !== undefined) return service
+  throw new Refusal(
+    `${shown} exports no service: it needs "export const service = createService(...)".`,
+  )
+}
+
+/** The keys of a service. Throws a Refusal when it has none. */
+export function keysOf(service: ServiceToManage): Keyring {
+  return part(service, 'keys', ['create', 'list', 'revoke', 'rotate', 'audit'])
+}
+
+/** The users of a service. Throws a Refusal when it has none. */
+export function usersOf(service: ServiceToManage): Users {
+  return part(service, 'users', ['add', 'get', 'list', 'change', 'remove'])
+}
+
+const customary = ['./service.js', './service.mjs', './dist/service.js']
+
+async function imported(path: string, shown: string): Promise<Readonly<Record<string, unknown>>> {
+  try {
+    return (await import(pathToFileURL(path).href)) as Record<string, unknown>
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException | undefined)?.code === 'ERR_UNKNOWN_FILE_EXTENSION')
+      throw new Refusal(
+        `Node can't read ${shown} by itself: name the built file, or run the command through tsx (NODE_OPTIONS="--import tsx").`,
+      )
+    throw new Refusal(`${shown} could not be loaded: ${messageOf(error)}`)
+  }
+}
+
+/** CommonJS comes as the default export, with what it exports inside. */
+function candidatesOf(exported: Readonly<Record<string, unknown>>): readonly unknown[] {
+  const whole = exported['default']
+  const inside = isObject(whole) ? [whole['service'], whole['default']] : []
+  return [exported['service'], whole, ...inside]
+}
+
+function isService(value: unknown): value is ServiceToManage {
+  return isObject(value) && hasMethods(value, ['ready', 'close'])
+}
+
+function part<Name extends 'keys' | 'users'>(
+  service: ServiceToManage,
+  name: Name,
+  methods: readonly string[],
+): ServiceToManage[Name] {
+  const found: unknown = service[name]
+  if (isObject(found) && hasMethods(found, methods))
+    return found as unknown as ServiceToManage[Name]
+  throw new Refusal(`This service has no ${name}: another version of rowgate may have made it.`)
+}
+
+function isObject(value: unknown): value is Readonly<Record<string, unknown>> {
+  return typeof value === 'object' && value !== null
+}
+
+function hasMethods(value: Readonly<Record<string, unknown>>, names: readonly string[]): boolean {
+  return names.every((name) => typeof value[name] === 'function')
+}

@@ -1,0 +1,85 @@
+import type { Desk } from './command.ts'
+import { commands, everywhere, readCommandLine, type Typed } from './commands.ts'
+import { commandHelp, programHelp } from './help.ts'
+import { keysOf, usersOf, type ServiceToManage } from './load-service.ts'
+import { UsageError } from './refusal.ts'
+import { openTerminal, type Surroundings, type Terminal } from './terminal.ts'
+import { messageOf } from './text.ts'
+
+/**
+ * Runs a command line and answers its exit code: 0 done, 1 refused or the service could not be
+ * loaded, 2 wrong usage. Never rejects; what went wrong is one line of the messages, without a stack.
+ */
+export async function runProgram(
+  line: readonly string[],
+  surroundings: Surroundings,
+): Promise<number> {
+  try {
+    const typed = readCommandLine(line)
+    return await obey(typed, openTerminal(surroundings, typed.given.has('json')))
+  } catch (error) {
+    const wrong = error instanceof UsageError
+    const hint = wrong ? ' See rowgate --help.' : ''
+    surroundings.messages.write(`rowgate: ${messageOf(error)}${hint}\n`)
+    return wrong ? 2 : 1
+  }
+}
+
+async function obey(typed: Typed, terminal: Terminal): Promise<number> {
+  const { name, command, given } = typed
+  const { output, messages } = terminal
+  const [group = ''] = name.split(' ')
+  if (given.has('help')) {
+    output.write(
+      `${command === undefined ? programHelp(commands, everywhere, group) : commandHelp(command, everywhere)}\n`,
+    )
+    return 0
+  }
+  if (given.has('version')) {
+    output.write(`${terminal.version}\n`)
+    return 0
+  }
+  if (name === '') {
+    messages.write(`${programHelp(commands, everywhere, undefined)}\n`)
+    return 2
+  }
+  if (command === undefined) throw new UsageError(unknownCommand(group))
+  typed.check()
+  const named = given.one('service') ?? terminal.environment['ROWGATE_SERVICE']
+  const desk = openDesk(terminal, named === '' ? undefined : named)
+  try {
+    await command.run(given, desk)
+  } finally {
+    await desk.close()
+  }
+  return 0
+}
+
+/** What there is instead; what was typed may be a secret in the wrong place. */
+function unknownCommand(group: string): string {
+  const names = commands.map(({ name }) => name).filter((name) => name.startsWith(`${group} `))
+  return names.length === 0
+    ? 'There is no such command.'
+    : `There is no such command: it is one of ${names.join(', ')}.`
+}
+
+/** The desk of a command: its service is loaded and opened with the first look into it. */
+function openDesk(
+  terminal: Terminal,
+  named: string | undefined,
+): Desk & { close(): Promise<void> } {
+  let opening: Promise<ServiceToManage> | undefined
+  let loaded: ServiceToManage | undefined
+  const service = (): Promise<ServiceToManage> => (opening ??= open())
+  async function open(): Promise<ServiceToManage> {
+    loaded = await terminal.loadService(named, terminal.workingFolder)
+    await loaded.ready()
+    return loaded
+  }
+  return {
+    ...terminal,
+    keys: async () => keysOf(await service()),
+    users: async () => usersOf(await service()),
+    close: async () => loaded?.close(),
+  }
+}

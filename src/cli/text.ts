@@ -1,0 +1,51 @@
+/** How many columns a text takes on a terminal: two for a wide sign, none for a mark upon another. */
+export function widthOf(text: string): number {
+  let width = 0
+  for (const { segment } of signs.segment(text)) width += wide.test(segment) ? 2 : 1
+  return width
+}
+
+/** A text of at most so many columns: what does not fit is cut, and an ellipsis says so. */
+export function cut(text: string, width: number): string {
+  if (widthOf(text) <= width) return text
+  let kept = ''
+  let left = width - 1
+  for (const { segment } of signs.segment(text)) {
+    left -= widthOf(segment)
+    if (left < 0) break
+    kept += segment
+  }
+  return width < 1 ? '' : `${kept}…`
+}
+
+/** A text that can't do anything to a terminal: signs that control or hide are spelled out. */
+export function printable(text: string): string {
+  return text.replace(hidden, (sign) => {
+    const code = sign.codePointAt(0) ?? 0
+    return code < 0x100 ? `\\x${hex(code, 2)}` : `\\u{${hex(code, 4)}}`
+  })
+}
+
+/** One line of an error's message, for people. */
+export function messageOf(error: unknown): string {
+  const message = error instanceof Error ? error.message : String(error)
+  return printable(message.trim().replace(/\s*\n\s*/g, ' '))
+}
+
+/** JSON for programs; on a terminal it can't do anything either. */
+export function jsonText(value: unknown): string {
+  return JSON.stringify(value, null, 2).replace(hiddenInJson, (sign) =>
+    [...Array(sign.length).keys()].map((at) => `\\u${hex(sign.charCodeAt(at), 4)}`).join(''),
+  )
+}
+
+const signs = new Intl.Segmenter('en', { granularity: 'grapheme' })
+const wide =
+  /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe0f\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
+const hidden = /[\p{C}\p{Zl}\p{Zp}]/gu
+// Its own line breaks are no data: those are escaped already.
+const hiddenInJson = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu
+
+function hex(code: number, digits: number): string {
+  return code.toString(16).padStart(digits, '0')
+}

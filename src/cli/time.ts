@@ -1,0 +1,37 @@
+import type { KeyRecord } from '../security/key-store.ts'
+
+/** An instant for people, in UTC: `2026-03-01 09:30`; a dash for none. */
+export function readableTime(instant: string | null): string {
+  return instant === null ? '-' : instant.slice(0, 16).replace('T', ' ')
+}
+
+/** Whether a key can be used, in words. */
+export function stateOf(key: KeyRecord, now: Date): string {
+  if (hasPassed(key.revoked, now)) return 'revoked'
+  if (hasPassed(key.expires, now)) return 'expired'
+  const ends = [key.revoked, key.expires].filter((instant) => instant !== null)
+  if (ends.length === 0) return 'active'
+  return `expires ${fromNow(Math.min(...ends.map(Date.parse)), now)}`
+}
+
+/** Whether a key can be used. */
+export function isLive(key: KeyRecord, now: Date): boolean {
+  return !hasPassed(key.revoked, now) && !hasPassed(key.expires, now)
+}
+
+/** A coming moment in milliseconds as people say it: `in 3 days`, rounded down from hours on. */
+export function fromNow(moment: number, now: Date): string {
+  const minutes = Math.ceil((moment - now.getTime()) / 60_000)
+  if (minutes < 120) return `in ${counted(minutes, 'minute')}`
+  const hours = Math.floor(minutes / 60)
+  return hours < 48 ? `in ${hours} hours` : `in ${Math.floor(hours / 24)} days`
+}
+
+function hasPassed(instant: string | null, now: Date): boolean {
+  return instant !== null && Date.parse(instant) <= now.getTime()
+}
+
+/** `1 minute`, `2 minutes`. */
+export function counted(count: number, noun: string): string {
+  return `${count} ${noun}${count === 1 ? '' : 's'}`
+}

@@ -1,0 +1,52 @@
+import { expect, test } from 'vitest'
+import { commands } from '../../src/cli/commands.ts'
+import { openStage } from './stage.ts'
+
+test.each([['--help'], ['-h'], ['--help', '--json'], ['nonsense', '--help']])(
+  'the help lists every command: %j',
+  async (...line) => {
+    const { code, output, messages } = await openStage().run(line)
+    expect({ code, messages }).toEqual({ code: 0, messages: '' })
+    for (const { name, description } of commands) {
+      expect(output).toContain(`  ${name}`)
+      expect(output).toContain(description)
+    }
+  },
+)
+
+test('the help of a group lists its commands only', async () => {
+  const { output } = await openStage().run(['users', '--help'])
+  expect(output).toContain('users add')
+  expect(output).not.toContain('keys create')
+})
+
+test.each(commands.map((command) => [command.name, command] as const))(
+  'the help of %s names its options, and its example is one',
+  async (name, { options, example }) => {
+    const stage = openStage()
+    const { code, output } = await stage.run([...name.split(' '), '--help'])
+    expect(code).toBe(0)
+    for (const option of options) expect(output).toContain(`--${option.name}`)
+    expect(output).toContain(`rowgate ${example}`)
+    expect(example.startsWith(name)).toBe(true)
+    for (const line of output.split('\n')) expect(line.length).toBeLessThanOrEqual(100)
+    // Whatever the service may say to it, it is no wrong usage.
+    expect((await stage.run(example.split(' '))).code).toBeLessThan(2)
+  },
+)
+
+test('without a command the help is a message, and wrong usage', async () => {
+  const stage = openStage()
+  expect(await stage.run([])).toMatchObject({ code: 2, output: '' })
+  for (const line of [['keys'], ['keys', 'craete'], ['nonsense']]) {
+    const { code, output, messages } = await stage.run(line)
+    expect({ code, output }).toEqual({ code: 2, output: '' })
+    expect(messages).toMatch(/^rowgate: There is no such command.*See rowgate --help\.\n$/)
+  }
+})
+
+test('the version is the version', async () => {
+  const shown = { code: 0, output: '1.2.3\n', messages: '' }
+  expect(await openStage().run(['--version'])).toEqual(shown)
+  expect(await openStage().run(['-v'])).toEqual(shown)
+})

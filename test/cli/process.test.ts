@@ -1,0 +1,258 @@
+import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
+import { cp, mkdtemp, open, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { createServer } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { build } from 'tsup'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { root } from '../../.ci/entries.ts'
+import type { KeyEvent, KeyRecord } from '../../src/security/key-store.ts'
+import manifest from '../../package.json' with { type: 'json' }
+import { commandLine, library } from '../../tsup.config.ts'
+import type { Run } from './stage.ts'
+
+const escape = '\x1b'
+const patience = 60_000
+let folder: string
+
+const definition = `
+import { createService, defineCollection, text } from 'rowgate'
+import { apiKeys, httpBasic } from 'rowgate/security'
+import { sqliteStorage } from 'rowgate/sqlite'
+const customers = defineCollection({ key: 'customerId', fields: { customerId: text() } })
+export const service = createService({
+  applications: { sales: { collections: { customers } } },
+  storage: sqliteStorage('keys.db', { ensureSchema: true }),
+  security: [apiKeys({ name: 'API Key', priority: 1 }), httpBasic({ name: 'Password', priority: 2 })],
+})
+`
+
+beforeAll(async () => {
+  folder = await realpath(await mkdtemp(join(tmpdir(), 'rowgate-cli-')))
+  await installBuild(join(folder, 'node_modules'))
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
+  await writeFile(join(folder, 'service.js'), definition)
+}, patience)
+afterAll(() => rm(folder, { recursive: true, force: true }))
+
+/** Builds the package as it is built for npm, as modules, where a project would have it. */
+async function installBuild(modules: string): Promise<void> {
+  const house = join(modules, 'rowgate')
+  const outDir = join(house, 'dist')
+  const common = { config: false, silent: true, dts: false, clean: false, outDir } as const
+  await build({ ...library, ...common, format: 'esm', sourcemap: false })
+  await build({ ...commandLine, ...common })
+  await cp(join(root, 'package.json'), join(house, 'package.json'))
+  for (const name of [...Object.keys(manifest.dependencies), 'better-sqlite3'])
+    await symlink(join(root, 'node_modules', name), join(modules, name))
+}
+
+interface Setting {
+  readonly input?: string
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** Runs the command line as a process of its own, in the folder of the service. */
+function rowgate(line: readonly string[], { input = '', environment }: Setting = {}): Promise<Run> {
+  const { NO_COLOR: _, FORCE_COLOR: __, ...rest } = process.env
+  const program = [join(folder, 'node_modules/rowgate/dist/cli.js'), ...line]
+  const child = spawn(process.execPath, program, { cwd: folder, env: { ...rest, ...environment } })
+  let [output, messages] = ['', '']
+  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
+  child.stderr.on('data', (chunk: Buffer) => (messages += chunk.toString()))
+  child.stdin.end(input)
+  return new Promise((resolve, reject) => {
+    child.once('error', reject)
+    child.once('close', (code) => resolve({ code: code ?? -1, output, messages }))
+  })
+}
+
+async function json<Value>(...line: readonly string[]): Promise<Value> {
+  const run = await rowgate([...line, '--json'])
+  expect({ code: run.code, messages: run.messages }).toEqual({ code: 0, messages: '' })
+  return JSON.parse(run.output) as Value
+}
+
+test(
+  'keys and users live in the database, from one process to the next',
+  async () => {
+    const seen: Run[] = []
+    const shown = async (...line: readonly string[]): Promise<string> => {
+      const run = await rowgate(line, { environment: { FORCE_COLOR: '1' } })
+      expect(run.code, run.messages).toBe(0)
+      expect(run.output + run.messages).not.toContain(escape)
+      seen.push(run)
+      return run.output
+    }
+    expect(await json('users', 'add', '007', '--role=Sales')).toMatchObject({ user: '007' })
+    const { key, ...record } = await json<KeyRecord & { readonly key: string }>(
+      ...['keys', 'create', '--user', '007', '--description', 'laptop', '--expires-in', '60'],
+    )
+    expect(await json('keys', 'list')).toEqual([record])
+    expect(await shown('keys', 'list')).toMatch(/007 +expires in (60|59) minutes +laptop/)
+
+    const rotated = await rowgate(['keys', 'rotate', record.keyId, '--overlap', '10'])
+    expect(rotated.code).toBe(0)
+    expect(rotated.output).toMatch(/^[\w-]{22}\n$/)
+    expect(rotated.messages).toContain('The old key stays good for 10 minutes')
+    const [old, next] = await json<readonly [KeyRecord, KeyRecord]>('keys', 'list')
+    expect([old.keyId, old.revoked, next.revoked]).toEqual([record.keyId, null, null])
+    expect(Date.parse(old.expires ?? '')).toBeLessThan(Date.parse(record.expires ?? ''))
+
+    expect(await shown('keys', 'revoke', record.keyId)).toBe(`Revoked ${record.keyId} of 007.\n`)
+    expect(await shown('keys', 'list')).toMatch(/007 +revoked +laptop/)
+    const events = await json<readonly KeyEvent[]>('keys', 'audit')
+    expect(events.map(({ event }) => event).sort()).toEqual([
+      'created',
+      'created',
+      'revoked',
+      'rotated',
+    ])
+    await shown('keys', 'audit', '--key', record.keyId)
+    await shown('users', 'disable', '007')
+    expect(await shown('users', 'list')).toMatch(/007 +disabled +Sales/)
+    await shown('users', 'roles', '007', '--set', 'Office')
+    await shown('users', 'remove', '007')
+    expect(await json('users', 'list')).toEqual([])
+
+    const everything = seen.map(({ output, messages }) => output + messages).join('\n')
+    for (const secret of [key, rotated.output.trim()]) expect(everything).not.toContain(secret)
+    expect(rotated.messages).not.toContain(rotated.output.trim())
+  },
+  patience,
+)
+
+test(
+  'a password comes through the input',
+  async () => {
+    const line = ['users', 'add', 'nino', '--password-stdin', '--json']
+    const { code, output, messages } = await rowgate(line, { input: 'correct horse\n' })
+    expect([code, messages]).toEqual([0, ''])
+    expect(output).not.toContain('horse')
+  },
+  patience,
+)
+
+describe('a module', () => {
+  test(
+    'that prints, listens and never ends is closed, and its output is no result',
+    async () => {
+      const text = `${definition}
+import { createServer } from 'node:http'
+console.log('Listening')
+process.stdout.write('still here\\n')
+await new Promise((done) => createServer().listen(0, '127.0.0.1', done))
+setInterval(() => {}, 1000)
+`
+      await writeFile(join(folder, 'listening.mjs'), text)
+      const run = await rowgate(['users', 'list', '--json'], {
+        environment: { ROWGATE_SERVICE: 'listening.mjs' },
+      })
+      expect(run).toEqual({ code: 0, output: run.output, messages: 'Listening\nstill here\n' })
+      expect(Array.isArray(JSON.parse(run.output))).toBe(true)
+    },
+    patience,
+  )
+
+  test(
+    'that listens on a port that is taken fails in one line',
+    async () => {
+      const server = createServer().listen(0, '127.0.0.1')
+      await new Promise((resolve) => server.once('listening', resolve))
+      const { port } = server.address() as AddressInfo
+      const text = `import { createServer } from 'node:http'
+createServer().listen(${port}, '127.0.0.1')
+await new Promise((done) => setTimeout(done, 60_000))
+`
+      await writeFile(join(folder, 'taken.mjs'), text)
+      const run = await rowgate(['keys', 'list', '--service', './taken.mjs'])
+      server.close()
+      expect(run).toMatchObject({ code: 1, output: '' })
+      expect(run.messages).toMatch(/^rowgate: The module of the service failed: .*EADDRINUSE.*\n$/)
+    },
+    patience,
+  )
+
+  test.each([
+    ['odd.xyz', '', /Node can't read \.\/odd\.xyz by itself: name the built file.*tsx/],
+    ['throws.mjs', 'throw new Error("no\\nluck")', /could not be loaded: no luck$/],
+    ['nothing.mjs', 'export const other = 1', /exports no service/],
+    ['waits.mjs', 'await new Promise(() => {})', /module of the service never finished loading/],
+    [
+      'shut.mjs',
+      'export const service = { ready: async () => { throw new Error("shut") }, close() {} }',
+      /^rowgate: shut$/,
+    ],
+  ])(
+    '%s is refused in one line',
+    async (file, text, message) => {
+      await writeFile(join(folder, file), text)
+      const { code, output, messages } = await rowgate(['keys', 'list', `--service=./${file}`])
+      expect({ code, output }).toEqual({ code: 1, output: '' })
+      expect(messages.trimEnd()).toMatch(message)
+      expect(messages.split('\n')).toHaveLength(2)
+    },
+    patience,
+  )
+
+  test(
+    'may have any name',
+    async () => {
+      await writeFile(join(folder, '1 #?%20.mjs'), definition)
+      expect((await rowgate(['keys', 'list', '--service', '1 #?%20.mjs'])).code).toBe(0)
+    },
+    patience,
+  )
+})
+
+test(
+  'help and version are results, wrong usage is not',
+  async () => {
+    const version = `${manifest.version}\n`
+    expect(await rowgate(['--version'])).toMatchObject({ code: 0, output: version })
+    const help = await rowgate(['keys', 'rotate', '--help'])
+    expect(help).toMatchObject({ code: 0, messages: '' })
+    expect(help.output).toContain('--overlap <minutes>')
+    expect(await rowgate([])).toMatchObject({ code: 2, output: '' })
+    const wrong = await rowgate(['keys', 'create', '--nope'])
+    expect(wrong).toEqual({
+      code: 2,
+      output: '',
+      messages: 'rowgate: There is no option --nope. See rowgate --help.\n',
+    })
+  },
+  patience,
+)
+
+test.skipIf(!existsSync('/dev/full'))(
+  'a result that can not be written is a failure (on a system with a device that is always full)',
+  async () => {
+    const cli = join(folder, 'node_modules/rowgate/dist/cli.js')
+    const full = await open('/dev/full', 'w')
+    const child = spawn(process.execPath, [cli, '--version'], {
+      stdio: ['ignore', full.fd, 'pipe'],
+    })
+    let messages = ''
+    child.stderr?.on('data', (chunk: Buffer) => (messages += chunk.toString()))
+    const code = await new Promise((resolve) => child.once('close', resolve))
+    await full.close()
+    expect(code).toBe(1)
+    expect(messages).toMatch(/^rowgate: The result could not be written: ENOSPC.*\n$/)
+  },
+  patience,
+)
+
+test('the built file needs nothing but Node', async () => {
+  const text = await readFile(join(folder, 'node_modules/rowgate/dist/cli.js'), 'utf8')
+  const names = [...text.matchAll(/^import\b.*?\bfrom\s*["'](.+?)["']/gm)].map(([, name]) => name)
+  expect(names.length).toBeGreaterThan(0)
+  expect(names.filter((name) => name?.startsWith('node:') !== true)).toEqual([])
+  expect(text).toMatch(/^#!\/usr\/bin\/env node\n/)
+  const licences = join(folder, 'node_modules/rowgate/dist/cli-licences.txt')
+  const taken = [...(await readFile(licences, 'utf8')).matchAll(/^(@?[a-z/-]+) \d+\.\d+\.\d+$/gm)]
+  expect(taken.map(([, name]) => name)).toEqual(
+    expect.arrayContaining(['cac', '@clack/core', '@clack/prompts']),
+  )
+})

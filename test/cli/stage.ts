@@ -1,0 +1,120 @@
+import { PassThrough, Writable } from 'node:stream'
+import { createService, defineCollection, text } from 'rowgate'
+import { apiKeys, httpBasic } from 'rowgate/security'
+import { onTestFinished } from 'vitest'
+import { runProgram } from '../../src/cli/program.ts'
+import { memoryStorage } from '../../src/storage/memory.ts'
+
+/** What a command line left behind. */
+export interface Run {
+  readonly code: number
+  readonly output: string
+  readonly messages: string
+}
+
+/** How a command line is run. */
+export interface Scene {
+  /** Somebody sits at the terminal: answers are typed as soon as their questions appear. */
+  readonly answers?: readonly (readonly [question: string, keys: string])[]
+  /** What is piped into the command. */
+  readonly input?: string
+  /** The width of the terminal that shows the results. Default: they go into a pipe. */
+  readonly width?: number
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+export const enter = '\r'
+export const down = '\x1b[B'
+export const controlC = '\x03'
+export const controlD = '\x04'
+
+export const startOfTime = Date.parse('2026-03-01T09:30:00Z')
+
+/** A service with API keys and passwords in memory, and command lines against it. */
+export function openStage({ providers = ['API Key'] }: { providers?: readonly string[] } = {}) {
+  const customers = defineCollection({ key: 'customerId', fields: { customerId: text() } })
+  let clock = startOfTime
+  const now = (): Date => new Date(clock)
+  const service = createService({
+    applications: { sales: { collections: { customers } } },
+    storage: memoryStorage(),
+    security: [
+      ...providers.map((name, at) => apiKeys({ name, priority: at + 1 })),
+      httpBasic({ name: 'Password', priority: 9 }),
+    ],
+    now,
+  })
+  onTestFinished(() => service.close())
+  let closed = 0
+  const loadService = async () => ({
+    keys: service.keys,
+    users: service.users,
+    ready: service.ready,
+    close: async () => {
+      closed++
+    },
+  })
+
+  return {
+    service,
+    closed: () => closed,
+    later: (minutes: number) => void (clock += minutes * 60_000),
+    run: (line: readonly string[], scene: Scene = {}) =>
+      runScene(line, scene, { now, loadService }),
+  }
+}
+
+type Rest = Pick<Parameters<typeof runProgram>[1], 'now' | 'loadService'>
+
+export async function runScene(line: readonly string[], scene: Scene, rest: Rest): Promise<Run> {
+  const { answers, width, environment = {} } = scene
+  const input = Object.assign(new PassThrough(), {
+    isTTY: answers !== undefined,
+    setRawMode: () => undefined,
+  })
+  if (answers === undefined) input.end(scene.input ?? '')
+  const output = collector(width === undefined ? {} : { isTTY: true, columns: width })
+  const messages = collector(answers === undefined ? {} : { isTTY: true, columns: 100 })
+  typeAnswers(messages, input, answers ?? [])
+  const code = await runProgram(line, {
+    input,
+    output: output.stream,
+    messages: messages.stream,
+    environment,
+    workingFolder: '.',
+    version: '1.2.3',
+    ...rest,
+  })
+  return { code, output: output.text(), messages: messages.text() }
+}
+
+function collector(about: { readonly isTTY?: boolean; readonly columns?: number }) {
+  let text = ''
+  const stream = new Writable({
+    decodeStrings: false,
+    write(chunk: string, _, done) {
+      text += chunk
+      stream.emit('written')
+      done()
+    },
+  })
+  return { stream: Object.assign(stream, about), text: () => text }
+}
+
+function typeAnswers(
+  messages: ReturnType<typeof collector>,
+  input: PassThrough,
+  answers: readonly (readonly [string, string])[],
+): void {
+  const left = [...answers]
+  let read = 0
+  messages.stream.on('written', () => {
+    const [next] = left
+    const at = next === undefined ? -1 : messages.text().indexOf(next[0], read)
+    if (next === undefined || at < 0) return
+    read = at + next[0].length
+    left.shift()
+    // The question has to be there before its answer.
+    setImmediate(() => input.write(next[1]))
+  })
+}

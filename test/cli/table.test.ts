@@ -1,0 +1,116 @@
+import fc from 'fast-check'
+import { describe, expect, test } from 'vitest'
+import { layTable, type Column } from '../../src/cli/table.ts'
+import { cut, jsonText, messageOf, printable, widthOf } from '../../src/cli/text.ts'
+
+type Row = readonly string[]
+
+const sign = fc.oneof(
+  fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+  fc.constantFrom('\x1b[31m', '\u009b2J', '\r', '\n', '\u202e', '\u2028', '漢', '👩‍👩‍👧', 'e\u0301'),
+)
+const anyText = fc.array(sign, { maxLength: 30 }).map((parts) => parts.join(''))
+// No \p{C} here: what Node calls unassigned is not the point.
+const raw = /[\x00-\x1f\x7f-\x9f\u200e\u200f\u2028\u2029\u202a-\u202e\u2066-\u2069]/
+
+function columns(count: number, spare = 0): readonly Column<Row>[] {
+  return Array.from({ length: count }, (_, at) => ({
+    title: `COLUMN ${at}`,
+    text: (row: Row) => row[at] ?? '',
+    whole: at === 0,
+    spare: at >= count - spare,
+  }))
+}
+
+describe('a table', () => {
+  test('aligns its columns and cuts nothing without a width', () => {
+    const rows = [
+      ['maria', 'Sales', ''],
+      ['漢字', 'Office, Sales', 'x'.repeat(300)],
+    ]
+    const { lines, leftOut } = layTable(columns(3), rows)
+    expect(lines).toEqual([
+      'COLUMN 0  COLUMN 1       COLUMN 2',
+      'maria     Sales',
+      `漢字      Office, Sales  ${'x'.repeat(300)}`,
+    ])
+    expect(leftOut).toEqual([])
+  })
+
+  test('cuts the widest column that may be cut, with an ellipsis', () => {
+    const rows = [['0123456789', 'a long description', 'short']]
+    expect(layTable(columns(3), rows, 36).lines).toEqual([
+      'COLUMN 0    COLUMN 1        COLUMN 2',
+      '0123456789  a long descri…  short',
+    ])
+  })
+
+  test('leaves out the last spare column first, and says so', () => {
+    const rows = [['0123456789', 'abcdefgh', 'ijklmnop', 'qrstuvwx']]
+    const fitting = layTable(columns(4, 2), rows, 40)
+    expect(fitting.leftOut).toEqual([])
+    expect(layTable(columns(4, 2), rows, 39).leftOut).toEqual(['COLUMN 3'])
+    expect(layTable(columns(4, 2), rows, 29).leftOut).toEqual(['COLUMN 2', 'COLUMN 3'])
+    expect(layTable(columns(4, 2), rows, 29).lines[1]).toBe('0123456789  abcdefgh')
+  })
+
+  test('is never wider than the terminal and controls nothing, whatever is in it', () => {
+    const rows = fc.array(fc.array(anyText, { minLength: 4, maxLength: 4 }), { maxLength: 5 })
+    fc.assert(
+      fc.property(rows, fc.integer({ min: 1, max: 120 }), (given, width) => {
+        for (const line of layTable(columns(4, 1), given, width).lines) {
+          expect(widthOf(line)).toBeLessThanOrEqual(width)
+          expect(line).not.toMatch(raw)
+        }
+      }),
+    )
+  })
+
+  test('shows every row in one line', () => {
+    fc.assert(
+      fc.property(fc.array(fc.tuple(anyText, anyText)), (rows) => {
+        expect(layTable(columns(2), rows).lines).toHaveLength(rows.length + 1)
+      }),
+    )
+  })
+})
+
+describe('texts', () => {
+  test.each([
+    ['maria', 5],
+    ['漢字', 4],
+    ['👩‍👩‍👧', 2],
+    ['e\u0301', 1],
+    ['', 0],
+  ])('%j takes %i columns', (text, width) => expect(widthOf(text)).toBe(width))
+
+  test.each([
+    ['maria', 5, 'maria'],
+    ['maria', 4, 'mar…'],
+    ['漢字字', 4, '漢…'],
+    ['maria', 1, '…'],
+    ['maria', 0, ''],
+  ])('%j in %i columns is %j', (text, width, shown) => expect(cut(text, width)).toBe(shown))
+
+  test('what is hidden or controls is spelled out', () => {
+    expect(printable('a\x1b[2Jb\u202ec\u{e0041}')).toBe('a\\x1b[2Jb\\u{202e}c\\u{e0041}')
+    expect(printable('Zoë — 漢字 ✓')).toBe('Zoë — 漢字 ✓')
+  })
+
+  test('a message is one line', () => {
+    expect(messageOf(new TypeError('keys.create:\n- a\n- b\x1b[2J\n'))).toBe(
+      'keys.create: - a - b\\x1b[2J',
+    )
+    expect(messageOf('text')).toBe('text')
+  })
+
+  test('JSON says the same with nothing that a terminal obeys', () => {
+    fc.assert(
+      fc.property(fc.array(anyText), (texts) => {
+        const json = jsonText(texts)
+        expect(JSON.parse(json)).toEqual(texts)
+        expect(json.replaceAll('\n', '')).not.toMatch(raw)
+      }),
+    )
+  })
+})
