@@ -143,7 +143,7 @@ export type {
   Keyring,
   NewKey,
   Rotation,
-} from './security/key-store.ts'
+} from './security/keys/key-store.ts'
 export type { Limiter, Limits } from './security/limiter.ts'
 export { openAccess } from './security/open.ts'
 export type {
@@ -164,4 +164,4 @@ export type {
   UserChanges,
   UserLookup,
   Users,
-} from './security/user-store.ts'
+} from './security/users/user-store.ts'

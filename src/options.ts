@@ -6,7 +6,7 @@ import type { Report } from './observation.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
 import type { Limiter, Limits } from './security/limiter.ts'
 import type { OpenAccess, SecurityProvider } from './security/provider.ts'
-import type { FindUser } from './security/user-store.ts'
+import type { FindUser } from './security/users/user-store.ts'
 import type { StorageAdapter } from './storage/adapter.ts'
 
 /** A security provider, or the word that access is open. */

@@ -21,9 +21,9 @@ import { decodePath, originForm, splitTarget, type ResourcePath } from './protoc
 import { decodeQuery } from './protocol/query.ts'
 import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import { publish } from './publication.ts'
-import type { Keyring } from './security/key-store.ts'
+import type { Keyring } from './security/keys/key-store.ts'
 import { secure } from './security/secure.ts'
-import type { Users } from './security/user-store.ts'
+import type { Users } from './security/users/user-store.ts'
 import { openOnce, whenOpen } from './storage/open-once.ts'
 import { workInProgress } from './work.ts'
 

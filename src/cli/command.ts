@@ -1,5 +1,5 @@
-import type { Keyring } from '../security/key-store.ts'
-import type { Users } from '../security/user-store.ts'
+import type { Keyring } from '../security/keys/key-store.ts'
+import type { Users } from '../security/users/user-store.ts'
 import type { Option } from './arguments.ts'
 import { UsageError } from './refusal.ts'
 import type { Terminal } from './terminal.ts'

@@ -1,5 +1,5 @@
-import type { Keyring } from '../security/key-store.ts'
-import type { User } from '../security/user-store.ts'
+import type { Keyring } from '../security/keys/key-store.ts'
+import type { User } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
 import { compact, minutesOf, type Command, type Desk, type Given } from './command.ts'
 import { Refusal, UsageError } from './refusal.ts'

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
-import type { Keyring } from '../security/key-store.ts'
-import type { Users } from '../security/user-store.ts'
+import type { Keyring } from '../security/keys/key-store.ts'
+import type { Users } from '../security/users/user-store.ts'
 import { Refusal } from './refusal.ts'
 import { messageOf, printable } from './text.ts'
 

@@ -1,4 +1,4 @@
-import type { KeyEvent, KeyRecord, Keyring, NewKey } from '../security/key-store.ts'
+import type { KeyEvent, KeyRecord, Keyring, NewKey } from '../security/keys/key-store.ts'
 import type { Column } from './table.ts'
 import type { Terminal } from './terminal.ts'
 import { printable } from './text.ts'

@@ -1,4 +1,4 @@
-import type { KeyRecord } from '../security/key-store.ts'
+import type { KeyRecord } from '../security/keys/key-store.ts'
 
 /** An instant for people, in UTC: `2026-03-01 09:30`; a dash for none. */
 export function readableTime(instant: string | null): string {

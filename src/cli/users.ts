@@ -1,5 +1,5 @@
 import type { Attributes } from '../definition/principal.ts'
-import type { User } from '../security/user-store.ts'
+import type { User } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
 import { compact, type Command, type Desk, type Given } from './command.ts'
 import { readPassword } from './password.ts'

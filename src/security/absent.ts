@@ -1,5 +1,5 @@
-import type { Keyring } from './key-store.ts'
-import type { Users } from './user-store.ts'
+import type { Keyring } from './keys/key-store.ts'
+import type { Users } from './users/user-store.ts'
 
 /** Stands for the keyring of a service that has none: every method says why. */
 export function absentKeyring(): Keyring {

@@ -2,8 +2,8 @@ import type { Principal } from '../definition/principal.ts'
 import type { Credentials } from '../event/request.ts'
 import type { RefusalReason } from '../observation.ts'
 import type { MaybePromise } from '../storage/adapter.ts'
-import type { KeyLookup } from './key-store.ts'
-import type { UserLookup } from './user-store.ts'
+import type { KeyLookup } from './keys/key-store.ts'
+import type { UserLookup } from './users/user-store.ts'
 
 /** How callers authenticate, in the words of the environment record (section 2.5). */
 export type AuthenticationType = 'api_key' | 'http_basic_auth' | 'auth_server'

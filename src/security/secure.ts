@@ -6,12 +6,12 @@ import { absentKeyring, absentUsers } from './absent.ts'
 import { providerMistakes } from './check.ts'
 import { securityCollections, type SecurityStorage } from './collections.ts'
 import { openGate, type Gate } from './gate.ts'
-import { createKeyLookup, type KeyLog } from './key-log.ts'
-import type { Keyring } from './key-store.ts'
-import { createKeyring } from './keyring.ts'
+import { createKeyLookup, type KeyLog } from './keys/key-log.ts'
+import type { Keyring } from './keys/key-store.ts'
+import { createKeyring } from './keys/keyring.ts'
 import type { Limits } from './limiter.ts'
 import { applyLimits } from './limiting.ts'
-import { createUsers } from './own-users.ts'
+import { createUsers } from './users/own-users.ts'
 import type {
   KeyProvider,
   OpenAccess,
@@ -20,7 +20,7 @@ import type {
   SecurityProvider,
 } from './provider.ts'
 import { credentialRemover } from './query.ts'
-import type { Account, FindUser, User, UserLookup, Users } from './user-store.ts'
+import type { Account, FindUser, User, UserLookup, Users } from './users/user-store.ts'
 
 /** What the security of a service is made of. */
 export interface SecurityParts {

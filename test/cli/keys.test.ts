@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { KeyRecord } from '../../src/security/key-store.ts'
+import type { KeyRecord } from '../../src/security/keys/key-store.ts'
 import {
   controlC,
   controlD,

@@ -8,7 +8,7 @@ import { join } from 'node:path'
 import { build } from 'tsup'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
-import type { KeyEvent, KeyRecord } from '../../src/security/key-store.ts'
+import type { KeyEvent, KeyRecord } from '../../src/security/keys/key-store.ts'
 import manifest from '../../package.json' with { type: 'json' }
 import { commandLine, library } from '../../tsup.config.ts'
 import type { Run } from './stage.ts'

@@ -3,7 +3,7 @@ import { ServiceError } from '../../src/errors.ts'
 import type { Principal } from '../../src/definition/principal.ts'
 import type { Credentials } from '../../src/event/request.ts'
 import type { Credential, SecurityProvider } from '../../src/security/provider.ts'
-import type { Account } from '../../src/security/user-store.ts'
+import type { Account } from '../../src/security/users/user-store.ts'
 import type { MaybePromise } from '../../src/storage/adapter.ts'
 
 /** Sessions in a header or in the query, for users that the house knows. */

@@ -101,9 +101,7 @@ test('the pages of a collection may be set in its definition', async () => {
     storage: memoryStorage(),
     security: openAccess(),
   })
-  const collection = service
-    .as(anonymous)
-    .collection('app', 'small')
+  const collection = service.as(anonymous).collection('app', 'small')
   for (let orderId = 0; orderId < 5; orderId++) await collection.insert({ orderId })
   const page = async (query: string) => {
     const { body } = await service.handle({

@@ -1,5 +1,8 @@
 import type { Principal } from '../../../src/definition/principal.ts'
-import { authServer, type AuthServerOptions } from '../../../src/security/auth-server.ts'
+import {
+  authServer,
+  type AuthServerOptions,
+} from '../../../src/security/auth-server/auth-server.ts'
 import type { Refused, SecurityProvider } from '../../../src/security/provider.ts'
 import { houseOf, people, requestWith, type People } from '../basic/house.ts'
 import { audience, issuer, now } from './authority.ts'

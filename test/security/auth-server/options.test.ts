@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
-import { authServer, type AuthServerOptions } from '../../../src/security/auth-server.ts'
+import {
+  authServer,
+  type AuthServerOptions,
+} from '../../../src/security/auth-server/auth-server.ts'
 import { requestWith } from '../basic/house.ts'
 
 const least = {

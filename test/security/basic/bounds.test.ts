@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { boundedWork } from '../../../src/security/bounded-work.ts'
+import { boundedWork } from '../../../src/security/basic/bounded-work.ts'
 import { houseOf, people, person } from './house.ts'
 import { basic, isUnavailable, occupied, provider, settle } from './provider.ts'
 

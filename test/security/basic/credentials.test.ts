@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { authorizationFinder } from '../../../src/security/find-authorization.ts'
-import { decodeBasic } from '../../../src/security/basic-credentials.ts'
+import { decodeBasic } from '../../../src/security/basic/basic-credentials.ts'
 import { requestWith } from './house.ts'
 
 const find = authorizationFinder('Basic')

@@ -1,6 +1,6 @@
 import type { Credentials } from '../../../src/event/request.ts'
 import type { SecurityHouse } from '../../../src/security/provider.ts'
-import type { Account } from '../../../src/security/user-store.ts'
+import type { Account } from '../../../src/security/users/user-store.ts'
 
 /** The users of a host that keeps them in a map. */
 export type People = Map<string, Account>

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
-import type { PasswordCost } from '../../../src/security/password.ts'
-import { httpBasic, type HttpBasicOptions } from '../../../src/security/basic.ts'
+import type { PasswordCost } from '../../../src/security/basic/password.ts'
+import { httpBasic, type HttpBasicOptions } from '../../../src/security/basic/http-basic.ts'
 
 test('a provider of HTTP Basic needs no options', () => {
   expect(httpBasic()).toMatchObject({

@@ -4,8 +4,8 @@ import {
   isPassword,
   passwordMatches,
   unmatchable,
-} from '../../../src/security/password.ts'
-import { httpBasic } from '../../../src/security/basic.ts'
+} from '../../../src/security/basic/password.ts'
+import { httpBasic } from '../../../src/security/basic/http-basic.ts'
 import { cheap, provider } from './provider.ts'
 
 const salt = 'AAAAAAAAAAAAAAAAAAAAAA'

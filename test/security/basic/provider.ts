@@ -1,4 +1,4 @@
-import { httpBasic, type HttpBasicOptions } from '../../../src/security/basic.ts'
+import { httpBasic, type HttpBasicOptions } from '../../../src/security/basic/http-basic.ts'
 import type {
   Credential,
   PasswordProvider,

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { securityCollections } from '../../../src/security/collections.ts'
-import { createKeyLookup } from '../../../src/security/key-log.ts'
-import type { KeyRecord } from '../../../src/security/key-store.ts'
-import { isRecent, refusalCounter } from '../../../src/security/refusal-counter.ts'
+import { createKeyLookup } from '../../../src/security/keys/key-log.ts'
+import type { KeyRecord } from '../../../src/security/keys/key-store.ts'
+import { isRecent, refusalCounter } from '../../../src/security/keys/refusal-counter.ts'
 import { clockAt, dump, furnish, openHouse, openStorage, provider, storageNames } from './house.ts'
 
 async function withKey(storage: (typeof storageNames)[number]) {

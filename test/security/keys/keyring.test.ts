@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import type { KeyRequest } from '../../../src/security/key-store.ts'
+import type { KeyRequest } from '../../../src/security/keys/key-store.ts'
 import { openHouse, provider, storageNames } from './house.ts'
 
 const identified = { user: 'maria' }

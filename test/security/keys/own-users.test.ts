@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { securityCollections } from '../../../src/security/collections.ts'
-import { createUsers } from '../../../src/security/own-users.ts'
-import type { NewUser, User, UserChanges } from '../../../src/security/user-store.ts'
+import { createUsers } from '../../../src/security/users/own-users.ts'
+import type { NewUser, User, UserChanges } from '../../../src/security/users/user-store.ts'
 import { clockAt, dump, openStorage, storageNames } from './house.ts'
 
 const { now } = clockAt('2026-03-01T12:00:00Z')

@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { explain } from '../definition/check.ts'
-import { mistaken } from '../definition/mistake.ts'
-import type { MaybePromise } from '../storage/adapter.ts'
-import { admitUser } from './admit-user.ts'
+import { explain } from '../../definition/check.ts'
+import { mistaken } from '../../definition/mistake.ts'
+import type { MaybePromise } from '../../storage/adapter.ts'
+import { admitUser } from '../users/admit-user.ts'
 import { decodeBasic, type BasicCredentials } from './basic-credentials.ts'
-import { accepted, line } from './check-call.ts'
-import { authorizationFinder } from './find-authorization.ts'
+import { accepted, line } from '../check-call.ts'
+import { authorizationFinder } from '../find-authorization.ts'
 import { passwordChecks } from './password-checks.ts'
 import { costBounds, defaultCost, isAffordable, type PasswordCost } from './password.ts'
-import type { PasswordProvider, Refused } from './provider.ts'
-import type { Account } from './user-store.ts'
+import type { PasswordProvider, Refused } from '../provider.ts'
+import type { Account } from '../users/user-store.ts'
 
 /** What an HTTP Basic provider is made of. */
 export interface HttpBasicOptions {

@@ -1,4 +1,4 @@
-import { accepted } from './check-call.ts'
+import { accepted } from '../check-call.ts'
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 

@@ -1,11 +1,11 @@
-import type { Report } from '../observation.ts'
-import type { SortField, StoragePage, StorageTransaction } from '../storage/adapter.ts'
-import { securityCollections, type SecurityStorage } from './collections.ts'
+import type { Report } from '../../observation.ts'
+import type { SortField, StoragePage, StorageTransaction } from '../../storage/adapter.ts'
+import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
 import { instantOf } from './key-lifetime.ts'
 import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import type { KeyLookup, KeyRecord } from './key-store.ts'
-import { equal, firstRow } from './read-rows.ts'
+import { equal, firstRow } from '../read-rows.ts'
 import { isRecent, refusalCounter } from './refusal-counter.ts'
 
 /** What the log of a service's keys is made of. */

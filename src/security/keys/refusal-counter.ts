@@ -1,4 +1,4 @@
-import type { RefusalReason } from '../observation.ts'
+import type { RefusalReason } from '../../observation.ts'
 import type { KeyRecord } from './key-store.ts'
 
 /** How often a key was refused for a reason since that was last written down. */

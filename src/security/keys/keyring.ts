@@ -1,15 +1,15 @@
 import { z } from 'zod'
-import { accepted, checkCall, line, minutes } from './check-call.ts'
-import { securityCollections, type SecurityStorage } from './collections.ts'
+import { accepted, checkCall, line, minutes } from '../check-call.ts'
+import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { orderedId, readEvents, recordEvent } from './key-event.ts'
 import { expiryOf, instantOf } from './key-lifetime.ts'
 import { findKey, keyRecord, newKey, storedKey, type StoredKey } from './key-row.ts'
 import { revokeKey } from './key-revocation.ts'
 import { retireKey } from './key-rotation.ts'
 import type { Keyring, KeyRecord, NewKey } from './key-store.ts'
-import type { KeyProvider } from './provider.ts'
-import { equal, readAllRows } from './read-rows.ts'
-import type { UserLookup } from './user-store.ts'
+import type { KeyProvider } from '../provider.ts'
+import { equal, readAllRows } from '../read-rows.ts'
+import type { UserLookup } from '../users/user-store.ts'
 
 /** What a keyring is made of. */
 export interface KeyringParts {

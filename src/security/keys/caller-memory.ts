@@ -1,6 +1,6 @@
-import type { Principal } from '../definition/principal.ts'
+import type { Principal } from '../../definition/principal.ts'
 import type { KeyRecord } from './key-store.ts'
-import type { SecurityHouse } from './provider.ts'
+import type { SecurityHouse } from '../provider.ts'
 
 /** A caller as it was found, and the version of storage that it was found in. */
 interface Remembered {

@@ -1,10 +1,10 @@
-import type { Principal } from '../definition/principal.ts'
-import { admitUser } from './admit-user.ts'
+import type { Principal } from '../../definition/principal.ts'
+import { admitUser } from '../users/admit-user.ts'
 import { completeAuthServer, type AuthServerOptions } from './auth-server-options.ts'
 import { readClaims } from './bearer-claims.ts'
 import { tokenCheck } from './bearer-token.ts'
-import { authorizationFinder } from './find-authorization.ts'
-import type { Refused, SecurityHouse, SecurityProvider } from './provider.ts'
+import { authorizationFinder } from '../find-authorization.ts'
+import type { Refused, SecurityHouse, SecurityProvider } from '../provider.ts'
 
 export type { AuthServerOptions } from './auth-server-options.ts'
 

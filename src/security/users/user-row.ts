@@ -1,5 +1,5 @@
-import type { Attributes } from '../definition/principal.ts'
-import type { Row } from '../storage/adapter.ts'
+import type { Attributes } from '../../definition/principal.ts'
+import type { Row } from '../../storage/adapter.ts'
 import type { Account, User } from './user-store.ts'
 
 /** Reads users from their rows. */

@@ -9,9 +9,9 @@ import {
   type JWTVerifyOptions,
   type JWTVerifyResult,
 } from 'jose'
-import { isServiceError, unavailable } from '../errors.ts'
+import { isServiceError, unavailable } from '../../errors.ts'
 import type { CompleteAuthServer } from './auth-server-options.ts'
-import type { Refused } from './provider.ts'
+import type { Refused } from '../provider.ts'
 
 /** The claims of a token that is good at this moment, or why it is refused. */
 export type TokenCheck = (

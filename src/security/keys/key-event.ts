@@ -1,8 +1,8 @@
-import type { Row, StorageTransaction } from '../storage/adapter.ts'
-import { securityCollections, type SecurityStorage } from './collections.ts'
+import type { Row, StorageTransaction } from '../../storage/adapter.ts'
+import { securityCollections, type SecurityStorage } from '../collections.ts'
 import type { KeyEvent, KeyRecord } from './key-store.ts'
 import { instantOf } from './key-lifetime.ts'
-import { equal, readAllRows } from './read-rows.ts'
+import { equal, readAllRows } from '../read-rows.ts'
 
 const { keyEvents } = securityCollections
 

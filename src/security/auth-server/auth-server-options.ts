@@ -1,8 +1,8 @@
 import type { JSONWebKeySet } from 'jose'
 import { z } from 'zod'
-import { explain } from '../definition/check.ts'
-import { mistaken } from '../definition/mistake.ts'
-import { accepted, line } from './check-call.ts'
+import { explain } from '../../definition/check.ts'
+import { mistaken } from '../../definition/mistake.ts'
+import { accepted, line } from '../check-call.ts'
 
 // None of them verifies with a secret: a public key must never be taken for one.
 const known = [

@@ -1,13 +1,13 @@
-import { principal, type Principal } from '../definition/principal.ts'
-import type { RefusalReason } from '../observation.ts'
-import type { MaybePromise } from '../storage/adapter.ts'
+import { principal, type Principal } from '../../definition/principal.ts'
+import type { RefusalReason } from '../../observation.ts'
+import type { MaybePromise } from '../../storage/adapter.ts'
 import { completeRecord, type ApiKeyOptions, type ApiKeyRecord } from './api-key-record.ts'
 import { callerMemory } from './caller-memory.ts'
 import { apiKeyFinder } from './find-api-key.ts'
 import type { KeyRecord } from './key-store.ts'
 import { isKeyText, mintKey, sha256 } from './key-text.ts'
-import type { KeyProvider, Refused, SecurityHouse } from './provider.ts'
-import type { User } from './user-store.ts'
+import type { KeyProvider, Refused, SecurityHouse } from '../provider.ts'
+import type { User } from '../users/user-store.ts'
 
 /** An API key provider. */
 export interface ApiKeyProvider extends KeyProvider {

@@ -1,5 +1,5 @@
 import { randomBytes, scrypt, timingSafeEqual, type ScryptOptions } from 'node:crypto'
-import { isLine } from './check-call.ts'
+import { isLine } from '../check-call.ts'
 
 /** What one hash of a password costs: the parameters of scrypt (RFC 7914). */
 export interface PasswordCost {

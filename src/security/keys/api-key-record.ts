@@ -1,7 +1,7 @@
 import { z } from 'zod'
-import { explain } from '../definition/check.ts'
-import { mistaken, type Mistake } from '../definition/mistake.ts'
-import { accepted, line, minutes } from './check-call.ts'
+import { explain } from '../../definition/check.ts'
+import { mistaken, type Mistake } from '../../definition/mistake.ts'
+import { accepted, line, minutes } from '../check-call.ts'
 import { headerName } from './header-name.ts'
 import { sha256 } from './key-text.ts'
 

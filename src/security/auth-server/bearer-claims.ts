@@ -1,6 +1,6 @@
 import type { JWTPayload } from 'jose'
-import type { Attributes } from '../definition/principal.ts'
-import { isLine } from './check-call.ts'
+import type { Attributes } from '../../definition/principal.ts'
+import { isLine } from '../check-call.ts'
 
 /** Where in a token the caller is described. */
 export interface ClaimNames {

@@ -1,9 +1,9 @@
-import type { StorageReader, StorageTransaction } from '../storage/adapter.ts'
-import { securityCollections, type SecurityStorage } from './collections.ts'
+import type { StorageReader, StorageTransaction } from '../../storage/adapter.ts'
+import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
 import { hasCome, minutesAfter } from './key-lifetime.ts'
 import type { StoredKey } from './key-row.ts'
-import { equal } from './read-rows.ts'
+import { equal } from '../read-rows.ts'
 
 const { keys, keyEvents } = securityCollections
 

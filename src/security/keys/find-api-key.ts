@@ -1,8 +1,8 @@
-import { ServiceError } from '../errors.ts'
-import type { Credentials } from '../event/request.ts'
-import { decodeFormPercent } from '../protocol/percent.ts'
+import { ServiceError } from '../../errors.ts'
+import type { Credentials } from '../../event/request.ts'
+import { decodeFormPercent } from '../../protocol/percent.ts'
 import type { ApiKeyProperties } from './api-key-record.ts'
-import type { Credential } from './provider.ts'
+import type { Credential } from '../provider.ts'
 
 /**
  * Looks for an API key where the properties of its provider say (section 5): in the header, and in the

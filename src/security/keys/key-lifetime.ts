@@ -1,5 +1,5 @@
-import { withoutZeroFraction } from '../definition/calendar.ts'
-import type { KeyProvider } from './provider.ts'
+import { withoutZeroFraction } from '../../definition/calendar.ts'
+import type { KeyProvider } from '../provider.ts'
 
 const minute = 60_000
 const latest = Date.parse('9999-12-31T23:59:59.999Z')

@@ -1,4 +1,4 @@
-import { unavailable } from '../errors.ts'
+import { unavailable } from '../../errors.ts'
 
 /** Runs work, some at once and some in a queue; see {@link boundedWork}. */
 export type BoundedWork = <Result>(work: () => Promise<Result>) => Promise<Result>

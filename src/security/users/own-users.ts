@@ -1,17 +1,17 @@
 import { z } from 'zod'
-import type { Attributes } from '../definition/principal.ts'
+import type { Attributes } from '../../definition/principal.ts'
 import {
   isStorageError,
   type Row,
   type SortField,
   type StoragePage,
   type StorageTransaction,
-} from '../storage/adapter.ts'
-import { accepted, checkCall, line } from './check-call.ts'
-import { securityCollections, type SecurityStorage } from './collections.ts'
-import { instantOf } from './key-lifetime.ts'
-import { revokeKeysOf } from './key-revocation.ts'
-import { equal, firstRow, readAllRows, readRow } from './read-rows.ts'
+} from '../../storage/adapter.ts'
+import { accepted, checkCall, line } from '../check-call.ts'
+import { securityCollections, type SecurityStorage } from '../collections.ts'
+import { instantOf } from '../keys/key-lifetime.ts'
+import { revokeKeysOf } from '../keys/key-revocation.ts'
+import { equal, firstRow, readAllRows, readRow } from '../read-rows.ts'
 import { isAttributes, isRoles, userReader } from './user-row.ts'
 import type { Account, UserLookup, Users } from './user-store.ts'
 

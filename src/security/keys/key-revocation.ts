@@ -1,9 +1,9 @@
-import type { StorageTransaction } from '../storage/adapter.ts'
-import { securityCollections } from './collections.ts'
+import type { StorageTransaction } from '../../storage/adapter.ts'
+import { securityCollections } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
 import { instantOf } from './key-lifetime.ts'
 import { storedKey, type StoredKey } from './key-row.ts'
-import { equal, readPages, readRow } from './read-rows.ts'
+import { equal, readPages, readRow } from '../read-rows.ts'
 
 const { keys } = securityCollections
 

@@ -1,5 +1,5 @@
-import type { Principal } from '../definition/principal.ts'
-import type { Refused } from './provider.ts'
+import type { Principal } from '../../definition/principal.ts'
+import type { Refused } from '../provider.ts'
 import type { User } from './user-store.ts'
 
 /** The principal of a user whom a provider has recognized; refused when the user may not ask (D46). */
