@@ -18,8 +18,8 @@ export type Attributes = Readonly<Record<string, string | number | boolean | nul
 export const anonymous: Principal = freeze({ user: null })
 
 /**
- * Host code that acts for itself: no roles, no row rules and no field rights apply (D45). For
- * in-process calls only: `service.as(system)`. No request ever has this principal.
+ * Host code that acts for itself: no roles, no row rules and no field rights apply (D45), and it
+ * may set read-only fields. For in-process calls only: `service.as(system)`. No request ever has it.
  */
 export const system: Principal = freeze({ user: null })
 

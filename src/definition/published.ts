@@ -52,7 +52,7 @@ export interface PublishedCollection {
   readonly searchNames: readonly string[]
   readonly publishes: ReadonlySet<PublishedEventName>
   /** The lists of roles by event: a caller needs one role of each list (D45). */
-  readonly rolesFor: Readonly<Record<PublishedEventName, readonly (readonly string[])[]>>
+  readonly rolesFor: Readonly<Record<PublishedEventName | 'Custom', readonly (readonly string[])[]>>
   readonly rows: RowRule<CollectionShape> | undefined
   readonly pageSize: { readonly default: number; readonly maximum: number }
   readonly validations: readonly Validation<Draft<CollectionShape>>[]
@@ -133,13 +133,14 @@ function rolesByEvent(
   everyEvent: readonly (readonly string[] | undefined)[],
   byEvent: EventRoles = {},
 ): PublishedCollection['rolesFor'] {
-  const lists = (event: PublishedEventName) =>
-    [...everyEvent, byEvent[event]].filter((roles) => roles !== undefined)
+  const lists = (event?: PublishedEventName) =>
+    [...everyEvent, event && byEvent[event]].filter((roles) => roles !== undefined)
   return {
     Filter: lists('Filter'),
     Insert: lists('Insert'),
     Update: lists('Update'),
     Delete: lists('Delete'),
+    Custom: lists(),
   }
 }
 

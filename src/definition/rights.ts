@@ -3,7 +3,7 @@ import type { CollectionShape, Conditions } from './item.ts'
 import type { Principal } from './principal.ts'
 
 /** The roles that may invoke an event: a caller needs one of them. */
-export type EventRoles = { readonly [Event in PublishedEventName]?: readonly string[] }
+export type EventRoles = Readonly<Partial<Record<PublishedEventName, readonly string[]>>>
 
 /** What a row rule compares a field with. */
 export type RowValue<Value> =

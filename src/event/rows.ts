@@ -88,7 +88,7 @@ function ownValue({ user, attributes }: Principal, value: OwnValue): unknown {
 
 function condition(collection: PublishedCollection, name: string, value: unknown): RowCondition {
   const field = collection.byName.get(name)
-  if (field === undefined || !field.kind.filterable) {
+  if (!field?.kind.filterable) {
     throw new TypeError(
       `The row rule of ${collection.application}/${collection.name} names ${name}, which is no field that can be compared.`,
     )

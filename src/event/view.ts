@@ -1,4 +1,3 @@
-import type { PublishedEventName } from '../definition/handler.ts'
 import { system, type Principal } from '../definition/principal.ts'
 import {
   withFields,
@@ -36,7 +35,7 @@ export function viewOf(collection: PublishedCollection, caller: Principal): View
 /** Throws FORBIDDEN unless the caller may invoke the event (D26). */
 export function requireRight(
   { rolesFor }: PublishedCollection,
-  event: PublishedEventName,
+  event: keyof PublishedCollection['rolesFor'],
   caller: Principal,
 ): void {
   if (caller === system) return

@@ -4,7 +4,7 @@ import type {
   SaveOptions,
   SaveResult,
 } from '../definition/handler.ts'
-import type { CollectionShape, Draft, Item } from '../definition/item.ts'
+import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
 import type { DataEvent } from '../event/event.ts'
@@ -85,7 +85,7 @@ function access(
     new: async () => {
       const view = viewFor('Insert')
       const item = await way.unstored((running) => newItem(view, { runtime, caller, running }))
-      return item as Draft<CollectionShape>
+      return item
     },
     change: async (values, key) => {
       const parts = key === undefined ? undefined : keyOf(collection, key)

@@ -49,7 +49,7 @@ export async function changeItem(
   const { information } = await judgeSave(save, terms)
   return {
     rejected: false,
-    item: readableValues(view, save.draft) as Draft<CollectionShape>,
+    item: readableValues(view, save.draft),
     validations: information,
   }
 }

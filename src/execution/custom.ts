@@ -3,7 +3,7 @@ import type { CollectionShape } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { judge } from '../event/findings.ts'
 import { reject } from '../event/outcome.ts'
-import { viewOf } from '../event/view.ts'
+import { requireRight, viewOf } from '../event/view.ts'
 import { Undo } from './guard.ts'
 import { inTransaction } from './run.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
@@ -25,6 +25,7 @@ export async function runCustom(
   const handler = Object.hasOwn(events, name) ? events[name] : undefined
   if (handler === undefined)
     throw new TypeError(`${collection.name} has no user-defined event ${name}.`)
+  requireRight(collection, 'Custom', caller.principal)
   const work = async (running: Running): Promise<CustomResult<unknown>> => {
     const terms = { runtime, caller, running: { ...running, depth: 1 } }
     const view = viewOf(collection, caller.principal)

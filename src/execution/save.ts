@@ -1,5 +1,6 @@
 import type { BeforeInsert, BeforeUpdate } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
+import { system } from '../definition/principal.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import { forbidden, notFound } from '../errors.ts'
 import { acceptedItem } from '../event/accepted.ts'
@@ -192,13 +193,14 @@ function writable(event: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
   return Object.fromEntries(Object.entries(submitted.values).filter(isWritable))
 }
 
-// Read-only fields are closed to consumers. An event inside another one is a handler's doing.
+// Read-only fields are closed to consumers, not to the host: what a handler or `system` does is its.
 function maySet(
   field: PublishedField,
   { view }: InsertEvent | UpdateEvent,
-  { running }: Terms,
+  { running, caller }: Terms,
 ): boolean {
-  return view.mayWrite(field) && (running.depth > 1 || !field.readOnly)
+  const isByHost = running.depth > 1 || caller.principal === system
+  return view.mayWrite(field) && (isByHost || !field.readOnly)
 }
 
 function rowOf(

@@ -1,6 +1,6 @@
-import { ServiceError } from '../errors.ts'
 import type { Credentials } from '../event/request.ts'
 import type { Credential } from './provider.ts'
+import { multipleCredentials } from './refusal.ts'
 
 const place = 'header authorization'
 
@@ -28,8 +28,4 @@ export function authorizationFinder(
 // Repeated headers arrive joined: a comma, a scheme and what belongs to it.
 function holdsAnother(value: string): boolean {
   return value.includes(',') && /,[ \t]*[\w!#$%&'*+.^`|~-]+ +[^\s=]/.test(value)
-}
-
-function multipleCredentials(): ServiceError {
-  return new ServiceError('MULTIPLE_CREDENTIALS', 'The request carries more than one credential.')
 }

@@ -1,10 +1,17 @@
-import type { Principal } from '../definition/principal.ts'
+import { system, type Principal } from '../definition/principal.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Credentials } from '../event/request.ts'
 import type { RefusalReason, Report } from '../observation.ts'
 import type { MaybePromise } from '../storage/adapter.ts'
 import type { Limiting } from './limiting.ts'
 import type { Credential, Refused, SecurityHouse, SecurityProvider } from './provider.ts'
+import {
+  challengeOf,
+  multipleCredentials,
+  tellingMore,
+  unauthenticated,
+  type Refusal,
+} from './refusal.ts'
 
 /** What a gate is made of. */
 export interface GateParts {
@@ -27,6 +34,7 @@ export type Gate = (request: Credentials) => MaybePromise<Principal>
  */
 export function openGate({ providers, anyone, house, limiting, report }: GateParts): Gate {
   const challenge = challengeOf(providers)
+  const nobody = anyone && fromOutside(anyone)
 
   function authenticate(request: Credentials): MaybePromise<Principal> {
     let credential: Credential | undefined
@@ -41,7 +49,7 @@ export function openGate({ providers, anyone, house, limiting, report }: GatePar
       credential = found
     }
     if (credential === undefined)
-      return anyone ?? refuse({ refused: 'missing' }, undefined, request)
+      return nobody ?? refuse({ refused: 'missing' }, undefined, request)
     if (!request.secure) {
       const open = asked.filter(mayComeInClear)
       if (open.length === 0 || (several && open.length < asked.length))
@@ -132,11 +140,6 @@ interface Turn {
   readonly request: Credentials
 }
 
-/** A refusal, and the provider that it came from. */
-interface Refusal extends Refused {
-  readonly provider: string
-}
-
 const none: SecurityProvider[] = []
 
 const disabled: Refused = Object.freeze({ refused: 'provider-disabled' satisfies RefusalReason })
@@ -146,20 +149,13 @@ function effective(
   { enabled }: SecurityProvider,
   answer: Principal | Refused | undefined,
 ): Principal | Refused | undefined {
-  return enabled === false && isPrincipal(answer) ? disabled : answer
+  if (!isPrincipal(answer)) return answer
+  return enabled === false ? disabled : fromOutside(answer)
 }
 
-// For the report: a provider that knew the credential tells more than one that did not.
-function tellingMore(
-  earlier: Refusal | undefined,
-  answer: Refused | undefined,
-  { name }: SecurityProvider,
-): Refusal | undefined {
-  if (answer === undefined) return earlier
-  const isKnown = earlier?.keyId !== undefined || earlier?.user !== undefined
-  return earlier !== undefined && (isKnown || answer.refused === 'unknown')
-    ? earlier
-    : { ...answer, provider: name }
+// Whatever a provider answers, no request has the rights of the host.
+function fromOutside(caller: Principal): Principal {
+  return caller === system ? { ...caller } : caller
 }
 
 function mayComeInClear(provider: SecurityProvider): boolean {
@@ -168,21 +164,4 @@ function mayComeInClear(provider: SecurityProvider): boolean {
 
 function isPrincipal(answer: Principal | Refused | undefined): answer is Principal {
   return answer !== undefined && !('refused' in answer)
-}
-
-// The same header for every reason, so it can't depend on the request.
-function challengeOf(providers: readonly SecurityProvider[]): string {
-  const enabled = providers.filter((provider) => provider.enabled !== false)
-  const challenging = enabled.length > 0 ? enabled : providers
-  return Array.from(new Set(challenging.map(({ challenge }) => challenge))).join(', ')
-}
-
-function unauthenticated(challenge: string): ServiceError {
-  return new ServiceError('UNAUTHENTICATED', 'Valid credentials are required.', {
-    headers: { 'WWW-Authenticate': challenge },
-  })
-}
-
-function multipleCredentials(): ServiceError {
-  return new ServiceError('MULTIPLE_CREDENTIALS', 'The request carries more than one credential.')
 }

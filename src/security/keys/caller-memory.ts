@@ -37,7 +37,10 @@ export function callerMemory(): CallerMemory {
     },
     remember(house, hash, caller) {
       let memory = memories.get(house)
-      if (memory === undefined) memories.set(house, (memory = new Map()))
+      if (memory === undefined) {
+        memory = new Map<string, Remembered>()
+        memories.set(house, memory)
+      }
       if (memory.size >= mostRemembered && !memory.has(hash)) {
         memory.delete(memory.keys().next().value as string)
       }

@@ -1,8 +1,8 @@
-import { ServiceError } from '../../errors.ts'
 import type { Credentials } from '../../event/request.ts'
 import { decodeFormPercent } from '../../protocol/percent.ts'
 import type { ApiKeyProperties } from './api-key-record.ts'
 import type { Credential } from '../provider.ts'
+import { multipleCredentials } from '../refusal.ts'
 
 /**
  * Looks for an API key where the properties of its provider say (section 5): in the header, and in the
@@ -17,7 +17,7 @@ export function apiKeyFinder(
     const value = request.header(header)
     if (value === undefined) return undefined
     // Repeated headers arrive joined, and no key contains a comma.
-    if (value.includes(',')) throw multipleKeys()
+    if (value.includes(',')) throw multipleCredentials()
     return { place, value: trimmed(value) }
   }
   if (!properties.AllowApiKeyInQueryString) return inHeader
@@ -28,7 +28,7 @@ export function apiKeyFinder(
     const value = valueInQuery(request.target, parameter)
     const found = inHeader(request)
     if (value === undefined) return found
-    if (found !== undefined) throw multipleKeys()
+    if (found !== undefined) throw multipleCredentials()
     return { place: parameterPlace, value }
   }
 }
@@ -40,7 +40,7 @@ function valueInQuery(target: string, parameter: string): string | undefined {
   for (const pair of target.slice(start + 1).split('&')) {
     const at = pair.indexOf('=')
     if (decodeFormPercent(at < 0 ? pair : pair.slice(0, at)) !== parameter) continue
-    if (found !== undefined) throw multipleKeys()
+    if (found !== undefined) throw multipleCredentials()
     const value = at < 0 ? '' : pair.slice(at + 1)
     // What can't be decoded is no key, and neither is what it was made of.
     found = decodeFormPercent(value) ?? value
@@ -50,8 +50,4 @@ function valueInQuery(target: string, parameter: string): string | undefined {
 
 function trimmed(value: string): string {
   return /^[ \t]|[ \t]$/.test(value) ? value.replace(/^[ \t]+|[ \t]+$/g, '') : value
-}
-
-function multipleKeys(): ServiceError {
-  return new ServiceError('MULTIPLE_CREDENTIALS', 'The request carries more than one credential.')
 }

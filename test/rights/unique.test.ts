@@ -1,0 +1,46 @@
+import { expect, test } from 'vitest'
+import { createService, defineCollection, integer, text } from '../../src/index.ts'
+import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { drivers, openHandle } from '../storage/sqlite/databases.ts'
+import { call } from './stage.ts'
+import { visitor, visitors } from './visitors.ts'
+
+const closed = { readableBy: ['Auditor'], writableBy: ['Auditor'] } as const
+const cards = defineCollection(
+  {
+    key: 'id',
+    fields: { id: integer(), name: text(), secret: text({ ...closed, column: 'hidden' }) },
+  },
+  { events: { Insert: { before: ({ item }) => void (item.secret = 'same') } } },
+)
+
+const clerk = visitor('carl')
+const auditor = visitor('ada', { roles: 'Auditor' })
+
+test.each([
+  ['of an unseen column', 'hidden'],
+  ['of a seen column and an unseen one', 'name, hidden'],
+  ['of an unseen column and a seen one', 'hidden, name'],
+])('a unique index %s does not name the unseen field', async (_what, columns) => {
+  const [driver = 'better-sqlite3'] = drivers
+  const handle = openHandle(driver, ':memory:')
+  const service = createService({
+    applications: { app: { collections: { cards } } },
+    storage: sqliteStorage(handle, { ensureSchema: true }),
+    security: visitors,
+  })
+  await service.ready()
+  handle.exec(`create unique index once on cards (${columns})`)
+  const insert = (who: typeof clerk, id: number) =>
+    call(service, { who, method: 'POST', path: '/cards', body: { id, name: 'x' } })
+  expect((await insert(clerk, 1)).status).toBe(200)
+  const refused = await insert(clerk, 2)
+  expect(refused.status).toBe(400)
+  expect(refused.text).not.toMatch(/secret|hidden|same/)
+  expect(refused.body.validations).toEqual([
+    { message: 'A value that you can not see does not allow this.', severity: 'error' },
+  ])
+  expect((await insert(auditor, 2)).text).toContain('secret')
+  await service.close()
+  handle.close()
+})
