@@ -3,6 +3,7 @@ import type { Contestant } from './contestants.ts'
 import type { Dialect } from './dialects.ts'
 import type { HttpRequest, Scenario } from './scenarios.ts'
 import type { RunningServer } from './server-process.ts'
+import type { Headers } from './servers/announce.ts'
 
 /** What one round of load on one server gave. */
 export interface Round {
@@ -13,18 +14,17 @@ export interface Round {
   generatorBusy: number
 }
 
-const headers = { 'content-type': 'application/json' }
-
-function wireOf(request: HttpRequest): autocannon.Request {
-  if (request.body === undefined) return { method: request.method, path: request.path }
-  const body = JSON.stringify(request.body)
-  return { method: request.method, path: request.path, body, headers: { ...headers } }
+function wireOf(request: HttpRequest, own: Headers): autocannon.Request {
+  const { method, path } = request
+  if (request.body === undefined) return { method, path, headers: { ...own } }
+  const headers = { ...own, 'content-type': 'application/json' }
+  return { method, path, body: JSON.stringify(request.body), headers }
 }
 
-function requestsOf(scenario: Scenario, dialect: Dialect): autocannon.Request[] {
+function requestsOf(scenario: Scenario, dialect: Dialect, own: Headers): autocannon.Request[] {
   const load = scenario.load(dialect)
-  if (typeof load !== 'function') return [wireOf(load)]
-  return [{ setupRequest: (request) => ({ ...request, ...wireOf(load()) }) }]
+  if (typeof load !== 'function') return [wireOf(load, own)]
+  return [{ setupRequest: (request) => ({ ...request, ...wireOf(load(), own) }) }]
 }
 
 function refuseFailures(name: string, result: autocannon.Result): void {
@@ -54,7 +54,7 @@ export async function loadFor(
     pipelining: 1,
     duration: seconds,
     sampleInt: 100,
-    requests: requestsOf(scenario, contestant.dialect),
+    requests: requestsOf(scenario, contestant.dialect, server.headers),
   })
   const busy = busyMicroseconds() - busyBefore
   const after = await server.usage()

@@ -3,13 +3,11 @@ import type { Contestant } from './contestants.ts'
 import type { Probe, Scenario } from './scenarios.ts'
 import type { RunningServer } from './server-process.ts'
 
-async function check(url: string, { request, status, body }: Probe): Promise<void> {
-  const response = await fetch(url + request.path, {
+async function check(server: RunningServer, { request, status, body }: Probe): Promise<void> {
+  const response = await fetch(server.url + request.path, {
     method: request.method,
-    ...(request.body !== undefined && {
-      headers: { 'content-type': 'application/json' },
-      body: JSON.stringify(request.body),
-    }),
+    headers: { ...server.headers, 'content-type': 'application/json' },
+    ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
   })
   const answer: unknown = await response.json()
   strictEqual(response.status, status, `${response.status}: ${JSON.stringify(answer)}`)
@@ -24,7 +22,7 @@ export async function checkAnswers(
 ): Promise<void> {
   for (const probe of scenario.probes(contestant.dialect)) {
     try {
-      await check(server.url, probe)
+      await check(server, probe)
     } catch (error) {
       const { method, path } = probe.request
       throw new Error(`${contestant.name} answers ${method} ${path} wrong.`, { cause: error })

@@ -4,7 +4,7 @@ import { baseline } from './contestants.ts'
 import type { Round } from './load.ts'
 import type { Entry, Measurement } from './measure.ts'
 import type { Options } from './options.ts'
-import type { Goal } from './scenarios.ts'
+import type { CostGoal, Goal } from './scenarios.ts'
 
 const tmpfs = 0x01021994
 /** From here on, the load generator and not the server may be what limits the rate. */
@@ -71,10 +71,18 @@ function table(rows: string[][]): string[] {
   return [line(first), line(rule), ...rest.map(line)]
 }
 
+function costLine({ microseconds }: CostGoal, own: Entry, other: Entry): string {
+  const added = medianOf(other, 'cpuMicroseconds') - medianOf(own, 'cpuMicroseconds')
+  const what = `${other.contestant.title} adds`
+  return `Goal: ${what} at most ${microseconds} µs. Measured: ${added.toFixed(1)} µs by CPU.`
+}
+
 function goalLine(goal: Goal, entries: Entry[]): string[] {
-  const own = entries.find(({ contestant }) => contestant.name === 'rowgate')
-  const other = entries.find(({ contestant }) => contestant.name === goal.of)
+  const named = (name: string) => entries.find(({ contestant }) => contestant.name === name)
+  const own = named('rowgate')
+  const other = named('by' in goal ? goal.by : goal.of)
   if (!own || !other) return []
+  if ('by' in goal) return [costLine(goal, own, other)]
   const reached = medianOf(own, 'perSecond') / medianOf(other, 'perSecond')
   const cpu = medianOf(other, 'cpuMicroseconds') / medianOf(own, 'cpuMicroseconds')
   const goalText = `at least ${goal.ratio.toFixed(1)} × ${goal.of}`

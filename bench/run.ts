@@ -13,13 +13,14 @@ const options = readOptions(process.argv.slice(2), process.env, {
 })
 const entrants = contestants.filter(({ name }) => options.servers.includes(name))
 
-if (options.servers.includes('rowgate')) buildLibrary()
+if (options.servers.some((name) => name.startsWith('rowgate'))) buildLibrary()
 await buildServers(options.servers)
 const pinned = pinLoadGenerator()
 
 const measurements: Measurement[] = []
 for (const scenario of scenarios.filter(({ name }) => options.scenarios.includes(name))) {
-  measurements.push(await measure(scenario, entrants, options, pinned))
+  const own = entrants.filter(({ scenarios }) => scenarios?.includes(scenario.name) ?? true)
+  measurements.push(await measure(scenario, own, options, pinned))
 }
 
 const text = report(measurements, options, pinned)

@@ -16,10 +16,18 @@ export interface Probe {
 }
 
 /** How many times the requests a second of `of` the library is meant to reach. */
-export interface Goal {
+export interface RateGoal {
   of: string
   ratio: number
 }
+
+/** How many microseconds of processor time a request of `by` may take beyond one of the library. */
+export interface CostGoal {
+  by: string
+  microseconds: number
+}
+
+export type Goal = RateGoal | CostGoal
 
 export interface Scenario {
   name: string
@@ -72,6 +80,8 @@ export const scenarios: Scenario[] = [
     goals: [
       { of: 'node-http', ratio: 1.3 },
       { of: 'feathers', ratio: 3.5 },
+      { by: 'rowgate-keys', microseconds: 3 },
+      { by: 'rowgate-keys-read', microseconds: 3 },
     ],
   },
   {

@@ -6,10 +6,12 @@ import { join } from 'node:path'
 import { programOf } from './build.ts'
 import { serverCommand } from './cores.ts'
 import { createDatabase } from './database.ts'
-import type { Usage } from './servers/announce.ts'
+import type { Headers, Usage } from './servers/announce.ts'
 
 export interface RunningServer {
   url: string
+  /** What each request has to carry. */
+  headers: Headers
   usage(): Promise<Usage>
   stop(): Promise<void>
 }
@@ -43,7 +45,7 @@ export async function startServer(name: string, pinned: boolean): Promise<Runnin
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },
   })
-  const { port } = (await messageFrom(child)) as { port: number }
+  const { port, headers } = (await messageFrom(child)) as { port: number; headers: Headers }
 
   async function usage(): Promise<Usage> {
     const answer = messageFrom(child)
@@ -58,5 +60,5 @@ export async function startServer(name: string, pinned: boolean): Promise<Runnin
     await exit
   }
 
-  return { url: `http://127.0.0.1:${port}`, usage, stop }
+  return { url: `http://127.0.0.1:${port}`, headers, usage, stop }
 }

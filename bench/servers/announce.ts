@@ -11,17 +11,20 @@ function usage(): Usage {
   return { cpuMicroseconds: user + system, rssBytes: process.memoryUsage.rss() }
 }
 
-function tellPort(server: Server): void {
+function tellPort(server: Server, headers: Headers): void {
   const { port } = server.address() as AddressInfo
-  process.send?.({ port })
+  process.send?.({ port, headers })
 }
 
-/** Tells the parent the port, and then the usage whenever it asks. */
-export function announce(server: Server): void {
+/** Headers that each request has to carry. */
+export type Headers = Record<string, string>
+
+/** Tells the parent the port and headers, and then the usage whenever it asks. */
+export function announce(server: Server, headers: Headers = {}): void {
   process.on('message', () => process.send?.(usage()))
   process.on('disconnect', () => process.exit())
-  if (server.listening) tellPort(server)
-  else server.once('listening', () => tellPort(server))
+  if (server.listening) tellPort(server, headers)
+  else server.once('listening', () => tellPort(server, headers))
 }
 
 export function databaseFile(): string {

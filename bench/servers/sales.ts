@@ -1,0 +1,26 @@
+import { createService, defineCollection, text, type ServiceOptions } from 'rowgate'
+import { columns, listed, maxLengths, required, type Column } from '../customer.ts'
+
+function includes(names: readonly string[], name: string): boolean {
+  return names.includes(name)
+}
+
+function fieldOf(name: Column) {
+  return text({
+    maxLength: maxLengths[name],
+    required: includes(required, name),
+    includeByDefault: includes(listed, name),
+  })
+}
+
+const fields = Object.fromEntries(columns.map((name) => [name, fieldOf(name)]))
+const customers = defineCollection({ key: 'customerId', fields })
+const clients = defineCollection({ key: 'customerId', fields })
+const applications = { sales: { collections: { customers, clients } } }
+
+/** The service that every server of rowgate mounts. */
+export function salesService(
+  options: Pick<ServiceOptions<typeof applications>, 'storage' | 'security'>,
+) {
+  return createService({ applications, ...options })
+}
