@@ -2,7 +2,7 @@ import type { Attributes } from '../definition/principal.ts'
 import type { User } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
 import { compact, type Command, type Desk, type Given } from './command.ts'
-import { readPassword } from './password.ts'
+import { passwordCommand, readPassword } from './password.ts'
 import { Refusal, UsageError } from './refusal.ts'
 import type { Column } from './table.ts'
 import { printable } from './text.ts'
@@ -70,6 +70,7 @@ export const userCommands: readonly Command[] = [
     example: 'users roles maria --set Sales,Office',
     run: changeRoles,
   },
+  passwordCommand,
   {
     name: 'users remove',
     argument: 'user',

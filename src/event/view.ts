@@ -46,7 +46,7 @@ export function requireRight(
 
 /**
  * Validation entries as the caller may see them. One about a field that the caller can't see says
- * neither which field it is nor what is wrong with it.
+ * neither which field it is nor what is wrong with it; mere information about it is left out.
  */
 export function entriesFor(
   view: View,
@@ -54,13 +54,13 @@ export function entriesFor(
 ): readonly ValidationEntry[] {
   const { collection, sendable } = view
   if (sendable === collection || entries.length === 0) return entries
-  return entries.map((entry) => {
+  return entries.flatMap((entry) => {
     const { field, ...rest } = entry
     const isHidden =
       field !== undefined && collection.byName.has(field) && !sendable.byName.has(field)
-    return isHidden
-      ? { ...rest, message: 'A value that you can not see does not allow this.' }
-      : entry
+    if (!isHidden) return [entry]
+    if (entry.severity === 'information') return []
+    return [{ ...rest, message: 'A value that you can not see does not allow this.' }]
   })
 }
 

@@ -75,6 +75,13 @@ describe('users add', () => {
     expect((await basic('maria', 'pass word ')).status).toBe(200)
     expect((await basic('nino', 'pass word')).status).toBe(200)
     expect((await basic('nino', 'password')).status).toBe(401)
+
+    const changed = await run(['users', 'password', 'nino', '--json'], { input: 'another word' })
+    expect(changed.output + changed.messages).not.toContain('another word')
+    expect((await basic('nino', 'pass word')).status).toBe(401)
+    expect((await basic('nino', 'another word')).status).toBe(200)
+    await run(['users', 'password', 'nino', '--none'])
+    expect((await basic('nino', 'another word')).status).toBe(401)
   })
 
   test('asks for what is missing at a terminal', async () => {

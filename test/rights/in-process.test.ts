@@ -101,6 +101,32 @@ describeRights('calls in process', (on) => {
     expect((await all.filter({ secret: 'a' }, { sort: ['secret'] })).items).toEqual([])
   })
 
+  on('user-defined events ask for the roles of application and collection', async (open) => {
+    const archive = defineCollection(
+      { key: 'id', fields: { id: integer() }, roles: ['Chief'], eventRoles: { Filter: ['Clerk'] } },
+      { userDefinedEvents: { answer: () => 42 } },
+    )
+    const stage = open({ collections: { archive } })
+    const as = (caller: Principal) => stage.service.as(caller).collection('app', 'archive')
+    await expect(as(nora).invoke('answer', undefined as never)).rejects.toMatchObject(forbidden)
+    expect(await as(chief).invoke('answer', undefined as never)).toMatchObject({ result: 42 })
+    expect(await as(system).invoke('answer', undefined as never)).toMatchObject({ result: 42 })
+  })
+
+  on('only the system sets read-only fields', async (open) => {
+    const tickets = defineCollection({
+      key: 'id',
+      fields: { id: integer(), stamp: text({ readOnly: true, default: 'none' }) },
+    })
+    const stage = open({ collections: { tickets } })
+    const as = (caller: Principal) => stage.service.as(caller).collection('app', 'tickets')
+    const refused = { rejected: true, validations: [{ message: 'stamp is read-only.' }] }
+    expect(await as(chief).insert({ id: 1, stamp: 'x' })).toMatchObject(refused)
+    expect(await as(system).insert({ id: 1, stamp: 'x' })).toMatchObject({ item: { stamp: 'x' } })
+    expect(await as(chief).update(1, { stamp: 'y' })).toMatchObject(refused)
+    expect(await as(system).update(1, { stamp: 'y' })).toMatchObject({ item: { stamp: 'y' } })
+  })
+
   on('New and Change show what the principal may read', async (open) => {
     const stage = open(application)
     await stage.plant('notes', firstNotes)

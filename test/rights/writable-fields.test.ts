@@ -208,6 +208,7 @@ describeRights('findings on fields that a caller may not see', (on) => {
     const noted = await stage.ask(clerk, 'POST', '/ruled', { id: 1, name: 'b' })
     expect(noted.status).toBe(200)
     expect(noted.text).not.toMatch(/secret|score/)
+    expect(noted.body.validations).toEqual([])
     expect(namedBy(await stage.ask(clerk, 'POST', '/ruled', { id: 2, name: 'e' }))).toEqual(['pin'])
   })
 

@@ -16,7 +16,7 @@ export const defaultCost: PasswordCost = Object.freeze({ N: 2 ** 15, r: 8, p: 3 
 
 /** The bounds of a cost, in words. */
 export const costBounds =
-  'must be a power of two (N), at least 2, with r up to 32, p up to 16, at most 256 MiB (128 × N × r bytes) and N × r × p at most 4194304'
+  'must be a power of two (N), at least 2, with r up to 32, p up to 16, at most 256 MiB (128 × N × r bytes) and N × r × p at most 8388608'
 
 /** The longest password, in bytes of UTF-8. */
 export const longestPassword = 1024
@@ -38,7 +38,7 @@ export function isAffordable({ N, r, p }: PasswordCost): boolean {
     r <= 32 &&
     p <= 16 &&
     N * r <= 2 ** 21 &&
-    N * r * p <= 2 ** 22
+    N * r * p <= 2 ** 23
   )
 }
 

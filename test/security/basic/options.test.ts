@@ -54,7 +54,7 @@ test.each([
   ['half a block', { r: 0.5 }],
   ['no block', { r: 0 }],
   ['too much memory', { N: 2 ** 19 }],
-  ['too much time', { N: 2 ** 17, r: 16, p: 4 }],
+  ['too much time', { N: 2 ** 17, r: 8, p: 9 }],
   ['too many passes', { N: 2, r: 1, p: 17 }],
   ['a block too small for scrypt', { N: 2 ** 16, r: 1 }],
   ['no number', { N: Number.NaN }],
