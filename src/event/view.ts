@@ -64,6 +64,17 @@ export function entriesFor(
   })
 }
 
+/** Validation entries about any collection as a caller may see them, whoever's event they come from. */
+export function entriesShownTo(
+  caller: Principal,
+  collection: PublishedCollection,
+  entries: readonly ValidationEntry[],
+): readonly ValidationEntry[] {
+  const plan = planOf(collection)
+  if (caller === system || plan === 'everything') return entries
+  return entriesFor(plan.fieldsFor(caller), entries)
+}
+
 /** The values of an item that the caller may read. */
 export function readableValues(
   { collection, readable }: View,

@@ -36,8 +36,8 @@ export function ownAccess(
     event: (event, terms) => runtime.enter(() => runEvent(runtime, event, terms, 'rows')),
     unstored: (work) =>
       runtime.enter(() =>
-        inTransaction(runtime, { mode: 'read', brief: false }, work, ({ message }) => {
-          throw new Error(message)
+        inTransaction(runtime, { mode: 'read', brief: false }, work, ({ rejected }) => {
+          throw new Error(rejected.message)
         }),
       ),
   })

@@ -5,7 +5,7 @@ import { judge } from '../event/findings.ts'
 import { reject } from '../event/outcome.ts'
 import { requireRight, viewOf } from '../event/view.ts'
 import { Undo } from './guard.ts'
-import { inTransaction } from './run.ts'
+import { inTransaction, rejectionFor } from './run.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
 import { openScope } from './scope.ts'
 
@@ -39,15 +39,14 @@ export async function runCustom(
     const { objections, information } = await judge(scope.findings, occasion, new Set())
     // Nothing here waits for a confirmation: warnings are only listed, as on a Filter.
     const errors = objections.filter((entry) => entry.severity === 'error')
-    if (errors.length > 0) throw new Undo(reject('Custom', undefined, errors))
+    if (errors.length > 0) throw new Undo(reject('Custom', undefined, errors), collection)
     return { rejected: false, result, validations: [...objections, ...information] }
   }
   const options = { mode: 'write', brief: false } as const
   return runtime.enter(() =>
-    inTransaction(runtime, options, work, ({ message, validations }) => ({
-      rejected: true,
-      message,
-      validations,
-    })),
+    inTransaction(runtime, options, work, (undo) => {
+      const { message, validations } = rejectionFor(caller, undo)
+      return { rejected: true, message, validations }
+    }),
   )
 }

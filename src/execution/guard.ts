@@ -1,7 +1,9 @@
+import type { PublishedCollection } from '../definition/published.ts'
 import { internal, isServiceError } from '../errors.ts'
 import type { RejectedOutcome } from '../event/outcome.ts'
 import type { Place } from '../observation.ts'
 import { isStorageError, type MaybePromise } from '../storage/adapter.ts'
+import { isThenable } from '../thenable.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Thrown by a handler's `refuse`: its finding is recorded, and the event ends at once. */
@@ -10,10 +12,13 @@ export class Refusal extends Error {}
 /** Carries a rejection out of a transaction that has to be undone. */
 export class Undo extends Error {
   readonly rejected: RejectedOutcome
+  /** The collection that the rejection is about. */
+  readonly collection: PublishedCollection
 
-  constructor(rejected: RejectedOutcome) {
+  constructor(rejected: RejectedOutcome, collection: PublishedCollection) {
     super('rejected')
     this.rejected = rejected
+    this.collection = collection
   }
 }
 
@@ -71,13 +76,4 @@ async function inTime<Result>(
     clearTimeout(timer)
     result.catch(() => undefined)
   }
-}
-
-function isThenable<Value>(value: MaybePromise<Value>): value is Promise<Value> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  )
 }

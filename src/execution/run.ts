@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import type { DataEvent } from '../event/event.ts'
 import type { Outcome, RejectedOutcome } from '../event/outcome.ts'
+import { entriesShownTo } from '../event/view.ts'
 import type { TransactionOptions } from '../storage/adapter.ts'
 import { deleteItem } from './delete.ts'
 import { filterAsRows, filterAsText, filterWithHandlers, hasFilterHandlers } from './filter.ts'
@@ -29,7 +30,7 @@ export async function runEvent(
   const mode = event.type === 'Filter' ? 'read' : 'write'
   const options = { mode, brief: isBrief(runtime, event.collection) } as const
   const work = (running: Running) => runNested(event, { runtime, caller, running })
-  return inTransaction(runtime, options, work, (rejected) => rejected)
+  return inTransaction(runtime, options, work, (undo) => rejectionFor(caller, undo))
 }
 
 /**
@@ -45,7 +46,7 @@ export async function runNested(event: DataEvent, terms: Terms): Promise<Outcome
     const outcome = await dispatch(event, { ...terms, running: { ...running, depth: depth + 1 } })
     if (outcome.type !== 'rejected' || log.writes === writes) return outcome
     // What a handler wanted to save is no echo for the consumer.
-    throw new Undo(depth === 0 ? outcome : { ...outcome, echo: undefined })
+    throw new Undo(depth === 0 ? outcome : { ...outcome, echo: undefined }, event.collection)
   } catch (error) {
     if (log.writes !== writes) log.failure ??= { error }
     throw error
@@ -60,7 +61,7 @@ export async function inTransaction<Result>(
   runtime: Runtime,
   options: TransactionOptions,
   work: (running: Running) => Promise<Result>,
-  undone: (rejected: RejectedOutcome) => Result,
+  undone: (undo: Undo) => Result,
 ): Promise<Result> {
   const log: Running['log'] = { writes: 0, committed: [] }
   try {
@@ -72,9 +73,21 @@ export async function inTransaction<Result>(
     for (const announce of log.committed) announce()
     return result
   } catch (error) {
-    if (error instanceof Undo) return undone(error.rejected)
+    if (error instanceof Undo) return undone(error)
     throw error
   }
+}
+
+/**
+ * A rejection as the caller of the outermost event may see it: the event that was rejected may be one
+ * that a handler invoked with the rights of the host.
+ */
+export function rejectionFor(
+  { principal }: Caller,
+  { rejected, collection }: Undo,
+): RejectedOutcome {
+  const validations = entriesShownTo(principal, collection, rejected.validations)
+  return { ...rejected, validations }
 }
 
 function dispatch(event: DataEvent, terms: Terms): Promise<Outcome> {

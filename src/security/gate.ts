@@ -3,6 +3,7 @@ import { isServiceError, ServiceError } from '../errors.ts'
 import type { Credentials } from '../event/request.ts'
 import type { RefusalReason, Report } from '../observation.ts'
 import type { MaybePromise } from '../storage/adapter.ts'
+import { isThenable } from '../thenable.ts'
 import type { Limiting } from './limiting.ts'
 import type { Credential, Refused, SecurityHouse, SecurityProvider } from './provider.ts'
 import {
@@ -84,8 +85,8 @@ export function openGate({ providers, anyone, house, limiting, report }: GatePar
     for (let index = from; index < asked.length; index++) {
       const provider = asked[index] as SecurityProvider
       const answer = provider.identify(credential, house)
-      if (answer instanceof Promise) {
-        return answer.then((late) => {
+      if (isThenable(answer)) {
+        return Promise.resolve(answer).then((late) => {
           const found = effective(provider, late)
           return isPrincipal(found)
             ? found
@@ -146,11 +147,23 @@ const disabled: Refused = Object.freeze({ refused: 'provider-disabled' satisfies
 
 // A provider that is disabled may still tell why it refuses, but nobody comes in through it.
 function effective(
-  { enabled }: SecurityProvider,
+  { name, enabled }: SecurityProvider,
   answer: Principal | Refused | undefined,
 ): Principal | Refused | undefined {
   if (!isPrincipal(answer)) return answer
+  requireWhole(answer, name)
   return enabled === false ? disabled : fromOutside(answer)
+}
+
+// Code of the host: what is no refusal is not yet a caller.
+function requireWhole(answer: unknown, provider: string): void {
+  const { user, roles, attributes } = answer as Partial<Record<string, unknown>>
+  const hasUser = user === null || typeof user === 'string'
+  if (hasUser && Array.isArray(roles) && typeof attributes === 'object' && attributes !== null)
+    return
+  throw new TypeError(
+    `The provider ${provider} must answer with a principal, a refusal or undefined: make principals with principal().`,
+  )
 }
 
 // Whatever a provider answers, no request has the rights of the host.

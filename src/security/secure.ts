@@ -20,6 +20,7 @@ import type {
   SecurityProvider,
 } from './provider.ts'
 import { credentialRemover } from './query.ts'
+import { isThenable } from '../thenable.ts'
 import type { Account, FindUser, User, UserLookup, Users } from './users/user-store.ts'
 
 /** What the security of a service is made of. */
@@ -93,9 +94,11 @@ const noKeys: KeyLog = Object.freeze({
   flush: () => Promise.resolve(),
 })
 
-// What the host answers has no password of ours.
-function withoutPassword(user: User | undefined): Account | undefined {
-  return user && { ...user, password: null }
+// What the host answers has no password of ours; it may be an object with getters, or null for nobody.
+function withoutPassword(found: User | null | undefined): Account | undefined {
+  if (found === undefined || found === null) return undefined
+  const { user, enabled, roles, attributes } = found
+  return { user, enabled, roles, attributes, password: null }
 }
 
 function hostUsers(find: FindUser | undefined): UserLookup {
@@ -103,7 +106,8 @@ function hostUsers(find: FindUser | undefined): UserLookup {
   return {
     find: (user) => {
       const found = find(user)
-      return found instanceof Promise ? found.then(withoutPassword) : withoutPassword(found)
+      if (!isThenable(found)) return withoutPassword(found)
+      return Promise.resolve(found).then(withoutPassword)
     },
   }
 }

@@ -1,0 +1,105 @@
+import { expect, test } from 'vitest'
+import { runInNewContext } from 'node:vm'
+import {
+  createService,
+  defineCollection,
+  memoryStorage,
+  principal,
+  text,
+  type FindUser,
+  type User,
+} from '../../../src/index.ts'
+import { apiKeys } from '../../../src/security/index.ts'
+import { stage, tiny, type Verdict } from '../gate/stage.ts'
+
+const eve = { headers: { 'x-ticket': 'eve' } }
+const refused = { refused: 'unknown' } as const
+
+/** What resolves to a value and is no promise of this realm: those of query builders, and of others. */
+const later: Readonly<Record<string, <Value>(value: Value) => Promise<Value>>> = {
+  'a thenable': (value) =>
+    // eslint-disable-next-line unicorn/no-thenable -- That is what it is about.
+    ({ then: (accept: (value: unknown) => void) => accept(value) }) as never,
+  'a promise of another realm': (value) =>
+    (runInNewContext('(value) => Promise.resolve(value)') as (value: unknown) => never)(value),
+}
+
+test.each(Object.entries(later))('a refusal that comes as %s is a refusal', async (_, wrap) => {
+  for (const answer of [refused, undefined]) {
+    const { refusal, reports } = stage([tiny('one', { answer: () => wrap<Verdict>(answer) })])
+    expect(await refusal(eve)).toMatchObject({ status: 401 })
+    expect(reports()).toMatchObject([{ type: 'credential-refused', reason: 'unknown' }])
+  }
+})
+
+test.each(Object.entries(later))('a caller that comes as %s is the caller', async (_, wrap) => {
+  const { ask } = stage([tiny('one', { answer: () => wrap<Verdict>(principal('ann')) })])
+  expect(await ask(eve)).toMatchObject({ user: 'ann' })
+})
+
+test.each([{}, [], { user: 'ann' }, { user: 1, roles: [], attributes: {} }, null, true])(
+  'what is neither a principal nor a refusal lets nobody in: %j',
+  async (answer) => {
+    for (const given of [answer, Promise.resolve(answer)]) {
+      const { ask } = stage([tiny('one', { answer: () => given as never })])
+      await expect(ask(eve)).rejects.toThrow(TypeError)
+    }
+  },
+)
+
+test('roles that are one text are not searched for the names of roles', async () => {
+  const answer = () => ({ ...principal('ann'), roles: 'Salesman' as never })
+  await expect(stage([tiny('one', { answer })]).ask(eve)).rejects.toThrow(TypeError)
+})
+
+async function statusFor(find: FindUser): Promise<number> {
+  const notes = defineCollection({ key: 'name', fields: { name: text() } })
+  let known = true
+  const service = createService({
+    applications: { desk: { collections: { notes } } },
+    storage: memoryStorage(),
+    security: apiKeys({ name: 'API Key' }),
+    users: (name) =>
+      known ? { user: name, enabled: true, roles: [], attributes: {} } : find(name),
+  })
+  const { key } = await service.keys.create({ user: 'ann' })
+  known = false
+  const { status } = await service.handle({
+    method: 'GET',
+    target: '/rest/v1/desk/notes',
+    header: (name) => (name === 'x-api-key' ? key : undefined),
+    secure: true,
+    peer: undefined,
+    body: () => Promise.resolve(new Uint8Array()),
+    signal: undefined,
+  })
+  await service.close()
+  return status
+}
+
+const ann: User = { user: 'ann', enabled: true, roles: [], attributes: {} }
+
+test.each(Object.entries(later))('users of the host may come as %s', async (_, wrap) => {
+  expect(await statusFor(() => wrap<User | undefined>(ann))).toBe(200)
+  expect(await statusFor(() => wrap<User | undefined>(undefined))).toBe(401)
+  expect(await statusFor(() => wrap<User | undefined>({ ...ann, enabled: false }))).toBe(401)
+})
+
+test('users of the host may be objects with getters, and null is nobody', async () => {
+  class Person {
+    get user() {
+      return 'ann'
+    }
+    get enabled() {
+      return true
+    }
+    get roles() {
+      return []
+    }
+    get attributes() {
+      return {}
+    }
+  }
+  expect(await statusFor(() => new Person())).toBe(200)
+  expect(await statusFor(() => null as never)).toBe(401)
+})
