@@ -17,7 +17,13 @@ import { replyWriter } from './http/write.ts'
 import { inProcess, type InProcess } from './in-process.ts'
 import { completeOptions, type ServiceOptions } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
-import { decodePath, originForm, splitTarget, type ResourcePath } from './protocol/path.ts'
+import {
+  applicationOf,
+  decodePath,
+  originForm,
+  splitTarget,
+  type ResourcePath,
+} from './protocol/path.ts'
 import { decodeQuery } from './protocol/query.ts'
 import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import { publish } from './publication.ts'
@@ -91,6 +97,10 @@ export function createService<const Applications extends ApplicationDefinitions>
       closing === undefined
         ? handle(request).catch(refuse)
         : Promise.resolve(refuse(unavailable('closing'))),
+    serves: (target) => {
+      const application = applicationOf(splitTarget(originForm(target)).path)
+      return application !== undefined && Object.hasOwn(applications, application)
+    },
     ready: async () => storageOpen(),
     keys: security.keys,
     users: security.users,

@@ -36,4 +36,9 @@ export interface ServiceReply {
 export interface RequestHandler {
   /** Answers a request. Never rejects. */
   handle(request: ServiceRequest): Promise<ServiceReply>
+  /**
+   * Whether a target, after the mount's prefix, lies in a published application: `/rest/v1/<application>`
+   * and what is below. A binding that shares its paths with the host hands all others on.
+   */
+  serves(target: string): boolean
 }

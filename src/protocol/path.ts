@@ -46,6 +46,13 @@ export function decodePath(path: string): ResourcePath {
   return { application, collection, key: key === undefined ? undefined : segments[2] }
 }
 
+/** The application that a raw path lies in, whatever else is wrong with it; undefined outside of all. */
+export function applicationOf(path: string): string | undefined {
+  if (!path.startsWith(pathRoot)) return undefined
+  const [segment = ''] = path.slice(pathRoot.length).split('/')
+  return decodePercent(segment)
+}
+
 /** Writes a path; `key` is an encoded key of `encodeKey`. */
 export function encodePath(path: ResourcePath): string {
   const collection = `${pathRoot}${encodeURIComponent(path.application)}/${encodeURIComponent(path.collection)}`

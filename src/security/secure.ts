@@ -76,7 +76,7 @@ export function secure(parts: SecurityParts): Security {
     cleanQuery: credentialRemover(providers),
     keys:
       keyProviders.length > 0
-        ? createKeyring({ storage, providers: keyProviders, users, now })
+        ? createKeyring({ storage, providers: keyProviders, users, keepsUsers, now })
         : absentKeyring(),
     users: keepsUsers ? own : absentUsers(parts.users !== undefined),
     flush: () => keys.flush(),

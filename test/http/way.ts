@@ -32,6 +32,7 @@ export interface Sent {
 
 /** A service that answers with the way of each request. */
 export const tellWay: RequestHandler = {
+  serves: () => true,
   handle: ({ secure, peer }) =>
     Promise.resolve({
       status: 200,

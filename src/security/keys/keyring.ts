@@ -8,7 +8,8 @@ import { revokeKey } from './key-revocation.ts'
 import { retireKey } from './key-rotation.ts'
 import type { Keyring, KeyRecord, NewKey } from './key-store.ts'
 import type { KeyProvider } from '../provider.ts'
-import { equal, readAllRows } from '../read-rows.ts'
+import type { StorageReader } from '../../storage/adapter.ts'
+import { equal, readAllRows, readRow } from '../read-rows.ts'
 import type { UserLookup } from '../users/user-store.ts'
 
 /** What a keyring is made of. */
@@ -17,6 +18,8 @@ export interface KeyringParts {
   /** The API key providers of the service, in their order. */
   readonly providers: readonly KeyProvider[]
   readonly users: UserLookup
+  /** Whether the storage keeps the users: one who is removed meanwhile gets no key then. Default false. */
+  readonly keepsUsers?: boolean
   readonly now: () => Date
 }
 
@@ -49,10 +52,17 @@ const auditShape = z.strictObject({ keyId: identifier.optional(), user: name.opt
  * The API keys of a service (section 5, D40 to D42), kept through its storage. A key is stored as its
  * hash; the text is in the answer of `create` and `rotate` and nowhere else.
  */
-export function createKeyring({ storage, providers, users, now }: KeyringParts): Keyring {
+export function createKeyring(parts: KeyringParts): Keyring {
+  const { storage, providers, users, keepsUsers = false, now } = parts
   async function requireUser(user: string, place: string): Promise<void> {
-    if ((await users.find(user)) !== undefined) return
-    throw new TypeError(`${place} does not exist: add the user first, or name another`)
+    if ((await users.find(user)) === undefined) throw unknownUser(place)
+  }
+
+  // A removal revokes the keys that there are: the user has to be there still when one is stored.
+  async function requireKept(transaction: StorageReader, user: string): Promise<void> {
+    if (!keepsUsers) return
+    const row = await readRow(transaction, securityCollections.users, [equal('user', user)])
+    if (row === undefined) throw unknownUser('keys.create.user')
   }
 
   return Object.freeze({
@@ -68,6 +78,7 @@ export function createKeyring({ storage, providers, users, now }: KeyringParts):
       const description = given.description === '' ? null : (given.description ?? null)
       const made = makeKey(provider, at, { user: given.user, description, expires })
       await storage.transaction(writing, async (transaction) => {
+        await requireKept(transaction, given.user)
         await transaction.insert(keys, { ...made.stored })
         await recordEvent(transaction, made.stored, { event: 'created' }, at)
       })
@@ -176,6 +187,10 @@ function named(providers: readonly KeyProvider[], wanted: string): readonly KeyP
 
 function choices(providers: readonly KeyProvider[]): string {
   return providers.map((one) => `${one.name} (${one.identifier})`).join(', ')
+}
+
+function unknownUser(place: string): TypeError {
+  return new TypeError(`${place} does not exist: add the user first, or name another`)
 }
 
 function unknownKey(call: string): TypeError {

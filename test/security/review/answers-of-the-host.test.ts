@@ -17,9 +17,7 @@ const refused = { refused: 'unknown' } as const
 
 /** What resolves to a value and is no promise of this realm: those of query builders, and of others. */
 const later: Readonly<Record<string, <Value>(value: Value) => Promise<Value>>> = {
-  'a thenable': (value) =>
-    // eslint-disable-next-line unicorn/no-thenable -- That is what it is about.
-    ({ then: (accept: (value: unknown) => void) => accept(value) }) as never,
+  'a thenable': (value) => ({ then: (accept: (value: unknown) => void) => accept(value) }) as never,
   'a promise of another realm': (value) =>
     (runInNewContext('(value) => Promise.resolve(value)') as (value: unknown) => never)(value),
 }
@@ -86,20 +84,20 @@ test.each(Object.entries(later))('users of the host may come as %s', async (_, w
 })
 
 test('users of the host may be objects with getters, and null is nobody', async () => {
-  class Person {
+  const person: User = {
     get user() {
-      return 'ann'
-    }
+      return ann.user
+    },
     get enabled() {
-      return true
-    }
+      return ann.enabled
+    },
     get roles() {
-      return []
-    }
+      return ann.roles
+    },
     get attributes() {
-      return {}
-    }
+      return ann.attributes
+    },
   }
-  expect(await statusFor(() => new Person())).toBe(200)
+  expect(await statusFor(() => Object.setPrototypeOf({}, person) as User)).toBe(200)
   expect(await statusFor(() => null as never)).toBe(401)
 })

@@ -28,13 +28,13 @@ const people = defineCollection(
       Insert: {
         after: async ({ item, system: host }) => {
           if (item.name === 'ann') return
-          await host.collection('people').update('ann' as never, { salary: '9000' } as never)
+          await host.collection('people').update('ann', { salary: '9000' })
         },
       },
     },
     userDefinedEvents: {
       raise: async ({ system: host }) => {
-        await host.collection('people').update('ann' as never, { salary: '9000' } as never)
+        await host.collection('people').update('ann', { salary: '9000' })
       },
     },
   },
