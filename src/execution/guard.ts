@@ -2,8 +2,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { internal, isServiceError } from '../errors.ts'
 import type { RejectedOutcome } from '../event/outcome.ts'
 import type { Place } from '../observation.ts'
-import { isStorageError, type MaybePromise } from '../storage/adapter.ts'
-import { isThenable } from '../thenable.ts'
+import { isStorageError, isThenable, type MaybePromise } from '../storage/adapter.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Thrown by a handler's `refuse`: its finding is recorded, and the event ends at once. */

@@ -20,7 +20,7 @@ import type {
   SecurityProvider,
 } from './provider.ts'
 import { credentialRemover } from './query.ts'
-import { isThenable } from '../thenable.ts'
+import { isThenable } from '../storage/adapter.ts'
 import type { Account, FindUser, User, UserLookup, Users } from './users/user-store.ts'
 
 /** What the security of a service is made of. */

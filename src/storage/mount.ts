@@ -41,7 +41,8 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     filter: async (collection, query) => homeOf(collection).filter(collection, query),
     version: () => {
       const versions = distinct.map((adapter) => adapter.version?.())
-      return versions.includes(undefined) ? undefined : versions.join()
+      // Joined with commas, two pairs of texts could look the same.
+      return versions.includes(undefined) ? undefined : JSON.stringify(versions)
     },
     ...(textPages && {
       filterText: async (collection, query) => {

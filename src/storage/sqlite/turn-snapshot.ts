@@ -22,6 +22,7 @@ const longestMilliseconds = 1
 export function turnSnapshot(connection: Connection): TurnSnapshot {
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
+  const rollback = connection.command('ROLLBACK')
   const ask = connection.value('PRAGMA data_version')
   let open = false
   let began = 0
@@ -29,10 +30,12 @@ export function turnSnapshot(connection: Connection): TurnSnapshot {
   function end(): void {
     if (!open) return
     open = false
-    try {
-      commit()
-    } catch {
-      // Whatever ended it before: there is nothing to undo.
+    for (const attempt of [commit, rollback]) {
+      try {
+        if (connection.inTransaction()) attempt()
+      } catch {
+        // Reads must not stay in this snapshot: what can't be committed is rolled back.
+      }
     }
   }
 
