@@ -36,7 +36,8 @@ export async function startTls(handler: RequestListener): Promise<TlsServer> {
   }
 }
 
-function makeCertificate(): ReturnType<typeof generate> {
+/** A certificate for localhost, with its key. */
+export function makeCertificate(): ReturnType<typeof generate> {
   return generate([{ name: 'commonName', value: 'localhost' }], {
     keyType: 'ec',
     algorithm: 'sha256',

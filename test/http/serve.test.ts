@@ -1,0 +1,123 @@
+import { once } from 'node:events'
+import { connect } from 'node:net'
+import { expect, test } from 'vitest'
+import {
+  createService,
+  defineCollection,
+  integer,
+  memoryStorage,
+  openAccess,
+} from '../../src/index.ts'
+import { serve, type ServedService, type ServeOptions } from '../../src/http/serve.ts'
+
+const things = defineCollection({ key: 'id', fields: { id: integer() } })
+
+function open(wait: Promise<void> = Promise.resolve()) {
+  return createService({
+    applications: {
+      app: {
+        collections: {
+          things,
+          slow: defineCollection(
+            { key: 'id', fields: { id: integer() } },
+            { events: { Filter: { before: () => wait } } },
+          ),
+        },
+      },
+    },
+    storage: memoryStorage(),
+    security: openAccess(),
+  })
+}
+
+async function started(service: ServedService = open(), options: ServeOptions = {}) {
+  return serve(service, { port: 0, ...options })
+}
+
+test('serves a service at the address that it tells, under its prefix', async () => {
+  const serving = await started(open(), { prefix: '/api' })
+  expect(serving.url).toBe(`http://127.0.0.1:${serving.port}/api`)
+  const answer = await fetch(`${serving.url}/rest/v1/app/things`)
+  expect(await answer.json()).toMatchObject({ items: [], status: 200 })
+  expect((await fetch(`http://127.0.0.1:${serving.port}/live`)).status).toBe(404)
+  await serving.close()
+  await expect(fetch(serving.url)).rejects.toThrow()
+})
+
+test('answers the questions about its health, when it is asked to', async () => {
+  const serving = await started(open(), { health: true })
+  const ask = async (path: string) => {
+    const answer = await fetch(serving.url + path)
+    return [answer.status, await answer.text()]
+  }
+  expect(await ask('/live')).toEqual([200, 'live'])
+  expect(await ask('/ready')).toEqual([200, 'ready'])
+  await serving.close()
+})
+
+test('is not ready while storage can not be opened', async () => {
+  let isOpen = true
+  const service: ServedService = {
+    ...open(),
+    ready: () => (isOpen ? Promise.resolve() : Promise.reject(new Error('gone'))),
+  }
+  const serving = await started(service, { health: true })
+  isOpen = false
+  expect((await fetch(`${serving.url}/ready`)).status).toBe(503)
+  expect((await fetch(`${serving.url}/live`)).status).toBe(200)
+  await serving.close()
+})
+
+test('a stop lets the requests in progress end, and closes connections that are kept alive', async () => {
+  let release = (): void => undefined
+  const serving = await started(open(new Promise((resolve) => (release = resolve))))
+  const socket = connect(serving.port, '127.0.0.1')
+  let received = ''
+  socket.setEncoding('utf8').on('data', (text: string) => (received += text))
+  socket.write('GET /rest/v1/app/slow HTTP/1.1\r\nHost: x\r\n\r\n')
+  await once(socket, 'connect')
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  const closed = serving.close()
+  expect(received).toBe('')
+  release()
+  await once(socket, 'close')
+  expect(received).toMatch(/^HTTP\/1\.1 200 /)
+  await closed
+})
+
+test('a request that does not end is cut off when the grace is over', async () => {
+  const serving = await started(open(), { grace: 50 })
+  const socket = connect(serving.port, '127.0.0.1')
+  socket.on('error', () => undefined)
+  socket.write('POST /rest/v1/app/things HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n')
+  await once(socket, 'connect')
+  await serving.close()
+  expect(socket.destroyed || (await once(socket, 'close'))).toBeTruthy()
+})
+
+test('an abort signal stops it, also one that was aborted before', async () => {
+  const stop = new AbortController()
+  const serving = await started(open(), { signal: stop.signal })
+  stop.abort()
+  await serving.close()
+  await expect(fetch(serving.url)).rejects.toThrow()
+  const late = await started(open(), { signal: stop.signal })
+  await expect(fetch(late.url)).rejects.toThrow()
+})
+
+test('a port that is taken rejects, and closes the service', async () => {
+  const first = await started()
+  const service = open()
+  await expect(started(service, { port: first.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })
+  const { status } = await service.handle({
+    method: 'GET',
+    target: '/rest/v1/app/things',
+    header: () => undefined,
+    secure: true,
+    peer: undefined,
+    signal: undefined,
+    body: async () => new Uint8Array(),
+  })
+  expect(status).toBe(503)
+  await first.close()
+})
