@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { RequestHandler } from '../event/request.ts'
-import { toNodeHandler, type NodeHandler, type NodeHandlerOptions } from './node.ts'
+import { toNodeHandler, type NodeHandler, type NodeHandlerOptions } from './node-handler.ts'
 
 /** A service that can be served: it opens and closes. */
 export interface ServedService extends RequestHandler {

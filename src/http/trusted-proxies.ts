@@ -119,7 +119,7 @@ function blockListOf(entries: readonly unknown[]): BlockList {
 }
 
 /** The address in what a socket or a header says, in its shortest form; undefined if there is none. */
-function addressOf(text: string | undefined): string | undefined {
+export function addressOf(text: string | undefined): string | undefined {
   if (text === undefined || isIPv4(text)) return text
   // A server on all addresses sees every IPv4 client so, and needs nothing that costs more.
   const mapped = unmapped(text)

@@ -3,9 +3,13 @@ import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { toExpressHandler } from '../../src/http/express.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
 import { memoryStorage, type RequestHandler, type StorageAdapter } from '../../src/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { releases, startExpress } from '../http/express-app.ts'
+import { startFastify } from '../http/fastify-app.ts'
+import { honoAnswers, startHono } from '../http/hono-app.ts'
 
 /** A service behind a socket. */
 export interface Host {
@@ -17,6 +21,16 @@ export interface Host {
 export interface Binding {
   readonly name: string
   start(service: RequestHandler): Promise<Host>
+  /** What no setting of the host leaves to the service. Default: nothing. */
+  readonly hostAnswers?: readonly HostAnswer[]
+}
+
+/** A target that a host changes or answers itself, so that the service can't answer as elsewhere. */
+export interface HostAnswer {
+  readonly target: string
+  /** What a GET is answered with. */
+  readonly status: number
+  readonly reason: string
 }
 
 /** A kind of storage, empty each time. */
@@ -26,7 +40,15 @@ export interface Storage {
 }
 
 /** Every way into a service. A new binding is one more row. */
-export const bindings: readonly Binding[] = [{ name: 'node', start: startNode }]
+export const bindings: readonly Binding[] = [
+  { name: 'node', start: startNode },
+  ...releases.map(({ name, express }): Binding => ({
+    name,
+    start: (service) => startExpress(express, toExpressHandler(service, { outside: 'answer' })),
+  })),
+  { name: 'fastify', start: startFastify },
+  { name: 'fetch (hono)', start: startHono, hostAnswers: honoAnswers },
+]
 
 /** Every storage behind a service. A new adapter is one more row. */
 export const storages: readonly Storage[] = [

@@ -9,6 +9,8 @@ async function post(address: string, body: object): Promise<unknown> {
 
 test.each([
   ['smallest.ts', { title: 'Milk', content: 'Two bottles' }, {}],
+  ['express.ts', { title: 'Milk', content: 'Two bottles' }, {}],
+  ['fastify.ts', { title: 'Milk', content: 'Two bottles' }, {}],
   ['from-json.ts', { isbn: '9780000000002', title: 'Spoons' }, { published: null, lent: false }],
 ])('%s serves a collection', async (file, values, completed) => {
   const example = startExample(file, { PORT: String(await freePort()) })

@@ -1,5 +1,6 @@
 import { createRequire } from 'node:module'
 import express, { type Express, type RequestHandler, type Router } from 'express'
+import { afterEach } from 'vitest'
 import { startPlain } from './way.ts'
 
 type BodyParsers = Pick<typeof express, 'json' | 'raw' | 'text' | 'urlencoded'>
@@ -22,4 +23,24 @@ export function startExpress(express: ExpressModule, handler: RequestHandler) {
   const app = express().disable('x-powered-by')
   app.use(handler)
   return startPlain(app, '127.0.0.1')
+}
+
+/** For the tests of one `describe`: apps that listen, and all else that a test has to end. */
+export function apps(express: ExpressModule) {
+  const ends: (() => Promise<unknown>)[] = []
+  afterEach(async () => {
+    for (const end of ends.splice(0).toReversed()) await end()
+  })
+  return {
+    /** Builds an app and returns its port. */
+    begin: async (build: (app: Express) => void): Promise<number> => {
+      const app = express()
+      build(app)
+      const { port, close } = await startPlain(app, '127.0.0.1')
+      ends.push(close)
+      return port
+    },
+    /** Ends something after the test, the last one first. */
+    later: (end: () => Promise<unknown>) => void ends.push(end),
+  }
 }

@@ -1,0 +1,17 @@
+import { fastify } from 'fastify'
+import { createService, defineCollection, memoryStorage, openAccess, text } from 'rowgate'
+import { rowgateFastify } from 'rowgate/fastify'
+
+const port = Number(process.env['PORT'] ?? 8080)
+
+const notes = defineCollection({ key: 'title', fields: { title: text(), content: text() } })
+const service = createService({
+  applications: { desk: { collections: { notes } } },
+  storage: memoryStorage(),
+  security: openAccess(),
+})
+
+const app = fastify()
+await app.register(rowgateFastify, { service, prefix: '/api' })
+const address = await app.listen({ port })
+console.log(`${address}/api/rest/v1/desk/notes`)

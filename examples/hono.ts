@@ -1,0 +1,30 @@
+// A service beside the routes of a Hono application, on Node.
+import { serve, type HttpBindings } from '@hono/node-server'
+import { Hono } from 'hono'
+import { createService, defineCollection, memoryStorage, openAccess, text } from 'rowgate'
+import { toFetchHandler } from 'rowgate/fetch'
+
+const port = Number(process.env['PORT'] ?? 8080)
+
+const notes = defineCollection({ key: 'title', fields: { title: text(), content: text() } })
+const service = createService({
+  applications: { desk: { collections: { notes } } },
+  storage: memoryStorage(),
+  security: openAccess(),
+})
+
+const rest = toFetchHandler<[HttpBindings]>(service, {
+  prefix: '/api',
+  // Whatever is no application of the service is left to the routes below.
+  outside: 'pass',
+  peer: (_request, { incoming }) => incoming.socket.remoteAddress,
+  secure: (_request, { incoming }) => 'encrypted' in incoming.socket,
+})
+
+const app = new Hono<{ Bindings: HttpBindings }>()
+app.use('/api/*', async (c, next) => (await rest(c.req.raw, c.env)) ?? next())
+app.get('/api/hello', (c) => c.text('This route is mine.'))
+
+serve({ fetch: app.fetch, port }, () => {
+  console.log(`http://localhost:${port}/api/rest/v1/desk/notes`)
+})

@@ -1,0 +1,60 @@
+import type { IncomingMessage } from 'node:http'
+import type { Readable } from 'node:stream'
+import type { FastifyReply, FastifyRequest } from 'fastify'
+import { ServiceError } from '../errors.ts'
+import type { ServiceRequest } from '../event/request.ts'
+import { NodeRequest, readIncoming, type IncomingKnowledge } from './incoming.ts'
+import { addressOf } from './trusted-proxies.ts'
+
+/** The streams that hooks of the host have put in the place of bodies, by the message that they came in. */
+export type ReplacedBodies = WeakMap<IncomingMessage, Readable>
+
+const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/
+
+/** A request of Fastify as a service takes it; `target` is the raw one after the prefix. */
+export function serviceRequest(
+  request: FastifyRequest,
+  reply: FastifyReply,
+  target: string,
+  replaced?: ReplacedBodies,
+): ServiceRequest {
+  const knowledge: IncomingKnowledge<IncomingMessage> = {
+    isSecure: () => request.protocol.toLowerCase() === 'https',
+    clientOf: ({ socket }) => addressOf(request.ip) ?? addressOf(socket.remoteAddress),
+    readBody: (incoming, limit) => readBody(incoming, limit, replaced?.get(incoming)),
+  }
+  return new NodeRequest(request.raw, reply.raw, target, knowledge)
+}
+
+/**
+ * Hides a content type that Fastify refuses before it calls a handler: what it takes for no media type,
+ * and QUERY without one. The service looks at the raw header.
+ */
+export function veilContentType(request: FastifyRequest): void {
+  const type = request.headers['content-type']
+  if (type === undefined ? request.method !== 'QUERY' : mediaType.test(type)) return
+  request.headers = { ...request.headers, 'content-type': 'application/octet-stream' }
+}
+
+async function readBody(
+  incoming: IncomingMessage,
+  limit: number,
+  replaced: Readable | undefined,
+): Promise<Uint8Array> {
+  const body = replaced ?? incoming
+  if (incoming.destroyed && !incoming.readableEnded) {
+    throw new ServiceError('MALFORMED_BODY', 'The request body is not complete.')
+  }
+  if (body.readableDidRead) {
+    throw new Error(
+      'The request body was read before the service could read it. A hook that reads bodies must ' +
+        'hand on a stream with all of it, in preParsing.',
+    )
+  }
+  // A stream that another one is piped into does not hear that the client has left.
+  if (replaced !== undefined) incoming.once('close', () => replaced.destroy())
+  const reading = readIncoming(body, limit)
+  // Who paused it would have us wait for ever.
+  body.resume()
+  return reading
+}

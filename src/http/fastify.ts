@@ -1,0 +1,150 @@
+import { METHODS } from 'node:http'
+import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
+import type { RequestHandler, ServiceReply } from '../event/request.ts'
+import { pathRoot } from '../protocol/names.ts'
+import { originForm, splitTarget } from '../protocol/path.ts'
+import { decodePercent } from '../protocol/percent.ts'
+import { serviceRequest, veilContentType, type ReplacedBodies } from './fastify-request.ts'
+
+/** How a service shares the paths under its prefix with the host. */
+export interface FastifyMount {
+  /**
+   * What becomes of a request outside the published applications: `host` hands it on to the host's
+   * not-found handler, `answer` has the service answer it with 404. Default: `host`.
+   */
+  readonly outside?: 'host' | 'answer'
+}
+
+/** What {@link rowgateFastify} is registered with, beside Fastify's own `prefix`. */
+export interface FastifyOptions extends FastifyMount {
+  /** The service to mount. */
+  readonly service: FastifyService
+  /** Whether the service is closed when the app is, after its last request. Default: true. */
+  readonly closeService?: boolean
+}
+
+/** A service that may be closed together with its host. */
+export interface FastifyService extends RequestHandler {
+  close?(): Promise<void>
+}
+
+/** Where {@link answerBadUrls} answers: as the plugin is registered. */
+export interface BadUrlOptions extends FastifyMount {
+  /** The prefix of the plugin and of all scopes around it. Default: none. */
+  readonly prefix?: string
+}
+
+/** A function for Fastify's option `frameworkErrors`. */
+export type FrameworkErrors = (error: Error, request: object, reply: object) => void
+
+/** Where a service is mounted, with all defaults filled in. */
+interface Place {
+  readonly service: RequestHandler
+  readonly prefix: string
+  readonly outside: 'host' | 'answer'
+}
+
+/**
+ * A plugin for Fastify 5: `app.register(rowgateFastify, { service, prefix: '/api' })`. The app's hooks run
+ * around it, and `trustProxy` says who asks and whether it came over TLS (D44). Methods that Node knows
+ * and Fastify does not are made known to the app, so that the service can refuse them (D13). Registering
+ * fails with a TypeError for an option that is not known, and for a prefix that is not taken letter by
+ * letter, such as one with a parameter.
+ */
+export async function rowgateFastify(
+  scope: FastifyInstance,
+  options: FastifyOptions,
+): Promise<void> {
+  const { service, closeService = true } = options
+  const place = placeOf(service, { ...options, prefix: scope.prefix })
+  const replaced: ReplacedBodies = new WeakMap()
+
+  // The service reads a body when it knows that it wants it.
+  scope.removeAllContentTypeParsers()
+  scope.addContentTypeParser('*', (_request, _payload, parsed) => {
+    parsed(null)
+  })
+  for (const method of METHODS) {
+    const known = scope.supportedMethods.includes(method) || method === 'CONNECT'
+    if (!known) scope.addHttpMethod(method)
+  }
+  for (const url of place.outside === 'answer' ? ['/', '/*'] : [`${pathRoot}*`]) {
+    scope.route({
+      url,
+      method: [...scope.supportedMethods],
+      schema: undocumented(),
+      preParsing: (request, _reply, payload, next) => {
+        if (payload !== request.raw) replaced.set(request.raw, payload)
+        veilContentType(request)
+        next(null, payload)
+      },
+      handler: async (request, reply) => {
+        const target = ownTarget(place, request.raw.url)
+        if (target === undefined) {
+          reply.callNotFound()
+          return reply
+        }
+        const answer = await service.handle(serviceRequest(request, reply, target, replaced))
+        // The host's handlerTimeout may have been shorter.
+        return reply.sent ? undefined : respond(reply, answer)
+      },
+    })
+  }
+  if (closeService) scope.addHook('onClose', async () => service.close?.())
+}
+
+/**
+ * Has a service refuse malformed percent-encoding in its own paths, as in `/rest/v1/app/%zz`; Fastify
+ * answers it before any plugin: `fastify({ frameworkErrors: answerBadUrls(service, { prefix: '/api' }) })`.
+ * All other errors are answered as Fastify does it by itself. Throws a TypeError as the plugin does.
+ */
+export function answerBadUrls(
+  service: RequestHandler,
+  options: BadUrlOptions = {},
+): FrameworkErrors {
+  const place = placeOf(service, options)
+  return (error, given, givenReply) => {
+    const request = given as FastifyRequest
+    const reply = givenReply as FastifyReply
+    const target = ownTarget(place, request.raw.url)
+    // No hook of the host has run: nothing may come through but what is refused in any case.
+    if (target === undefined || decodePercent(splitTarget(target).path) !== undefined) {
+      reply.send(error)
+      return
+    }
+    void service.handle(serviceRequest(request, reply, target)).then((answer) => {
+      reply.send(respond(reply, answer))
+    })
+  }
+}
+
+function placeOf(service: RequestHandler, { prefix = '', outside = 'host' }: BadUrlOptions): Place {
+  // Plain JavaScript may give anything.
+  if (!['host', 'answer'].includes(outside)) {
+    throw new TypeError(`outside must be 'host' or 'answer': ${JSON.stringify(outside)}`)
+  }
+  const path = prefix.replace(/\/$/, '')
+  if (!/^(?:\/[\w.~!$&'+,;=@-]+)*$/.test(path)) {
+    throw new TypeError(
+      `The prefix must be the path as it is sent, without parameters, as /api is: ${prefix}`,
+    )
+  }
+  return { service, prefix: path, outside }
+}
+
+/** The target after the prefix; undefined for what the host shall answer. */
+function ownTarget({ service, prefix, outside }: Place, url = ''): string | undefined {
+  const target = originForm(url)
+  const own = target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : '/'
+  return outside === 'answer' || service.serves(own) ? own : undefined
+}
+
+function respond(reply: FastifyReply, { status, headers, body }: ServiceReply): string {
+  reply.code(status).headers(headers)
+  return body
+}
+
+/** What tools that describe an app's routes understand: these are not for them. */
+function undocumented(): FastifySchema & { readonly hide: boolean } {
+  return { hide: true }
+}

@@ -1,0 +1,136 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Socket } from 'node:net'
+import type { Readable } from 'node:stream'
+import type { TLSSocket } from 'node:tls'
+import { ServiceError } from '../errors.ts'
+import type { ServiceReply, ServiceRequest } from '../event/request.ts'
+import { bodyTooLarge } from './read.ts'
+
+/** What a binding knows of the messages of its host beyond their method and headers. */
+export interface IncomingKnowledge<Incoming extends IncomingMessage> {
+  /** Whether a request came over TLS (D44). */
+  isSecure(incoming: Incoming, header: ReadHeader): boolean
+  /** The address of the client, if there is one. */
+  clientOf(incoming: Incoming, header: ReadHeader): string | undefined
+  /** Reads the body, once: `readIncoming`, unless the host may have read it before. */
+  readBody(incoming: Incoming, limit: number): Promise<Uint8Array>
+}
+
+type ReadHeader = (name: string) => string | undefined
+
+/** Reads an incoming message on demand: most requests need two headers and no body. */
+export class NodeRequest<Incoming extends IncomingMessage> implements ServiceRequest {
+  readonly method: string
+  readonly target: string
+  readonly #incoming: Incoming
+  readonly #response: ServerResponse
+  readonly #knowledge: IncomingKnowledge<Incoming>
+  #signal: AbortSignal | undefined
+
+  /** `target` is the raw one after the mount's prefix, with its query. */
+  constructor(
+    incoming: Incoming,
+    response: ServerResponse,
+    target: string,
+    knowledge: IncomingKnowledge<Incoming>,
+  ) {
+    this.method = incoming.method ?? ''
+    this.target = target
+    this.#incoming = incoming
+    this.#response = response
+    this.#knowledge = knowledge
+  }
+
+  get secure(): boolean {
+    return this.#knowledge.isSecure(this.#incoming, this.header)
+  }
+
+  get peer(): string | undefined {
+    return this.#knowledge.clientOf(this.#incoming, this.header)
+  }
+
+  // One signal, however often it is looked at: each one is a listener on the response.
+  get signal(): AbortSignal {
+    if (this.#signal !== undefined) return this.#signal
+    const controller = new AbortController()
+    const response = this.#response
+    if (response.destroyed) controller.abort()
+    response.once('close', () => {
+      if (!response.writableFinished) controller.abort()
+    })
+    this.#signal = controller.signal
+    return controller.signal
+  }
+
+  // A function of its own, so that a provider may take it off. Looking through the raw headers is
+  // cheaper than having Node build its object of all of them.
+  readonly header = (name: string): string | undefined => {
+    const raw = this.#incoming.rawHeaders
+    let found: string | undefined
+    for (let index = 0; index < raw.length; index += 2) {
+      const header = raw[index] as string
+      if (header.length !== name.length || header.toLowerCase() !== name) continue
+      const value = raw[index + 1] as string
+      found = found === undefined ? value : `${found}, ${value}`
+    }
+    return found
+  }
+
+  body(limit: number): Promise<Uint8Array> {
+    return this.#knowledge.readBody(this.#incoming, limit)
+  }
+}
+
+/**
+ * Reads the body of a message that nobody read before. Rejects with BODY_TOO_LARGE above `limit` bytes,
+ * with MALFORMED_BODY when the client leaves, and with an Error when there is nothing left to read.
+ */
+export function readIncoming(incoming: Readable, limit: number): Promise<Uint8Array> {
+  if (incoming.readableEnded || incoming.destroyed) {
+    return Promise.reject(new Error('The request body was read before the service could read it.'))
+  }
+  return new Promise((resolve, reject) => {
+    const chunks: Uint8Array[] = []
+    let length = 0
+    const settle = (act: () => void) => {
+      incoming.off('data', take).off('end', finish).off('error', leave).off('close', leave)
+      act()
+    }
+    const take = (chunk: Uint8Array) => {
+      length += chunk.length
+      chunks.push(chunk)
+      if (length <= limit) return
+      settle(() => {
+        reject(bodyTooLarge(limit))
+      })
+      incoming.resume()
+    }
+    const finish = () => {
+      settle(() => {
+        resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
+      })
+    }
+    // Whoever left before the end of the request does not read this answer.
+    const leave = () => {
+      settle(() => {
+        reject(new ServiceError('MALFORMED_BODY', 'The request body is not complete.'))
+      })
+    }
+    incoming.on('data', take).on('end', finish).on('error', leave).on('close', leave)
+  })
+}
+
+/** Writes a reply, unless the client has left or somebody answered before. */
+export function writeReply(response: ServerResponse, reply: ServiceReply): void {
+  if (response.destroyed || response.headersSent) return
+  response.writeHead(reply.status, {
+    ...reply.headers,
+    'Content-Length': Buffer.byteLength(reply.body),
+  })
+  response.end(reply.body)
+}
+
+/** Whether a socket is one of TLS. */
+export function isEncrypted(socket: Socket & Partial<Pick<TLSSocket, 'encrypted'>>): boolean {
+  return socket.encrypted === true
+}

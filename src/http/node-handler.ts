@@ -1,0 +1,68 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { RequestHandler } from '../event/request.ts'
+import { originForm } from '../protocol/path.ts'
+import {
+  isEncrypted,
+  NodeRequest,
+  readIncoming,
+  writeReply,
+  type IncomingKnowledge,
+} from './incoming.ts'
+import { trustedProxies, type ProxyOptions } from './trusted-proxies.ts'
+
+/** Where a service is mounted in a Node server, and which proxies in front of it are believed. */
+export interface NodeHandlerOptions extends ProxyOptions {
+  /** The path in front of `/rest/v1`, such as `/api`. Default: none. */
+  readonly prefix?: string
+}
+
+/**
+ * A request listener for `node:http` and `node:https`. With `next` (connect-style hosts) it is called
+ * for paths outside the prefix; without, they are answered with 404.
+ */
+export type NodeHandler = (
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  next?: () => void,
+) => void
+
+/**
+ * Mounts a service in a Node server: `createServer(toNodeHandler(service))`. Throws a TypeError for
+ * a prefix that does not start with a slash or ends with one, for a trusted proxy that is no address
+ * or range of addresses, and for a forwarded header that is no header's name.
+ */
+export function toNodeHandler(
+  service: RequestHandler,
+  options: NodeHandlerOptions = {},
+): NodeHandler {
+  const { prefix = '' } = options
+  if (prefix !== '' && !/^\/.*[^/]$/.test(prefix)) {
+    throw new TypeError(
+      `The prefix must start with a slash and not end with one, as /api does: ${prefix}`,
+    )
+  }
+  const knowledge = knowledgeOf(options)
+  return (incoming, response, next) => {
+    const target = originForm(incoming.url ?? '')
+    const inside = target.startsWith(`${prefix}/`)
+    if (!inside && next !== undefined) {
+      next()
+      return
+    }
+    const own = inside ? target.slice(prefix.length) : '/'
+    const request = new NodeRequest(incoming, response, own, knowledge)
+    void service.handle(request).then((reply) => {
+      writeReply(response, reply)
+    })
+  }
+}
+
+function knowledgeOf(options: ProxyOptions): IncomingKnowledge<IncomingMessage> {
+  const proxies = trustedProxies(options)
+  return {
+    isSecure: ({ socket }, header) =>
+      isEncrypted(socket) || proxies.sayHttps(socket.remoteAddress, header),
+    clientOf: ({ socket }, header) => proxies.clientOf(socket.remoteAddress, header),
+    readBody: readIncoming,
+  }
+}
