@@ -1,4 +1,3 @@
-// A service beside the routes of an Express application, of version 4 or 5.
 import express from 'express'
 import { createService, defineCollection, memoryStorage, openAccess, text } from 'rowgate'
 import { toExpressHandler } from 'rowgate/express'
@@ -14,9 +13,6 @@ const service = createService({
 
 const app = express()
 app.use('/api', toExpressHandler(service))
-app.get('/', (_request, response) => {
-  response.json({ hello: 'This route is mine.' })
-})
 app.listen(port, () => {
   console.log(`http://localhost:${port}/api/rest/v1/desk/notes`)
 })
