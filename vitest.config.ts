@@ -1,3 +1,4 @@
+import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { entries, root } from './.ci/entries.ts'
 
@@ -11,6 +12,8 @@ export default defineConfig({
   test: {
     include: ['test/**/*.test.ts'],
     pool: 'forks',
+    // Much of the work is waiting for sockets, disks and processes: one worker leaves a core idle.
+    maxWorkers: Math.max(2, availableParallelism() - 1),
     testTimeout: 20_000,
     hookTimeout: 20_000,
     dangerouslyIgnoreUnhandledErrors: false,
