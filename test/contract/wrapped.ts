@@ -33,6 +33,8 @@ function watchedStorage(storage: StorageAdapter, watch: Watch): StorageAdapter {
   }
   return {
     ...storage,
+    // Every look-up is to be seen, and what can't be reached tells no version.
+    version: () => undefined,
     filter: (collection, query) =>
       watching(nameOf(collection), () => storage.filter(collection, query)),
     ...(filterText && {

@@ -98,9 +98,9 @@ describe.each(releases)('mounts in $name', ({ express }) => {
     for (const doubled of [
       `/${at}${names}`,
       `${at}/${names}`,
-      `${at.replaceAll('/', '//')}${names}`,
+      `${at.slice(0, 1)}${at.slice(1).replaceAll('/', '//')}${names}`,
     ]) {
-      if (doubled !== names) expect((await get(port, doubled)).body).toHaveProperty('mine')
+      if (doubled !== at + names) expect((await get(port, doubled)).body).toHaveProperty('mine')
     }
     expect((await get(port, `http://evil.example${at}/${names}`)).body).toHaveProperty('mine')
     expect((await get(port, `/x${at}${names}`)).body).toHaveProperty('mine')

@@ -45,6 +45,7 @@ describe('what is left of a body', () => {
 
   test.each<readonly [string, ParsedRequest, string]>([
     ['kept bytes before all', { rawBody: Buffer.from('[1]'), body: { a: 1 } }, '[1]'],
+    ['kept bytes before text', { rawBody: Buffer.from('[2]'), body: '[1]' }, '[2]'],
     [
       'kept text before what was parsed',
       { rawBody: '{"a":1,"a":2}', body: { a: 2 } },
