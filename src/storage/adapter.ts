@@ -109,7 +109,8 @@ export interface StorageAdapter extends StorageReader {
   /**
    * Optional. Tells whether anything may have changed: the answer differs after every commit, by
    * whatever process, that a read which begins now could see. It is asked once a request, so it MUST
-   * be cheap; undefined: storage can't tell, as when it can't be reached. Without it, users and keys are read for each request.
+   * be cheap; undefined: storage can't tell, as when it can't be reached. Without it, users and keys
+   * are read for each request.
    */
   version?(): string | number | undefined
   /**
