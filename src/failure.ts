@@ -1,6 +1,6 @@
 import { internal, isServiceError, ServiceError, unavailable } from './errors.ts'
 import type { Observation, Report } from './observation.ts'
-import { isStorageError } from './storage/adapter.ts'
+import { isStorageError, isThenable } from './storage/adapter.ts'
 
 /** The host's report, which can't do harm: a host whose report fails has nobody left to tell. */
 export function harmless(given: Report): Report {
@@ -8,7 +8,7 @@ export function harmless(given: Report): Report {
   return (observation) => {
     try {
       const told = tell(observation)
-      if (told instanceof Promise) told.catch(() => undefined)
+      if (isThenable(told)) Promise.resolve(told).catch(() => undefined)
     } catch {}
   }
 }

@@ -1,7 +1,6 @@
 import { z } from 'zod'
 import type { ApplicationDefinitions } from './definition/application.ts'
-import { explain } from './definition/check.ts'
-import { mistaken, type Mistake } from './definition/mistake.ts'
+import { checkOptions } from './definition/check.ts'
 import type { Report } from './observation.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
 import type { Limiter, Limits } from './security/limiter.ts'
@@ -103,13 +102,7 @@ const shape = z.strictObject({
 
 /** Checks the options of a service. Throws a TypeError that lists every mistake. */
 export function completeOptions(options: ServiceOptions<ApplicationDefinitions>): CompleteOptions {
-  const result = shape.safeParse(options)
-  if (!result.success) {
-    const mistakes: readonly Mistake[] = result.error.issues.flatMap((issue) =>
-      explain(issue, ['options']),
-    )
-    throw mistaken(mistakes)
-  }
+  checkOptions('options', shape, options)
   return {
     brand: defaultBrand,
     serviceVersion: defaultServiceVersion,

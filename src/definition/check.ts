@@ -21,6 +21,17 @@ export function checkApplications(
   return applications as ApplicationDefinitions
 }
 
+/** Checks options. Throws one TypeError that lists every mistake, with its place below `root`. */
+export function checkOptions<Options>(
+  root: string,
+  shape: z.ZodType<Options>,
+  given: unknown,
+): Options {
+  const result = shape.safeParse(given)
+  if (result.success) return result.data
+  throw mistaken(result.error.issues.flatMap((issue) => explain(issue, [root])))
+}
+
 /** A zod issue in the words of a developer. */
 export function explain(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): readonly Mistake[] {
   const place = [...root, ...issue.path].map(String).join('.')

@@ -42,6 +42,19 @@ const asText: Pick<FieldType, 'jsonType' | 'store' | 'storeText' | 'filterable' 
   searchable: true,
 }
 
+/** Whether a text is a UUID, in either case. */
+export function isUuid(text: string): boolean {
+  return uuidForm.test(text)
+}
+
+/** Whether a value of any kind is one of a field: of its JSON type, and accepted by its type. */
+export function isValueOf(field: Field, value: unknown): boolean {
+  const { jsonType, accepts } = fieldTypes[field.type]
+  const isOfType = jsonType === undefined || typeof value === jsonType
+  const isLoose = field.type === 'bigint' && typeof value === 'number'
+  return (isOfType || isLoose) && accepts(value as Json, field)
+}
+
 /** Every field type by name. */
 export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   text: {

@@ -31,9 +31,13 @@ export function principal(user: string, rest: Partial<Omit<Principal, 'user'>> =
 function freeze(given: Partial<Principal> & Pick<Principal, 'user'>): Principal {
   return Object.freeze({
     user: given.user,
-    roles: Object.freeze([...(given.roles ?? [])]),
-    attributes: Object.freeze({ ...given.attributes }),
+    roles: frozen(given.roles) ?? Object.freeze([...(given.roles ?? [])]),
+    attributes: frozen(given.attributes) ?? Object.freeze({ ...given.attributes }),
     provider: given.provider ?? null,
     keyId: given.keyId ?? null,
   })
+}
+
+function frozen<Value extends object>(value: Value | undefined): Value | undefined {
+  return value !== undefined && Object.isFrozen(value) ? value : undefined
 }

@@ -1,6 +1,5 @@
 import type { CollectionDefinition } from './collection.ts'
-import type { Field } from './field.ts'
-import { fieldTypes } from './field-type.ts'
+import { fieldTypes, isValueOf } from './field-type.ts'
 import type { PublishedEventName } from './handler.ts'
 import type { Mistake } from './mistake.ts'
 import { publishableEvents } from './published.ts'
@@ -43,11 +42,4 @@ export function rightsMistakes({
     }
   }
   return mistakes
-}
-
-function isValueOf(field: Field, value: string | number | boolean | undefined): boolean {
-  const { jsonType, accepts } = fieldTypes[field.type]
-  const isOfType = jsonType === undefined || typeof value === jsonType
-  const isLoose = field.type === 'bigint' && typeof value === 'number'
-  return (isOfType || isLoose) && accepts(value as string | number | boolean, field)
 }

@@ -1,4 +1,4 @@
-import { itemValue } from '../definition/field-type.ts'
+import { isValueOf, itemValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ItemValues } from './query.ts'
@@ -7,9 +7,7 @@ import { stored } from './submitted.ts'
 /** The canonical form of a value that host code produced. Throws a TypeError for a wrong type. */
 export function acceptedType(field: PublishedField, value: unknown): Json {
   const { kind, definition } = field
-  const rightJson = kind.jsonType === undefined || typeof value === kind.jsonType
-  const loose = field.type === 'bigint' && typeof value === 'number'
-  if ((!rightJson && !loose) || !kind.accepts(value as Json, definition)) {
+  if (!isValueOf(definition, value)) {
     throw new TypeError(`The value of ${field.name} must be ${kind.mustBe(definition)}.`)
   }
   return itemValue(field.type, stored(field, value as Json))

@@ -17,6 +17,15 @@ export function accepted<Value>(test: (value: unknown) => boolean, advice: strin
   return z.custom<Value>(test, { error: advice })
 }
 
+/** True or false. */
+export const flag = accepted<boolean>(
+  (value) => typeof value === 'boolean',
+  'must be true or false',
+)
+
+/** The priority of a provider (D43). */
+export const priority = accepted<number>(Number.isSafeInteger, 'must be a whole number')
+
 /** A text of one line: `least` to `most` characters, well-formed and without control characters. */
 export function line(least: number, most: number) {
   return accepted<string>(

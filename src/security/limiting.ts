@@ -2,6 +2,7 @@ import type { Principal } from '../definition/principal.ts'
 import { ServiceError } from '../errors.ts'
 import type { Credentials } from '../event/request.ts'
 import type { Report } from '../observation.ts'
+import { keepLatest } from './keep-latest.ts'
 import type { Limiter, Limits } from './limiter.ts'
 
 /** The limits of a service at work (D28). */
@@ -38,9 +39,7 @@ export function applyLimits(
   }
 
   function block(client: string, milliseconds: number): void {
-    blocked.delete(client)
-    if (blocked.size >= mostBlocked) blocked.delete(blocked.keys().next().value as string)
-    blocked.set(client, now().getTime() + milliseconds)
+    keepLatest(blocked, client, now().getTime() + milliseconds, mostBlocked)
   }
 
   return {

@@ -1,5 +1,13 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Condition, Row, SortField, StoragePage, StorageReader } from '../storage/adapter.ts'
+import {
+  whenDone,
+  type Condition,
+  type MaybePromise,
+  type Row,
+  type SortField,
+  type StoragePage,
+  type StorageReader,
+} from '../storage/adapter.ts'
 import type { SecurityStorage } from './collections.ts'
 
 const pageSize = 500
@@ -34,6 +42,21 @@ export async function readPages(
   }
 }
 
+/** Finds the row with a key, synchronously where storage is: what of the query can be is made once. */
+export function rowFinder(
+  storage: SecurityStorage,
+  collection: PublishedCollection,
+  select: readonly string[] = collection.allNames,
+): (key: string) => MaybePromise<Row | undefined> {
+  const [field = ''] = collection.key.map(({ name }) => name)
+  const sort: readonly SortField[] = Object.freeze([{ field, descending: false }])
+  return (key) => {
+    const conditions = [equal(field, key)]
+    const query = { conditions, search: null, sort, limit: 1, offset: 0, select, count: false }
+    return whenDone(storage.filter(collection, query), firstRow)
+  }
+}
+
 /** The first row that meets the conditions, by the collection's key. */
 export async function readRow(
   reader: StorageReader,
@@ -48,8 +71,7 @@ export async function readRow(
   return firstRow(await reader.filter(collection, { ...query, select: collection.allNames }))
 }
 
-/** The first row of a page. */
-export function firstRow({ rows }: StoragePage): Row | undefined {
+function firstRow({ rows }: StoragePage): Row | undefined {
   return rows[0]
 }
 

@@ -17,6 +17,14 @@ export function isThenable<Value>(value: MaybePromise<Value>): value is Promise<
   )
 }
 
+/** Goes on with a value: now, or when it has come. */
+export function whenDone<Value, Result>(
+  value: MaybePromise<Value>,
+  next: (value: Value) => MaybePromise<Result>,
+): MaybePromise<Result> {
+  return isThenable(value) ? Promise.resolve(value).then(next) : next(value)
+}
+
 export type { Condition, Row, SortField, StorageQuery } from '../event/query.ts'
 export { searchText } from '../event/search.ts'
 

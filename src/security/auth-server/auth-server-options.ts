@@ -1,8 +1,7 @@
 import type { JSONWebKeySet } from 'jose'
 import { z } from 'zod'
-import { explain } from '../../definition/check.ts'
-import { mistaken } from '../../definition/mistake.ts'
-import { accepted, line } from '../check-call.ts'
+import { checkOptions } from '../../definition/check.ts'
+import { accepted, flag, line, priority } from '../check-call.ts'
 
 // None of them verifies with a secret: a public key must never be taken for one.
 const known = [
@@ -59,13 +58,12 @@ export interface AuthServerOptions {
   readonly cooldown?: number
 }
 
-const flag = accepted<boolean>((value) => typeof value === 'boolean', 'must be true or false')
 const claim = line(1, 200)
 const audience = line(1, 1000)
 
 const shape = z.strictObject({
   name: line(1, 200).default('Auth server'),
-  priority: accepted<number>(Number.isSafeInteger, 'must be a whole number').default(70),
+  priority: priority.default(70),
   enabled: flag.default(true),
   issuer: line(1, 1000),
   audience: accepted<string | readonly string[]>(
@@ -97,9 +95,7 @@ export type CompleteAuthServer = z.infer<typeof shape>
 
 /** Checks the options of a provider. Throws a TypeError that lists every mistake. */
 export function completeAuthServer(options: unknown): CompleteAuthServer {
-  const result = shape.safeParse(options)
-  if (result.success) return result.data
-  throw mistaken(result.error.issues.flatMap((issue) => explain(issue, ['authServer'])))
+  return checkOptions('authServer', shape, options)
 }
 
 function number(unit: string, least: number, most: number) {

@@ -1,4 +1,4 @@
-import type { Principal } from '../../definition/principal.ts'
+import { principal, type Principal } from '../../definition/principal.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { completeAuthServer, type AuthServerOptions } from './auth-server-options.ts'
 import { readClaims } from './bearer-claims.ts'
@@ -34,7 +34,8 @@ export function authServer(options: AuthServerOptions): SecurityProvider {
       const caller = readClaims(checked.claims, complete)
       if (caller === undefined) return malformed
       if (users === 'known') return admitUser(await house.users.find(caller.user), name)
-      return Object.freeze({ ...caller, provider: name, keyId: null })
+      const { user, roles, attributes } = caller
+      return principal(user, { roles, attributes, provider: name })
     },
   } satisfies SecurityProvider)
 }

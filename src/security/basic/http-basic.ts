@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { explain } from '../../definition/check.ts'
-import { mistaken } from '../../definition/mistake.ts'
+import { checkOptions } from '../../definition/check.ts'
 import type { MaybePromise } from '../../storage/adapter.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { decodeBasic, type BasicCredentials } from './basic-credentials.ts'
-import { accepted, line } from '../check-call.ts'
+import { accepted, flag, line, priority } from '../check-call.ts'
 import { authorizationFinder } from '../find-authorization.ts'
 import { passwordChecks } from './password-checks.ts'
 import { costBounds, defaultCost, isAffordable, type PasswordCost } from './password.ts'
@@ -36,12 +35,11 @@ export interface HttpBasicOptions {
   readonly waiting?: number
 }
 
-const flag = accepted<boolean>((value) => typeof value === 'boolean', 'must be true or false')
 const realmForm = /^[\x20-\x7e]{1,200}$/
 
 const shape = z.strictObject({
   name: line(1, 200).default('HTTP Basic'),
-  priority: accepted<number>(Number.isSafeInteger, 'must be a whole number').default(60),
+  priority: priority.default(60),
   enabled: flag.default(true),
   realm: accepted<string>(
     (value) => typeof value === 'string' && realmForm.test(value),
@@ -70,7 +68,11 @@ const shape = z.strictObject({
  * lists every mistake in the options.
  */
 export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
-  const { name, priority, enabled, realm, allowInsecureHttp, verify, ...work } = complete(options)
+  const { name, priority, enabled, realm, allowInsecureHttp, verify, ...work } = checkOptions(
+    'httpBasic',
+    shape,
+    options,
+  )
   const { hash, check } = passwordChecks(work)
 
   async function isRight(
@@ -111,12 +113,6 @@ function saysTrue(answer: unknown): boolean {
 
 function wrong({ user }: Account): Refused {
   return { refused: 'unknown', user }
-}
-
-function complete(options: unknown): z.infer<typeof shape> {
-  const result = shape.safeParse(options)
-  if (result.success) return result.data
-  throw mistaken(result.error.issues.flatMap((issue) => explain(issue, ['httpBasic'])))
 }
 
 function wholeNumber(least: number, most: number) {

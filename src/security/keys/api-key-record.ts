@@ -1,7 +1,8 @@
 import { z } from 'zod'
-import { explain } from '../../definition/check.ts'
+import { checkOptions } from '../../definition/check.ts'
+import { isUuid } from '../../definition/field-type.ts'
 import { mistaken, type Mistake } from '../../definition/mistake.ts'
-import { accepted, line, minutes } from '../check-call.ts'
+import { accepted, flag, line, minutes, priority } from '../check-call.ts'
 import { headerName } from './header-name.ts'
 import { sha256 } from './key-text.ts'
 
@@ -56,16 +57,13 @@ export interface ApiKeyOptions {
   readonly properties?: Partial<ApiKeyProperties>
 }
 
-const uuidForm = /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i
-const flag = accepted<boolean>((value) => typeof value === 'boolean', 'must be true or false')
-
 const shape = z.strictObject({
   name: line(1, 200),
   type: accepted<'api_key'>((value) => value === 'api_key', 'must be api_key').optional(),
-  priority: accepted<number>(Number.isSafeInteger, 'must be a whole number').default(50),
+  priority: priority.default(50),
   enabled: flag.default(true),
   identifier: accepted<string>(
-    (value) => typeof value === 'string' && uuidForm.test(value),
+    (value) => typeof value === 'string' && isUuid(value),
     'must be a UUID; leave it out to have one made of the name',
   ).optional(),
   defaultExpiry: minutes(1).nullish(),
@@ -92,20 +90,18 @@ const shape = z.strictObject({
  * mistake with its place and what to write instead.
  */
 export function completeRecord(given: unknown, root: string): ApiKeyRecord {
-  const result = shape.safeParse(given)
-  const mistakes = result.success
-    ? lifetimeMistakes(result.data, root)
-    : result.error.issues.flatMap((issue) => explain(issue, [root]))
-  if (!result.success || mistakes.length > 0) throw mistaken(mistakes)
-  const { name, priority, enabled, identifier, length, properties } = result.data
+  const complete = checkOptions(root, shape, given)
+  const mistakes = lifetimeMistakes(complete, root)
+  if (mistakes.length > 0) throw mistaken(mistakes)
+  const { name, enabled, identifier, length, properties } = complete
   return Object.freeze({
     name,
     type: 'api_key',
-    priority,
+    priority: complete.priority,
     enabled,
     identifier: identifier?.toLowerCase() ?? identifierOf(name),
-    defaultExpiry: result.data.defaultExpiry ?? null,
-    maxExpiry: result.data.maxExpiry ?? null,
+    defaultExpiry: complete.defaultExpiry ?? null,
+    maxExpiry: complete.maxExpiry ?? null,
     length,
     properties: Object.freeze(properties),
   })

@@ -1,12 +1,14 @@
-import { principal, type Principal } from '../../definition/principal.ts'
+import type { Principal } from '../../definition/principal.ts'
 import type { RefusalReason } from '../../observation.ts'
-import type { MaybePromise } from '../../storage/adapter.ts'
+import { whenDone, type MaybePromise } from '../../storage/adapter.ts'
 import { completeRecord, type ApiKeyOptions, type ApiKeyRecord } from './api-key-record.ts'
 import { callerMemory } from './caller-memory.ts'
 import { apiKeyFinder } from './find-api-key.ts'
+import { deathOf } from './key-lifetime.ts'
 import type { KeyRecord } from './key-store.ts'
 import { isKeyText, mintKey, sha256 } from './key-text.ts'
 import type { KeyProvider, Refused, SecurityHouse } from '../provider.ts'
+import { admitUser } from '../users/admit-user.ts'
 import type { User } from '../users/user-store.ts'
 
 /** An API key provider. */
@@ -32,21 +34,16 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
     if (key?.provider !== identifier) return unknown
     const reason = enabled ? deathOf(key, house.now()) : 'provider-disabled'
     if (reason !== undefined) return refuse(key, reason, house)
-    const owner = house.users.find(key.user)
-    return owner instanceof Promise
-      ? owner.then((late) => admit(key, late, search))
-      : admit(key, owner, search)
+    return whenDone(house.users.find(key.user), (owner) => admit(key, owner, search))
   }
 
   function admit(key: KeyRecord, owner: User | undefined, search: Search): Principal | Refused {
     const { house, hash, version } = search
-    if (owner === undefined) return refuse(key, 'user-unknown', house)
-    if (!owner.enabled) return refuse(key, 'user-disabled', house)
+    const admitted = admitUser(owner, name, key.keyId)
+    if ('refused' in admitted) return refuse(key, admitted.refused, house)
     house.keys.used(key)
-    const { user, roles, attributes } = owner
-    const found = principal(user, { roles, attributes, provider: name, keyId: key.keyId })
-    if (version !== undefined) memory.remember(house, hash, { version, key, principal: found })
-    return found
+    if (version !== undefined) memory.remember(house, hash, { version, key, principal: admitted })
+    return admitted
   }
 
   return Object.freeze({
@@ -76,10 +73,7 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
         return known.principal
       }
       const search = { house, hash, version }
-      const key = house.keys.find(hash)
-      return key instanceof Promise
-        ? key.then((late) => identifyOwner(late, search))
-        : identifyOwner(key, search)
+      return whenDone(house.keys.find(hash), (key) => identifyOwner(key, search))
     },
     mint() {
       const key = mintKey(record.length)
@@ -97,13 +91,6 @@ interface Search {
 
 const malformed: Refused = Object.freeze({ refused: 'malformed' })
 const unknown: Refused = Object.freeze({ refused: 'unknown' })
-
-function deathOf({ revoked, expires }: KeyRecord, now: Date): RefusalReason | undefined {
-  if (revoked !== null) return 'revoked'
-  if (expires === null) return undefined
-  // The other way round a broken clock or date would bring the key to life.
-  return now.getTime() < Date.parse(expires) ? undefined : 'expired'
-}
 
 function refuse(key: KeyRecord, refused: RefusalReason, house: SecurityHouse): Refused {
   house.keys.refused(key, refused)

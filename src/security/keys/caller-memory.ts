@@ -1,4 +1,5 @@
 import type { Principal } from '../../definition/principal.ts'
+import { keepLatest } from '../keep-latest.ts'
 import type { KeyRecord } from './key-store.ts'
 import type { SecurityHouse } from '../provider.ts'
 
@@ -41,10 +42,7 @@ export function callerMemory(): CallerMemory {
         memory = new Map<string, Remembered>()
         memories.set(house, memory)
       }
-      if (memory.size >= mostRemembered && !memory.has(hash)) {
-        memory.delete(memory.keys().next().value as string)
-      }
-      memory.set(hash, caller)
+      keepLatest(memory, hash, caller, mostRemembered)
     },
   }
 }

@@ -1,5 +1,6 @@
 import { withoutZeroFraction } from '../../definition/calendar.ts'
 import type { KeyProvider } from '../provider.ts'
+import type { KeyRecord } from './key-store.ts'
 
 const minute = 60_000
 const latest = Date.parse('9999-12-31T23:59:59.999Z')
@@ -36,8 +37,17 @@ export function minutesAfter(now: Date, minutes: number, place: string): string 
   throw new TypeError(`${place} must be fewer minutes: the date would be beyond the year 9999`)
 }
 
+/** Why a key is dead (D41, D42); undefined while it is alive. */
+export function deathOf(
+  { revoked, expires }: Pick<KeyRecord, 'revoked' | 'expires'>,
+  now: Date,
+): 'revoked' | 'expired' | undefined {
+  if (revoked !== null) return 'revoked'
+  return hasCome(expires, now) ? 'expired' : undefined
+}
+
 /** Whether an instant has come (D41): at the instant itself it has. */
-export function hasCome(instant: string | null, now: Date): boolean {
+function hasCome(instant: string | null, now: Date): boolean {
   if (instant === null) return false
   // The other way round a broken clock or date would bring a key to life.
   return !(now.getTime() < Date.parse(instant))

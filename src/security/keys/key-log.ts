@@ -1,11 +1,12 @@
 import type { Report } from '../../observation.ts'
-import type { SortField, StoragePage, StorageTransaction } from '../../storage/adapter.ts'
+import { whenDone, type Row, type StorageTransaction } from '../../storage/adapter.ts'
+import { keepLatest } from '../keep-latest.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
 import { instantOf } from './key-lifetime.ts'
 import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import type { KeyLookup, KeyRecord } from './key-store.ts'
-import { equal, firstRow } from '../read-rows.ts'
+import { equal, rowFinder } from '../read-rows.ts'
 import { isRecent, refusalCounter } from './refusal-counter.ts'
 
 /** What the log of a service's keys is made of. */
@@ -26,13 +27,13 @@ export interface KeyLog extends KeyLookup {
 const { keys } = securityCollections
 const writing = { mode: 'write', brief: true } as const
 const mostRemembered = 10_000
-const byHash: readonly SortField[] = Object.freeze([{ field: 'hash', descending: false }])
 
 /**
  * Finds the keys of requests, and writes down their use and refusals in the background: at most once a
  * minute for each key, or each key and reason. What can't be written is reported.
  */
 export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): KeyLog {
+  const findRow = rowFinder(storage, keys)
   // When a use was last written, by key, the oldest first.
   const uses = new Map<string, number>()
   const refusals = refusalCounter(mostRemembered)
@@ -69,18 +70,7 @@ export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): K
   }
 
   return Object.freeze({
-    find(hash) {
-      const page = storage.filter(keys, {
-        conditions: [equal('hash', hash)],
-        search: null,
-        sort: byHash,
-        limit: 1,
-        offset: 0,
-        select: keys.allNames,
-        count: false,
-      })
-      return page instanceof Promise ? page.then(firstKey) : firstKey(page)
-    },
+    find: (hash) => whenDone(findRow(hash), keyOf),
     used(key) {
       const at = now()
       if (refusals.sweep(at)) inBackground(writeRefusals)
@@ -88,7 +78,7 @@ export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): K
       // Another process may have written it.
       const known = key.lastUsed === null ? undefined : Date.parse(key.lastUsed)
       const written = isRecent(known, at)
-      remember(uses, key.keyId, written ? known : at.getTime())
+      keepLatest(uses, key.keyId, written ? known : at.getTime(), mostRemembered)
       if (!written) inBackground(() => write((transaction) => writeUse(transaction, key, at)))
     },
     refused(key, reason) {
@@ -101,15 +91,8 @@ export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): K
   } satisfies KeyLog)
 }
 
-function firstKey(page: StoragePage): KeyRecord | undefined {
-  const row = firstRow(page)
+function keyOf(row: Row | undefined): KeyRecord | undefined {
   return row && storedKey(row)
-}
-
-function remember(uses: Map<string, number>, keyId: string, time: number): void {
-  uses.delete(keyId)
-  if (uses.size >= mostRemembered) uses.delete(uses.keys().next().value as string)
-  uses.set(keyId, time)
 }
 
 async function writeUse(

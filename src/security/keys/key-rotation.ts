@@ -1,7 +1,7 @@
 import type { StorageReader, StorageTransaction } from '../../storage/adapter.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
-import { hasCome, minutesAfter } from './key-lifetime.ts'
+import { deathOf, minutesAfter } from './key-lifetime.ts'
 import type { StoredKey } from './key-row.ts'
 import { equal } from '../read-rows.ts'
 
@@ -40,10 +40,11 @@ export async function retireKey(
   }
 }
 
-function requireAlive({ revoked, expires }: StoredKey, at: Date): void {
-  const dead = revoked !== null ? 'was revoked' : hasCome(expires, at) ? 'has expired' : undefined
-  if (dead === undefined) return
-  throw new TypeError(`keys.rotate: the key ${dead}; create a new one instead`)
+function requireAlive(key: StoredKey, at: Date): void {
+  const death = deathOf(key, at)
+  if (death === undefined) return
+  const what = death === 'revoked' ? 'was revoked' : 'has expired'
+  throw new TypeError(`keys.rotate: the key ${what}; create a new one instead`)
 }
 
 function earlier(expires: string | null, end: string): string {

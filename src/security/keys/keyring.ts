@@ -1,4 +1,5 @@
 import { z } from 'zod'
+import { isUuid } from '../../definition/field-type.ts'
 import { accepted, checkCall, line, minutes } from '../check-call.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { orderedId, readEvents, recordEvent } from './key-event.ts'
@@ -176,7 +177,7 @@ function identifierOf(providers: readonly KeyProvider[], wanted: string): string
   const [found] = named(providers, wanted)
   if (found !== undefined) return found.identifier
   // Keys stay on record when their provider has left the service.
-  if (/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/i.test(wanted)) return wanted.toLowerCase()
+  if (isUuid(wanted)) return wanted.toLowerCase()
   throw new TypeError(`keys.list.provider must be an identifier or one of ${choices(providers)}`)
 }
 

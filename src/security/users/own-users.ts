@@ -2,16 +2,15 @@ import { z } from 'zod'
 import type { Attributes } from '../../definition/principal.ts'
 import {
   isStorageError,
+  whenDone,
   type Row,
-  type SortField,
-  type StoragePage,
   type StorageTransaction,
 } from '../../storage/adapter.ts'
-import { accepted, checkCall, line } from '../check-call.ts'
+import { accepted, checkCall, flag, line } from '../check-call.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { instantOf } from '../keys/key-lifetime.ts'
 import { revokeKeysOf } from '../keys/key-revocation.ts'
-import { equal, firstRow, readAllRows, readRow } from '../read-rows.ts'
+import { equal, readAllRows, readRow, rowFinder } from '../read-rows.ts'
 import { isAttributes, isRoles, userReader } from './user-row.ts'
 import type { Account, UserLookup, Users } from './user-store.ts'
 
@@ -27,11 +26,9 @@ export interface UsersParts {
 
 const { users } = securityCollections
 const writing = { mode: 'write', brief: true } as const
-const byName: readonly SortField[] = Object.freeze([{ field: 'user', descending: false }])
 const accountFields = Object.freeze(users.allNames.filter((name) => name !== 'created'))
 
 const userName = line(1, 200)
-const flag = accepted<boolean>((value) => typeof value === 'boolean', 'must be true or false')
 const roles = accepted<readonly string[]>(isRoles, 'must be a list of distinct texts, none empty')
 const attributes = accepted<Attributes>(
   isAttributes,
@@ -64,10 +61,8 @@ export function createUsers(parts: UsersParts): Users & UserLookup {
   const { storage, now, hashPassword, keepsKeys = false } = parts
   const reader = userReader()
 
-  function firstAccount(page: StoragePage): Account | undefined {
-    const row = firstRow(page)
-    return row && reader.account(row)
-  }
+  const findRow = rowFinder(storage, users, accountFields)
+  const account = (row: Row | undefined): Account | undefined => row && reader.account(row)
 
   async function hashed(call: string, user: string, given: string): Promise<string> {
     if (hashPassword === undefined) {
@@ -82,18 +77,7 @@ export function createUsers(parts: UsersParts): Users & UserLookup {
   }
 
   return Object.freeze({
-    find(user) {
-      const page = storage.filter(users, {
-        conditions: [equal('user', user)],
-        search: null,
-        sort: byName,
-        limit: 1,
-        offset: 0,
-        select: accountFields,
-        count: false,
-      })
-      return page instanceof Promise ? page.then(firstAccount) : firstAccount(page)
-    },
+    find: (user) => whenDone(findRow(user), account),
 
     async add(user) {
       const call = 'users.add'

@@ -1,5 +1,6 @@
 import type { Attributes } from '../../definition/principal.ts'
 import type { Row } from '../../storage/adapter.ts'
+import { keepLatest } from '../keep-latest.ts'
 import type { Account, User } from './user-store.ts'
 
 /** Reads users from their rows. */
@@ -26,13 +27,7 @@ export function userReader(): UserReader {
   })
   return {
     account: (row) =>
-      Object.freeze({
-        user: row['user'] as string,
-        enabled: row['enabled'] as boolean,
-        roles: rolesOf(row['roles'] as string),
-        attributes: attributesOf(row['attributes'] as string),
-        password: (row['password'] ?? null) as string | null,
-      }),
+      Object.freeze({ ...user(row), password: (row['password'] ?? null) as string | null }),
     user: (row) => Object.freeze(user(row)),
   }
 }
@@ -75,8 +70,7 @@ function remembering<Value>(parse: (text: string) => Value): (text: string) => V
     const known = kept.get(text)
     if (known !== undefined) return known
     const parsed = parse(text)
-    if (kept.size >= mostKept) kept.delete(kept.keys().next().value as string)
-    kept.set(text, parsed)
+    keepLatest(kept, text, parsed, mostKept)
     return parsed
   }
 }
