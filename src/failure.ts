@@ -1,6 +1,7 @@
+import { isThenable } from './maybe-promise.ts'
 import { internal, isServiceError, ServiceError, unavailable } from './errors.ts'
 import type { Observation, Report } from './observation.ts'
-import { isStorageError, isThenable } from './storage/adapter.ts'
+import { isStorageError } from './storage/adapter.ts'
 
 /** The host's report, which can't do harm: a host whose report fails has nobody left to tell. */
 export function harmless(given: Report): Report {

@@ -9,6 +9,8 @@ export {
   type ServiceErrorOptions,
 } from './errors.ts'
 export type { Observation, Place, RefusalReason, Report } from './observation.ts'
+export type { EventTrace, RequestTrace, SecurityTrace, StorageTrace } from './tracing.ts'
+export type { RequestLog } from './watch.ts'
 
 export {
   defineCollection,
@@ -113,12 +115,12 @@ export type { Envelope, Severity, ValidationEntry } from './protocol/envelope.ts
 export type { Json } from './protocol/json.ts'
 export type { Credentials, RequestHandler, ServiceReply, ServiceRequest } from './event/request.ts'
 
+export type { MaybePromise } from './maybe-promise.ts'
 export {
   StorageError,
   isStorageError,
   searchText,
   type Condition,
-  type MaybePromise,
   type Row,
   type SortField,
   type StorageAbilities,

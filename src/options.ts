@@ -7,6 +7,7 @@ import type { Limiter, Limits } from './security/limiter.ts'
 import type { OpenAccess, SecurityProvider } from './security/provider.ts'
 import type { FindUser } from './security/users/user-store.ts'
 import type { StorageAdapter } from './storage/adapter.ts'
+import type { RequestLog } from './watch.ts'
 
 /** A security provider, or the word that access is open. */
 type Security = SecurityProvider | OpenAccess
@@ -38,16 +39,19 @@ export interface ServiceOptions<Applications> {
   readonly handlerTimeout?: number
   /** Receives what goes wrong inside; see {@link Observation}. Default: nobody. */
   readonly report?: Report
+  /** Receives one entry for each answered request, without credentials. Default: nobody. */
+  readonly log?: RequestLog
   /** The clock of `generated: 'now'`. Default: the system's. */
   readonly now?: () => Date
 }
 
 /** The options with all their defaults. */
 export type CompleteOptions = Required<
-  Omit<ServiceOptions<ApplicationDefinitions>, 'security' | 'users'>
+  Omit<ServiceOptions<ApplicationDefinitions>, 'security' | 'users' | 'log'>
 > & {
   readonly security: readonly Security[]
   readonly users: FindUser | undefined
+  readonly log: RequestLog | undefined
 }
 
 const code = z.custom<(...input: never) => unknown>((value) => typeof value === 'function', {
@@ -97,6 +101,7 @@ const shape = z.strictObject({
     .max(2 ** 31 - 1)
     .optional(),
   report: code.optional(),
+  log: code.optional(),
   now: code.optional(),
 })
 
@@ -114,6 +119,7 @@ export function completeOptions(options: ServiceOptions<ApplicationDefinitions>)
     report: () => undefined,
     now: () => new Date(),
     users: undefined,
+    log: undefined,
     limits: {},
     ...options,
     security: providersOf(options.security),

@@ -31,6 +31,8 @@ import type { Keyring } from './security/keys/key-store.ts'
 import { secure } from './security/secure.ts'
 import type { Users } from './security/users/user-store.ts'
 import { openOnce, whenOpen } from './storage/open-once.ts'
+import { tracedStorage } from './storage/traced.ts'
+import { watched, type Witness } from './watch.ts'
 import { workInProgress } from './work.ts'
 
 /** A running service: one door for requests, and the same events in process. */
@@ -55,7 +57,8 @@ export function createService<const Applications extends ApplicationDefinitions>
   given: ServiceOptions<Applications>,
 ): Service<Applications> {
   const options = completeOptions(given)
-  const { maximumPageSize, storage, bodyLimit, bodyStatus, now } = options
+  const { maximumPageSize, bodyLimit, bodyStatus, now } = options
+  const storage = tracedStorage(options.storage)
   const applications = checkApplications(options.applications, { maximumPageSize })
   const publication = publish(applications, maximumPageSize)
   const headers = brandedHeaders(options.brand)
@@ -93,10 +96,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   let closing: Promise<void> | undefined
 
   return {
-    handle: (request) =>
-      closing === undefined
-        ? handle(request).catch(refuse)
-        : Promise.resolve(refuse(unavailable('closing'))),
+    handle: watched(answer, { log: options.log, hideCredentials: security.hideCredentials }),
     serves: (target) => {
       const application = applicationOf(splitTarget(originForm(target)).path)
       return application !== undefined && Object.hasOwn(applications, application)
@@ -108,12 +108,25 @@ export function createService<const Applications extends ApplicationDefinitions>
     close: () => (closing ??= close()),
   }
 
-  async function handle(request: ServiceRequest): Promise<ServiceReply> {
+  async function answer(request: ServiceRequest, witness?: Witness): Promise<ServiceReply> {
+    try {
+      if (closing !== undefined) throw unavailable('closing')
+      return await handle(request, witness)
+    } catch (error) {
+      const refusal = asServiceError(error, report)
+      witness?.refused(refusal)
+      return writer.refusal(refusal)
+    }
+  }
+
+  async function handle(request: ServiceRequest, witness?: Witness): Promise<ServiceReply> {
     const target = splitTarget(originForm(request.target))
     const path = decodePath(target.path)
     const known = publication.find(path.application, path.collection)
     const name = routeMethod(request.method, path, known)
+    if (known !== undefined) witness?.asked(known, name)
     const principal = await security.gate(request)
+    witness?.came(principal)
     const collection = requireFound(known, path)
     requireRight(collection, name, principal)
     const view = viewOf(collection, principal)
@@ -127,10 +140,6 @@ export function createService<const Applications extends ApplicationDefinitions>
     const caller = { principal, confirmed, signal: () => request.signal }
     const outcome = await runtime.enter(() => runEvent(runtime, event, caller))
     return writer.outcome(encodeOutcome(outcome, bodyStatus))
-  }
-
-  function refuse(error: unknown): ServiceReply {
-    return writer.refusal(asServiceError(error, report))
   }
 
   async function close(): Promise<void> {

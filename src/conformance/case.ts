@@ -1,7 +1,7 @@
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Condition, Row, SortField, StorageQuery } from '../event/query.ts'
 import type {
-  MaybePromise,
   StorageAbilities,
   StorageAdapter,
   StorageReader,

@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../storage/adapter.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { declarationCases } from './security-declaration.ts'
 import { findCases } from './security-find.ts'
 import { forgeryCases } from './security-forgery.ts'

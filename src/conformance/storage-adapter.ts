@@ -1,5 +1,6 @@
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { MaybePromise, StorageAdapter } from '../storage/adapter.ts'
+import type { StorageAdapter } from '../storage/adapter.ts'
 import type { ConformanceCase, Subject } from './case.ts'
 import { everyCollection, numberedCollections } from './collections.ts'
 import { concurrencyCases } from './concurrency.ts'

@@ -8,6 +8,7 @@ import { Undo } from './guard.ts'
 import { inTransaction, rejectionFor } from './run.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
 import { openScope } from './scope.ts'
+import { traced } from './traced.ts'
 
 /**
  * Runs a user-defined event in a transaction of its own (section 6). It can't be reached over HTTP.
@@ -43,10 +44,15 @@ export async function runCustom(
     return { rejected: false, result, validations: [...objections, ...information] }
   }
   const options = { mode: 'write', brief: false } as const
+  const undone = (undo: Undo): CustomResult<unknown> => {
+    const { message, validations } = rejectionFor(caller, undo)
+    return { rejected: true, message, validations }
+  }
   return runtime.enter(() =>
-    inTransaction(runtime, options, work, (undo) => {
-      const { message, validations } = rejectionFor(caller, undo)
-      return { rejected: true, message, validations }
-    }),
+    traced(
+      { collection, event: name, principal: caller.principal, nested: false },
+      () => inTransaction(runtime, options, work, undone),
+      ({ rejected }) => (rejected ? 'rejected' : 'done'),
+    ),
   )
 }

@@ -1,8 +1,9 @@
+import { isThenable, type MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal, isServiceError } from '../errors.ts'
 import type { RejectedOutcome } from '../event/outcome.ts'
 import type { Place } from '../observation.ts'
-import { isStorageError, isThenable, type MaybePromise } from '../storage/adapter.ts'
+import { isStorageError } from '../storage/adapter.ts'
 import type { Runtime } from './runtime.ts'
 
 /** Thrown by a handler's `refuse`: its finding is recorded, and the event ends at once. */

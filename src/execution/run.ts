@@ -8,6 +8,7 @@ import { filterAsRows, filterAsText, filterWithHandlers, hasFilterHandlers } fro
 import { Undo } from './guard.ts'
 import type { Caller, Running, Runtime, Terms } from './runtime.ts'
 import { insertItem, updateItem } from './save.ts'
+import { traced } from './traced.ts'
 
 /** The deepest nesting of events that handlers invoke. */
 const maximumDepth = 16
@@ -16,11 +17,24 @@ const maximumDepth = 16
  * Runs an event: a Filter that no handler touches as one read, as `text` if storage can write it;
  * everything else in a transaction that is undone unless the outcome is a success.
  */
-export async function runEvent(
+export function runEvent(
   runtime: Runtime,
   event: DataEvent,
   caller: Caller,
   page: 'text' | 'rows' = 'text',
+): Promise<Outcome> {
+  return traced(
+    { collection: event.collection, event: event.type, principal: caller.principal, nested: false },
+    () => run(runtime, event, caller, page),
+    ({ type }) => type,
+  )
+}
+
+async function run(
+  runtime: Runtime,
+  event: DataEvent,
+  caller: Caller,
+  page: 'text' | 'rows',
 ): Promise<Outcome> {
   if (event.type === 'Filter' && !hasFilterHandlers(event)) {
     return page === 'text'
@@ -29,7 +43,7 @@ export async function runEvent(
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
   const options = { mode, brief: isBrief(runtime, event.collection) } as const
-  const work = (running: Running) => runNested(event, { runtime, caller, running })
+  const work = (running: Running) => runWithin(event, { runtime, caller, running })
   return inTransaction(runtime, options, work, (undo) => rejectionFor(caller, undo))
 }
 
@@ -37,7 +51,16 @@ export async function runEvent(
  * Runs an event inside a transaction in progress. When it fails, or is rejected, after something was
  * written, the whole transaction has to be undone, whatever the handler around it makes of that.
  */
-export async function runNested(event: DataEvent, terms: Terms): Promise<Outcome> {
+export function runNested(event: DataEvent, terms: Terms): Promise<Outcome> {
+  const { principal } = terms.caller
+  return traced(
+    { collection: event.collection, event: event.type, principal, nested: true },
+    () => runWithin(event, terms),
+    ({ type }) => type,
+  )
+}
+
+async function runWithin(event: DataEvent, terms: Terms): Promise<Outcome> {
   const { running } = terms
   if (running.depth >= maximumDepth) throw new TypeError('Handlers invoke events without end.')
   const { log, depth } = running

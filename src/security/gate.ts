@@ -1,8 +1,8 @@
+import { isThenable, type MaybePromise } from '../maybe-promise.ts'
 import { system, type Principal } from '../definition/principal.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Credentials } from '../event/request.ts'
 import type { RefusalReason, Report } from '../observation.ts'
-import { isThenable, type MaybePromise } from '../storage/adapter.ts'
 import type { Limiting } from './limiting.ts'
 import type { Credential, Refused, SecurityHouse, SecurityProvider } from './provider.ts'
 import {

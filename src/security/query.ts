@@ -1,17 +1,37 @@
 import { decodeFormPercent } from '../protocol/percent.ts'
 import type { SecurityProvider } from './provider.ts'
 
-/** Takes the parameters that carry credentials off a query string, before anybody else reads it. */
-export function credentialRemover(
-  providers: readonly SecurityProvider[],
-): (query: string) => string {
+/** What keeps credentials in a query string to those who ask for them. */
+export interface QueryCredentials {
+  /** Takes the parameters that carry credentials off a query string, before anybody else reads it. */
+  readonly cleanQuery: (query: string) => string
+  /** Puts `***` in the place of their values, for logs. */
+  readonly hideCredentials: (query: string) => string
+}
+
+/** Knows the parameters in which providers look for credentials. */
+export function credentialsInQuery(providers: readonly SecurityProvider[]): QueryCredentials {
   const names = new Set(providers.flatMap(({ parameters = [] }) => parameters))
-  if (names.size === 0) return (query) => query
-  return (query) => {
-    if (query === '') return query
-    const pairs = query.split('&')
-    return pairs.filter((pair) => !names.has(nameOf(pair) ?? '')).join('&')
+  const isCredential = (pair: string): boolean => names.has(nameOf(pair) ?? '')
+  if (names.size === 0) return { cleanQuery: untouched, hideCredentials: untouched }
+  return {
+    cleanQuery: (query) => {
+      if (query === '') return query
+      return query
+        .split('&')
+        .filter((pair) => !isCredential(pair))
+        .join('&')
+    },
+    hideCredentials: (query) =>
+      query
+        .split('&')
+        .map((pair) => (isCredential(pair) ? pair.replace(/=.*/s, '=***') : pair))
+        .join('&'),
   }
+}
+
+function untouched(query: string): string {
+  return query
 }
 
 function nameOf(pair: string): string | undefined {

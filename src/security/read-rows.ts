@@ -1,13 +1,6 @@
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import {
-  whenDone,
-  type Condition,
-  type MaybePromise,
-  type Row,
-  type SortField,
-  type StoragePage,
-  type StorageReader,
-} from '../storage/adapter.ts'
+import type { Condition, Row, SortField, StoragePage, StorageReader } from '../storage/adapter.ts'
 import type { SecurityStorage } from './collections.ts'
 
 const pageSize = 500

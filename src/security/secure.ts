@@ -1,3 +1,4 @@
+import { isThenable } from '../maybe-promise.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { mistaken } from '../definition/mistake.ts'
 import type { PublishedCollection } from '../definition/published.ts'
@@ -6,6 +7,7 @@ import { absentKeyring, absentUsers } from './absent.ts'
 import { providerMistakes } from './check.ts'
 import { securityCollections, type SecurityStorage } from './collections.ts'
 import { openGate, type Gate } from './gate.ts'
+import { tracedGate } from './traced-gate.ts'
 import { createKeyLookup, type KeyLog } from './keys/key-log.ts'
 import type { Keyring } from './keys/key-store.ts'
 import { createKeyring } from './keys/keyring.ts'
@@ -19,8 +21,7 @@ import type {
   SecurityHouse,
   SecurityProvider,
 } from './provider.ts'
-import { credentialRemover } from './query.ts'
-import { isThenable } from '../storage/adapter.ts'
+import { credentialsInQuery, type QueryCredentials } from './query.ts'
 import type { Account, FindUser, User, UserLookup, Users } from './users/user-store.ts'
 
 /** What the security of a service is made of. */
@@ -38,10 +39,8 @@ export interface SecurityParts {
 }
 
 /** The security of a service, ready to be asked. */
-export interface Security {
+export interface Security extends QueryCredentials {
   readonly gate: Gate
-  /** Takes credentials off a query string. */
-  readonly cleanQuery: (query: string) => string
   readonly keys: Keyring
   readonly users: Users
   /** Writes down what was only counted so far. Never rejects. */
@@ -72,8 +71,8 @@ export function secure(parts: SecurityParts): Security {
   const house: SecurityHouse = Object.freeze({ keys, users, now, ...version })
   const limiting = applyLimits(parts.limits, now, report)
   return {
-    gate: openGate({ providers, anyone, house, limiting, report }),
-    cleanQuery: credentialRemover(providers),
+    gate: tracedGate(openGate({ providers, anyone, house, limiting, report })),
+    ...credentialsInQuery(providers),
     keys:
       keyProviders.length > 0
         ? createKeyring({ storage, providers: keyProviders, users, keepsUsers, now })

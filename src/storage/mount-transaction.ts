@@ -1,6 +1,7 @@
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { StorageError, type StorageAdapter } from './adapter.ts'
-import type { MaybePromise, StorageTransaction, TransactionOptions } from './adapter.ts'
+import type { StorageTransaction, TransactionOptions } from './adapter.ts'
 
 /** A transaction over several adapters, as others see it: where it writes, and where it wants to. */
 export interface Party {

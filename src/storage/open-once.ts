@@ -1,4 +1,5 @@
-import type { MaybePromise, StorageAdapter } from './adapter.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
+import type { StorageAdapter } from './adapter.ts'
 
 /**
  * Opens storage at once, so that a synchronous adapter fails at start, and waits for an asynchronous

@@ -1,6 +1,7 @@
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { publishCollection, type PublishedCollection } from '../definition/published.ts'
-import type { MaybePromise, StorageAdapter } from './adapter.ts'
+import type { StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { handleInUse, storageFailure } from './sqlite/failure.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'

@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../../src/definition/published.ts'
+import type { MaybePromise } from '../../src/maybe-promise.ts'
 import type {
-  MaybePromise,
   Row,
   StorageAdapter,
   StoragePage,

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { credentials, testSecurityProvider } from '../../src/conformance/index.ts'
 import type { SecuritySubject } from '../../src/conformance/index.ts'
-import type { MaybePromise } from '../../src/storage/adapter.ts'
+import type { MaybePromise } from '../../src/maybe-promise.ts'
 import { brokenDeclarations, brokenFindings } from './broken-declarations.ts'
 import { brokenIdentities } from './broken-identities.ts'
 import { gateway, sessionCookies, signed } from './custom-providers.ts'

@@ -4,7 +4,7 @@ import type { Principal } from '../../src/definition/principal.ts'
 import type { Credentials } from '../../src/event/request.ts'
 import type { Credential, SecurityProvider } from '../../src/security/provider.ts'
 import type { Account } from '../../src/security/users/user-store.ts'
-import type { MaybePromise } from '../../src/storage/adapter.ts'
+import type { MaybePromise } from '../../src/maybe-promise.ts'
 
 /** Sessions in a header or in the query, for users that the house knows. */
 export const maria = 'kQ0v8s2mV1aT9xYzB4nR3w'

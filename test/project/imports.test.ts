@@ -1,8 +1,9 @@
 import { expect, test } from 'vitest'
 import { filesBelow, importsOf, neighboursOf } from './tree.ts'
 
-const core = ['errors', 'observation', 'protocol', 'definition', 'event']
-const aroundService = ['failure', 'options', 'publication', 'in-process', 'work']
+const ground = ['errors', 'observation', 'maybe-promise', 'tracing']
+const core = [...ground, 'protocol', 'definition', 'event']
+const aroundService = ['failure', 'options', 'publication', 'in-process', 'watch', 'work']
 
 /**
  * Who may import whom. A room is a folder of src, or a file directly in it without `.ts`; it may
@@ -12,6 +13,8 @@ const aroundService = ['failure', 'options', 'publication', 'in-process', 'work'
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   errors: [],
   observation: [],
+  'maybe-promise': [],
+  tracing: ['maybe-promise'],
   protocol: ['errors'],
   definition: ['errors', 'observation', 'protocol'],
   event: ['errors', 'observation', 'protocol', 'definition'],
@@ -25,18 +28,28 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   cli: [...core, 'security/keys/key-store', 'security/users/user-store'],
   deployment: [...core, 'storage/adapter'],
   conformance: [...core, 'storage/adapter', 'security/provider'],
-  failure: ['errors', 'observation', 'storage/adapter'],
+  failure: ['errors', 'observation', 'maybe-promise', 'storage/adapter'],
   options: [
     ...core,
+    'watch',
     'storage/adapter',
     'security/provider',
     'security/limiter',
     'security/users/user-store',
   ],
   publication: core,
+  watch: core,
   work: [],
   'in-process': [...core, 'execution', 'publication'],
-  service: [...core, 'execution', 'security', 'http', 'storage/open-once', ...aroundService],
+  service: [
+    ...core,
+    'execution',
+    'security',
+    'http',
+    'storage/open-once',
+    'storage/traced',
+    ...aroundService,
+  ],
   index: [...core, 'execution', 'storage', 'security', 'http', 'service', ...aroundService],
 }
 

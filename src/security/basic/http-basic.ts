@@ -1,6 +1,6 @@
+import type { MaybePromise } from '../../maybe-promise.ts'
 import { z } from 'zod'
 import { checkOptions } from '../../definition/check.ts'
-import type { MaybePromise } from '../../storage/adapter.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { decodeBasic, type BasicCredentials } from './basic-credentials.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'

@@ -1,6 +1,6 @@
+import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
 import type { Principal } from '../../definition/principal.ts'
 import type { RefusalReason } from '../../observation.ts'
-import { whenDone, type MaybePromise } from '../../storage/adapter.ts'
 import { completeRecord, type ApiKeyOptions, type ApiKeyRecord } from './api-key-record.ts'
 import { callerMemory } from './caller-memory.ts'
 import { apiKeyFinder } from './find-api-key.ts'

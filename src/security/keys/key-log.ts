@@ -1,5 +1,6 @@
+import { whenDone } from '../../maybe-promise.ts'
 import type { Report } from '../../observation.ts'
-import { whenDone, type Row, type StorageTransaction } from '../../storage/adapter.ts'
+import type { Row, StorageTransaction } from '../../storage/adapter.ts'
 import { keepLatest } from '../keep-latest.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'

@@ -1,5 +1,5 @@
+import type { MaybePromise } from '../../maybe-promise.ts'
 import type { RefusalReason } from '../../observation.ts'
-import type { MaybePromise } from '../../storage/adapter.ts'
 
 /** What is kept about an API key (section 2.6): everything but the key. */
 export interface KeyRecord {

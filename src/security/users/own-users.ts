@@ -1,11 +1,7 @@
+import { whenDone } from '../../maybe-promise.ts'
 import { z } from 'zod'
 import type { Attributes } from '../../definition/principal.ts'
-import {
-  isStorageError,
-  whenDone,
-  type Row,
-  type StorageTransaction,
-} from '../../storage/adapter.ts'
+import { isStorageError, type Row, type StorageTransaction } from '../../storage/adapter.ts'
 import { accepted, checkCall, flag, line } from '../check-call.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { instantOf } from '../keys/key-lifetime.ts'

@@ -1,5 +1,5 @@
+import type { MaybePromise } from '../../maybe-promise.ts'
 import type { Attributes } from '../../definition/principal.ts'
-import type { MaybePromise } from '../../storage/adapter.ts'
 
 /** A user, as the library's own collection or the host's function knows it. */
 export interface User {

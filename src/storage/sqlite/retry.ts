@@ -1,4 +1,4 @@
-import type { MaybePromise } from '../adapter.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
 import { isBusy } from './failure.ts'
 
 const pauseMilliseconds = 3

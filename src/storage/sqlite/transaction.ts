@@ -1,5 +1,6 @@
+import type { MaybePromise } from '../../maybe-promise.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { MaybePromise, StorageTransaction } from '../adapter.ts'
+import type { StorageTransaction } from '../adapter.ts'
 import { storageFailure, type Operation } from './failure.ts'
 import type { Session } from './session.ts'
 

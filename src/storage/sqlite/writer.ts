@@ -1,4 +1,5 @@
-import { StorageError, type MaybePromise, type TransactionOptions } from '../adapter.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
+import { StorageError, type TransactionOptions } from '../adapter.ts'
 import type { Connection } from './connection.ts'
 import { handleInUse, isBusy, storageFailure, type Operation } from './failure.ts'
 

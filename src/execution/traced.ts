@@ -1,0 +1,35 @@
+import type { Principal } from '../definition/principal.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import { stages, type EventTrace } from '../tracing.ts'
+
+/** An event as its trace describes it. */
+export interface TracedEvent {
+  readonly collection: PublishedCollection
+  /** Its name, which for a user-defined one is the host's. */
+  readonly event: string
+  readonly principal: Principal
+  /** Whether a handler invoked it. */
+  readonly nested: boolean
+}
+
+/** Runs an event as a trace of `rowgate:event` while somebody listens. */
+export function traced<Result>(
+  { collection, event, principal, nested }: TracedEvent,
+  run: () => Promise<Result>,
+  outcomeOf: (result: Result) => EventTrace['outcome'],
+): Promise<Result> {
+  if (!stages.event.isWatched) return run()
+  const trace: EventTrace = {
+    application: collection.application,
+    collection: collection.name,
+    event,
+    user: principal.user,
+    nested,
+    outcome: null,
+  }
+  return stages.event.run(trace, async () => {
+    const result = await run()
+    trace.outcome = outcomeOf(result)
+    return result
+  })
+}
