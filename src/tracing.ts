@@ -149,7 +149,7 @@ function tracingChannel(name: string): TracingChannel | undefined {
   const { process } = globalThis as {
     readonly process?: { getBuiltinModule?: (id: string) => unknown }
   }
-  const module = process?.getBuiltinModule?.('node:diagnostics_channel') as
+  const module = process?.getBuiltinModule?.('diagnostics_channel') as
     { tracingChannel?: (name: string) => TracingChannel } | undefined
   return module?.tracingChannel?.(name)
 }

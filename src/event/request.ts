@@ -30,6 +30,8 @@ export interface ServiceReply {
   readonly headers: Readonly<Record<string, string>>
   /** The envelope, to be sent as UTF-8. */
   readonly body: string
+  /** What caused a 500 or 503, for a log that the host keeps for this request. MUST NOT be sent. */
+  readonly fault?: unknown
 }
 
 /** What a binding needs of a service. */

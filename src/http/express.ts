@@ -1,14 +1,15 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { ServiceError } from '../errors.ts'
 import type { RequestHandler } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
 import {
   isEncrypted,
   NodeRequest,
   readIncoming,
+  requireWhole,
   writeReply,
   type IncomingKnowledge,
 } from './incoming.ts'
+import { requireOutside } from './prefix.ts'
 import { takeParsed, type ParsedRequest } from './parsed-body.ts'
 import { addressOf } from './trusted-proxies.ts'
 
@@ -48,10 +49,7 @@ export function toExpressHandler(
   options: ExpressHandlerOptions = {},
 ): ExpressHandler {
   const { outside = 'next' } = options
-  // Plain JavaScript may give anything.
-  if (!['next', 'answer'].includes(outside)) {
-    throw new TypeError(`outside must be 'next' or 'answer': ${JSON.stringify(outside)}`)
-  }
+  requireOutside(outside, ['next', 'answer'])
   return (incoming, response, next) => {
     const target = targetOf(incoming)
     if (outside === 'next' && !service.serves(target)) {
@@ -86,15 +84,8 @@ const knowledge: IncomingKnowledge<ExpressRequest> = {
 }
 
 async function readBody(incoming: ExpressRequest, limit: number): Promise<Uint8Array> {
-  if (isUntouched(incoming)) {
-    const reading = readIncoming(incoming, limit)
-    // Who paused the stream would have us wait for ever.
-    incoming.resume()
-    return reading
-  }
-  if (incoming.destroyed && !incoming.readableEnded) {
-    throw new ServiceError('MALFORMED_BODY', 'The request body is not complete.')
-  }
+  if (isUntouched(incoming)) return readIncoming(incoming, limit)
+  requireWhole(incoming)
   // Who read only a part would have the connection's next request wait for ever.
   incoming.resume()
   return takeParsed(incoming, limit)

@@ -1,9 +1,8 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import { ServiceError } from '../errors.ts'
 import type { ServiceRequest } from '../event/request.ts'
-import { NodeRequest, readIncoming, type IncomingKnowledge } from './incoming.ts'
+import { NodeRequest, readIncoming, requireWhole, type IncomingKnowledge } from './incoming.ts'
 import { addressOf } from './trusted-proxies.ts'
 
 /** The streams that hooks of the host have put in the place of bodies, by the message that they came in. */
@@ -42,9 +41,7 @@ async function readBody(
   replaced: Readable | undefined,
 ): Promise<Uint8Array> {
   const body = replaced ?? incoming
-  if (incoming.destroyed && !incoming.readableEnded) {
-    throw new ServiceError('MALFORMED_BODY', 'The request body is not complete.')
-  }
+  requireWhole(incoming)
   if (body.readableDidRead) {
     throw new Error(
       'The request body was read before the service could read it. A hook that reads bodies must ' +
@@ -53,8 +50,5 @@ async function readBody(
   }
   // A stream that another one is piped into does not hear that the client has left.
   if (replaced !== undefined) incoming.once('close', () => replaced.destroy())
-  const reading = readIncoming(body, limit)
-  // Who paused it would have us wait for ever.
-  body.resume()
-  return reading
+  return readIncoming(body, limit)
 }

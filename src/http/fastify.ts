@@ -4,6 +4,7 @@ import type { RequestHandler, ServiceReply } from '../event/request.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
 import { decodePercent } from '../protocol/percent.ts'
+import { requireOutside, targetBelow } from './prefix.ts'
 import { serviceRequest, veilContentType, type ReplacedBodies } from './fastify-request.ts'
 
 /** How a service shares the paths under its prefix with the host. */
@@ -86,6 +87,7 @@ export async function rowgateFastify(
         }
         const answer = await service.handle(serviceRequest(request, reply, target, replaced))
         // The host's handlerTimeout may have been shorter.
+        if (answer.fault !== undefined) request.log.error({ err: answer.fault }, 'request failed')
         return reply.sent ? undefined : respond(reply, answer)
       },
     })
@@ -119,10 +121,7 @@ export function answerBadUrls(
 }
 
 function placeOf(service: RequestHandler, { prefix = '', outside = 'host' }: BadUrlOptions): Place {
-  // Plain JavaScript may give anything.
-  if (!['host', 'answer'].includes(outside)) {
-    throw new TypeError(`outside must be 'host' or 'answer': ${JSON.stringify(outside)}`)
-  }
+  requireOutside(outside, ['host', 'answer'])
   const path = prefix.replace(/\/$/, '')
   if (!/^(?:\/[\w.~!$&'+,;=@-]+)*$/.test(path)) {
     throw new TypeError(
@@ -134,8 +133,7 @@ function placeOf(service: RequestHandler, { prefix = '', outside = 'host' }: Bad
 
 /** The target after the prefix; undefined for what the host shall answer. */
 function ownTarget({ service, prefix, outside }: Place, url = ''): string | undefined {
-  const target = originForm(url)
-  const own = target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : '/'
+  const own = targetBelow(prefix, originForm(url)) ?? '/'
   return outside === 'answer' || service.serves(own) ? own : undefined
 }
 

@@ -1,7 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
-import { requirePrefix } from './prefix.ts'
+import { requireOutside, requirePrefix, targetBelow } from './prefix.ts'
 import { bodyTooLarge } from './read.ts'
 
 /** Where a service is mounted in a Fetch host, and what the host knows about a request. */
@@ -52,16 +52,11 @@ export function toFetchHandler<Context extends readonly unknown[]>(
 ): FetchHandler<Context, undefined> {
   const { prefix = '', outside = 'answer' } = options
   requirePrefix(prefix)
-  // Plain JavaScript may give anything.
-  if (!['answer', 'pass'].includes(outside)) {
-    throw new TypeError(`outside must be 'answer' or 'pass': ${JSON.stringify(outside)}`)
-  }
+  requireOutside(outside, ['answer', 'pass'])
   return async (request, ...context) => {
-    const target = originForm(request.url)
-    const inside = target.startsWith(`${prefix}/`)
-    const own = inside ? target.slice(prefix.length) : '/'
-    if (outside === 'pass' && !(inside && service.serves(own))) return undefined
-    return toResponse(await service.handle(serviceRequest(request, own, { options, context })))
+    const target = targetBelow(prefix, originForm(request.url)) ?? '/'
+    if (outside === 'pass' && !service.serves(target)) return undefined
+    return toResponse(await service.handle(serviceRequest(request, target, { options, context })))
   }
 }
 

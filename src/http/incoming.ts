@@ -85,9 +85,10 @@ export class NodeRequest<Incoming extends IncomingMessage> implements ServiceReq
  * Reads the body of a message that nobody read before. Rejects with BODY_TOO_LARGE above `limit` bytes,
  * with MALFORMED_BODY when the client leaves, and with an Error when there is nothing left to read.
  */
-export function readIncoming(incoming: Readable, limit: number): Promise<Uint8Array> {
-  if (incoming.readableEnded || incoming.destroyed) {
-    return Promise.reject(new Error('The request body was read before the service could read it.'))
+export async function readIncoming(incoming: Readable, limit: number): Promise<Uint8Array> {
+  requireWhole(incoming)
+  if (incoming.readableEnded) {
+    throw new Error('The request body was read before the service could read it.')
   }
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
@@ -113,11 +114,22 @@ export function readIncoming(incoming: Readable, limit: number): Promise<Uint8Ar
     // Whoever left before the end of the request does not read this answer.
     const leave = () => {
       settle(() => {
-        reject(new ServiceError('MALFORMED_BODY', 'The request body is not complete.'))
+        reject(incomplete())
       })
     }
     incoming.on('data', take).on('end', finish).on('error', leave).on('close', leave)
+    // Who paused it would have us wait for ever.
+    incoming.resume()
   })
+}
+
+/** Refuses a message that was cut off before its end. Throws MALFORMED_BODY. */
+export function requireWhole(incoming: Readable): void {
+  if (incoming.destroyed && !incoming.readableEnded) throw incomplete()
+}
+
+function incomplete(): ServiceError {
+  return new ServiceError('MALFORMED_BODY', 'The request body is not complete.')
 }
 
 /** Writes a reply, unless the client has left or somebody answered before. */

@@ -8,6 +8,7 @@ import {
   writeReply,
   type IncomingKnowledge,
 } from './incoming.ts'
+import { requirePrefix, targetBelow } from './prefix.ts'
 import { trustedProxies, type ProxyOptions } from './trusted-proxies.ts'
 
 /** Where a service is mounted in a Node server, and which proxies in front of it are believed. */
@@ -36,21 +37,15 @@ export function toNodeHandler(
   options: NodeHandlerOptions = {},
 ): NodeHandler {
   const { prefix = '' } = options
-  if (prefix !== '' && !/^\/.*[^/]$/.test(prefix)) {
-    throw new TypeError(
-      `The prefix must start with a slash and not end with one, as /api does: ${prefix}`,
-    )
-  }
+  requirePrefix(prefix)
   const knowledge = knowledgeOf(options)
   return (incoming, response, next) => {
-    const target = originForm(incoming.url ?? '')
-    const inside = target.startsWith(`${prefix}/`)
-    if (!inside && next !== undefined) {
+    const target = targetBelow(prefix, originForm(incoming.url ?? ''))
+    if (target === undefined && next !== undefined) {
       next()
       return
     }
-    const own = inside ? target.slice(prefix.length) : '/'
-    const request = new NodeRequest(incoming, response, own, knowledge)
+    const request = new NodeRequest(incoming, response, target ?? '/', knowledge)
     void service.handle(request).then((reply) => {
       writeReply(response, reply)
     })

@@ -20,10 +20,11 @@ export function replyWriter(version: Readonly<Record<string, string>>): ReplyWri
   })
   return {
     outcome: ({ status, body }) => ({ status, headers, body }),
-    refusal: ({ status, message, headers: own }) => ({
+    refusal: ({ status, message, headers: own, cause }) => ({
       status,
       headers: { ...headers, ...own },
       body: encodeRefusal({ message, validations: [], status }),
+      ...(status >= 500 && { fault: cause }),
     }),
   }
 }

@@ -179,6 +179,29 @@ test('an answer that comes after the time-out of the host is dropped', async () 
   expect(lines.filter((line) => line.includes('FST_ERR_REP_ALREADY_SENT'))).toEqual([])
 })
 
+test('what caused a 500 stands in the log of the request, and not in the answer', async () => {
+  const { service } = noteService()
+  const lines: string[] = []
+  const stream = { write: (line: string) => void lines.push(line) }
+  const broken: RequestHandler = {
+    ...service,
+    handle: (request) =>
+      service.handle({
+        ...request,
+        body: () => Promise.reject(new Error('torn')),
+        header: request.header,
+      }),
+  }
+  const { port } = await started(broken, undefined, { logger: { stream, level: 'error' } })
+  const reply = await post(port, notesPath, '{"title":"Milk"}')
+  expect(reply.status).toBe(500)
+  expect(reply.body).not.toContain('torn')
+  const [line, ...others] = lines.map((text) => JSON.parse(text) as Record<string, unknown>)
+  expect(others).toEqual([])
+  expect(line).toMatchObject({ level: 50, reqId: 'req-1', msg: 'request failed' })
+  expect(JSON.stringify(line?.['err'])).toContain('torn')
+})
+
 describe('closing', () => {
   const state = async ({ handle }: RequestHandler) => {
     const reply = await handle({
