@@ -10,6 +10,12 @@ export interface CollectionData {
   readonly publishes?: readonly PublishedEventName[]
   /** Items a page: when the request names no `$limit`, and at most. Default 10 and 100 (section 8). */
   readonly pageSize?: { readonly default?: number; readonly maximum?: number }
+  /** The order of pages that name none, as `$sort` has it: `['-releaseDate', 'name']`. Default: by key (D5). */
+  readonly defaultSort?: readonly string[]
+  /** The fields that every request for a page must name as conditions. Default: none. */
+  readonly requiredFilters?: readonly string[]
+  /** Whether the collection is a single item: GET of its own path answers with it. It has no key. Default false. */
+  readonly singleton?: boolean
   /** The roles that may use the collection: a caller needs one of them. Default: everybody (D45). */
   readonly roles?: readonly string[]
   /** The roles that may invoke each event, besides `roles`. Default: everybody (D45). */

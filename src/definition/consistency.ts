@@ -4,6 +4,7 @@ import type { CollectionDefinition } from './collection.ts'
 import { compileConstraints } from './constraints.ts'
 import type { Bounds, DecimalOptions, Field, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'
+import { pageMistakes } from './page-mistakes.ts'
 import { publishableEvents } from './published.ts'
 import { rightsMistakes } from './rights-mistakes.ts'
 import type { Json } from '../protocol/json.ts'
@@ -36,13 +37,14 @@ function checkCollection(
       checkField(field).map(({ place, advice }) => ({ place: `fields.${name}.${place}`, advice })),
     ),
     ...checkColumns(collection),
-    ...checkPages(collection, maximumPageSize),
+    ...pageMistakes(collection, maximumPageSize),
     ...checkRules(collection),
     ...rightsMistakes(collection),
   ]
 }
 
-function checkKey({ key, fields, publishes = [] }: CollectionDefinition): readonly Mistake[] {
+function checkKey(collection: CollectionDefinition): readonly Mistake[] {
+  const { key, fields, publishes = [] } = collection
   const names = typeof key === 'string' ? [key] : (key ?? [])
   const mistakes: Mistake[] = []
   for (const name of names) {
@@ -60,11 +62,12 @@ function checkKey({ key, fields, publishes = [] }: CollectionDefinition): readon
   if (new Set(names).size < names.length)
     mistakes.push({ place: 'key', advice: 'name each field once' })
   for (const event of publishes) {
-    if (publishableEvents(names.length > 0).includes(event)) continue
-    mistakes.push({
-      place: 'publishes',
-      advice: `${event} needs a key: declare one, or leave it out`,
-    })
+    if (publishableEvents(collection).includes(event)) continue
+    const advice =
+      collection.singleton === true
+        ? `a singleton can't publish ${event}: leave it out`
+        : `${event} needs a key: declare one, or leave it out`
+    mistakes.push({ place: 'publishes', advice })
   }
   for (const [name, field] of Object.entries(fields)) {
     if (!('generated' in field) || field.generated !== 'database') continue
@@ -135,16 +138,6 @@ function checkColumns({ fields }: CollectionDefinition): readonly Mistake[] {
     const advice = `${other} is kept in the same column; give one of them another (option column)`
     return [{ place: `fields.${name}`, advice }]
   })
-}
-
-function checkPages({ pageSize }: CollectionDefinition, limit: number): readonly Mistake[] {
-  const maximum = pageSize?.maximum ?? limit
-  if (maximum > limit) {
-    const advice = `must be at most ${limit}; raise the service's maximumPageSize first`
-    return [{ place: 'pageSize.maximum', advice }]
-  }
-  if ((pageSize?.default ?? 0) <= maximum) return []
-  return [{ place: 'pageSize.default', advice: `must be at most the maximum, ${maximum}` }]
 }
 
 function checkRules({ validations = [], fields }: CollectionDefinition): readonly Mistake[] {

@@ -27,6 +27,11 @@ export type FieldTypeName = keyof FieldValues
 export interface FieldOptions<Value> {
   /** Whether a collection response contains the field unasked (section 2.3). Default true. */
   readonly includeByDefault?: boolean
+  /**
+   * Whether only responses with a single item contain the field, for values too large for pages. It can't be
+   * named in `$fields`, `$sort` or conditions, and `$q` does not look into it. Default false.
+   */
+  readonly itemOnly?: boolean
   /** Whether a value must be present when an item is saved. Default false; always true for key fields. */
   readonly required?: boolean
   /** The value of a new item that brings none. A function is called for each new item. */

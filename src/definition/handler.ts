@@ -38,7 +38,13 @@ export interface ItemPage<I> {
 
 /** What became of a save or delete. A rejected one changed nothing. */
 export type SaveResult<I> =
-  | { readonly rejected: false; readonly item: I; readonly validations: readonly ValidationEntry[] }
+  | {
+      readonly rejected: false
+      readonly item: I
+      readonly validations: readonly ValidationEntry[]
+      /** Why what the item stands for has failed; absent unless a handler said so. */
+      readonly failure?: string
+    }
   | {
       readonly rejected: true
       readonly message: string
@@ -156,6 +162,11 @@ export interface AfterSave<C extends CollectionShape> extends HandlerContext {
   readonly item: Item<C>
   /** The item as it was; null for an Insert. */
   readonly stored: Item<C> | null
+  /**
+   * Has the event answered with HTTP 400, this message and the item, although it is kept: it was stored,
+   * and what it stands for has failed, such as a payment or a build.
+   */
+  fail(message: string): void
 }
 
 /** A save or delete that has been committed. */

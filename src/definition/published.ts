@@ -6,6 +6,7 @@ import type { Handlers, PublishedEventName } from './handler.ts'
 import type { CollectionShape, Draft } from './item.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import type { Validation } from './validation.ts'
+import { parameters, type SortKey } from '../protocol/query.ts'
 
 /** A field with everything that start-up can know about it. */
 export interface PublishedField {
@@ -19,6 +20,8 @@ export interface PublishedField {
   /** The name in storage. */
   readonly column: string
   readonly includeByDefault: boolean
+  /** Whether it is left out of pages. */
+  readonly itemOnly: boolean
   readonly required: boolean
   readonly readOnly: boolean
   readonly search: boolean
@@ -51,6 +54,11 @@ export interface PublishedCollection {
   readonly defaultNames: readonly string[]
   readonly searchNames: readonly string[]
   readonly publishes: ReadonlySet<PublishedEventName>
+  /** The sort order of pages that name none. */
+  readonly defaultSort: readonly SortKey[]
+  readonly requiredFilters: readonly string[]
+  /** Whether its own path is that of its single item. */
+  readonly singleton: boolean
   /** The lists of roles by event: a caller needs one role of each list (D45). */
   readonly rolesFor: Readonly<Record<PublishedEventName | 'Custom', readonly (readonly string[])[]>>
   readonly rows: RowRule<CollectionShape> | undefined
@@ -88,7 +96,10 @@ export function publishCollection(
     table: definition.table ?? name,
     key,
     ...selections(fields, key),
-    publishes: new Set(definition.publishes ?? publishableEvents(key.length > 0)),
+    publishes: new Set(definition.publishes ?? publishableEvents(definition)),
+    defaultSort: parameters.sort.decode(definition.defaultSort?.join(',') ?? '') ?? [],
+    requiredFilters: definition.requiredFilters ?? [],
+    singleton: definition.singleton ?? false,
     rolesFor: rolesByEvent([roles, definition.roles], definition.eventRoles),
     rows: definition.rows,
     pageSize: { default: definition.pageSize?.default ?? Math.min(10, maximum), maximum },
@@ -109,8 +120,12 @@ export function withFields(
 }
 
 /** The events that a collection can publish: without a key items have no path. */
-export function publishableEvents(hasKey: boolean): readonly PublishedEventName[] {
-  return hasKey ? ['Filter', 'Insert', 'Update', 'Delete'] : ['Filter', 'Insert']
+export function publishableEvents({
+  key = [],
+  singleton,
+}: Pick<CollectionDefinition, 'key' | 'singleton'>): readonly PublishedEventName[] {
+  if (singleton === true) return ['Filter']
+  return key.length > 0 ? ['Filter', 'Insert', 'Update', 'Delete'] : ['Filter', 'Insert']
 }
 
 type Selections = Pick<
@@ -167,9 +182,10 @@ function publishField(name: string, declared: Field, inKey: boolean): PublishedF
     kind,
     column: definition.column ?? name,
     includeByDefault: definition.includeByDefault ?? true,
+    itemOnly: definition.itemOnly ?? false,
     required: inKey || (definition.required ?? false),
     readOnly: definition.readOnly ?? false,
-    search: definition.search ?? kind.searchable,
+    search: definition.itemOnly !== true && (definition.search ?? kind.searchable),
     readableBy: definition.readableBy,
     writableBy: definition.writableBy,
     inKey,

@@ -5,13 +5,8 @@ import type { Mistake } from './mistake.ts'
 import { publishableEvents } from './published.ts'
 
 /** What is wrong with the roles and the row rule of a well-formed collection (D45). */
-export function rightsMistakes({
-  fields,
-  key,
-  rows,
-  publishes,
-  eventRoles,
-}: CollectionDefinition): readonly Mistake[] {
+export function rightsMistakes(collection: CollectionDefinition): readonly Mistake[] {
+  const { fields, key, rows, eventRoles } = collection
   const mistakes: Mistake[] = []
   const keyNames = typeof key === 'string' ? [key] : (key ?? [])
   for (const name of keyNames) {
@@ -21,7 +16,7 @@ export function rightsMistakes({
     mistakes.push({ place: `fields.${name}.readableBy`, advice })
   }
   for (const event of Object.keys(eventRoles ?? {})) {
-    const published = publishes ?? publishableEvents(keyNames.length > 0)
+    const published = collection.publishes ?? publishableEvents(collection)
     if (published.includes(event as PublishedEventName)) continue
     mistakes.push({
       place: `eventRoles.${event}`,

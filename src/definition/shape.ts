@@ -28,6 +28,7 @@ const roles = roleNames
 
 const common = {
   includeByDefault: z.boolean().optional(),
+  itemOnly: z.boolean().optional(),
   required: z.boolean().optional(),
   readOnly: z.boolean().optional(),
   readableBy: roleNames.optional(),
@@ -161,6 +162,9 @@ export function applicationsShape(form: Form) {
     pageSize: z
       .strictObject({ default: count.optional(), maximum: z.int().min(1).optional() })
       .optional(),
+    defaultSort: z.array(z.string()).optional(),
+    requiredFilters: z.array(z.string()).optional(),
+    singleton: z.boolean().optional(),
     roles,
     eventRoles: z
       .strictObject({ Filter: roles, Insert: roles, Update: roles, Delete: roles })

@@ -27,6 +27,8 @@ export interface ItemOutcome {
   readonly select: readonly string[]
   readonly item: { readonly row: Row } | { readonly json: JsonText }
   readonly validations: readonly ValidationEntry[]
+  /** Why what the item stands for has failed, though it is kept; absent when it has not. */
+  readonly failure?: string
 }
 
 /** A save or delete that was not done. Nothing is changed. */
@@ -62,9 +64,11 @@ export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http')
       return { status: 200, body: encodePage(items, count, validations) }
     }
     case 'item': {
-      const { collection, select, item, validations } = outcome
+      const { collection, select, item, validations, failure } = outcome
       const text = 'json' in item ? item.json : encodeRow(collection, item.row, select)
-      return { status: 200, body: encodeItem(text, validations) }
+      if (failure === undefined) return { status: 200, body: encodeItem(text, validations) }
+      const refusal = { item: text, message: failure, validations, status: 400 }
+      return { status: 400, body: encodeRefusal(refusal) }
     }
     case 'rejected': {
       const { reason, message, echo, validations } = outcome

@@ -1,5 +1,6 @@
 import type { PublishedEventName } from '../definition/handler.ts'
 import type { StoredValue } from '../definition/field-type.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import { decodeBody } from '../protocol/json.ts'
 import { malformedQuery, unknownParameter, type DecodedQuery } from '../protocol/query.ts'
 import type { DataEvent, DeleteEvent, FilterEvent, InsertEvent, UpdateEvent } from './event.ts'
@@ -39,7 +40,7 @@ export function planEvent(
   rules: PageRules,
 ): Plan {
   if (name === 'Filter') {
-    if (key !== undefined) return planItem(view, key, query)
+    if (key !== undefined || view.collection.singleton) return planItem(view, key, query)
     const page = planPage(view, query, rules)
     return () => page
   }
@@ -57,8 +58,9 @@ export function planEvent(
 /** Resolves a GET of a collection: every name is looked up, every value typed, every limit applied. */
 export function planPage(view: View, query: DecodedQuery, rules: PageRules): FilterEvent {
   const { limit, offset, sort, fields, q, count } = query.collection
-  const { collection, readable } = view
-  const conditions = resolveConditions(readable, query.conditions)
+  const { collection, listed } = view
+  const conditions = resolveConditions(listed, query.conditions)
+  requireFilters(collection, query)
   return {
     type: 'Filter',
     collection,
@@ -67,24 +69,27 @@ export function planPage(view: View, query: DecodedQuery, rules: PageRules): Fil
     query: {
       conditions: withRows(conditions, view),
       search:
-        q === undefined || q === '' ? null : { fields: readable.searchNames, text: searchText(q) },
-      sort: resolveSort(readable, sort ?? []),
+        q === undefined || q === '' ? null : { fields: listed.searchNames, text: searchText(q) },
+      sort: resolveSort(listed, sort),
       limit: resolveLimit(collection, limit, rules),
       offset: offset ?? 0,
-      select: resolveSelection(readable, fields),
+      select: resolveSelection(listed, fields),
       count: count ?? false,
     },
   }
 }
 
 /** Resolves a GET of an item. Field names in the query are further conditions (D10). */
-export function planItem(view: View, rawKey: string, query: DecodedQuery): Plan {
+export function planItem(view: View, rawKey: string | undefined, query: DecodedQuery): Plan {
   if (Object.keys(query.collection).length > 0) {
     throw malformedQuery('Parameters with a $ prefix act on collections, not on items.')
   }
-  const conditions = resolveConditions(view.readable, query.conditions)
+  const { collection, listed } = view
+  const conditions = resolveConditions(listed, query.conditions)
   return () => {
-    const key = keyConditions(view.collection, resolveKey(view.collection, rawKey))
+    // A singleton has no key, and needs none.
+    const key =
+      rawKey === undefined ? [] : keyConditions(collection, resolveKey(collection, rawKey))
     return itemEvent(view, [...key, ...conditions])
   }
 }
@@ -118,6 +123,11 @@ export function planUpdate(
 export function planDelete(view: View, key: readonly StoredValue[]): DeleteEvent {
   const { collection } = view
   return { type: 'Delete', collection, view, key, conditions: ownItem(view, key) }
+}
+
+function requireFilters({ requiredFilters }: PublishedCollection, query: DecodedQuery): void {
+  const missing = requiredFilters.find((name) => !query.conditions.has(name))
+  if (missing !== undefined) throw malformedQuery(`The parameter ${missing} is required.`)
 }
 
 function ownItem(view: View, key: readonly StoredValue[]): readonly Condition[] {

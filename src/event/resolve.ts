@@ -65,11 +65,12 @@ export function resolveConditions(
   })
 }
 
-/** The sort order of a page (D5). */
+/** The sort order of a page (D5): the collection's own when the request names none. */
 export function resolveSort(
   collection: PublishedCollection,
-  keys: readonly SortKey[],
+  keys: readonly SortKey[] | undefined,
 ): readonly SortField[] {
+  if (keys === undefined) return completeSort(collection, collection.defaultSort)
   if (keys.length > maximumSortKeys) {
     throw malformedQuery(`The parameter $sort may name at most ${maximumSortKeys} fields.`)
   }

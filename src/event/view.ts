@@ -15,6 +15,8 @@ export interface View {
   readonly collection: PublishedCollection
   /** The collection with the fields that the caller may read. */
   readonly readable: PublishedCollection
+  /** The same, as pages have it. */
+  readonly listed: PublishedCollection
   /** The fields that the caller may name in a body: to read or to write them. */
   readonly sendable: PublishedCollection
   /** Whether the caller's roles let it set a field. */
@@ -26,7 +28,7 @@ export interface View {
 /** The view of a caller. Throws FORBIDDEN for a caller whom the row rule leaves no row. */
 export function viewOf(collection: PublishedCollection, caller: Principal): View {
   const plan = planOf(collection)
-  if (caller === system || plan === 'everything') return wholeView(collection)
+  if (caller === system) return wholeView(collection)
   const view = plan.fieldsFor(caller)
   const rows = rowsOf(collection, caller)
   return rows.length === 0 ? view : { ...view, rows }
@@ -71,7 +73,7 @@ export function entriesShownTo(
   entries: readonly ValidationEntry[],
 ): readonly ValidationEntry[] {
   const plan = planOf(collection)
-  if (caller === system || plan === 'everything') return entries
+  if (caller === system) return entries
   return entriesFor(plan.fieldsFor(caller), entries)
 }
 
@@ -88,7 +90,7 @@ interface ViewPlan {
   readonly fieldsFor: (caller: Principal) => View
 }
 
-const plans = new WeakMap<PublishedCollection, ViewPlan | 'everything'>()
+const plans = new WeakMap<PublishedCollection, ViewPlan>()
 const wholes = new WeakMap<PublishedCollection, View>()
 
 /** The view of everything. */
@@ -98,6 +100,7 @@ export function wholeView(collection: PublishedCollection): View {
   const view: View = {
     collection,
     readable: collection,
+    listed: narrowed(collection, (field) => !field.itemOnly),
     sendable: collection,
     mayWrite: () => true,
     rows: [],
@@ -106,7 +109,7 @@ export function wholeView(collection: PublishedCollection): View {
   return view
 }
 
-function planOf(collection: PublishedCollection): ViewPlan | 'everything' {
+function planOf(collection: PublishedCollection): ViewPlan {
   const known = plans.get(collection)
   if (known !== undefined) return known
   const plan = makePlan(collection)
@@ -115,14 +118,14 @@ function planOf(collection: PublishedCollection): ViewPlan | 'everything' {
 }
 
 // There are no more views than combinations of the roles that the definition names.
-function makePlan(collection: PublishedCollection): ViewPlan | 'everything' {
+function makePlan(collection: PublishedCollection): ViewPlan {
   const lists = collection.fields.flatMap(({ readableBy, writableBy }) => [
     ...(readableBy === undefined ? [] : [readableBy]),
     ...(writableBy === undefined ? [] : [writableBy]),
   ])
   if (lists.length === 0) {
-    if (collection.rows === undefined) return 'everything'
-    return { fieldsFor: () => wholeView(collection) }
+    const whole = wholeView(collection)
+    return { fieldsFor: () => whole }
   }
   const named = Array.from(new Set(lists.flat()))
   const views = new Map<string, View>()
@@ -146,17 +149,26 @@ function fieldsView(collection: PublishedCollection, caller: Principal): View {
     if (field.readableBy === undefined || holdsOneOf(caller, field.readableBy)) reads.add(field)
     if (field.writableBy === undefined || holdsOneOf(caller, field.writableBy)) writes.add(field)
   }
-  const among = (allowed: (field: PublishedField) => boolean): PublishedCollection => {
-    const fields = collection.fields.filter(allowed)
-    return fields.length === collection.fields.length ? collection : withFields(collection, fields)
-  }
+  const readable = narrowed(collection, (field) => reads.has(field))
   return {
     collection,
-    readable: among((field) => reads.has(field)),
-    sendable: among((field) => reads.has(field) || (writes.has(field) && !field.readOnly)),
+    readable,
+    listed: narrowed(readable, (field) => !field.itemOnly),
+    sendable: narrowed(
+      collection,
+      (field) => reads.has(field) || (writes.has(field) && !field.readOnly),
+    ),
     mayWrite: (field) => writes.has(field),
     rows: [],
   }
+}
+
+function narrowed(
+  collection: PublishedCollection,
+  allowed: (field: PublishedField) => boolean,
+): PublishedCollection {
+  const fields = collection.fields.filter(allowed)
+  return fields.length === collection.fields.length ? collection : withFields(collection, fields)
 }
 
 function holdsOneOf(caller: Principal, roles: readonly string[]): boolean {

@@ -36,7 +36,7 @@ export function ownAccess(
     event: (event, terms) => runtime.enter(() => runEvent(runtime, event, terms, 'rows')),
     unstored: (work) =>
       runtime.enter(() =>
-        inTransaction(runtime, { mode: 'read', brief: false }, work, ({ rejected }) => {
+        inTransaction(runtime, { mode: 'read', brief: false, collection }, work, ({ rejected }) => {
           throw new Error(rejected.message)
         }),
       ),
@@ -119,7 +119,8 @@ function saveResult(outcome: Outcome): SaveResult<Item<CollectionShape>> {
   }
   if (outcome.type !== 'item' || !('row' in outcome.item)) throw unexpected(outcome)
   const item = itemOf(outcome.collection, outcome.item.row, outcome.select) as Item<CollectionShape>
-  return { rejected: false, item, validations: outcome.validations }
+  const { validations, failure } = outcome
+  return { rejected: false, item, validations, ...(failure !== undefined && { failure }) }
 }
 
 function unexpected(outcome: Outcome): Error {

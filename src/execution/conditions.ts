@@ -59,7 +59,7 @@ export function pageOf(
   const query = {
     conditions: [...conditionsOf(readable, conditions), ...view.rows],
     search: q === '' ? null : { fields: readable.searchNames, text: searchText(q) },
-    sort: completeSort(readable, keys),
+    sort: completeSort(readable, keys.length > 0 ? keys : readable.defaultSort),
     limit,
     offset,
     select: readable.allNames,

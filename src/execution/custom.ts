@@ -43,7 +43,7 @@ export async function runCustom(
     if (errors.length > 0) throw new Undo(reject('Custom', undefined, errors), collection)
     return { rejected: false, result, validations: [...objections, ...information] }
   }
-  const options = { mode: 'write', brief: false } as const
+  const options = { mode: 'write', brief: false, collection } as const
   const undone = (undo: Undo): CustomResult<unknown> => {
     const { message, validations } = rejectionFor(caller, undo)
     return { rejected: true, message, validations }

@@ -8,6 +8,7 @@ import { judge } from '../event/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type PageOutcome } from '../event/outcome.ts'
 import { itemOf } from '../event/serialize.ts'
 import { stored } from '../event/submitted.ts'
+import { wholeView } from '../event/view.ts'
 import { conditionsOf } from './conditions.ts'
 import type { StorageAdapter, StorageReader } from '../storage/adapter.ts'
 import { openScope, type Scope } from './scope.ts'
@@ -52,7 +53,8 @@ export async function filterWithHandlers(event: FilterEvent, terms: Terms): Prom
     if (before !== undefined)
       await scope.call('before', () => before(narrowed(scope, event, narrowing)))
     // An `after` handler sees whole items, whatever the consumer selected.
-    const select = after === undefined ? event.query.select : collection.allNames
+    const whole = event.result === 'item' ? collection : wholeView(collection).listed
+    const select = after === undefined ? event.query.select : whole.allNames
     const conditions = [...event.query.conditions, ...narrowing]
     const page = await terms.running.transaction.filter(collection, {
       ...event.query,

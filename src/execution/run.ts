@@ -42,7 +42,8 @@ async function run(
       : filterAsRows(runtime.adapter, event)
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
-  const options = { mode, brief: isBrief(runtime, event.collection) } as const
+  const { collection } = event
+  const options = { mode, brief: isBrief(runtime, collection), collection } as const
   const work = (running: Running) => runWithin(event, { runtime, caller, running })
   return inTransaction(runtime, options, work, (undo) => rejectionFor(caller, undo))
 }

@@ -70,15 +70,26 @@ export async function finishWrite(written: Written, terms: Terms): Promise<Outco
   terms.running.log.writes++
   const after: ((event: AfterSave<CollectionShape>) => MaybePromise<void>) | undefined =
     collection.events[type]?.after
+  let failure: string | undefined
   if (after !== undefined) {
-    const seen = { ...scope.context(), ...itemsOf(written) }
+    const fail = (message: string): void => {
+      failure = message
+    }
+    const seen = { ...scope.context(), ...itemsOf(written), fail }
     await scope.untilRefused(() => scope.call('after', () => after(seen)))
   }
   const { objections, information } = await written.judged()
   if (objections.length > 0) return reject(type, echo, objections)
   announceCommit(written, terms)
   const select = view.readable.allNames
-  return { type: 'item', collection, select, item: { row }, validations: information }
+  return {
+    type: 'item',
+    collection,
+    select,
+    item: { row },
+    validations: information,
+    ...(failure !== undefined && { failure }),
+  }
 }
 
 function announceCommit(written: Written, { runtime, caller, running }: Terms): void {
@@ -104,7 +115,7 @@ function itemsOf({
   event,
   row,
   stored,
-}: Written): Pick<AfterSave<CollectionShape>, 'item' | 'stored'> {
+}: Written): Pick<Committed<CollectionShape>, 'item' | 'stored'> {
   const item = Object.freeze(itemOf(event.collection, row))
   return { item, stored }
 }

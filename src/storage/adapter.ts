@@ -61,6 +61,8 @@ export interface TransactionOptions {
    * transactions share one commit, each in a savepoint of its own.
    */
   readonly brief: boolean
+  /** The collection of the event that it is for; absent for work of another kind. Others may be touched as well. */
+  readonly collection?: PublishedCollection
 }
 
 /** What an adapter can do beyond the duty of every adapter. The conformance kit reads it. */

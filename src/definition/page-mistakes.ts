@@ -1,0 +1,80 @@
+import { parameters } from '../protocol/query.ts'
+import type { CollectionDefinition } from './collection.ts'
+import type { Field } from './field.ts'
+import { fieldTypes } from './field-type.ts'
+import type { Mistake } from './mistake.ts'
+
+/** What is wrong with the pages of a well-formed collection: sizes, orders, and fields they can't have. */
+export function pageMistakes(
+  collection: CollectionDefinition,
+  maximumPageSize: number,
+): readonly Mistake[] {
+  return [
+    ...sizeMistakes(collection, maximumPageSize),
+    ...sortMistakes(collection),
+    ...filterMistakes(collection),
+    ...itemMistakes(collection),
+  ]
+}
+
+function sizeMistakes({ pageSize }: CollectionDefinition, limit: number): readonly Mistake[] {
+  const maximum = pageSize?.maximum ?? limit
+  if (maximum > limit) {
+    const advice = `must be at most ${limit}; raise the service's maximumPageSize first`
+    return [{ place: 'pageSize.maximum', advice }]
+  }
+  if ((pageSize?.default ?? 0) <= maximum) return []
+  return [{ place: 'pageSize.default', advice: `must be at most the maximum, ${maximum}` }]
+}
+
+function sortMistakes({ defaultSort, fields }: CollectionDefinition): readonly Mistake[] {
+  if (defaultSort === undefined) return []
+  const keys = parameters.sort.decode(defaultSort.join(','))
+  if (keys === undefined) return [{ place: 'defaultSort', advice: parameters.sort.rule }]
+  return keys.flatMap(({ field }) => {
+    const sortable = (found: Field): boolean =>
+      fieldTypes[found.type].compare !== undefined && found.itemOnly !== true
+    return fieldMistakes(fields, field, 'defaultSort', sortable)
+  })
+}
+
+function filterMistakes({
+  requiredFilters = [],
+  fields,
+}: CollectionDefinition): readonly Mistake[] {
+  return requiredFilters.flatMap((name) => {
+    const filterable = (found: Field): boolean =>
+      fieldTypes[found.type].filterable && found.itemOnly !== true
+    return fieldMistakes(fields, name, 'requiredFilters', filterable)
+  })
+}
+
+function fieldMistakes(
+  fields: CollectionDefinition['fields'],
+  name: string,
+  place: string,
+  isFit: (field: Field) => boolean,
+): readonly Mistake[] {
+  const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+  if (field !== undefined && isFit(field)) return []
+  const known = Object.keys(fields).join(', ')
+  const advice =
+    field === undefined
+      ? `${name} is no field; the fields are ${known}`
+      : `${name} can not be used here: its type, or itemOnly, does not allow it`
+  return [{ place, advice }]
+}
+
+function itemMistakes({ key, fields, singleton }: CollectionDefinition): readonly Mistake[] {
+  const mistakes: Mistake[] = []
+  if (singleton === true && key !== undefined) {
+    const advice = 'leave it out: a singleton is found by its path'
+    mistakes.push({ place: 'key', advice })
+  }
+  for (const name of typeof key === 'string' ? [key] : (key ?? [])) {
+    if (fields[name]?.itemOnly !== true) continue
+    const advice = 'leave it out: pages are ordered by the key'
+    mistakes.push({ place: `fields.${name}.itemOnly`, advice })
+  }
+  return mistakes
+}
