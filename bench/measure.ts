@@ -31,7 +31,7 @@ function show(scenario: Scenario, step: string, name: string, round: Round): voi
   const perSecond = Math.round(round.perSecond).toLocaleString('en').padStart(8)
   const cpu = round.cpuMicroseconds.toFixed(1).padStart(7)
   console.log(
-    `${scenario.name.padEnd(10)} ${step.padEnd(10)} ${name.padEnd(10)} ${perSecond}/s ${cpu} µs`,
+    `${scenario.name.padEnd(10)} ${step.padEnd(10)} ${name.padEnd(17)} ${perSecond}/s ${cpu} µs`,
   )
 }
 

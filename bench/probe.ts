@@ -2,11 +2,21 @@ import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Contestant } from './contestants.ts'
 import type { Probe, Scenario } from './scenarios.ts'
 import type { RunningServer } from './server-process.ts'
+import type { Headers } from './servers/announce.ts'
 
-async function check(server: RunningServer, { request, status, body }: Probe): Promise<void> {
+/** A key that has the form of one and is nobody's. */
+const unknownKey = 'A'.repeat(43)
+
+function headersWith(key: Probe['key'], { headers }: RunningServer): Headers {
+  if (key === 'missing') return {}
+  if (key === 'unknown') return { 'x-api-key': unknownKey }
+  return headers
+}
+
+async function check(server: RunningServer, { request, status, body, key }: Probe): Promise<void> {
   const response = await fetch(server.url + request.path, {
     method: request.method,
-    headers: { ...server.headers, 'content-type': 'application/json' },
+    headers: { ...headersWith(key, server), 'content-type': 'application/json' },
     ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
   })
   const answer: unknown = await response.json()

@@ -78,20 +78,35 @@ function costLine({ microseconds }: CostGoal, own: Entry, other: Entry): string 
 }
 
 function goalLine(goal: Goal, entries: Entry[]): string[] {
-  const named = (name: string) => entries.find(({ contestant }) => contestant.name === name)
-  const own = named('rowgate')
-  const other = named('by' in goal ? goal.by : goal.of)
+  const name = 'by' in goal ? undefined : goal.own
+  const own = named(entries, name ?? 'rowgate')
+  const other = named(entries, 'by' in goal ? goal.by : goal.of)
   if (!own || !other) return []
   if ('by' in goal) return [costLine(goal, own, other)]
   const reached = medianOf(own, 'perSecond') / medianOf(other, 'perSecond')
   const cpu = medianOf(other, 'cpuMicroseconds') / medianOf(own, 'cpuMicroseconds')
-  const goalText = `at least ${goal.ratio.toFixed(1)} × ${goal.of}`
+  const times = goal.ratio.toLocaleString('en', { minimumFractionDigits: 1 })
+  const whose = goal.own === undefined ? '' : `${goal.own} `
+  const goalText = `${whose}at least ${times} × ${goal.of}`
   return [`Goal: ${goalText}. Measured: ${ratio(reached)} by rate, ${ratio(cpu)} by CPU.`]
 }
 
-function section({ scenario, entries }: Measurement): string[] {
-  const base = entries.find(({ contestant }) => contestant.name === baseline)
-  const rows = entries.map((entry) => rowOf(entry, base))
+function named(entries: Entry[], name: string): Entry | undefined {
+  return entries.find(({ contestant }) => contestant.name === name)
+}
+
+/** What a server's ratios are to: the hand-written one of its pair, where there are pairs. */
+function baseOf({ contestant }: Entry, { scenario, entries }: Measurement): Entry | undefined {
+  for (const goal of scenario.goals) {
+    if (!('own' in goal) || goal.own === undefined) continue
+    if ([goal.own, goal.of].includes(contestant.name)) return named(entries, goal.of)
+  }
+  return named(entries, baseline)
+}
+
+function section(measurement: Measurement): string[] {
+  const { scenario, entries } = measurement
+  const rows = entries.map((entry) => rowOf(entry, baseOf(entry, measurement)))
   const goals = scenario.goals.flatMap((goal) => goalLine(goal, entries))
   return [
     `### ${scenario.title}`,

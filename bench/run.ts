@@ -1,5 +1,5 @@
 import { buildLibrary, buildServers } from './build.ts'
-import { contestants } from './contestants.ts'
+import { contestants, takesPart } from './contestants.ts'
 import { pinLoadGenerator } from './cores.ts'
 import { measure, type Measurement } from './measure.ts'
 import { readOptions } from './options.ts'
@@ -19,7 +19,7 @@ const pinned = pinLoadGenerator()
 
 const measurements: Measurement[] = []
 for (const scenario of scenarios.filter(({ name }) => options.scenarios.includes(name))) {
-  const own = entrants.filter(({ scenarios }) => scenarios?.includes(scenario.name) ?? true)
+  const own = entrants.filter((contestant) => takesPart(contestant, scenario))
   measurements.push(await measure(scenario, own, options, pinned))
 }
 

@@ -13,10 +13,14 @@ export interface Probe {
   request: HttpRequest
   status: number
   body?: unknown
+  /** What is sent in the place of the server's own key. */
+  key?: 'missing' | 'unknown'
 }
 
-/** How many times the requests a second of `of` the library is meant to reach. */
+/** How many times the requests a second of `of` the library is meant to reach, in the server `own`. */
 export interface RateGoal {
+  /** Default: `rowgate`. With it, the two are a pair: their ratios are to each other. */
+  own?: string
   of: string
   ratio: number
 }
@@ -33,10 +37,25 @@ export interface Scenario {
   name: string
   title: string
   connections: number
+  /** Whether only the contestants that name it take part, since each request has an API key. */
+  keys?: boolean
   probes(dialect: Dialect): Probe[]
   /** Either one request for every turn, or a function that makes the next one. */
   load(dialect: Dialect): HttpRequest | (() => HttpRequest)
   goals: Goal[]
+}
+
+function readPage(dialect: Dialect): Probe {
+  return {
+    request: { method: 'GET', path: dialect.list('customers') },
+    status: 200,
+    body: dialect.pageBody(rows.slice(0, 10), rows.length),
+  }
+}
+
+const withoutCredentials = {
+  status: 401,
+  body: { message: 'Valid credentials are required.', validations: [], status: 401 },
 }
 
 function updateOf(dialect: Dialect, row: Customer, contactName: string): HttpRequest {
@@ -69,13 +88,7 @@ export const scenarios: Scenario[] = [
     name: 'read-page',
     title: 'Read a page: 10 of 91 rows, 4 fields',
     connections: 32,
-    probes: (dialect) => [
-      {
-        request: { method: 'GET', path: dialect.list('customers') },
-        status: 200,
-        body: dialect.pageBody(rows.slice(0, 10), rows.length),
-      },
-    ],
+    probes: (dialect) => [readPage(dialect)],
     load: (dialect) => ({ method: 'GET', path: dialect.list('customers') }),
     goals: [
       { of: 'node-http', ratio: 1.3 },
@@ -150,5 +163,23 @@ export const scenarios: Scenario[] = [
     ],
     load: (dialect) => () => updateOf(dialect, randomRow(), `Contact ${nextUpdate()}`),
     goals: [],
+  },
+  {
+    name: 'bindings',
+    title: 'Bindings: read a page with an API key, 10 of 91 rows, 4 fields',
+    connections: 32,
+    keys: true,
+    probes: (dialect) => [
+      readPage(dialect),
+      { ...readPage(dialect), ...withoutCredentials, key: 'missing' },
+      { ...readPage(dialect), ...withoutCredentials, key: 'unknown' },
+    ],
+    load: (dialect) => ({ method: 'GET', path: dialect.list('customers') }),
+    goals: [
+      { own: 'rowgate-keys', of: 'node-http-keys', ratio: 1.25 },
+      { own: 'rowgate-fastify', of: 'fastify-keys', ratio: 1.25 },
+      { own: 'rowgate-express', of: 'express-keys', ratio: 1.4 },
+      { own: 'rowgate-hono', of: 'hono-keys', ratio: 1 },
+    ],
   },
 ]

@@ -18,6 +18,8 @@ export function failedReply(item: unknown, validations: Failure[]) {
   return { item, message: notSaved, validations, status: 200 }
 }
 
+export const unauthorized = errorReply(401, 'Valid credentials are required.')
+
 export function limitOf(text: string | null | undefined): number {
   const limit = Number(text ?? 10)
   return Number.isInteger(limit) && limit >= 0 ? Math.min(limit, 100) : 10

@@ -1,4 +1,8 @@
-import { databaseFile } from './announce.ts'
-import { serveWithKeys, storageWithKeys } from './with-keys.ts'
+import { createServer } from 'node:http'
+import { toNodeHandler } from 'rowgate/node'
+import { announce, databaseFile } from './announce.ts'
+import { serviceWithKeys, storageWithKeys } from './with-keys.ts'
 
-await serveWithKeys(storageWithKeys(databaseFile()))
+const { service, headers } = await serviceWithKeys(storageWithKeys(databaseFile()))
+
+announce(createServer(toNodeHandler(service)).listen(0, '127.0.0.1'), headers)

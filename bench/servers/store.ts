@@ -47,9 +47,15 @@ function storeOf(db: Database.Database, table: Table): Store {
   }
 }
 
+export type Stores = Record<Table, Store>
+
 /** Opens the file in the relaxed mode: a commit survives a crash, but maybe not a power cut. */
-export function openStores(file: string): Record<Table, Store> {
+export function openDatabase(file: string): Database.Database {
   const db = new Database(file)
   db.pragma('synchronous = NORMAL')
+  return db
+}
+
+export function storesOf(db: Database.Database): Stores {
   return { customers: storeOf(db, 'customers'), clients: storeOf(db, 'clients') }
 }
