@@ -11,10 +11,11 @@ import { requireRight, viewOf } from './event/view.ts'
 import { nestedAccess } from './execution/access.ts'
 import { runEvent } from './execution/run.ts'
 import type { Runtime } from './execution/runtime.ts'
-import { asServiceError, harmless } from './failure.ts'
+import { asServiceError } from './failure.ts'
 import { readBytes, requireJsonAccepted } from './http/read.ts'
 import { replyWriter } from './http/write.ts'
 import { inProcess, type InProcess } from './in-process.ts'
+import { harmless } from './observation.ts'
 import { completeOptions, type ServiceOptions } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
 import {
@@ -76,6 +77,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     now,
     waiting: new WeakMap(),
     enter: (begin) => {
+      if (closing !== undefined) throw unavailable('closing')
       const opening = storageOpen()
       return work.run(opening === undefined ? begin : () => opening.then(begin))
     },

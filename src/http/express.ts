@@ -23,14 +23,15 @@ export interface ExpressHandlerOptions {
 }
 
 /** What the handler looks at of a request of Express 4 or 5, and of what parsers have left on it. */
-export interface ExpressRequest extends IncomingMessage, ParsedRequest {
-  /** The URL before any mount was taken off. */
-  readonly originalUrl?: string
-  /** As the setting `trust proxy` has it. */
-  readonly secure?: boolean
-  /** As the setting `trust proxy` has it. */
-  readonly ip?: string | undefined
-}
+export type ExpressRequest = IncomingMessage &
+  ParsedRequest & {
+    /** The URL before any mount was taken off. */
+    readonly originalUrl?: string
+    /** As the setting `trust proxy` has it. */
+    readonly secure?: boolean
+    /** As the setting `trust proxy` has it. */
+    readonly ip?: string | undefined
+  }
 
 /** A handler for `app.use` of Express 4 and 5. */
 export type ExpressHandler = (

@@ -128,11 +128,13 @@ function joined(chunks: readonly ArrayBufferView[], length: number): Uint8Array 
 }
 
 const utf8 = new TextEncoder()
+const ascii = /^[\x00-\x7f]*$/
 
 function toResponse({ status, headers, body }: ServiceReply): Response {
-  const bytes = utf8.encode(body)
-  return new Response(bytes, {
+  // As a text where its length is that of its bytes: hosts write it without another copy.
+  const content = ascii.test(body) ? body : utf8.encode(body)
+  return new Response(content, {
     status,
-    headers: { ...headers, 'Content-Length': String(bytes.byteLength) },
+    headers: { ...headers, 'Content-Length': String(content.length) },
   })
 }
