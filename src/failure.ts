@@ -1,18 +1,6 @@
-import { isThenable } from './maybe-promise.ts'
 import { internal, isServiceError, ServiceError, unavailable } from './errors.ts'
-import type { Observation, Report } from './observation.ts'
+import type { Report } from './observation.ts'
 import { isStorageError } from './storage/adapter.ts'
-
-/** The host's report, which can't do harm: a host whose report fails has nobody left to tell. */
-export function harmless(given: Report): Report {
-  const tell: (observation: Observation) => unknown = given
-  return (observation) => {
-    try {
-      const told = tell(observation)
-      if (isThenable(told)) Promise.resolve(told).catch(() => undefined)
-    } catch {}
-  }
-}
 
 /**
  * Turns anything that was thrown while a request was served into the one refusal that the consumer

@@ -1,3 +1,5 @@
+import { isThenable } from './maybe-promise.ts'
+
 /** Where something happened, in the words of the definition. */
 export interface Place {
   readonly application: string
@@ -67,3 +69,13 @@ export type Observation =
 
 /** Receives what a service reports. MUST NOT throw; what it throws is dropped. */
 export type Report = (observation: Observation) => void
+
+/** What the host listens with, so that it can't do harm: a host that fails there has nobody left to tell. */
+export function harmless<Told>(listen: (told: Told) => unknown): (told: Told) => void {
+  return (told) => {
+    try {
+      const heard = listen(told)
+      if (isThenable(heard)) Promise.resolve(heard).catch(() => undefined)
+    } catch {}
+  }
+}

@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import type { ApplicationDefinitions } from './definition/application.ts'
+import { brand, code, serviceVersion } from './definition/option-shapes.ts'
 import { checkOptions } from './definition/check.ts'
 import type { Report } from './observation.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
@@ -54,10 +55,6 @@ export type CompleteOptions = Required<
   readonly log: RequestLog | undefined
 }
 
-const code = z.custom<(...input: never) => unknown>((value) => typeof value === 'function', {
-  error: 'must be a function',
-})
-
 const limiter = z.custom((value) => typeof (value as Limiter | undefined)?.consume === 'function', {
   error: 'must be a limiter with a consume method, as rate-limiter-flexible makes them',
 })
@@ -81,16 +78,8 @@ const shape = z.strictObject({
   ),
   users: code.optional(),
   limits: z.strictObject({ requests: limiter.optional(), failures: limiter.optional() }).optional(),
-  brand: z
-    .string()
-    .regex(/^[a-z][a-z0-9]*$/, 'must consist of lower-case letters and digits')
-    .optional(),
-  serviceVersion: z
-    .union([
-      z.literal(false),
-      z.string().regex(/^\d+\.\d+$/, 'must be a version like 4.54, or false'),
-    ])
-    .optional(),
+  brand: brand.optional(),
+  serviceVersion: serviceVersion.optional(),
   limitExcess: z.enum(['clamp', 'reject']).optional(),
   bodyStatus: z.enum(['contract', 'http']).optional(),
   maximumPageSize: z.int().min(1).optional(),

@@ -1,9 +1,7 @@
 import { z } from 'zod'
+import { code } from './option-shapes.ts'
 
 const count = z.int().min(0)
-const code = z.custom<(...input: never) => unknown>((value) => typeof value === 'function', {
-  error: 'must be a function',
-})
 
 /** The name of an application or collection in a path: unreserved characters of URLs. */
 const endpoint = z

@@ -15,6 +15,11 @@ export type Condition =
   /** The field has no value: null, or the empty text. */
   | { readonly field: string; readonly is: 'empty' }
 
+/** The condition that a field has a value. */
+export function equal(field: string, value: StoredValue): Condition {
+  return { field, is: 'equal', value }
+}
+
 /** One key of a sort order: null first when ascending and last when descending. */
 export interface SortField {
   readonly field: string

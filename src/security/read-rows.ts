@@ -1,3 +1,4 @@
+import { equal } from '../event/query.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Condition, Row, SortField, StoragePage, StorageReader } from '../storage/adapter.ts'
@@ -66,9 +67,4 @@ export async function readRow(
 
 function firstRow({ rows }: StoragePage): Row | undefined {
   return rows[0]
-}
-
-/** The condition that a field has a value. */
-export function equal(field: string, value: string | null): Condition {
-  return { field, is: 'equal', value }
 }

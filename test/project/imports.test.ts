@@ -12,7 +12,7 @@ const aroundService = ['failure', 'options', 'publication', 'in-process', 'watch
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   errors: [],
-  observation: [],
+  observation: ['maybe-promise'],
   'maybe-promise': [],
   tracing: ['maybe-promise'],
   protocol: ['errors'],
@@ -22,6 +22,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   storage: core,
   security: [...core, 'storage/adapter'],
   http: core,
+  otel: ['errors', 'tracing', 'protocol/names'],
   consume: core,
   openapi: core,
   client: ['errors', 'protocol', 'definition'],

@@ -1,8 +1,10 @@
+import { orderedId } from '../../definition/ordered-id.ts'
 import type { Row, StorageTransaction } from '../../storage/adapter.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import type { KeyEvent, KeyRecord } from './key-store.ts'
 import { instantOf } from './key-lifetime.ts'
-import { equal, readAllRows } from '../read-rows.ts'
+import { readAllRows } from '../read-rows.ts'
+import { equal } from '../../event/query.ts'
 
 const { keyEvents } = securityCollections
 
@@ -36,17 +38,4 @@ export async function readEvents(
 function keyEvent(row: Row): KeyEvent {
   const { at, event, keyId, user, provider, reason, times } = row as unknown as KeyEvent
   return Object.freeze({ at, event, keyId, user, provider, reason, times })
-}
-
-let made = 0
-
-/**
- * A UUID of version 7 (RFC 9562): those of one process are in the order in which they were made, so
- * that what happened within a millisecond keeps its order.
- */
-export function orderedId(at: Date): string {
-  const time = Math.max(0, at.getTime()).toString(16).padStart(12, '0')
-  const turn = (made++ % 0x1_000_000).toString(16).padStart(6, '0')
-  const random = crypto.randomUUID().slice(24)
-  return `${time.slice(0, 8)}-${time.slice(8)}-7${turn.slice(0, 3)}-8${turn.slice(3)}-${random}`
 }

@@ -3,7 +3,8 @@ import { securityCollections } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
 import { instantOf } from './key-lifetime.ts'
 import { storedKey, type StoredKey } from './key-row.ts'
-import { equal, readPages, readRow } from '../read-rows.ts'
+import { readPages, readRow } from '../read-rows.ts'
+import { equal } from '../../event/query.ts'
 
 const { keys } = securityCollections
 
