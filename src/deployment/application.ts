@@ -1,0 +1,147 @@
+import type { ApplicationDefinition } from '../definition/application.ts'
+import { defineCollection } from '../definition/collection.ts'
+import { boolean, dateTime, instant, text, uuid } from '../definition/field.ts'
+import type { AfterSave, BeforeInsert } from '../definition/handler.ts'
+import type { CollectionShape } from '../definition/item.ts'
+import { orderedId } from '../definition/ordered-id.ts'
+import { error } from '../definition/validation.ts'
+import { releaseStates } from './collections.ts'
+import type { Solution } from './solution.ts'
+
+/** The collections of deployment by endpoint name (section 4.2). */
+export const endpoints = {
+  release: 'release',
+  queue: 'release-queue',
+  metadata: 'metadata',
+} as const
+
+/** What the application of deployment is made of. */
+export interface ApplicationParts {
+  readonly solutions: ReadonlyMap<string, Solution>
+  readonly serviceVersion: string | false
+  readonly now: () => Date
+}
+
+const internal = { readableBy: [], readOnly: true } as const
+
+/**
+ * The application of deployment: releases, the queue of their builds, and the environment. The service
+ * version decides which of them exist (section 9, D57).
+ */
+export function deploymentApplication(parts: ApplicationParts): ApplicationDefinition {
+  const { serviceVersion } = parts
+  return Object.freeze({
+    description: 'Builds releases, hands out their packages, and describes the environment.',
+    roles: ['Deployment'],
+    collections: Object.freeze({
+      ...(isAtLeast(serviceVersion, 4, 52) && {
+        [endpoints.release]: releaseCollection(parts),
+        [endpoints.queue]: queueCollection(parts),
+      }),
+      ...(isAtLeast(serviceVersion, 4, 54) && { [endpoints.metadata]: environment }),
+    }),
+  })
+}
+
+const environment = defineCollection({
+  description: 'The environment that this service runs in (section 2.5).',
+  singleton: true,
+  fields: {
+    environmentId: text({ required: true }),
+    name: text({ required: true }),
+    url: text({ required: true }),
+    supportsDeployment: boolean({ required: true }),
+    supportsInstallOnDeploy: boolean({ required: true }),
+    authenticationType: text({ required: true }),
+  },
+})
+
+function releaseCollection(parts: ApplicationParts) {
+  return defineCollection(
+    {
+      description: 'Releases (section 2.4). An insert builds one, and answers when that has ended.',
+      key: 'releaseId',
+      publishes: ['Filter', 'Insert'],
+      defaultSort: ['-releaseDate', '-built'],
+      requiredFilters: ['solutionId'],
+      fields: {
+        ...facts(parts),
+        status: text({ ...hidden, enumeration: releaseStates }),
+        fileName: text({ ...hidden, itemOnly: true }),
+        file: text({ ...hidden, itemOnly: true, description: 'The package in base64.' }),
+        snapshot: boolean({ includeByDefault: false, default: false }),
+        built: instant(internal),
+        error: text(internal),
+      },
+    },
+    insertion(parts, 'building', (event) => {
+      if (event.item['status'] === 'failed')
+        event.fail(`The build failed. ${String(event.item['error'])}`)
+    }),
+  )
+}
+
+function queueCollection(parts: ApplicationParts) {
+  return defineCollection(
+    {
+      description: 'Builds in the background: an insert queues one, and an item tells its state.',
+      key: 'releaseId',
+      publishes: ['Filter', 'Insert'],
+      defaultSort: ['-releaseDate'],
+      requiredFilters: ['solutionId'],
+      fields: {
+        ...facts(parts),
+        status: text({ readOnly: true, enumeration: releaseStates }),
+        snapshot: boolean({ default: false }),
+      },
+    },
+    insertion(parts, 'queued'),
+  )
+}
+
+const hidden = { includeByDefault: false, readOnly: true } as const
+
+function facts({ now }: ApplicationParts) {
+  return {
+    releaseId: uuid({ readOnly: true, default: () => orderedId(now()) }),
+    solutionId: text({ required: true, maxLength: 64 }),
+    name: text({ readOnly: true }),
+    version: text({ minLength: 1, maxLength: 64 }),
+    releaseNotes: text({ maxLength: 100_000 }),
+    releaseDate: dateTime(),
+  }
+}
+
+function insertion(
+  { solutions, now }: ApplicationParts,
+  status: 'building' | 'queued',
+  after?: (event: AfterSave<CollectionShape>) => void,
+) {
+  // What the request leaves out is the solution's (D51).
+  const before = ({ item: given }: BeforeInsert<CollectionShape>): void => {
+    const item = given as Record<string, unknown>
+    const solution = solutions.get(String(item['solutionId']))
+    if (solution === undefined) return
+    item['name'] = solution.name
+    item['status'] = status
+    item['snapshot'] ??= false
+    item['version'] ??= solution.version
+    item['releaseNotes'] ??= solution.releaseNotes ?? null
+    item['releaseDate'] ??= solution.releaseDate ?? `${now().toISOString().slice(0, 10)}T00:00:00`
+  }
+  const isKnown = error('known-solution', {
+    field: 'solutionId',
+    check: ({ solutionId }: { readonly solutionId?: unknown }) =>
+      solutions.has(String(solutionId)) ? undefined : 'There is no such solution.',
+  })
+  return {
+    validations: [isKnown],
+    events: { Insert: { before, ...(after !== undefined && { after }) } },
+  } as const
+}
+
+function isAtLeast(version: string | false, major: number, minor: number): boolean {
+  if (version === false) return true
+  const [first = 0, second = 0] = version.split('.').map(Number)
+  return first > major || (first === major && second >= minor)
+}

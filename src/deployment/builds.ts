@@ -1,0 +1,121 @@
+import { ServiceError, unavailable } from '../errors.ts'
+import type { Row } from '../event/query.ts'
+import type { BuildNews } from './build-log.ts'
+import type { BuildQueue } from './queue.ts'
+import type { Release } from './release.ts'
+import type { ReleaseStore } from './release-store.ts'
+
+/** What accepts builds. */
+export interface BuildsParts {
+  readonly store: ReleaseStore
+  readonly queue: BuildQueue
+  /** Builds a release that was claimed; undefined when it ended otherwise than here. */
+  readonly build: (claimed: Release, closing: AbortSignal) => Promise<Release | undefined>
+  readonly serial: boolean
+  readonly queueLimit: number
+  /** Milliseconds that a request waits for its build. */
+  readonly waitTimeout: number
+  readonly tell: (news: BuildNews) => void
+}
+
+/** The two ways to ask for a build (section 4.2). */
+export interface Builds {
+  /** Queues a build. Throws TOO_MANY_REQUESTS when too many wait. */
+  enqueue(row: Row): Promise<Row>
+  /**
+   * Builds at once, and resolves when that has ended, built or failed. Throws UNAVAILABLE when it takes
+   * longer than a request waits; the build goes on.
+   */
+  buildNow(row: Row): Promise<Row>
+  /** Ends the builds that requests wait for: they are queued again. */
+  close(): Promise<void>
+}
+
+const turnInterval = 100
+
+/** Opens both ways. */
+export function openBuilds(parts: BuildsParts): Builds {
+  const { store, queue, build, serial } = parts
+  const closing = new AbortController()
+  const running = new Set<Promise<unknown>>()
+
+  async function claimOwn(release: Release, until: number): Promise<void> {
+    while (!(await store.add(release, serial))) {
+      if (closing.signal.aborted || performance.now() > until) throw stillBuilding()
+      await new Promise((resolve) => setTimeout(resolve, turnInterval))
+    }
+  }
+
+  async function ended(release: Release): Promise<Row> {
+    const done = await build(release, closing.signal)
+    const { releaseId } = release
+    const now = done ?? (await store.find(releaseId))
+    if (now?.status !== 'built' && now?.status !== 'failed') throw stillBuilding()
+    const file = now.status === 'built' ? await store.file(releaseId) : null
+    return { ...now, file }
+  }
+
+  return {
+    enqueue: async (row) => {
+      if ((await store.countQueued()) >= parts.queueLimit) throw tooMany()
+      const release = newRelease(row, { status: 'queued', attempt: 0 })
+      await store.add(release, false)
+      await announced(release.releaseId)
+      return row
+    },
+    buildNow: async (row) => {
+      const release = newRelease(row, { status: 'building', attempt: 1 })
+      const until = performance.now() + parts.waitTimeout
+      await claimOwn(release, until)
+      const work = ended(release)
+      running.add(work)
+      work.catch(() => undefined).finally(() => running.delete(work))
+      return inTime(work, until)
+    },
+    close: async () => {
+      closing.abort()
+      await Promise.allSettled(running)
+    },
+  }
+
+  // The row is stored: a queue that can't be told now is asked by its workers later.
+  async function announced(releaseId: string): Promise<void> {
+    try {
+      await queue.announce({ releaseId })
+    } catch (error) {
+      parts.tell({ type: 'unannounced', releaseId, error })
+    }
+  }
+}
+
+async function inTime<Result>(work: Promise<Result>, until: number): Promise<Result> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      reject(stillBuilding())
+    }, until - performance.now())
+  })
+  try {
+    return await Promise.race([work, late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
+function newRelease(row: Row, start: Pick<Release, 'status' | 'attempt'>): Release {
+  const { releaseId, solutionId, name, version, releaseNotes, releaseDate, snapshot } =
+    row as unknown as Release
+  const facts = { releaseId, solutionId, name, version, releaseNotes, releaseDate, snapshot }
+  const blank = { fileName: null, built: null, error: null, log: null, beat: 0, lost: 0 }
+  return { ...facts, ...blank, ...start }
+}
+
+function stillBuilding(): ServiceError {
+  return unavailable(new Error('The build goes on after its request was answered.'))
+}
+
+function tooMany(): ServiceError {
+  return new ServiceError('TOO_MANY_REQUESTS', 'Too many builds are waiting.', {
+    headers: { 'Retry-After': '10' },
+  })
+}

@@ -1,0 +1,139 @@
+import type { ApplicationDefinition } from '../definition/application.ts'
+import { checkApplications } from '../definition/check.ts'
+import { mistaken } from '../definition/mistake.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import { harmless } from '../observation.ts'
+import type { StorageAdapter } from '../storage/adapter.ts'
+import { deploymentApplication } from './application.ts'
+import { openBuilds } from './builds.ts'
+import { deploymentStorage } from './deployment-storage.ts'
+import { completeDeployment, type CompleteDeployment, type DeploymentOptions } from './options.ts'
+import type { QueueWorker } from './queue.ts'
+import { releaseStore } from './release-store.ts'
+import { runBuild, type BuildParts } from './run-build.ts'
+import { takeSnapshot } from './snapshot.ts'
+import { storageQueue } from './storage-queue.ts'
+import { startWorker } from './worker.ts'
+
+/** Deployment, ready to be published with a service. */
+export interface Deployment<Brand extends string = 'svc'> {
+  /** The application of deployment, `svc-deploy`: spread it into those of the service. */
+  readonly applications: Readonly<Record<`${Brand}-deploy`, ApplicationDefinition>>
+  /** The storage to give to the service: the host's own, with releases in it. */
+  readonly storage: StorageAdapter
+  /** Takes more builds from the queue in this process, once storage is open. */
+  work(options?: { readonly concurrency?: number }): QueueWorker
+}
+
+/**
+ * Makes deployment (sections 2.4, 3 and 4.2) an application of a service. Throws a TypeError that lists
+ * every mistake in the options.
+ *
+ * ```ts
+ * const deployment = createDeployment({ storage, solutions, environment, builder: definitionBuilder() })
+ * const service = createService({
+ *   applications: { ...applications, ...deployment.applications },
+ *   storage: deployment.storage,
+ *   security: apiKeys({ name: 'API Key' }),
+ * })
+ * ```
+ */
+export function createDeployment<const Brand extends string = 'svc'>(
+  given: DeploymentOptions<Brand>,
+): Deployment<Brand> {
+  const options = completeDeployment(given)
+  const { storage, lease, now } = options
+  for (const solution of options.solutions) checkApplications(solution.applications)
+  const name = `${options.brand}-deploy` as `${Brand}-deploy`
+  const tell = harmless(options.watch)
+  const store = releaseStore(storage)
+  const solutions = new Map(options.solutions.map((solution) => [solution.solutionId, solution]))
+  let data: readonly PublishedCollection[] = []
+  const parts: BuildParts = {
+    ...options,
+    store,
+    solutions,
+    tell,
+    takeSnapshot: async ({ releaseId }, solution) => {
+      const files = await takeSnapshot(storage, solution, data)
+      const texts = files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()] as const)
+      await store.keepSnapshot(releaseId, JSON.stringify(Object.fromEntries(texts)))
+      return files
+    },
+  }
+  const report = ({ error }: { readonly error: unknown }): void => {
+    tell({ type: 'unreachable', error })
+  }
+  const queue = options.queue ?? storageQueue({ store, pollInterval: options.pollInterval, report })
+  const build: typeof runBuild extends (parts: BuildParts, ...rest: infer Rest) => infer Result
+    ? (...rest: Rest) => Result
+    : never = (claimed, closing) => runBuild(parts, claimed, closing)
+  const builds = openBuilds({ ...options, store, queue, build, tell })
+  const workers = new Set<QueueWorker>()
+
+  const work: Deployment['work'] = ({ concurrency = 1 } = {}) => {
+    const worker = startWorker(
+      {
+        store,
+        queue,
+        serial: options.serial,
+        lease,
+        mostLost: options.attempts,
+        now,
+        tell,
+        build: async (claimed, closing) => {
+          try {
+            await build(claimed, closing)
+          } catch (error) {
+            tell({ type: 'unreachable', error })
+          }
+        },
+      },
+      concurrency,
+    )
+    workers.add(worker)
+    return {
+      stop: async () => {
+        await worker.stop()
+        workers.delete(worker)
+      },
+    }
+  }
+
+  return {
+    applications: { [name]: deploymentApplication({ ...options, solutions }) } as Readonly<
+      Record<typeof name, ApplicationDefinition>
+    >,
+    storage: deploymentStorage({
+      storage,
+      application: name,
+      environment: options.environment,
+      store,
+      buildNow: (row) => builds.buildNow(row),
+      enqueue: (row) => builds.enqueue(row),
+      opened: (collections) => {
+        data = snapshotCollections(options, collections)
+        if (options.workers > 0) work({ concurrency: options.workers })
+      },
+      closing: async () => {
+        await Promise.all([builds.close(), ...[...workers].map((worker) => worker.stop())])
+      },
+    }),
+    work,
+  }
+}
+
+/** The collections whose data a snapshot holds. Throws a TypeError for one that is not published. */
+function snapshotCollections(
+  { snapshotData }: CompleteDeployment,
+  collections: readonly PublishedCollection[],
+): readonly PublishedCollection[] {
+  const found = snapshotData.map((path) =>
+    collections.find(({ application, name }) => `${application}/${name}` === path),
+  )
+  const mistakes = snapshotData
+    .filter((_, index) => found[index] === undefined)
+    .map((path) => ({ place: 'deployment.snapshotData', advice: `there is no collection ${path}` }))
+  if (mistakes.length > 0) throw mistaken(mistakes)
+  return found.filter((collection) => collection !== undefined)
+}

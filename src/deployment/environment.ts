@@ -1,0 +1,14 @@
+/** What a service tells about the environment that it runs in (section 2.5). */
+export interface EnvironmentRecord {
+  readonly environmentId: string
+  /** For instance a QA or production name. */
+  readonly name: string
+  /** The canonical root URL. */
+  readonly url: string
+  /** Whether releases may be deployed here. Default true. */
+  readonly supportsDeployment: boolean
+  /** Whether packages may be installed during deployment. Default false. */
+  readonly supportsInstallOnDeploy: boolean
+  /** How consumers have to prove who they are. Default `api_key`. */
+  readonly authenticationType: 'api_key' | 'http_basic_auth' | 'auth_server'
+}

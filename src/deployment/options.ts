@@ -1,0 +1,160 @@
+import { z } from 'zod'
+import { isDateTime } from '../definition/calendar.ts'
+import { brand, code, serviceVersion } from '../definition/option-shapes.ts'
+import { checkOptions } from '../definition/check.ts'
+import { defaultBrand, defaultServiceVersion } from '../protocol/names.ts'
+import type { StorageAdapter } from '../storage/adapter.ts'
+import type { BuildNews } from './build-log.ts'
+import type { Builder } from './builder.ts'
+import type { EnvironmentRecord } from './environment.ts'
+import type { BuildQueue } from './queue.ts'
+import type { Solution } from './solution.ts'
+
+/** What deployment needs and may be told. Times are in milliseconds, sizes in bytes. */
+export interface DeploymentOptions<Brand extends string = string> {
+  /** Where releases and everything else of the service is kept. */
+  readonly storage: StorageAdapter
+  /** What releases are built of. */
+  readonly solutions: readonly Solution[]
+  readonly builder: Builder
+  /** The environment that the service runs in (section 2.5); what is left out has its default. */
+  readonly environment: Pick<EnvironmentRecord, 'environmentId' | 'name' | 'url'> &
+    Partial<EnvironmentRecord>
+  /** The maker's word, as the service has it. Default `svc`: the application is `svc-deploy`. */
+  readonly brand?: Brand
+  /** The contract version, as the service has it (section 9, D57). Default `4.54`. */
+  readonly serviceVersion?: string | false
+  /** How many builds of the queue run in this process at a time; 0 leaves them to others. Default 1. */
+  readonly workers?: number
+  /** Whether a solution builds one release at a time. Default false. */
+  readonly serial?: boolean
+  /** The most builds that may wait; beyond it requests are answered with 429. Default 1000. */
+  readonly queueLimit?: number
+  /** How long one build may take. Default 600000. */
+  readonly buildTimeout?: number
+  /** How long a request waits for its build; then it is answered with 503, and the build goes on. Default 120000. */
+  readonly waitTimeout?: number
+  /** Without a sign of life for this long a build is taken for lost, and queued again. Default 30000. */
+  readonly lease?: number
+  /** How many workers may die over a release before it has failed. Default 3. */
+  readonly attempts?: number
+  /** How often workers look for builds that other processes have queued. Default 1000. */
+  readonly pollInterval?: number
+  /** The largest package. Default 67108864. */
+  readonly packageLimit?: number
+  /** The collections whose data a snapshot holds, as `application/collection`. Default: none. */
+  readonly snapshotData?: readonly string[]
+  /** Another queue than storage itself. */
+  readonly queue?: BuildQueue
+  /** Receives what happens to builds. Default: nobody. */
+  readonly watch?: (news: BuildNews) => void
+  /** Default: the system's clock. */
+  readonly now?: () => Date
+}
+
+/** The options with all their defaults. */
+export type CompleteDeployment = Required<Omit<DeploymentOptions, 'queue' | 'environment'>> & {
+  readonly environment: EnvironmentRecord
+  readonly queue: BuildQueue | undefined
+}
+
+const text = (most: number) => z.string().min(1).max(most)
+const milliseconds = z
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1)
+
+const solution = z.strictObject({
+  solutionId: text(64).regex(/^[A-Za-z0-9._~-]+$/, 'must consist of letters, digits and . _ ~ -'),
+  name: text(200),
+  version: text(64),
+  releaseNotes: z.string().nullish(),
+  releaseDate: z
+    .string()
+    .refine(isDateTime, 'must be a date and time without zone, such as 2026-03-01T00:00:00')
+    .optional(),
+  applications: z.record(z.string(), z.unknown()),
+})
+
+const shape = z.strictObject({
+  storage: z.custom((value) => isObjectWith(value, 'transaction'), {
+    error: 'must be a storage adapter, for instance sqliteStorage(file)',
+  }),
+  solutions: z
+    .array(solution)
+    .min(1)
+    .refine((all) => new Set(all.map(({ solutionId }) => solutionId)).size === all.length, {
+      error: 'must have a solutionId of its own each',
+    }),
+  builder: z.custom((value) => isObjectWith(value, 'build'), {
+    error: 'must be a builder, for instance definitionBuilder()',
+  }),
+  environment: z.strictObject({
+    environmentId: text(200),
+    name: text(200),
+    url: z.url(),
+    supportsDeployment: z.boolean().optional(),
+    supportsInstallOnDeploy: z.boolean().optional(),
+    authenticationType: z.enum(['api_key', 'http_basic_auth', 'auth_server']).optional(),
+  }),
+  brand: brand.optional(),
+  serviceVersion: serviceVersion.optional(),
+  workers: z.int().min(0).max(64).optional(),
+  serial: z.boolean().optional(),
+  queueLimit: z.int().min(1).optional(),
+  buildTimeout: milliseconds.optional(),
+  waitTimeout: milliseconds.optional(),
+  lease: milliseconds.min(100).optional(),
+  attempts: z.int().min(1).optional(),
+  pollInterval: milliseconds.optional(),
+  packageLimit: z
+    .int()
+    .min(1)
+    .max(256 * 1024 * 1024)
+    .optional(),
+  snapshotData: z
+    .array(z.string().regex(/^[^/]+\/[^/]+$/, 'must be application/collection'))
+    .optional(),
+  queue: z
+    .custom((value) => isObjectWith(value, 'process'), { error: 'must be a build queue' })
+    .optional(),
+  watch: code.optional(),
+  now: code.optional(),
+})
+
+/** Checks the options of deployment. Throws a TypeError that lists every mistake. */
+export function completeDeployment(options: DeploymentOptions): CompleteDeployment {
+  checkOptions('deployment', shape, options)
+  return {
+    brand: defaultBrand,
+    serviceVersion: defaultServiceVersion,
+    workers: 1,
+    serial: false,
+    queueLimit: 1_000,
+    buildTimeout: 600_000,
+    waitTimeout: 120_000,
+    lease: 30_000,
+    attempts: 3,
+    pollInterval: 1_000,
+    packageLimit: 64 * 1024 * 1024,
+    snapshotData: [],
+    queue: undefined,
+    watch: () => undefined,
+    now: () => new Date(),
+    ...options,
+    environment: {
+      supportsDeployment: true,
+      supportsInstallOnDeploy: false,
+      authenticationType: 'api_key',
+      ...options.environment,
+    },
+  }
+}
+
+function isObjectWith(value: unknown, method: string): boolean {
+  return (
+    typeof value === 'object' &&
+    value !== null &&
+    typeof (value as Readonly<Record<string, unknown>>)[method] === 'function'
+  )
+}

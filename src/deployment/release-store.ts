@@ -1,0 +1,148 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import { equal, type Condition, type Row } from '../event/query.ts'
+import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
+import { deploymentCollections } from './collections.ts'
+import { releaseOf, type Release } from './release.ts'
+import { takeTurn } from './turns.ts'
+
+/** What deployment needs of storage. */
+export type DeploymentStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
+
+/** A package as it is kept. */
+export interface StoredPackage {
+  readonly fileName: string
+  /** In base64. */
+  readonly file: string
+  /** How many bytes the file has, decoded. */
+  readonly bytes: number
+  /** In hexadecimal digits. */
+  readonly sha256: string
+}
+
+/** How a build ended, beside its package. */
+export interface BuildEnd {
+  /** When, as an instant. */
+  readonly built: string
+  readonly log: string | null
+}
+
+/**
+ * Releases in storage. Whoever builds one has claimed it by compare-and-set; each change names the
+ * attempt that makes it, so that one that lost its claim changes nothing (D52).
+ */
+export interface ReleaseStore {
+  /** Stores a new release. False, and nothing is stored, when its solution builds one at a time and is building. */
+  add(release: Release, serial: boolean): Promise<boolean>
+  /** queued → building, as a new attempt; undefined when somebody else was first. */
+  claim(release: Release, serial: boolean): Promise<Release | undefined>
+  /** Tells that the attempt is alive; false when it has lost its claim. */
+  beat(claimed: Release, beat: number): Promise<boolean>
+  /** building → built, with its package; undefined when the claim is lost. */
+  finish(claimed: Release, built: StoredPackage, end: BuildEnd): Promise<Release | undefined>
+  /** building → failed; undefined when the claim is lost. */
+  fail(claimed: Release, error: string, end: BuildEnd): Promise<Release | undefined>
+  /** building → queued, by the attempt itself. */
+  giveBack(claimed: Release): Promise<void>
+  /** building → queued, of an attempt that gives no sign of life; undefined when it has given one since. */
+  requeue(seen: Release): Promise<Release | undefined>
+  find(releaseId: string): Promise<Release | undefined>
+  /** The releases in a state, the oldest first, at most `limit`. */
+  inState(status: 'queued' | 'building', limit: number): Promise<readonly Release[]>
+  countQueued(): Promise<number>
+  /** The package of a release in base64; null before it is built. */
+  file(releaseId: string): Promise<string | null>
+  keepSnapshot(releaseId: string, files: string): Promise<void>
+}
+
+const { releases, packages, snapshots } = deploymentCollections
+const writing = { mode: 'write', brief: true } as const
+
+/** Opens the releases in a storage. */
+export function releaseStore(storage: DeploymentStorage): ReleaseStore {
+  const change = (conditions: readonly Condition[], changes: Row): Promise<Release | undefined> =>
+    storage.transaction(writing, async (transaction) => changed(transaction, conditions, changes))
+
+  const filter = (
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+    page: { readonly limit: number; readonly count?: boolean },
+  ) => {
+    const sort = [{ field: 'releaseId', descending: false }]
+    const query = { conditions, search: null, sort, offset: 0, select: collection.allNames }
+    return storage.filter(collection, { count: false, ...query, ...page })
+  }
+
+  return {
+    add: (release, serial) =>
+      storage.transaction(writing, async (transaction) => {
+        if (serial && !(await takeTurn(transaction, release.solutionId))) return false
+        await transaction.insert(releases, { ...release })
+        return true
+      }),
+    claim: (release, serial) =>
+      storage.transaction(writing, async (transaction) => {
+        if (serial && !(await takeTurn(transaction, release.solutionId))) return undefined
+        const attempt = release.attempt + 1
+        const conditions = [equal('status', 'queued'), ...ofAttempt(release)]
+        return changed(transaction, conditions, { status: 'building', attempt, beat: 0 })
+      }),
+    beat: async (claimed, beat) => (await change(inProgress(claimed), { beat })) !== undefined,
+    finish: (claimed, { fileName, ...stored }, { built, log }) =>
+      storage.transaction(writing, async (transaction) => {
+        const changes = { status: 'built', fileName, built, log }
+        const release = await changed(transaction, inProgress(claimed), changes)
+        if (release !== undefined)
+          await transaction.insert(packages, { releaseId: claimed.releaseId, ...stored })
+        return release
+      }),
+    fail: (claimed, error, { built, log }) =>
+      change(inProgress(claimed), { status: 'failed', error, built, log }),
+    giveBack: async (claimed) => {
+      await change(inProgress(claimed), { status: 'queued' })
+    },
+    requeue: (seen) =>
+      change([...inProgress(seen), equal('beat', seen.beat)], {
+        status: 'queued',
+        lost: seen.lost + 1,
+      }),
+    find: async (releaseId) => {
+      const { rows } = await filter(releases, [equal('releaseId', releaseId)], { limit: 1 })
+      return rows[0] && releaseOf(rows[0])
+    },
+    inState: async (status, limit) => {
+      const { rows } = await filter(releases, [equal('status', status)], { limit })
+      return rows.map(releaseOf)
+    },
+    countQueued: async () => {
+      const page = { limit: 0, count: true }
+      return (await filter(releases, [equal('status', 'queued')], page)).count ?? 0
+    },
+    file: async (releaseId) => {
+      const { rows } = await filter(packages, [equal('releaseId', releaseId)], { limit: 1 })
+      return (rows[0]?.['file'] ?? null) as string | null
+    },
+    keepSnapshot: (releaseId, files) =>
+      storage.transaction(writing, async (transaction) => {
+        // An attempt before this one may have kept one.
+        await transaction.delete(snapshots, [equal('releaseId', releaseId)])
+        await transaction.insert(snapshots, { releaseId, files })
+      }),
+  }
+}
+
+async function changed(
+  transaction: StorageTransaction,
+  conditions: readonly Condition[],
+  changes: Row,
+): Promise<Release | undefined> {
+  const row = await transaction.update(releases, conditions, changes)
+  return row && releaseOf(row)
+}
+
+function ofAttempt({ releaseId, attempt }: Release): readonly Condition[] {
+  return [equal('releaseId', releaseId), equal('attempt', attempt)]
+}
+
+function inProgress(claimed: Release): readonly Condition[] {
+  return [...ofAttempt(claimed), equal('status', 'building')]
+}

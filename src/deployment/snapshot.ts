@@ -1,0 +1,50 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import { encodeRow } from '../event/serialize.ts'
+import type { StorageReader } from '../storage/adapter.ts'
+import type { PackageFile } from './builder.ts'
+import { definitionsFile } from './package/write-package.ts'
+import { snapshotFolder } from './package/manifest.ts'
+import type { DeploymentStorage } from './release-store.ts'
+import type { Solution } from './solution.ts'
+
+const pageSize = 500
+
+/**
+ * What a solution is before a build: its definitions, and the data of the collections that the host has
+ * named, a JSON object a line, all of it as of one moment.
+ */
+export async function takeSnapshot(
+  storage: DeploymentStorage,
+  { applications }: Solution,
+  collections: readonly PublishedCollection[],
+): Promise<readonly PackageFile[]> {
+  const { path, bytes } = definitionsFile(applications)
+  const definitions = { path: `${snapshotFolder}${path}`, bytes }
+  const own = collections.filter(({ application }) => Object.hasOwn(applications, application))
+  if (own.length === 0) return [definitions]
+  const data = await storage.transaction({ mode: 'read', brief: false }, async (transaction) => {
+    const files: PackageFile[] = []
+    for (const collection of own) {
+      const { application, name } = collection
+      const lines = await linesOf(transaction, collection)
+      files.push({
+        path: `${snapshotFolder}data/${application}/${name}.ndjson`,
+        bytes: Buffer.from(lines),
+      })
+    }
+    return files
+  })
+  return [definitions, ...data]
+}
+
+async function linesOf(reader: StorageReader, collection: PublishedCollection): Promise<string> {
+  const { allNames: select, tieBreakers } = collection
+  const sort = tieBreakers.map(({ name }) => ({ field: name, descending: false }))
+  const pages: string[] = []
+  for (let offset = 0; ; offset += pageSize) {
+    const page = { conditions: [], search: null, sort, limit: pageSize, offset, select }
+    const { rows } = await reader.filter(collection, { ...page, count: false })
+    pages.push(rows.map((row) => `${encodeRow(collection, row, select)}\n`).join(''))
+    if (rows.length < pageSize) return pages.join('')
+  }
+}
