@@ -60,7 +60,7 @@ async function install(project: string, tarball: string): Promise<void> {
   const quickly = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
   await run('npm', ['install', ...quickly, '--omit=peer', tarball], { cwd: project })
   // These are the user's to install; ours are at hand and need no compiler.
-  for (const name of ['better-sqlite3', '@types/node', 'undici-types']) {
+  for (const name of ['better-sqlite3', '@opentelemetry/api', '@types/node', 'undici-types']) {
     const link = join(project, 'node_modules', name)
     await mkdir(dirname(link), { recursive: true })
     await symlink(join(root, 'node_modules', name), link)

@@ -9,8 +9,8 @@ import { isThenable } from './maybe-promise.ts'
 export interface Stage<Trace extends object> {
   /** Whether somebody listens. Asked before a trace is made: so tracing costs nothing otherwise. */
   readonly isWatched: boolean
-  /** Does work as one trace. */
-  run<Result>(trace: Trace, work: () => Result): Result
+  /** Does work as one trace. What is thrown as `expected` passes, and is no error of this stage. */
+  run<Result>(trace: Trace, work: () => Result, expected?: (thrown: unknown) => boolean): Result
 }
 
 /** What is known of an event; see the channel `rowgate:event`. */
@@ -37,6 +37,8 @@ export interface StorageTrace {
   readonly collection: string | null
   /** How many rows were read or written; null until it is over, and for a transaction. */
   rows: number | null
+  /** Whether a transaction was undone because the work in it failed or was rejected: no `error` of storage. */
+  undone: boolean
   error?: unknown
 }
 
@@ -63,7 +65,7 @@ export interface RequestTrace {
   readonly peer: string | null
   /** The caller's own trace (W3C Trace Context), if it sent one. */
   readonly traceparent: string | null
-  /** Null where the path names nothing that is published; so are `collection` and `event`. */
+  /** Null where nothing that is published was asked for; so are `collection` and `event`. */
   application: string | null
   collection: string | null
   event: string | null
@@ -85,6 +87,17 @@ export const stages = {
   event: openStage<EventTrace>('rowgate:event'),
   storage: openStage<StorageTrace>('rowgate:storage'),
   security: openStage<SecurityTrace>('rowgate:security'),
+}
+
+/**
+ * Where a listener to `start` may leave a function on the trace, in which the work is then run. Stores
+ * that are bound to the channel do not do for OpenTelemetry, whose context can only be entered by a call.
+ */
+export const surround = Symbol.for('rowgate.surround')
+
+/** A trace with such a function, which MUST call the work once and return what it returns. */
+export interface Surrounded {
+  [surround]?: <Result>(work: () => Result) => Result
 }
 
 /** A channel of `node:diagnostics_channel`, as far as it is used here. */
@@ -109,39 +122,52 @@ function openStage<Trace extends object>(name: string): Stage<Trace> {
     channel.asyncStart.publish(trace)
     channel.asyncEnd.publish(trace)
   }
-  const fail = (trace: Trace, error: unknown): never => {
-    Object.assign(trace, { error })
-    channel.error.publish(trace)
-    finish(trace)
-    throw error
-  }
-  const begun = <Result>(trace: Trace, work: () => Result): Result => {
+  const begun = <Result>(
+    trace: Trace,
+    work: () => Result,
+    expected: (thrown: unknown) => boolean,
+  ): Result => {
+    const fail = (error: unknown): never => {
+      if (!expected(error)) {
+        Object.assign(trace, { error })
+        channel.error.publish(trace)
+      }
+      finish(trace)
+      throw error
+    }
     let result: Result
     try {
-      result = work()
+      result = within(trace, work)
     } catch (error) {
       channel.end.publish(trace)
-      return fail(trace, error)
+      return fail(error)
     }
     channel.end.publish(trace)
     if (!isThenable(result)) {
       finish(trace)
       return result
     }
-    return Promise.resolve(result).then(
-      (settled) => {
-        finish(trace)
-        return settled
-      },
-      (error: unknown) => fail(trace, error),
-    ) as Result
+    return Promise.resolve(result).then((settled) => {
+      finish(trace)
+      return settled
+    }, fail) as Result
   }
   return {
     get isWatched() {
       return channel.hasSubscribers
     },
-    run: (trace, work) => channel.start.runStores(trace, () => begun(trace, work)),
+    run: (trace, work, expected = never) =>
+      channel.start.runStores(trace, () => begun(trace, work, expected)),
   }
+}
+
+function within<Result>(trace: object & Surrounded, work: () => Result): Result {
+  const around = trace[surround]
+  return around === undefined ? work() : around(work)
+}
+
+function never(): boolean {
+  return false
 }
 
 // Not imported: the package has to load where there are no modules of Node.

@@ -1,6 +1,7 @@
 import type { Principal } from './definition/principal.ts'
 import type { ServiceError } from './errors.ts'
 import type { ServiceReply, ServiceRequest } from './event/request.ts'
+import { isThenable } from './maybe-promise.ts'
 import { originForm, splitTarget } from './protocol/path.ts'
 import { stages, type RequestTrace } from './tracing.ts'
 
@@ -85,8 +86,9 @@ function witnessOf(trace: RequestTrace): Witness {
   }
 }
 
-function write(log: RequestLog | undefined, trace: RequestTrace): void {
+function write(log: ((entry: RequestTrace) => unknown) | undefined, trace: RequestTrace): void {
   try {
-    log?.({ ...trace })
+    const written = log?.({ ...trace })
+    if (isThenable(written)) Promise.resolve(written).catch(() => undefined)
   } catch {}
 }

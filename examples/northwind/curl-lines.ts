@@ -1,6 +1,6 @@
-import { system, type Service } from 'rowgate'
+import { system } from 'rowgate'
 import type { NewKeys } from './people.ts'
-import type { applications } from './service.ts'
+import type { Northwind } from './service.ts'
 
 /** A line to copy, and what it shows. */
 export interface Line {
@@ -12,7 +12,7 @@ const goods = { orderId: 10427, productId: 75, quantity: 5 }
 
 /** Ready requests for a shell, each on the data that the service holds right now. */
 export async function curlLines(
-  service: Service<typeof applications>,
+  service: Northwind,
   address: string,
   { KEY = '$KEY', SAMUELS_KEY = '$SAMUELS_KEY' }: NewKeys,
 ): Promise<readonly Line[]> {
@@ -58,7 +58,7 @@ export async function curlLines(
 }
 
 // The Change event checks a line that is not stored: here it tells what the warning will be called.
-async function warningsOf(service: Service<typeof applications>): Promise<string> {
+async function warningsOf(service: Northwind): Promise<string> {
   const details = service.as(system).collection('sales', 'order-details')
   const { validations } = await details.change(goods)
   const ids = validations.flatMap(({ validationId }) => validationId ?? [])

@@ -5,8 +5,9 @@ import { toNodeHandler } from 'rowgate/node'
 import { curlLines } from './curl-lines.ts'
 import { keyLines, keyringLines } from './key-lines.ts'
 import { welcomePeople } from './people.ts'
+import { firstRelease, releaseLines } from './release-lines.ts'
 import { seedNorthwind } from './seed.ts'
-import { createNorthwind } from './service.ts'
+import { createNorthwind, createReleases } from './service.ts'
 import { databaseFile, folder, host, plainHttp, port, trustedProxies } from './settings.ts'
 
 mkdirSync(folder, { recursive: true })
@@ -14,7 +15,7 @@ if (!existsSync(databaseFile)) {
   await seedNorthwind(databaseFile)
   console.log(`Built ${databaseFile} from the sample data.`)
 }
-const service = createNorthwind(databaseFile, { AllowInsecureHttp: plainHttp })
+const service = createNorthwind(createReleases(databaseFile, 1), { AllowInsecureHttp: plainHttp })
 await service.ready()
 
 const server = createServer(toNodeHandler(service, { trustedProxies }))
@@ -31,7 +32,8 @@ server.listen(port, host, () => void greet())
 
 async function greet(): Promise<void> {
   const { port: actual } = server.address() as AddressInfo
-  const address = `http://localhost:${actual}/rest/v1/sales`
+  const root = `http://localhost:${actual}/rest/v1`
+  const address = `${root}/sales`
   console.log(`Serving ${databaseFile} at ${address}`)
   console.log(
     plainHttp
@@ -44,6 +46,7 @@ async function greet(): Promise<void> {
     ...keyLines(made),
     ...(await curlLines(service, address, made)),
     ...(await keyringLines(service)),
+    ...releaseLines(root, await firstRelease(service), made),
   ]
   for (const { shows, line } of lines) console.log(`# ${shows}\n${line}\n`)
   console.log('Ctrl+C stops it.')

@@ -4,6 +4,7 @@ import type { NewUser, Service } from 'rowgate'
 export const people = {
   KEY: { user: 'olivia', roles: ['Office'] },
   SAMUELS_KEY: { user: 'samuel', roles: ['Sales'], attributes: { country: 'Germany' } },
+  PIPELINES_KEY: { user: 'pipeline', roles: ['Deployment'] },
 } as const satisfies Record<string, NewUser>
 
 /** New keys by the name of their variable. */

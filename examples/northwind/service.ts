@@ -1,6 +1,12 @@
 import { createService, type Service } from 'rowgate'
+import {
+  createDeployment,
+  definitionBuilder,
+  type Deployment,
+  type Solution,
+} from 'rowgate/deployment'
 import { apiKeys, type ApiKeyProperties } from 'rowgate/security'
-import { sqliteStorage } from 'rowgate/sqlite'
+import { sqliteSchema, sqliteStorage } from 'rowgate/sqlite'
 import { categories, products, suppliers } from './catalogue.ts'
 import { customers } from './customers.ts'
 import { orderDetails } from './order-details.ts'
@@ -23,15 +29,45 @@ export const applications = {
   },
 }
 
+/** What releases are built of: all that the trader publishes. */
+export const northwind: Solution = {
+  solutionId: 'northwind',
+  name: 'Northwind',
+  version: '1.0',
+  applications,
+}
+
+/** The service of the trader. */
+export type Northwind = Service<typeof applications & Deployment['applications']>
+
 /** Publishes the database file of the trader. Every request needs a key. */
 export function createNorthwind(
-  file: string,
+  { applications: ofDeployment, storage }: Deployment,
   properties: Partial<ApiKeyProperties> = {},
-): Service<typeof applications> {
+): Northwind {
   return createService({
-    applications,
-    storage: sqliteStorage(file, { ensureSchema: true }),
+    applications: { ...applications, ...ofDeployment },
+    storage,
     security: apiKeys({ name: 'API Key', properties }),
     report: (observation) => console.error(observation),
+  })
+}
+
+/** Releases of the trader, kept in the same database file. `workers` build them in this process. */
+export function createReleases(file: string, workers: number): Deployment {
+  return createDeployment({
+    storage: sqliteStorage(file, { ensureSchema: true }),
+    solutions: [northwind],
+    builder: definitionBuilder({ ddl: { sqlite: sqliteSchema } }),
+    environment: {
+      environmentId: 'northwind-sample',
+      name: 'Sample',
+      url: 'http://localhost:8080',
+      supportsInstallOnDeploy: true,
+    },
+    workers,
+    watch: (news) => {
+      if (news.type === 'failed') console.error(news)
+    },
   })
 }

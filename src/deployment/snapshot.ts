@@ -3,7 +3,6 @@ import { encodeRow } from '../event/serialize.ts'
 import type { StorageReader } from '../storage/adapter.ts'
 import type { PackageFile } from './builder.ts'
 import { definitionsFile } from './package/write-package.ts'
-import { snapshotFolder } from './package/manifest.ts'
 import type { DeploymentStorage } from './release-store.ts'
 import type { Solution } from './solution.ts'
 
@@ -18,8 +17,7 @@ export async function takeSnapshot(
   { applications }: Solution,
   collections: readonly PublishedCollection[],
 ): Promise<readonly PackageFile[]> {
-  const { path, bytes } = definitionsFile(applications)
-  const definitions = { path: `${snapshotFolder}${path}`, bytes }
+  const definitions = definitionsFile(applications)
   const own = collections.filter(({ application }) => Object.hasOwn(applications, application))
   if (own.length === 0) return [definitions]
   const data = await storage.transaction({ mode: 'read', brief: false }, async (transaction) => {
@@ -28,7 +26,7 @@ export async function takeSnapshot(
       const { application, name } = collection
       const lines = await linesOf(transaction, collection)
       files.push({
-        path: `${snapshotFolder}data/${application}/${name}.ndjson`,
+        path: `data/${application}/${name}.ndjson`,
         bytes: Buffer.from(lines),
       })
     }

@@ -1,6 +1,7 @@
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { stages, type EventTrace } from '../tracing.ts'
+import { Undo } from './guard.ts'
 
 /** An event as its trace describes it. */
 export interface TracedEvent {
@@ -27,9 +28,16 @@ export function traced<Result>(
     nested,
     outcome: null,
   }
-  return stages.event.run(trace, async () => {
-    const result = await run()
-    trace.outcome = outcomeOf(result)
-    return result
-  })
+  const work = async (): Promise<Result> => {
+    try {
+      const result = await run()
+      trace.outcome = outcomeOf(result)
+      return result
+    } catch (error) {
+      // It was rejected after something had been written: the transaction around it is undone.
+      if (error instanceof Undo) trace.outcome = 'rejected'
+      throw error
+    }
+  }
+  return stages.event.run(trace, work, () => trace.outcome === 'rejected')
 }

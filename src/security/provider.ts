@@ -56,6 +56,8 @@ export interface SecurityProvider {
   readonly allowInsecureHttp?: boolean
   /** Query parameters that carry a credential. They are taken off before the query is read. */
   readonly parameters?: readonly string[]
+  /** More query parameters whose values no log may show: where clients put credentials by mistake. */
+  readonly hiddenParameters?: readonly string[]
   /** What it needs the service to keep in its storage. Default: nothing. */
   readonly keeps?: readonly ('keys' | 'users')[]
   /** The credential of this provider's kind in a request, if there is one. MUST NOT look anything up. */

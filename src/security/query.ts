@@ -5,33 +5,28 @@ import type { SecurityProvider } from './provider.ts'
 export interface QueryCredentials {
   /** Takes the parameters that carry credentials off a query string, before anybody else reads it. */
   readonly cleanQuery: (query: string) => string
-  /** Puts `***` in the place of their values, for logs. */
+  /** Puts `***` in the place of their values, and of those that were put there by mistake, for logs. */
   readonly hideCredentials: (query: string) => string
 }
 
 /** Knows the parameters in which providers look for credentials. */
 export function credentialsInQuery(providers: readonly SecurityProvider[]): QueryCredentials {
-  const names = new Set(providers.flatMap(({ parameters = [] }) => parameters))
-  const isCredential = (pair: string): boolean => names.has(nameOf(pair) ?? '')
-  if (names.size === 0) return { cleanQuery: untouched, hideCredentials: untouched }
+  const looked = new Set(providers.flatMap(({ parameters = [] }) => parameters))
+  const mistaken = providers.flatMap(({ hiddenParameters = [] }) => hiddenParameters)
+  const hidden = new Set([...looked, ...mistaken])
   return {
     cleanQuery: (query) => {
-      if (query === '') return query
-      return query
-        .split('&')
-        .filter((pair) => !isCredential(pair))
+      if (looked.size === 0 || query === '') return query
+      const pairs = query.split('&')
+      return pairs.filter((pair) => !looked.has(nameOf(pair) ?? '')).join('&')
+    },
+    hideCredentials: (query) => {
+      const pairs = query.split('&')
+      return pairs
+        .map((pair) => (hidden.has(nameOf(pair) ?? '') ? pair.replace(/=.*/s, '=***') : pair))
         .join('&')
     },
-    hideCredentials: (query) =>
-      query
-        .split('&')
-        .map((pair) => (isCredential(pair) ? pair.replace(/=.*/s, '=***') : pair))
-        .join('&'),
   }
-}
-
-function untouched(query: string): string {
-  return query
 }
 
 function nameOf(pair: string): string | undefined {

@@ -52,12 +52,26 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
         traced('filter', collection, () => adapter.filterText?.(collection, query), textLength),
     }),
     ...(adapter.version !== undefined && { version: () => adapter.version?.() }),
-    transaction: (options, work) =>
-      stages.storage.isWatched
-        ? stages.storage.run(traceOf(name, 'transaction'), () =>
-            adapter.transaction(options, (transaction) => work(within(transaction))),
-          )
-        : adapter.transaction(options, work),
+    transaction: (options, work) => {
+      if (!stages.storage.isWatched) return adapter.transaction(options, work)
+      const trace = traceOf(name, 'transaction')
+      let failure: unknown
+      const attempt: typeof work = async (transaction) => {
+        trace.undone = false
+        try {
+          return await work(within(transaction))
+        } catch (error) {
+          trace.undone = true
+          failure = error
+          throw error
+        }
+      }
+      return stages.storage.run(
+        trace,
+        () => adapter.transaction(options, attempt),
+        (thrown) => trace.undone && thrown === failure,
+      )
+    },
     close: () => adapter.close(),
   }
 }
@@ -73,6 +87,7 @@ function traceOf(
     application: collection?.application ?? null,
     collection: collection?.name ?? null,
     rows: null,
+    undone: false,
   }
 }
 

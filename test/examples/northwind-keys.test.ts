@@ -151,15 +151,19 @@ describe('the people of the sample', () => {
 
   test('are added with a key each, once', async () => {
     const service = await emptyService()
-    expect(Object.keys(await welcomePeople(service))).toEqual(['KEY', 'SAMUELS_KEY'])
-    expect(await service.users.list()).toMatchObject([people.KEY, people.SAMUELS_KEY])
+    expect(Object.keys(await welcomePeople(service))).toEqual(Object.keys(people))
+    expect(await service.users.list()).toMatchObject([
+      people.KEY,
+      people.PIPELINES_KEY,
+      people.SAMUELS_KEY,
+    ])
     expect(await welcomePeople(service)).toEqual({})
   })
 
   test('get what an interrupted first start left out', async () => {
     const service = await emptyService()
     await service.users.add(people.KEY)
-    expect(Object.keys(await welcomePeople(service))).toEqual(['KEY', 'SAMUELS_KEY'])
+    expect(Object.keys(await welcomePeople(service))).toEqual(Object.keys(people))
   })
 
   test('get no new key in place of one that was revoked', async () => {

@@ -2,21 +2,26 @@ import { mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { principal, type InProcess, type Service } from 'rowgate'
+import { principal, type InProcess } from 'rowgate'
 import { readCsv } from '../../examples/northwind/csv.ts'
 import { people } from '../../examples/northwind/people.ts'
 import { seedNorthwind } from '../../examples/northwind/seed.ts'
-import { createNorthwind, type applications } from '../../examples/northwind/service.ts'
+import {
+  createNorthwind,
+  createReleases,
+  type applications,
+  type Northwind,
+} from '../../examples/northwind/service.ts'
 
 const folder = mkdtempSync(join(tmpdir(), 'northwind-'))
-let service: Service<typeof applications>
+let service: Northwind
 let trader: InProcess<typeof applications>
 let salesman: InProcess<typeof applications>
 
 beforeAll(async () => {
   const file = join(folder, 'northwind.db')
   await seedNorthwind(file)
-  service = createNorthwind(file)
+  service = createNorthwind(createReleases(file, 1))
   await service.ready()
   const { KEY: olivia, SAMUELS_KEY: samuel } = people
   trader = service.as(principal(olivia.user, olivia))

@@ -58,6 +58,7 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
     parameters: Object.freeze(
       properties.AllowApiKeyInQueryString ? [properties.QueryStringParameterName] : [],
     ),
+    hiddenParameters: Object.freeze([properties.QueryStringParameterName]),
     keeps: Object.freeze(['keys', 'users'] as const),
     defaultExpiry: record.defaultExpiry ?? record.maxExpiry,
     maxExpiry: record.maxExpiry,

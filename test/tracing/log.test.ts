@@ -1,0 +1,123 @@
+import { afterEach, expect, test, vi } from 'vitest'
+import type { RequestTrace, SecurityProvider } from '../../src/index.ts'
+import { apiKeys } from '../../src/security/index.ts'
+import { createTestClient } from '../../src/http/test-client.ts'
+import { newKey } from '../contract/keys.ts'
+import { openDesk } from '../http/desk.ts'
+import { listen } from './listen.ts'
+
+const ends: (() => Promise<void>)[] = []
+afterEach(async () => {
+  for (const end of ends.splice(0)) await end()
+})
+
+type Also = (entry: Readonly<RequestTrace>) => unknown
+
+function openLogged(security: readonly SecurityProvider[], also: Also = () => undefined) {
+  const entries: Readonly<RequestTrace>[] = []
+  const log = (entry: Readonly<RequestTrace>): unknown => {
+    entries.push(entry)
+    return also(entry)
+  }
+  const { service, errors } = openDesk({
+    log,
+    ...(security.length > 0 && { security }),
+  })
+  ends.push(() => service.close())
+  return { service, entries, errors }
+}
+
+const inQuery = (name: string, parameter: string, priority: number) =>
+  apiKeys({
+    name,
+    priority,
+    properties: {
+      AllowApiKeyInQueryString: true,
+      QueryStringParameterName: parameter,
+      HttpHeaderName: `X-${name}`,
+    },
+  })
+
+test('an entry has all that is known of a request', async () => {
+  const { service, entries } = openLogged([apiKeys({ name: 'keys' })])
+  const { key, keyId } = await newKey(service)
+  const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
+  const client = createTestClient(service, { key, peer: '192.0.2.7', headers: { traceparent } })
+  await client.post('/desk/notes', { noteId: 1, words: 'one' })
+  await client.get('/desk/notes', { query: '$fields=words' })
+  await createTestClient(service, { secure: false }).get('/desk/notes')
+  const asked = { secure: true, peer: '192.0.2.7', traceparent }
+  const known = { application: 'desk', collection: 'notes' }
+  const caller = { provider: 'keys', user: 'maria', keyId }
+  const milliseconds = expect.any(Number) as number
+  expect(entries).toStrictEqual([
+    {
+      ...{ method: 'POST', path: '/rest/v1/desk/notes', query: '', ...asked },
+      ...{ ...known, event: 'Insert', ...caller, status: 200, code: null, milliseconds },
+    },
+    {
+      ...{ method: 'GET', path: '/rest/v1/desk/notes', query: '$fields=words', ...asked },
+      ...{ ...known, event: 'Filter', ...caller, status: 200, code: null, milliseconds },
+    },
+    {
+      ...{ method: 'GET', path: '/rest/v1/desk/notes', query: '' },
+      ...{ secure: false, peer: null, traceparent: null },
+      ...{ ...known, event: 'Filter', provider: null, user: null, keyId: null },
+      ...{ status: 401, code: 'UNAUTHENTICATED', milliseconds },
+    },
+  ])
+})
+
+test.each([
+  ['apiKey=KEY', 'apiKey=***'],
+  ['$limit=1&apiKey=KEY&words=a', '$limit=1&apiKey=***&words=a'],
+  ['%61piKey=KEY', '%61piKey=***'],
+  ['api%4bey=KEY&apiKey=KEY', 'api%4bey=***&apiKey=***'],
+  ['apiKey=KEY=KEY', 'apiKey=***'],
+  ['apiKey=%zz&apiKey', 'apiKey=***&apiKey'],
+  ['apiKey=KEY&token=KEY', 'apiKey=***&token=***'],
+  ['token=KEY\n&words=KEY-not', 'token=***&words=KEY-not'],
+  ['words=a%20b&apikey=a', 'words=a%20b&apikey=a'],
+])('of the query %s the log has %s', async (query, logged) => {
+  const { service, entries } = openLogged([inQuery('one', 'apiKey', 1), inQuery('two', 'token', 2)])
+  await createTestClient(service).get('/desk/notes', { query })
+  expect(entries.map((entry) => entry.query)).toEqual([logged])
+})
+
+test('who logs gets an entry of their own', async () => {
+  const { service, entries } = openLogged([], (entry) => {
+    Object.assign(entry, { status: 1, path: 'changed' })
+  })
+  const { ended } = listen('request')
+  expect((await createTestClient(service).get('/desk/notes')).status).toBe(200)
+  expect(entries).toMatchObject([{ status: 1, path: 'changed' }])
+  expect(ended('request')).toMatchObject([{ status: 200, path: '/rest/v1/desk/notes' }])
+})
+
+test.each<[string, Also]>([
+  [
+    'throws',
+    () => {
+      throw new Error('The disk is full.')
+    },
+  ],
+  ['rejects', () => Promise.reject(new Error('The disk is full.'))],
+  [
+    'is a thenable that rejects',
+    () => ({
+      then: (_done: unknown, fail: (error: Error) => void) => {
+        fail(new Error('The disk is full.'))
+      },
+    }),
+  ],
+])('a log that %s does no harm', async (_what, also) => {
+  const unhandled = vi.fn()
+  process.on('unhandledRejection', unhandled)
+  const { service, entries, errors } = openLogged([], also)
+  expect((await createTestClient(service).get('/desk/notes')).status).toBe(200)
+  await new Promise((resolve) => setTimeout(resolve, 20))
+  process.off('unhandledRejection', unhandled)
+  expect(entries).toHaveLength(1)
+  expect(errors()).toEqual([])
+  expect(unhandled).not.toHaveBeenCalled()
+})
