@@ -42,5 +42,11 @@ export function encodeRows(
 }
 
 function encodeStored(field: PublishedField, value: StoredValue): JsonText {
-  return field.type === 'json' && typeof value === 'string' ? value : JSON.stringify(value)
+  if (typeof value !== 'string') return JSON.stringify(value)
+  if (field.type === 'json') return value
+  // JSON.stringify would copy it: a large file, say, that has nothing to be escaped.
+  return value.length > largeText && plainText.test(value) ? `"${value}"` : JSON.stringify(value)
 }
+
+const largeText = 64 * 1024
+const plainText = /^[^"\\\x00-\x1f\ud800-\udfff]*$/

@@ -1,9 +1,11 @@
 import { METHODS } from 'node:http'
+import { Readable } from 'node:stream'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import type { RequestHandler, ServiceReply } from '../event/request.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
 import { decodePercent } from '../protocol/percent.ts'
+import { bodyPieces, isLarge } from './large-body.ts'
 import { requireOutside, targetBelow } from './prefix.ts'
 import { serviceRequest, veilContentType, type ReplacedBodies } from './fastify-request.ts'
 
@@ -137,9 +139,11 @@ function ownTarget({ service, prefix, outside }: Place, url = ''): string | unde
   return outside === 'answer' || service.serves(own) ? own : undefined
 }
 
-function respond(reply: FastifyReply, { status, headers, body }: ServiceReply): string {
+function respond(reply: FastifyReply, { status, headers, body }: ServiceReply): string | Readable {
   reply.code(status).headers(headers)
-  return body
+  if (!isLarge(body)) return body
+  reply.header('Content-Length', Buffer.byteLength(body))
+  return Readable.from(bodyPieces(body))
 }
 
 /** What tools that describe an app's routes understand: these are not for them. */

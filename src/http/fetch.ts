@@ -1,6 +1,7 @@
 import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
+import { bodyPieces, byteLength, isLarge } from './large-body.ts'
 import { requireOutside, requirePrefix, targetBelow } from './prefix.ts'
 import { bodyTooLarge } from './read.ts'
 
@@ -131,10 +132,28 @@ const utf8 = new TextEncoder()
 const ascii = /^[\x00-\x7f]*$/
 
 function toResponse({ status, headers, body }: ServiceReply): Response {
+  const whole = (
+    content: string | Uint8Array<ArrayBuffer> | ReadableStream,
+    length: number,
+  ): Response =>
+    new Response(content, {
+      status,
+      headers: { ...headers, 'Content-Length': String(length) },
+    })
+  if (isLarge(body)) return whole(streamOf(body), byteLength(body))
   // As a text where its length is that of its bytes: hosts write it without another copy.
-  const content = ascii.test(body) ? body : utf8.encode(body)
-  return new Response(content, {
-    status,
-    headers: { ...headers, 'Content-Length': String(content.length) },
+  if (ascii.test(body)) return whole(body, body.length)
+  const bytes = utf8.encode(body)
+  return whole(bytes, bytes.byteLength)
+}
+
+function streamOf(body: string): ReadableStream<Uint8Array> {
+  const pieces = bodyPieces(body)
+  return new ReadableStream({
+    pull: (controller) => {
+      const { done, value } = pieces.next()
+      if (done === true) controller.close()
+      else controller.enqueue(value)
+    },
   })
 }

@@ -1,9 +1,10 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Socket } from 'node:net'
-import type { Readable } from 'node:stream'
+import { pipeline, Readable } from 'node:stream'
 import type { TLSSocket } from 'node:tls'
 import { ServiceError } from '../errors.ts'
 import type { ServiceReply, ServiceRequest } from '../event/request.ts'
+import { bodyPieces, isLarge } from './large-body.ts'
 import { bodyTooLarge } from './read.ts'
 
 /** What a binding knows of the messages of its host beyond their method and headers. */
@@ -139,7 +140,10 @@ export function writeReply(response: ServerResponse, reply: ServiceReply): void 
     ...reply.headers,
     'Content-Length': Buffer.byteLength(reply.body),
   })
-  response.end(reply.body)
+  if (isLarge(reply.body)) {
+    // A client that leaves in the middle is no fault.
+    pipeline(Readable.from(bodyPieces(reply.body)), response, () => undefined)
+  } else response.end(reply.body)
 }
 
 /** Whether a socket is one of TLS. */

@@ -1,0 +1,139 @@
+import { isAbsolute } from 'node:path'
+import { z } from 'zod'
+import { checkOptions } from '../../definition/check.ts'
+import type { Builder, BuildJob, PackageFile } from '../builder.ts'
+import { packageFileName } from '../package/file-name.ts'
+import { definitionsPath, snapshotFolder } from '../package/manifest.ts'
+import { longestPath, pathMistake } from '../package/package-path.ts'
+import { definitionsFile } from '../package/write-package.ts'
+import { building } from './build-error.ts'
+import { collectFile, inBuildFolder, writeFiles } from './build-folder.ts'
+import { checkHostFiles, readHostFiles, type HostFiles } from './host-files.ts'
+import { runProgram } from './program.ts'
+
+/** A program of the host that builds packages. */
+export interface CommandBuilderOptions {
+  /** The program: an absolute path, or a name that is found in PATH. It is run without a shell. */
+  readonly command: string
+  readonly args?: readonly string[]
+  /**
+   * What the program's environment has besides PATH, LANG, and HOME and TMPDIR, which are its folder.
+   * Nothing else of this process's environment is passed on: it may hold secrets.
+   */
+  readonly env?: Readonly<Record<string, string>>
+  /** How long the program may take, in milliseconds. Default: 10 minutes. */
+  readonly timeout?: number
+  /** The most bytes that it may write to its output. Default: 1 MiB. */
+  readonly outputLimit?: number
+  /** The package file that the program makes, as a path inside its folder: `out/app.zip`. */
+  readonly file: string
+  /** The most bytes of that file. Default: 256 MiB. */
+  readonly fileLimit?: number
+  /** Where the folder of each build is made. Default: the system's folder for temporary files. */
+  readonly workingFolder?: string
+  /** Files of the host that are copied into the folder before. */
+  readonly input?: HostFiles
+}
+
+const text = z.custom<string>(
+  (value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
+  { error: 'must be a text' },
+)
+const count = z.int().min(1)
+
+const shape = z.strictObject({
+  command: text.refine((command) => command !== '', 'must name a program'),
+  args: z.array(text).default([]),
+  env: z
+    .record(z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a variable'), text)
+    .default({}),
+  timeout: count.max(2 ** 31 - 1).default(10 * 60_000),
+  outputLimit: count.default(2 ** 20),
+  file: text.refine(
+    (file) => pathMistake(file) === undefined,
+    `must be a path inside the program's folder, with / between its parts, of at most ${longestPath} characters`,
+  ),
+  fileLimit: count.max(2 ** 30).default(256 * 2 ** 20),
+  workingFolder: text.refine(isAbsolute, 'must be an absolute path').optional(),
+  input: z.record(z.string(), z.string()).default({}),
+})
+
+type Settings = z.infer<typeof shape>
+
+/**
+ * A builder that runs a program of the host's. Each build has a fresh folder, which is removed
+ * afterwards: in it stand `definitions.json` (as `readApplications` reads it), the files of the snapshot
+ * below `snapshot/`, and `input`. Standard input is the job as JSON. Each line of output goes to the
+ * build's log. The package is `file`, if the program ends with exit code 0.
+ *
+ * The program and everything that it starts are ended when the build is, unless a process makes a group
+ * of its own (`setsid`). Needs a POSIX system.
+ */
+export function commandBuilder(options: CommandBuilderOptions): Builder {
+  const settings = checkOptions('commandBuilder', shape, options)
+  checkHostFiles('commandBuilder.input', settings.input)
+  if (process.platform === 'win32') {
+    throw new TypeError('commandBuilder: needs process groups, which Windows does not have')
+  }
+  return {
+    name: 'command',
+    build: (job, signal) =>
+      building(() =>
+        inBuildFolder(settings.workingFolder, (folder) => buildIn(folder, settings, job, signal)),
+      ),
+  }
+}
+
+async function buildIn(folder: string, settings: Settings, job: BuildJob, signal: AbortSignal) {
+  signal.throwIfAborted()
+  const snapshot = (job.snapshot ?? []).map(({ path, bytes }) => ({
+    path: `${snapshotFolder}${path}`,
+    bytes,
+  }))
+  await writeFiles(folder, [
+    definitionsFile(job.solution.applications),
+    ...snapshot,
+    ...(await readHostFiles(settings.input, job, signal)),
+  ])
+  await runProgram(
+    {
+      ...settings,
+      folder,
+      env: environmentOf(folder, settings.env),
+      input: inputOf(job, snapshot),
+      line: (line) => job.log(line),
+    },
+    signal,
+  )
+  job.progress(0.9)
+  const bytes = await collectFile(folder, settings.file, settings.fileLimit)
+  signal.throwIfAborted()
+  job.progress(1)
+  return {
+    fileName: packageFileName(job.solution.name, job.version, endingOf(settings.file)),
+    bytes,
+  }
+}
+
+function environmentOf(folder: string, env: Settings['env']): Readonly<Record<string, string>> {
+  const PATH = process.env['PATH']
+  return {
+    ...(PATH !== undefined && { PATH }),
+    LANG: 'C.UTF-8',
+    HOME: folder,
+    TMPDIR: folder,
+    ...env,
+  }
+}
+
+function inputOf(job: BuildJob, snapshot: readonly PackageFile[]): string {
+  const { releaseId, solution, version, releaseNotes, releaseDate, attempt } = job
+  const { solutionId, name } = solution
+  const paths = job.snapshot === null ? null : snapshot.map(({ path }) => path).sort()
+  const facts = { releaseId, solutionId, name, version, releaseNotes, releaseDate, attempt }
+  return `${JSON.stringify({ ...facts, definitions: definitionsPath, snapshot: paths })}\n`
+}
+
+function endingOf(file: string): string {
+  return /(?<=[^/])(?:\.tar)?\.[A-Za-z0-9]{1,10}$/.exec(file)?.[0] ?? ''
+}

@@ -1,0 +1,97 @@
+import { createHash } from 'node:crypto'
+import { setImmediate as nextTurn } from 'node:timers/promises'
+import type { ApplicationDefinitions } from '../../definition/application.ts'
+import type { BuildJob, PackageFile } from '../builder.ts'
+import { definitionData, omittedCode } from './definition-data.ts'
+import {
+  definitionsPath,
+  encodeManifest,
+  isOfSnapshot,
+  manifestPath,
+  signaturePath,
+  snapshotFolder,
+  type ManifestFile,
+} from './manifest.ts'
+import { PackageError } from './package-error.ts'
+import type { SignManifest } from './signature.ts'
+import { chunksOf, zip, type ZipOptions } from './zip.ts'
+
+/** The most bytes of a package, unpacked, unless the reader allows more: 512 MiB. */
+export const defaultLimit = 512 * 1024 * 1024
+
+/** What a job tells about its release, for the manifest. */
+export type ReleaseFacts = Pick<
+  BuildJob,
+  'solution' | 'version' | 'releaseNotes' | 'releaseDate' | 'snapshot'
+>
+
+/** How a package is written, and what it has besides definitions and snapshot. */
+export interface WriteOptions extends ZipOptions {
+  readonly files?: readonly PackageFile[]
+  readonly sign?: SignManifest | undefined
+}
+
+/** The bytes of a package: manifest, signature if any, then every file in the order of its path. */
+export async function writePackage(
+  release: ReleaseFacts,
+  { files = [], sign, ...options }: WriteOptions = {},
+): Promise<Uint8Array> {
+  const { solution, version, releaseNotes, releaseDate, snapshot } = release
+  const contents = [
+    definitionsFile(solution.applications),
+    ...files,
+    ...(snapshot ?? []).map(({ path, bytes }) => ({ path: `${snapshotFolder}${path}`, bytes })),
+  ].sort((one, other) => (one.path < other.path ? -1 : 1))
+
+  const described: ManifestFile[] = []
+  for (const file of contents) described.push(await describe(file, options.signal))
+  const manifest = encodeManifest({
+    format: 1,
+    solutionId: solution.solutionId,
+    name: solution.name,
+    version,
+    releaseNotes,
+    releaseDate,
+    applications: collectionNames(solution.applications),
+    files: described,
+    snapshot:
+      snapshot === null
+        ? null
+        : { files: contents.map(({ path }) => path).filter((path) => isOfSnapshot(path)) },
+    code: omittedCode(solution.applications),
+  })
+  const head = [{ path: manifestPath, bytes: manifest }]
+  if (sign !== undefined) head.push({ path: signaturePath, bytes: sign(manifest) })
+  const all = [...head, ...contents]
+  const size = all.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  if (size > defaultLimit)
+    throw new PackageError(null, `has more than ${defaultLimit} bytes in all`)
+  return zip(all, options)
+}
+
+/** The file with the definitions of applications. */
+export function definitionsFile(applications: ApplicationDefinitions): PackageFile {
+  const text = `${JSON.stringify(definitionData(applications), null, 2)}\n`
+  return { path: definitionsPath, bytes: new TextEncoder().encode(text) }
+}
+
+/** The names of the collections by application, both in order. */
+export function collectionNames(
+  applications: ApplicationDefinitions,
+): Readonly<Record<string, readonly string[]>> {
+  return Object.fromEntries(
+    Object.keys(applications)
+      .sort()
+      .map((name) => [name, Object.keys(applications[name]?.collections ?? {}).sort()]),
+  )
+}
+
+async function describe({ path, bytes }: PackageFile, signal?: AbortSignal): Promise<ManifestFile> {
+  const hash = createHash('sha256')
+  for (const chunk of chunksOf(bytes)) {
+    signal?.throwIfAborted()
+    hash.update(chunk)
+    await nextTurn()
+  }
+  return { path, bytes: bytes.length, sha256: hash.digest('hex') }
+}

@@ -1,0 +1,84 @@
+import fc from 'fast-check'
+import { expect, test } from 'vitest'
+import { packageFileName } from '../../../src/deployment/package/file-name.ts'
+import { clashOf, pathMistake } from '../../../src/deployment/package/package-path.ts'
+
+test.each([
+  ['Web shop', '1.2.0', 'Web-shop-1.2.0.zip'],
+  ['../../etc/passwd', '1', 'etc-passwd-1.zip'],
+  ['a\r\nSet-Cookie: x', '1\0', 'a-Set-Cookie-x-1.zip'],
+  ['x'.repeat(300), '1', `${'x'.repeat(94)}-1.zip`],
+  ['x', '9'.repeat(300), `x-${'9'.repeat(50)}.zip`],
+  ['ä', '', 'release.zip'],
+  ['', '', 'release.zip'],
+  ['...', '..', 'release.zip'],
+  ['.htaccess', '1', 'htaccess-1.zip'],
+  ['-rf', '1', 'rf-1.zip'],
+  ['con', '', '_con.zip'],
+  ['LPT1.x', '1', '_LPT1.x-1.zip'],
+  ['日本', '2', '2.zip'],
+])('the file name of %j in version %j is %j', (name, version, expected) => {
+  expect(packageFileName(name, version, '.zip')).toBe(expected)
+})
+
+test('every file name is safe', () => {
+  const anything = fc.oneof(
+    fc.string({ unit: 'binary', maxLength: 300 }),
+    fc
+      .array(fc.constantFrom('.', '/', '\\', '-', 'nul', 'CON', 'é', '\0', ' '), { maxLength: 8 })
+      .map((parts) => parts.join('')),
+  )
+  fc.assert(
+    fc.property(anything, anything, (name, version) => {
+      const made = packageFileName(name, version, '.tar.gz')
+      expect(made).toMatch(/^[A-Za-z0-9_][A-Za-z0-9._-]{0,92}\.tar\.gz$/)
+      expect(made).not.toMatch(/^(con|prn|aux|nul|com\d|lpt\d)\./i)
+    }),
+    { numRuns: 500 },
+  )
+})
+
+test.each([
+  '',
+  '/etc/passwd',
+  '../x',
+  'a/../../x',
+  'a/..',
+  '..',
+  '.',
+  'a//b',
+  'a/',
+  './a',
+  'a\\b',
+  'C:/x',
+  'a\nb',
+  'a\0',
+  '\x7f',
+  '\ud800',
+  'a./b',
+  '.. /x',
+  'x'.repeat(201),
+])('the path %j is refused', (path) => {
+  expect(pathMistake(path)).toMatch(/./)
+})
+
+test.each(['a', '.hidden', 'a/b.c', 'ä€😀/x y', '...a', 'x'.repeat(200)])(
+  'the path %j is fine',
+  (path) => {
+    expect(pathMistake(path)).toBeUndefined()
+  },
+)
+
+test.each([
+  [['a', 'b', 'a']],
+  [['Readme', 'README']],
+  [['\u00e9', 'e\u0301']],
+  [['a', 'a/b']],
+  [['a/b/c', 'A/B']],
+])('%j can not stand side by side', (paths) => {
+  expect(clashOf(paths)).toBeDefined()
+})
+
+test('other paths can', () => {
+  expect(clashOf(['a', 'b/a', 'b/c/a', 'ab'])).toBeUndefined()
+})

@@ -1,0 +1,285 @@
+import { deflateRawSync } from 'node:zlib'
+import { beforeAll, expect, test } from 'vitest'
+import { PackageError } from '../../../src/deployment/package/package-error.ts'
+import { readPackage } from '../../../src/deployment/package/read-package.ts'
+import { writePackage } from '../../../src/deployment/package/write-package.ts'
+import { bytesOf, changeManifest, filesOf, forge, reseal, sha256, tampered } from './archives.ts'
+import { applications, jobOf } from './release.ts'
+
+let archive: Uint8Array
+
+beforeAll(async () => {
+  const snapshot = [{ path: 'data/orders.json', bytes: bytesOf('[]') }]
+  archive = await writePackage(jobOf({ snapshot }), {
+    files: [
+      { path: 'files/app.js', bytes: bytesOf('x'.repeat(5_000)) },
+      { path: 'files/empty', bytes: new Uint8Array() },
+    ],
+  })
+})
+
+/** Why a package is refused: it must be a PackageError, of the file named. */
+function refusal(bytes: Uint8Array, options = {}): readonly [string | null, string] {
+  try {
+    readPackage(bytes, options)
+  } catch (error) {
+    if (!(error instanceof PackageError)) throw error
+    expect(error.message).not.toMatch(/\p{Cc}/u)
+    return [error.file, error.message]
+  }
+  throw new Error('It was read.')
+}
+
+test('a package comes back as it was written', () => {
+  const { manifest, applications: read, files, signature } = readPackage(archive)
+  expect(manifest).toMatchObject({
+    format: 1,
+    solutionId: 'shop',
+    name: 'Web shop',
+    version: '1.2.0',
+    releaseNotes: 'Günstiger',
+    releaseDate: '2026-03-01T00:00:00',
+    applications: { people: ['badges', 'staff'], sales: ['orders'] },
+    snapshot: { files: ['snapshot/data/orders.json'] },
+    code: [],
+  })
+  expect(manifest.files.map(({ path, bytes }) => [path, bytes])).toEqual([
+    ['definitions.json', files.get('definitions.json')?.length],
+    ['files/app.js', 5_000],
+    ['files/empty', 0],
+    ['snapshot/data/orders.json', 2],
+  ])
+  expect(read).toEqual(JSON.parse(JSON.stringify(applications)))
+  expect(signature).toBe('absent')
+  expect(JSON.stringify(manifest)).not.toContain(jobOf().releaseId)
+})
+
+test('another program can unpack it', () => {
+  const files = filesOf(archive)
+  expect([...files.keys()]).toEqual([
+    'manifest.json',
+    'definitions.json',
+    'files/app.js',
+    'files/empty',
+    'snapshot/data/orders.json',
+  ])
+  for (const [path, bytes] of readPackage(archive).files) {
+    expect(sha256(files.get(path) as Uint8Array)).toBe(sha256(bytes))
+  }
+})
+
+test('bytes that lie within others are read as well', () => {
+  const shared = new Uint8Array(archive.length + 20)
+  shared.set(archive, 7)
+  expect(readPackage(shared.subarray(7, 7 + archive.length)).files.size).toBe(4)
+})
+
+const wrongNames = [
+  '/etc/passwd',
+  '../x',
+  'files/../../x',
+  'a\\b',
+  'C:x',
+  'a\nb',
+  'a\0b',
+  'x'.repeat(201),
+  '',
+  'files/',
+  'files//x',
+]
+
+test.each(wrongNames)('a file called %j is refused', (path) => {
+  const [file] = refusal(tampered(archive, (files) => files.set(path, bytesOf('x'))))
+  expect(file).toBe(path)
+})
+
+test('two files of one name are refused', () => {
+  const files = [...filesOf(archive)].map(([path, bytes]) => ({ path, bytes }))
+  const twice = forge([...files, { path: 'files/app.js', bytes: bytesOf('y') }])
+  expect(refusal(twice)).toEqual(['files/app.js', 'files/app.js comes twice.'])
+  const alike = forge([...files, { path: 'Files/APP.js', bytes: bytesOf('y') }])
+  expect(refusal(alike)[1]).toContain('can not stand beside')
+})
+
+test('a file that the manifest does not list is refused', () => {
+  const more = tampered(archive, (files) => files.set('files/more', bytesOf('x')))
+  expect(refusal(more)).toEqual(['files/more', 'files/more is not in the manifest.'])
+})
+
+test.each(['manifest.json', 'definitions.json', 'files/app.js', 'snapshot/data/orders.json'])(
+  'a package without %s is refused',
+  (path) => {
+    const less = tampered(archive, (files) => files.delete(path))
+    expect(refusal(less)).toEqual([path, `${path} is missing.`])
+  },
+)
+
+test('a file with another size or checksum is refused', () => {
+  const longer = tampered(archive, (files) => files.set('files/app.js', bytesOf('x')))
+  expect(refusal(longer)[1]).toBe('files/app.js has 1 bytes; the manifest says 5000.')
+  const other = tampered(archive, (files) => files.set('files/app.js', bytesOf('y'.repeat(5_000))))
+  expect(refusal(other)[1]).toBe('files/app.js has another checksum than the manifest says.')
+})
+
+test.each<readonly [string, (manifest: { files: readonly object[] }) => object, string]>([
+  ['another format', (all) => ({ ...all, format: 2 }), 'newer version'],
+  ['no format', (all) => ({ ...all, format: undefined }), 'is wrong at format'],
+  ['a member too many', (all) => ({ ...all, host: 'x' }), 'is no manifest'],
+  ['a date of another form', (all) => ({ ...all, releaseDate: '1.3.2026' }), 'releaseDate'],
+  [
+    'a negative size',
+    (all) => ({ ...all, files: [{ ...all.files[0], bytes: -1 }] }),
+    'files.0.bytes',
+  ],
+  [
+    'a checksum of another form',
+    (all) => ({ ...all, files: [{ ...all.files[0], sha256: 'X' }] }),
+    'files.0.sha256',
+  ],
+  ['another order of files', (all) => ({ ...all, files: all.files.toReversed() }), 'order'],
+  [
+    'another order of members',
+    (all) => Object.fromEntries(Object.entries(all).reverse()),
+    'not written as',
+  ],
+  [
+    'other collections',
+    (all) => ({ ...all, applications: { sales: ['orders'] } }),
+    'other collections',
+  ],
+  ['no snapshot', (all) => ({ ...all, snapshot: null }), 'snapshot'],
+  [
+    'a snapshot of other files',
+    (all) => ({ ...all, snapshot: { files: ['files/app.js'] } }),
+    'snapshot',
+  ],
+])('a manifest with %s is refused', (_name, change, message) => {
+  const bytes = tampered(archive, (files) => changeManifest(files, change))
+  const [file, text] = refusal(bytes)
+  expect(file).toBe('manifest.json')
+  expect(text).toContain(message)
+})
+
+test.each(['{', '[]', 'null', '\ufeff{}', '{"format":1}'])('the manifest %j is refused', (text) => {
+  const bytes = tampered(archive, (files) => files.set('manifest.json', bytesOf(text)))
+  expect(refusal(bytes)[0]).toBe('manifest.json')
+})
+
+test('definitions that can not be used are refused, whatever the manifest says', () => {
+  const wrong = bytesOf('{"sales":{"collections":{"orders":{"fields":{}}}}}')
+  const bytes = tampered(archive, (files) => {
+    files.set('definitions.json', wrong)
+    changeManifest(files, (manifest) => ({
+      ...manifest,
+      files: manifest.files.map((file) =>
+        file.path === 'definitions.json'
+          ? { ...file, bytes: wrong.length, sha256: sha256(wrong) }
+          : file,
+      ),
+    }))
+  })
+  expect(refusal(bytes)[1]).toContain('definitions that can not be used')
+})
+
+test('what unpacks to more than the limit is refused before it is unpacked', () => {
+  const bomb = deflateRawSync(Buffer.alloc(1_000_000))
+  const honest = forge([
+    { path: 'manifest.json', bytes: new Uint8Array(), size: 1_000_000, packed: bomb },
+  ])
+  expect(refusal(honest, { limit: 999_999 })[1]).toContain('unpacks to more than 999999 bytes')
+  expect(refusal(honest, { limit: 1_000_000 })[1]).toContain('is not valid JSON')
+})
+
+test.each([0, 1, 999_999, 1_000_001])('a bomb that claims %i bytes is refused', (size) => {
+  const packed = deflateRawSync(Buffer.alloc(1_000_000))
+  const liar = forge([{ path: 'manifest.json', bytes: new Uint8Array(), size, packed }])
+  expect(refusal(liar)[1]).toContain('does not have the')
+})
+
+test('unpacking stops at the first byte too many', () => {
+  // It is broken further on: who unpacks all of it finds that instead.
+  const packed = deflateRawSync(Buffer.alloc(10_000_000)).subarray(0, -100)
+  const liar = forge([{ path: 'manifest.json', bytes: new Uint8Array(), size: 10, packed }])
+  expect(refusal(liar)[1]).toContain('does not have the 10 bytes')
+})
+
+test('packed bytes that are broken, cut or followed by others are refused', () => {
+  const bytes = bytesOf('{}')
+  const whole = deflateRawSync(bytes)
+  for (const packed of [
+    bytes,
+    whole.subarray(0, -1),
+    Buffer.concat([whole, bytes]),
+    Buffer.alloc(0),
+  ]) {
+    const forged = forge([{ path: 'manifest.json', bytes, packed }])
+    expect(refusal(forged)[1]).toMatch(/can not be unpacked|does not have/)
+  }
+})
+
+test('every byte around the files is the one that the builder writes', () => {
+  const unsealed = archive.subarray(0, -71)
+  const inFiles = new Set<number>()
+  let offset = 0
+  const view = Buffer.from(unsealed)
+  while (view.readUInt32LE(offset) === 0x04034b50) {
+    const start = offset + 30 + view.readUInt16LE(offset + 26)
+    const end = start + view.readUInt32LE(offset + 18)
+    for (let at = start; at < end; at++) inFiles.add(at)
+    offset = end
+  }
+  let tried = 0
+  for (let at = 0; at < unsealed.length; at++) {
+    if (inFiles.has(at)) continue
+    const changed = Buffer.from(unsealed)
+    changed[at] = (changed[at] as number) ^ 1
+    expect(() => readPackage(reseal(changed)), `byte ${at}`).toThrow(PackageError)
+    tried++
+  }
+  expect(tried).toBeGreaterThan(500)
+})
+
+test.each([
+  ['nothing', () => new Uint8Array()],
+  ['some text', () => bytesOf('x'.repeat(500))],
+  ['a cut package', () => archive.subarray(0, -1)],
+  ['a package with something before it', () => Buffer.concat([bytesOf('#!'), archive])],
+  [
+    'a package with something before it and a checksum',
+    () => reseal(Buffer.concat([bytesOf('#!'), archive.subarray(0, -71)])),
+  ],
+  ['a package with something after it', () => Buffer.concat([archive, bytesOf('x')])],
+  ['an archive of another program', () => forge([]).subarray(0, 22)],
+  ['an archive without files', () => forge([])],
+])('%s is refused', (_name, make) => {
+  refusal(make())
+})
+
+test('bytes between the files, the directory and the end are refused', () => {
+  const unsealed = Buffer.from(archive.subarray(0, -71))
+  const end = unsealed.length - 22
+  const start = unsealed.readUInt32LE(end + 16)
+  for (const at of [start, end]) {
+    const gap = Buffer.concat([unsealed.subarray(0, at), bytesOf('gap'), unsealed.subarray(at)])
+    // The end tells of a directory that starts after the gap, or that contains it.
+    if (at === start) gap.writeUInt32LE(start + 3, end + 3 + 16)
+    else gap.writeUInt32LE(end - start + 3, end + 3 + 12)
+    expect(refusal(reseal(gap))[1]).toContain('not written as the builder writes it')
+  }
+})
+
+test('files in another order are refused, even if the manifest has the same one', () => {
+  const bytes = tampered(archive, (files) => {
+    changeManifest(files, (all) => ({ ...all, files: all.files.toReversed() }))
+    const [manifest, ...others] = [...files]
+    files.clear()
+    for (const [path, content] of [manifest, ...others.reverse()] as [string, Uint8Array][]) {
+      files.set(path, content)
+    }
+  })
+  expect(refusal(bytes)[1]).toContain('does not list the files in their order')
+})
+
+test.each([0, -1, 1.5, NaN, Infinity])('the limit can not be %d', (limit) => {
+  expect(() => readPackage(archive, { limit })).toThrow(TypeError)
+})
