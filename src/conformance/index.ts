@@ -1,3 +1,4 @@
+export { testBuildQueue, type QueueConformanceOptions, type QueueSubject } from './build-queue.ts'
 export { credentials, type RequestParts } from './credentials.ts'
 export { testSecurityProvider, type SecurityConformanceOptions } from './security-provider.ts'
 export type { SecuritySubject, ValidRequest } from './security-subject.ts'

@@ -28,7 +28,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   client: ['errors', 'protocol', 'definition'],
   cli: [...core, 'security/keys/key-store', 'security/users/user-store'],
   deployment: [...core, 'storage/adapter'],
-  conformance: [...core, 'storage/adapter', 'security/provider'],
+  conformance: [...core, 'storage/adapter', 'security/provider', 'deployment/queue'],
   failure: ['errors', 'observation', 'maybe-promise', 'storage/adapter'],
   options: [
     ...core,
