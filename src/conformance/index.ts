@@ -1,4 +1,5 @@
-export { testBuildQueue, type QueueConformanceOptions, type QueueSubject } from './build-queue.ts'
+export { testBuildQueue, type QueueConformanceOptions } from './build-queue.ts'
+export type { QueueSubject } from './build-queue-subject.ts'
 export { credentials, type RequestParts } from './credentials.ts'
 export { testSecurityProvider, type SecurityConformanceOptions } from './security-provider.ts'
 export type { SecuritySubject, ValidRequest } from './security-subject.ts'
