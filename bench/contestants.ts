@@ -26,6 +26,12 @@ export const contestants: Contestant[] = [
     dialect: envelope,
     scenarios: ['read-page'],
   },
+  {
+    name: 'rowgate-watched',
+    title: 'rowgate, all channels watched',
+    dialect: envelope,
+    scenarios: ['read-page'],
+  },
   { name: 'node-http', title: '`node:http` by hand', dialect: envelope },
   { name: 'node-http-tuned', title: 'the same, `LIMIT CAST(?)`', dialect: envelope },
   { name: 'fastify', title: 'Fastify 5 by hand', dialect: envelope },

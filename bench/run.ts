@@ -1,3 +1,4 @@
+import { builds, measureBuilds } from './builds.ts'
 import { buildLibrary, buildServers } from './build.ts'
 import { contestants, takesPart } from './contestants.ts'
 import { pinLoadGenerator } from './cores.ts'
@@ -8,13 +9,13 @@ import { report } from './report.ts'
 import { scenarios } from './scenarios.ts'
 
 const options = readOptions(process.argv.slice(2), process.env, {
-  scenarios: scenarios.map(({ name }) => name),
+  scenarios: [...scenarios.map(({ name }) => name), builds],
   servers: contestants.map(({ name }) => name),
 })
 const entrants = contestants.filter(({ name }) => options.servers.includes(name))
 
 if (options.servers.some((name) => name.startsWith('rowgate'))) buildLibrary()
-await buildServers(options.servers)
+await buildServers([...options.servers, builds])
 const pinned = pinLoadGenerator()
 
 const measurements: Measurement[] = []
@@ -23,6 +24,8 @@ for (const scenario of scenarios.filter(({ name }) => options.scenarios.includes
   measurements.push(await measure(scenario, own, options, pinned))
 }
 
-const text = report(measurements, options, pinned)
+const builtFigures = options.scenarios.includes(builds) ? [await measureBuilds()] : []
+
+const text = [report(measurements, options, pinned), ...builtFigures].join('\n\n')
 console.log(`\n${text}`)
 if (options.write) writeReadme(text)

@@ -1,0 +1,113 @@
+import { once } from 'node:events'
+import { randomBytes } from 'node:crypto'
+import { createServer, get, type IncomingMessage } from 'node:http'
+import type { AddressInfo } from 'node:net'
+import { createService, defineCollection, integer, principal, text } from 'rowgate'
+import { createDeployment, definitionBuilder, type Builder } from 'rowgate/deployment'
+import { toNodeHandler } from 'rowgate/node'
+import { sqliteStorage } from 'rowgate/sqlite'
+import { createTestClient } from 'rowgate/testing'
+import { databaseFile } from './announce.ts'
+
+/** What this program measures, once for each process. */
+export type BuildFigures =
+  | { what: 'latency'; milliseconds: number[] }
+  | { what: 'rate'; workers: number; perSecond: number }
+  | { what: 'memory'; packageMegabytes: number; buildMegabytes: number; answerMegabytes: number }
+
+const notes = defineCollection({ key: 'id', fields: { id: integer(), words: text() } })
+const applications = { desk: { collections: { notes } } }
+const order = { solutionId: 'desk', releaseNotes: 'measured' }
+
+function open(workers: number, builder: Builder = definitionBuilder()) {
+  const deployment = createDeployment({
+    storage: sqliteStorage(databaseFile(), { ensureSchema: true }),
+    solutions: [{ solutionId: 'desk', name: 'Desk', version: '1.0', applications }],
+    environment: { environmentId: 'bench', name: 'Bench', url: 'http://localhost' },
+    builder,
+    workers,
+    queueLimit: 100_000,
+  })
+  const pipeline = principal('pipeline', { roles: ['Deployment'] })
+  const service = createService({
+    applications: { ...applications, ...deployment.applications },
+    storage: deployment.storage,
+    security: { anyone: pipeline },
+  })
+  const client = createTestClient(service)
+  async function queue(): Promise<string> {
+    const { body } = await client.post('/svc-deploy/release-queue', order)
+    return String(body.item?.['releaseId'])
+  }
+  async function built(releaseId: string): Promise<void> {
+    for (;;) {
+      const { body } = await client.get(`/svc-deploy/release-queue/${releaseId}`)
+      if (body.item?.['status'] === 'built') return
+      if (body.item?.['status'] === 'failed') throw new Error('A build has failed.')
+      await new Promise((resolve) => setTimeout(resolve, 1))
+    }
+  }
+  return { service, queue, built }
+}
+
+async function latency(count: number): Promise<BuildFigures> {
+  const { service, queue, built } = open(1)
+  const milliseconds: number[] = []
+  for (let turn = 0; turn < count; turn++) {
+    const begun = performance.now()
+    await built(await queue())
+    milliseconds.push(performance.now() - begun)
+  }
+  await service.close()
+  return { what: 'latency', milliseconds }
+}
+
+async function rate(workers: number, count: number): Promise<BuildFigures> {
+  const { service, queue, built } = open(workers)
+  await built(await queue())
+  const begun = performance.now()
+  const releases = await Promise.all(Array.from({ length: count }, queue))
+  for (const releaseId of releases) await built(releaseId)
+  const perSecond = (1000 * count) / (performance.now() - begun)
+  await service.close()
+  return { what: 'rate', workers, perSecond }
+}
+
+async function memory(packageMegabytes: number): Promise<BuildFigures> {
+  const bytes = packageMegabytes * 1024 * 1024
+  const { service, queue, built } = open(1, {
+    name: 'random',
+    build: async () => ({ fileName: 'random.bin', bytes: randomBytes(bytes) }),
+  })
+  const server = createServer(toNodeHandler(service)).listen(0, '127.0.0.1')
+  await once(server, 'listening')
+  const { port } = server.address() as AddressInfo
+  const base = process.memoryUsage.rss()
+  let peak = base
+  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 2)
+  const releaseId = await queue()
+  await built(releaseId)
+  const buildMegabytes = Math.round((peak - base) / 1024 / 1024)
+  peak = base
+  const [answer] = (await once(
+    get({ port, host: '127.0.0.1', path: `/rest/v1/svc-deploy/release/${releaseId}` }),
+    'response',
+  )) as [IncomingMessage]
+  let length = 0
+  for await (const chunk of answer) length += (chunk as Buffer).length
+  if (length < (4 * bytes) / 3) throw new Error('The package did not arrive whole.')
+  clearInterval(watch)
+  const answerMegabytes = Math.round((peak - base) / 1024 / 1024)
+  server.close()
+  await service.close()
+  return { what: 'memory', packageMegabytes, buildMegabytes, answerMegabytes }
+}
+
+const [, , , what = '', amount = '1'] = process.argv
+const figures =
+  what === 'latency'
+    ? await latency(50)
+    : what === 'rate'
+      ? await rate(Number(amount), 300)
+      : await memory(Number(amount))
+process.send?.(figures)
