@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events'
 import { ServiceError, unavailable } from '../errors.ts'
 import type { Row } from '../event/query.ts'
 import type { BuildNews } from './build-log.ts'
@@ -37,6 +38,8 @@ const turnInterval = 100
 export function openBuilds(parts: BuildsParts): Builds {
   const { store, queue, build, serial } = parts
   const closing = new AbortController()
+  // Each build in progress listens.
+  setMaxListeners(0, closing.signal)
   const running = new Set<Promise<unknown>>()
 
   async function claimOwn(release: Release, until: number): Promise<void> {
@@ -49,6 +52,7 @@ export function openBuilds(parts: BuildsParts): Builds {
   async function ended(release: Release): Promise<Row> {
     const done = await build(release, closing.signal)
     const { releaseId } = release
+    if (serial) await nextAnnounced(release)
     const now = done ?? (await store.find(releaseId))
     if (now?.status !== 'built' && now?.status !== 'failed') throw stillBuilding()
     const file = now.status === 'built' ? await store.file(releaseId) : null
@@ -57,9 +61,8 @@ export function openBuilds(parts: BuildsParts): Builds {
 
   return {
     enqueue: async (row) => {
-      if ((await store.countQueued()) >= parts.queueLimit) throw tooMany()
       const release = newRelease(row, { status: 'queued', attempt: 0 })
-      await store.add(release, false)
+      if (!(await store.addQueued(release, parts.queueLimit))) throw tooMany()
       await announced(release.releaseId)
       return row
     },
@@ -76,6 +79,12 @@ export function openBuilds(parts: BuildsParts): Builds {
       closing.abort()
       await Promise.allSettled(running)
     },
+  }
+
+  // A worker may have found the solution building.
+  async function nextAnnounced({ solutionId }: Release): Promise<void> {
+    const next = await store.nextQueued(solutionId).catch(() => undefined)
+    if (next !== undefined) await announced(next.releaseId)
   }
 
   // The row is stored: a queue that can't be told now is asked by its workers later.

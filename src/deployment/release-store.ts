@@ -2,6 +2,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { equal, type Condition, type Row } from '../event/query.ts'
 import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
 import { deploymentCollections } from './collections.ts'
+import type { BuildTicket } from './queue.ts'
 import { releaseOf, type Release } from './release.ts'
 import { takeTurn } from './turns.ts'
 
@@ -33,6 +34,8 @@ export interface BuildEnd {
 export interface ReleaseStore {
   /** Stores a new release. False, and nothing is stored, when its solution builds one at a time and is building. */
   add(release: Release, serial: boolean): Promise<boolean>
+  /** Stores a release that waits. False, and nothing is stored, when as many wait as may. */
+  addQueued(release: Release, most: number): Promise<boolean>
   /** queued → building, as a new attempt; undefined when somebody else was first. */
   claim(release: Release, serial: boolean): Promise<Release | undefined>
   /** Tells that the attempt is alive; false when it has lost its claim. */
@@ -48,7 +51,8 @@ export interface ReleaseStore {
   find(releaseId: string): Promise<Release | undefined>
   /** The releases in a state, the oldest first, at most `limit`. */
   inState(status: 'queued' | 'building', limit: number): Promise<readonly Release[]>
-  countQueued(): Promise<number>
+  /** The release of a solution that has waited longest. */
+  nextQueued(solutionId: string): Promise<BuildTicket | undefined>
   /** The package of a release in base64; null before it is built. */
   file(releaseId: string): Promise<string | null>
   keepSnapshot(releaseId: string, files: string): Promise<void>
@@ -65,17 +69,23 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
   const filter = (
     collection: PublishedCollection,
     conditions: readonly Condition[],
-    page: { readonly limit: number; readonly count?: boolean },
+    limit: number,
   ) => {
     const sort = [{ field: 'releaseId', descending: false }]
-    const query = { conditions, search: null, sort, offset: 0, select: collection.allNames }
-    return storage.filter(collection, { count: false, ...query, ...page })
+    const page = { search: null, sort, limit, offset: 0, count: false }
+    return storage.filter(collection, { ...page, conditions, select: collection.allNames })
   }
 
   return {
     add: (release, serial) =>
       storage.transaction(writing, async (transaction) => {
         if (serial && !(await takeTurn(transaction, release.solutionId))) return false
+        await transaction.insert(releases, { ...release })
+        return true
+      }),
+    addQueued: (release, most) =>
+      storage.transaction(writing, async (transaction) => {
+        if ((await countQueued(transaction)) >= most) return false
         await transaction.insert(releases, { ...release })
         return true
       }),
@@ -106,19 +116,20 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
         lost: seen.lost + 1,
       }),
     find: async (releaseId) => {
-      const { rows } = await filter(releases, [equal('releaseId', releaseId)], { limit: 1 })
+      const { rows } = await filter(releases, [equal('releaseId', releaseId)], 1)
       return rows[0] && releaseOf(rows[0])
     },
     inState: async (status, limit) => {
-      const { rows } = await filter(releases, [equal('status', status)], { limit })
+      const { rows } = await filter(releases, [equal('status', status)], limit)
       return rows.map(releaseOf)
     },
-    countQueued: async () => {
-      const page = { limit: 0, count: true }
-      return (await filter(releases, [equal('status', 'queued')], page)).count ?? 0
+    nextQueued: async (solutionId) => {
+      const conditions = [equal('solutionId', solutionId), equal('status', 'queued')]
+      const { rows } = await filter(releases, conditions, 1)
+      return rows[0] && { releaseId: releaseOf(rows[0]).releaseId }
     },
     file: async (releaseId) => {
-      const { rows } = await filter(packages, [equal('releaseId', releaseId)], { limit: 1 })
+      const { rows } = await filter(packages, [equal('releaseId', releaseId)], 1)
       return (rows[0]?.['file'] ?? null) as string | null
     },
     keepSnapshot: (releaseId, files) =>
@@ -128,6 +139,18 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
         await transaction.insert(snapshots, { releaseId, files })
       }),
   }
+}
+async function countQueued(transaction: StorageTransaction): Promise<number> {
+  const { count } = await transaction.filter(releases, {
+    conditions: [equal('status', 'queued')],
+    search: null,
+    sort: [],
+    limit: 0,
+    offset: 0,
+    select: ['releaseId'],
+    count: true,
+  })
+  return count ?? 0
 }
 
 async function changed(

@@ -14,19 +14,22 @@ const mostLooked = 100
 
 /** The queue that needs nothing but storage: workers look for releases that are queued, the oldest first. */
 export function storageQueue({ store, pollInterval, report }: StorageQueueParts): BuildQueue {
-  const looks = new Set<() => void>()
+  const workers = new Set<(ticket: BuildTicket) => void>()
   return {
     name: 'storage',
-    announce: () => {
-      for (const look of looks) look()
+    announce: (ticket) => {
+      for (const tell of workers) tell(ticket)
     },
     process: (work, { concurrency }) => {
       const running = new Map<string, Promise<void>>()
+      // What was tried and still waits can't be claimed now: it is tried again when there is a reason.
+      const tried = new Set<string>()
       const state: { again: boolean; stopped: boolean } = { again: false, stopped: false }
       let looking: Promise<void> | undefined
       const hasRoom = (): boolean => !state.stopped && running.size < concurrency
 
       const start = ({ releaseId }: BuildTicket): void => {
+        tried.add(releaseId)
         const done = work({ releaseId }).finally(() => {
           running.delete(releaseId)
           look()
@@ -37,7 +40,8 @@ export function storageQueue({ store, pollInterval, report }: StorageQueueParts)
         while (state.again && hasRoom()) {
           state.again = false
           for (const waiting of await store.inState('queued', mostLooked)) {
-            if (hasRoom() && !running.has(waiting.releaseId)) start(waiting)
+            const { releaseId } = waiting
+            if (hasRoom() && !running.has(releaseId) && !tried.has(releaseId)) start(waiting)
           }
         }
       }
@@ -50,17 +54,25 @@ export function storageQueue({ store, pollInterval, report }: StorageQueueParts)
           })
           .finally(() => {
             looking = undefined
+            if (state.again && hasRoom()) look()
           })
       }
-      const timer = setInterval(look, pollInterval)
+      const tell = ({ releaseId }: BuildTicket): void => {
+        tried.delete(releaseId)
+        look()
+      }
+      const timer = setInterval(() => {
+        tried.clear()
+        look()
+      }, pollInterval)
       timer.unref()
-      looks.add(look)
+      workers.add(tell)
       look()
       return {
         stop: async () => {
           state.stopped = true
           clearInterval(timer)
-          looks.delete(look)
+          workers.delete(tell)
           await looking
           await Promise.all(running.values())
         },

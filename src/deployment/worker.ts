@@ -1,7 +1,9 @@
+import { setMaxListeners } from 'node:events'
 import type { BuildNews } from './build-log.ts'
 import type { BuildQueue, QueueWorker } from './queue.ts'
 import type { Release } from './release.ts'
 import type { ReleaseStore } from './release-store.ts'
+import { openSightings } from './sightings.ts'
 
 /** What a worker works with. */
 export interface WorkerParts {
@@ -22,13 +24,18 @@ export interface WorkerParts {
 export function startWorker(parts: WorkerParts, concurrency: number): QueueWorker {
   const { store, queue, build, serial } = parts
   const closing = new AbortController()
+  // Each build in progress listens.
+  setMaxListeners(0, closing.signal)
 
   const work = async (releaseId: string): Promise<void> => {
     const waiting = await store.find(releaseId)
     if (waiting?.status !== 'queued') return
     const claimed = await store.claim(waiting, serial)
-    if (claimed !== undefined) await build(claimed, closing.signal)
-    if (serial) await queue.announce({ releaseId })
+    if (claimed === undefined) return
+    await build(claimed, closing.signal)
+    if (!serial) return
+    const next = await store.nextQueued(claimed.solutionId)
+    if (next !== undefined) await queue.announce(next)
   }
   const worker = queue.process(
     // Storage that fails here is asked again at the next look.
@@ -45,33 +52,25 @@ export function startWorker(parts: WorkerParts, concurrency: number): QueueWorke
   }
 }
 
-/** How a build in progress was last seen, and when by the clock of this process. */
-interface Sighting {
-  readonly attempt: number
-  readonly beat: number
-  readonly at: number
-}
-
 const mostWatched = 1_000
+const mostReminded = 10
 
 /**
- * Queues builds again whose worker gives no sign of life for a whole lease. No clock is compared with
- * another: what counts is that the beat has not moved while this process watched.
+ * Queues builds again whose worker gives no sign of life for a whole lease, and reminds the queue of those
+ * that wait as long: it may have lost them. No clock is compared with another: what counts is what has
+ * not moved while this process watched.
  */
 function watchOthers(parts: WorkerParts): { stop(): void } {
-  const { store, lease } = parts
-  let seen = new Map<string, Sighting>()
+  const { store, queue, lease } = parts
+  const building = openSightings(lease)
+  const waiting = openSightings(lease)
   const look = async (): Promise<void> => {
-    const at = performance.now()
-    const next = new Map<string, Sighting>()
-    for (const release of await store.inState('building', mostWatched)) {
-      const { releaseId, attempt, beat } = release
-      const last = seen.get(releaseId)
-      const isSame = last?.attempt === attempt && last.beat === beat
-      if (isSame && at - last.at > lease) await takeBack(parts, release)
-      else next.set(releaseId, isSame ? last : { attempt, beat, at })
+    for (const release of building.unmoved(await store.inState('building', mostWatched))) {
+      await takeBack(parts, release)
     }
-    seen = next
+    for (const { releaseId } of waiting.unmoved(await store.inState('queued', mostReminded))) {
+      await queue.announce({ releaseId })
+    }
   }
   let looking: Promise<void> | undefined
   const timer = setInterval(() => {

@@ -3,7 +3,12 @@ import { expect, test } from 'vitest'
 import { filesBelow, textOf } from './tree.ts'
 
 const drawers = /^(utils?|types|common|shared|helpers?|internal|misc|lib)$/
-const indexes = ['src/index.ts', 'src/conformance/index.ts', 'src/deployment/index.ts', 'src/security/index.ts']
+const indexes = [
+  'src/index.ts',
+  'src/conformance/index.ts',
+  'src/deployment/index.ts',
+  'src/security/index.ts',
+]
 const sources = filesBelow('src', '.ts')
 const texts = filesBelow('.').filter((path) => /(\.([cm]?[jt]s|json|md|sql|csv)|\/run)$/.test(path))
 

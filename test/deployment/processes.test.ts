@@ -1,0 +1,135 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { deploymentCollections } from '../../src/deployment/collections.ts'
+import type { Builder } from '../../src/deployment/index.ts'
+import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { gatedBuilder, packageBuilder, textOf } from './builders.ts'
+import { balance, rowsOf } from './checker.ts'
+import { buildsIn, processes } from './processes.ts'
+import { stage } from './stage.ts'
+
+const { start, folder } = processes()
+const { turns } = deploymentCollections
+
+/** A service of this process that leaves its builds to others, on a database that they share. */
+async function shared(lease: number, builder: Builder = packageBuilder()) {
+  const directory = folder()
+  const file = join(directory, 'data.db')
+  const log = join(directory, 'log')
+  const storage = sqliteStorage(file, { ensureSchema: true })
+  const { ask, deployment } = await stage({ storage, workers: 0, lease, builder })
+  const order = (name: string) => ({ name, file, log, lease })
+  return { directory, log, storage, ask, deployment, order }
+}
+
+test('two processes on one database build 200 releases once each (I02)', async () => {
+  const { log, storage, ask, order } = await shared(5_000)
+  const accepted: string[] = []
+  for (let count = 0; count < 4; count += 1) {
+    const asked = await Promise.all(Array.from({ length: 50 }, () => ask.queue()))
+    accepted.push(...asked.map(({ releaseId }) => String(releaseId)))
+  }
+  const both = [start(order('one')), start(order('two'))]
+  for (const one of both) await one.said('building')
+  const built = async () => {
+    const { releases } = await balance(storage, { accepted, log })
+    return releases.filter(({ status }) => status === 'built').length
+  }
+  await expect.poll(built, { timeout: 15_000 }).toBe(200)
+  const { releases, lost, doubled } = await balance(storage, { accepted, log })
+  expect({ lost, doubled }).toEqual({ lost: [], doubled: [] })
+  expect(releases.every(({ attempt }) => attempt === 1)).toBe(true)
+  const builders = [...buildsIn(log).values()].map((attempts) => attempts.join())
+  expect(new Set(builders)).toEqual(new Set(['1 one', '1 two']))
+  for (const one of both) expect(await one.stop()).toBe(0)
+  expect(await rowsOf(storage, turns)).toEqual([])
+})
+
+test('a process that was stopped beyond its lease changes nothing when it goes on (I07)', async () => {
+  const { directory, log, storage, ask, order } = await shared(300)
+  const until = join(directory, 'go')
+  const stopped = start({ ...order('stopped'), until })
+  await stopped.said('ready')
+  const { releaseId } = await ask.queue()
+  await stopped.said('building')
+  stopped.signal('SIGSTOP')
+  const other = start(order('other'))
+  await ask.once(releaseId, 'built')
+  expect(other.all('lost')).toEqual([releaseId])
+  writeFileSync(until, '')
+  stopped.signal('SIGCONT')
+  const next = await ask.queue()
+  await ask.once(next['releaseId'], 'built')
+  expect(await stopped.stop()).toBe(0)
+  const release = await ask.release(releaseId)
+  expect(textOf(release['file'])).toBe(`${String(releaseId)} 2`)
+  expect(buildsIn(log).get(String(releaseId))).toEqual(['1 stopped', '2 other'])
+  const accepted = [releaseId, next['releaseId']].map(String)
+  expect(await balance(storage, { accepted, log })).toMatchObject({ lost: [], doubled: [] })
+  expect(await other.stop()).toBe(0)
+})
+
+test('a process whose event loop is blocked beyond its lease loses its build (I09)', async () => {
+  const builder = gatedBuilder()
+  const { log, storage, ask, order, deployment } = await shared(200, builder)
+  const blocked = start({ ...order('blocked'), block: 2_000 })
+  await blocked.said('ready')
+  const { releaseId } = await ask.queue()
+  await blocked.said('building')
+  const other = deployment.work()
+  const { job, finish } = await builder.next()
+  expect(blocked.all('unblocked')).toEqual([])
+  await blocked.said('unblocked')
+  expect(await blocked.stop()).toBe(0)
+  // What it has built comes while the other one still builds.
+  expect(await ask.release(releaseId)).toMatchObject({ status: 'building', file: null })
+  finish()
+  await ask.once(releaseId, 'built')
+  expect(job).toMatchObject({ releaseId, attempt: 2 })
+  expect(textOf((await ask.release(releaseId))['file'])).toBe(`${String(releaseId)} 2`)
+  const accepted = [String(releaseId)]
+  expect(await balance(storage, { accepted, log })).toMatchObject({ lost: [], doubled: [] })
+  await other.stop()
+})
+
+test('clocks that differ by minutes take no build away (I22)', async () => {
+  const { directory, log, storage, ask, order } = await shared(250)
+  const until = join(directory, 'go')
+  const early = start({ ...order('early'), until, clock: -300_000 })
+  const late = start({ ...order('late'), until, clock: 300_000 })
+  await Promise.all([early.said('ready'), late.said('ready')])
+  const asked = [await ask.queue(), await ask.queue()].map(({ releaseId }) => String(releaseId))
+  await Promise.all([early.said('building'), late.said('building')])
+  // Some leases long each of them sees the other's build.
+  await new Promise((resolve) => setTimeout(resolve, 1_200))
+  writeFileSync(until, '')
+  for (const releaseId of asked) await ask.once(releaseId, 'built')
+  const { releases, lost, doubled } = await balance(storage, { accepted: asked, log })
+  expect({ lost, doubled }).toEqual({ lost: [], doubled: [] })
+  expect(releases.map((release) => [release.attempt, release.lost])).toEqual([
+    [1, 0],
+    [1, 0],
+  ])
+  expect([...early.all('lost'), ...late.all('lost')]).toEqual([])
+  await Promise.all([early.stop(), late.stop()])
+})
+
+test('processes that die over a release again and again make it fail, and others go on', async () => {
+  const { directory, storage, ask, order, log } = await shared(150)
+  const until = join(directory, 'go')
+  const { releaseId } = await ask.queue()
+  for (const name of ['one', 'two', 'three']) {
+    const one = start({ ...order(name), until })
+    await one.said('building')
+    one.signal('SIGKILL')
+    expect(await one.ended).toBe('SIGKILL')
+  }
+  const last = start(order('last'))
+  await ask.once(releaseId, 'failed')
+  const { releases } = await balance(storage, { accepted: [], log })
+  expect(releases).toMatchObject([{ attempt: 3, error: '3 workers have died over it.' }])
+  const next = await ask.queue()
+  await ask.once(next['releaseId'], 'built')
+  expect(await last.stop()).toBe(0)
+})

@@ -1,0 +1,136 @@
+import { describe, expect, test } from 'vitest'
+import { deploymentCollections } from '../../src/deployment/collections.ts'
+import { storages } from '../contract/matrix.ts'
+import { folderOf } from './builders/folder.ts'
+import { gatedBuilder, packageBuilder, textOf } from './builders.ts'
+import { rowsOf } from './checker.ts'
+import { stage } from './stage.ts'
+import { interruptible } from './storages.ts'
+import { sqliteStorage } from '../../src/storage/sqlite.ts'
+
+describe('a service that ends while builds run or wait', () => {
+  const reopen = () => {
+    const file = `${folderOf()}/data.db`
+    return () => sqliteStorage(file, { ensureSchema: true })
+  }
+
+  test('gives back what it builds, and the next one builds all in their order (I08, I24)', async () => {
+    const storage = reopen()
+    const builder = gatedBuilder()
+    const first = await stage({ storage: storage(), builder })
+    const asked: string[] = []
+    for (let count = 0; count < 11; count += 1) {
+      asked.push(String((await first.ask.queue())['releaseId']))
+    }
+    const { signal } = await builder.next()
+    await first.service.close()
+    expect(signal.aborted).toBe(true)
+    expect(builder.builds).toHaveLength(1)
+    const after = packageBuilder()
+    const second = await stage({ storage: storage(), builder: after })
+    for (const releaseId of asked) await second.ask.once(releaseId, 'built')
+    expect(after.jobs.map(({ releaseId }) => releaseId)).toEqual(asked)
+    expect(after.jobs.map(({ attempt }) => attempt)).toEqual([2, ...asked.slice(1).map(() => 1)])
+    expect(second.news.filter(({ type }) => type === 'lost')).toEqual([])
+  })
+
+  test('does not wait for a builder that will not stop', async () => {
+    const storage = reopen()
+    const builder = gatedBuilder({ obeys: false })
+    const first = await stage({ storage: storage(), builder })
+    const { releaseId } = await first.ask.queue()
+    const { finish } = await builder.next()
+    await first.service.close()
+    const second = await stage({ storage: storage() })
+    await second.ask.once(releaseId, 'built')
+    finish()
+    await new Promise((resolve) => setTimeout(resolve, 30))
+    expect(textOf((await second.ask.release(releaseId))['file'])).toBe(`${String(releaseId)} 2`)
+  })
+
+  test('gives back a build whose request was answered already', async () => {
+    const storage = reopen()
+    const builder = gatedBuilder()
+    const first = await stage({ storage: storage(), builder, waitTimeout: 40 })
+    const { status } = await first.client.post('/svc-deploy/release', { solutionId: 'northwind' })
+    expect(status).toBe(503)
+    const { job } = await builder.next()
+    await first.service.close()
+    const second = await stage({ storage: storage() })
+    await second.ask.once(job.releaseId, 'built')
+  })
+
+  test('ends a request that waits for its build with its build', async () => {
+    const builder = gatedBuilder()
+    const { service, ask, client } = await stage({ builder })
+    const waiting = ask.build()
+    const { finish } = await builder.next()
+    const closed = service.close()
+    expect((await client.get('/svc-deploy/metadata')).status).toBe(503)
+    finish()
+    expect(await waiting).toMatchObject({ status: 'built' })
+    await closed
+  })
+})
+
+describe.each(storages)('storage that can’t be reached for a while, $name', (on) => {
+  test('a build that has ended meanwhile is kept, once (I01)', async () => {
+    const builder = gatedBuilder()
+    const { wrap, interrupt, resume, refused } = interruptible()
+    const { deployment, ask, news } = await stage({ on, builder, wrap })
+    const { releaseId } = await ask.queue()
+    const { finish } = await builder.next()
+    interrupt()
+    finish()
+    await expect.poll(refused, { timeout: 5_000 }).toBeGreaterThan(3)
+    resume()
+    expect(await ask.once(releaseId, 'built', 'failed')).toMatchObject({ status: 'built' })
+    expect(builder.builds).toHaveLength(1)
+    expect(news.filter(({ type }) => type === 'failed')).toEqual([])
+    const packages = await rowsOf(deployment.storage, deploymentCollections.packages)
+    expect(packages).toMatchObject([{ releaseId }])
+  })
+
+  test('a build that has failed meanwhile has failed', async () => {
+    const builder = gatedBuilder()
+    const { wrap, interrupt, resume, refused } = interruptible()
+    const { ask } = await stage({ on, builder, wrap })
+    const { releaseId } = await ask.queue()
+    const { fail } = await builder.next()
+    interrupt()
+    fail(new Error('broken'))
+    await expect.poll(refused, { timeout: 5_000 }).toBeGreaterThan(3)
+    resume()
+    await ask.once(releaseId, 'failed')
+  })
+
+  test('requests are 503, nothing is queued, and builds go on when it is back', async () => {
+    const builder = packageBuilder()
+    const { wrap, interrupt, resume } = interruptible()
+    const { client, ask, news } = await stage({ on, builder, wrap })
+    interrupt()
+    for (const name of ['release', 'release-queue']) {
+      const { status, headers } = await client.post(`/svc-deploy/${name}`, {
+        solutionId: 'northwind',
+      })
+      expect([status, headers.get('Retry-After')]).toEqual([503, '1'])
+    }
+    await expect.poll(() => news.some(({ type }) => type === 'unreachable')).toBe(true)
+    resume()
+    const { releaseId } = await ask.queue()
+    await ask.once(releaseId, 'built')
+    expect(builder.jobs).toHaveLength(1)
+  })
+
+  test('a service can close meanwhile', async () => {
+    const builder = gatedBuilder()
+    const { wrap, interrupt, resume } = interruptible()
+    const { service, ask } = await stage({ on, builder, wrap })
+    await ask.queue()
+    const { finish } = await builder.next()
+    interrupt()
+    finish()
+    await service.close()
+    resume()
+  })
+})

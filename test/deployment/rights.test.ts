@@ -1,0 +1,91 @@
+import { expect, test } from 'vitest'
+import { createTestClient } from '../../src/http/test-client.ts'
+import { expectRefused, keyOf, stage } from './stage.ts'
+
+const id = '0192c7a0-0000-7000-8000-000000000000'
+const reads = [
+  '/svc-deploy/release?solutionId=northwind',
+  '/svc-deploy/release',
+  `/svc-deploy/release/${id}`,
+  '/svc-deploy/release-queue?solutionId=northwind',
+  `/svc-deploy/release-queue/${id}`,
+  '/svc-deploy/metadata',
+]
+const writes = ['/svc-deploy/release', '/svc-deploy/release-queue']
+
+test('nobody gets anything without a key', async () => {
+  const { service } = await stage()
+  const client = createTestClient(service)
+  for (const key of [undefined, 'AAAAAAAAAAAAAAAAAAAAAA']) {
+    const request = key === undefined ? {} : { key }
+    for (const path of reads) {
+      const reply = await client.get(path, request)
+      expectRefused(reply, 401)
+      expect(reply.headers.get('WWW-Authenticate')).not.toBeNull()
+    }
+    for (const path of writes) expectRefused(await client.post(path, {}, request), 401)
+  }
+})
+
+test('nobody without the role Deployment gets anything, whatever they send', async () => {
+  const { service, client: deployer } = await stage({ workers: 0 })
+  const client = createTestClient(service, { key: await keyOf(service, 'reader', ['Reader']) })
+  for (const path of reads) expectRefused(await client.get(path), 403)
+  for (const path of writes) {
+    for (const body of [{ solutionId: 'northwind' }, {}, '{']) {
+      expectRefused(await client.post(path, body), 403)
+    }
+  }
+  const { body } = await deployer.get('/svc-deploy/release?solutionId=northwind&$count=true')
+  expect(body.count).toBe(0)
+  expect((await client.get('/sales/countries')).status).toBe(200)
+})
+
+test('a role is gone with the next request', async () => {
+  const { service, client } = await stage()
+  expect((await client.get('/svc-deploy/metadata')).status).toBe(200)
+  await service.users.change('deployer', { roles: ['deployment', 'Deployments'] })
+  expectRefused(await client.get('/svc-deploy/metadata'), 403)
+})
+
+test('what can’t be done is 405, with what can', async () => {
+  const { service, client } = await stage()
+  const one = `/svc-deploy/release/${id}`
+  const queued = `/svc-deploy/release-queue/${id}`
+  const refused = [
+    [await client.post(one, {}), 'GET'],
+    [await client.delete(one), 'GET'],
+    [await client.post(queued, {}), 'GET'],
+    [await client.delete(queued), 'GET'],
+    [await client.delete('/svc-deploy/release'), 'GET, POST'],
+    [await client.delete('/svc-deploy/release-queue'), 'GET, POST'],
+    [await client.post('/svc-deploy/metadata', {}), 'GET'],
+    [await client.delete('/svc-deploy/metadata'), 'GET'],
+  ] as const
+  for (const [reply, allow] of refused) {
+    expectRefused(reply, 405)
+    expect(reply.headers.get('Allow')).toBe(allow)
+  }
+  for (const method of ['PUT', 'PATCH', 'HEAD', 'OPTIONS']) {
+    const { status, headers } = await service.handle({
+      method,
+      target: '/rest/v1/svc-deploy/release',
+      header: () => undefined,
+      secure: true,
+      peer: undefined,
+      signal: undefined,
+      body: () => Promise.resolve(new Uint8Array()),
+    })
+    expect([status, new Headers(headers).get('Allow')]).toEqual([405, 'GET, POST'])
+  }
+})
+
+test('builds take JSON and nothing else', async () => {
+  const { client } = await stage()
+  for (const path of writes) {
+    const headers = { 'Content-Type': 'text/plain' }
+    expectRefused(await client.post(path, '{}', { headers }), 415)
+    expectRefused(await client.post(path, {}, { headers: { Accept: 'text/html' } }), 406)
+    expectRefused(await client.post(path, {}, { query: 'solutionId=northwind' }), 400)
+  }
+})

@@ -1,0 +1,61 @@
+import { expect, test } from 'vitest'
+import type { Release } from '../../src/deployment/release.ts'
+import { openSightings } from '../../src/deployment/sightings.ts'
+
+const lease = 40
+
+function release(releaseId: string, beat = 0, attempt = 1): Release {
+  return {
+    releaseId,
+    beat,
+    attempt,
+    solutionId: 'northwind',
+    name: 'Northwind Traders',
+    version: '1',
+    releaseNotes: null,
+    releaseDate: '2026-03-01T00:00:00',
+    status: 'building',
+    fileName: null,
+    snapshot: false,
+    built: null,
+    error: null,
+    log: null,
+    lost: 0,
+  }
+}
+
+/** Looks more than once a lease, and longer than one. */
+async function watched(look: (count: number) => readonly Release[]): Promise<readonly Release[]> {
+  let last: readonly Release[] = []
+  for (let count = 0; count < 5; count += 1) {
+    last = look(count)
+    await new Promise((resolve) => setTimeout(resolve, lease / 2))
+  }
+  return last
+}
+
+test('what does not move for a whole lease is unmoved, and what moves is not', async () => {
+  const { unmoved } = openSightings(lease)
+  const still = release('still')
+  const look = (count: number) =>
+    unmoved([still, release('beating', count), release('claimed again', 0, count)])
+  expect(await watched(look)).toEqual([still])
+})
+
+test('nothing is unmoved before a lease has passed', () => {
+  const { unmoved } = openSightings(60_000)
+  for (let count = 0; count < 5; count += 1) expect(unmoved([release('one')])).toEqual([])
+})
+
+test('what was away in between is seen anew', async () => {
+  const { unmoved } = openSightings(lease)
+  expect(await watched((count) => unmoved(count === 3 ? [] : [release('one')]))).toEqual([])
+})
+
+test('a process that slept takes nothing for unmoved: the others may have slept as well', () => {
+  const { unmoved } = openSightings(lease)
+  expect(unmoved([release('one')])).toEqual([])
+  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * lease)
+  expect(unmoved([release('one')])).toEqual([])
+  expect(unmoved([release('one')])).toEqual([release('one')])
+})

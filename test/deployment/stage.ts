@@ -1,0 +1,148 @@
+import { expect, onTestFinished } from 'vitest'
+import {
+  createDeployment,
+  type BuildNews,
+  type Deployment,
+  type DeploymentOptions,
+} from '../../src/deployment/index.ts'
+import { createTestClient, type TestClient, type TestReply } from '../../src/http/test-client.ts'
+import {
+  createService,
+  type Observation,
+  type Service,
+  type StorageAdapter,
+} from '../../src/index.ts'
+import { apiKeys } from '../../src/security/index.ts'
+import { storages, type Storage } from '../contract/matrix.ts'
+import { packageBuilder } from './builders.ts'
+import { applications, environment, solutions } from './solutions.ts'
+
+/** How deployment is opened for a test. */
+export interface StageOptions extends Partial<Omit<DeploymentOptions<'svc'>, 'storage'>> {
+  /** Default: memory. */
+  readonly on?: Storage
+  /** Instead of a new one. It is not removed. */
+  readonly storage?: StorageAdapter
+  /** Puts something between deployment and its storage. */
+  readonly wrap?: (storage: StorageAdapter) => StorageAdapter
+  /** What the service is told besides. */
+  readonly service?: { readonly now?: () => Date }
+}
+
+type Applications = typeof applications & Deployment['applications']
+
+/** A service with deployment. */
+export interface Stage {
+  readonly service: Service<Applications>
+  readonly deployment: Deployment
+  /** Has the key of a user with the role Deployment. */
+  readonly client: TestClient
+  readonly news: BuildNews[]
+  readonly reports: Observation[]
+  readonly ask: Asking
+}
+
+/** Opens a service with deployment, which is closed after the test. */
+export async function stage(given: StageOptions = {}): Promise<Stage> {
+  const { on = storages[0], wrap = (one: StorageAdapter) => one, service: more, ...options } = given
+  const news: BuildNews[] = []
+  const reports: Observation[] = []
+  const deployment = createDeployment({
+    solutions,
+    environment,
+    builder: packageBuilder(),
+    pollInterval: 30,
+    watch: (one) => news.push(one),
+    ...options,
+    storage: wrap(given.storage ?? opened(on)),
+  })
+  const service = createService({
+    applications: { ...applications, ...deployment.applications },
+    storage: deployment.storage,
+    security: apiKeys({ name: 'API Key', properties: { AllowInsecureHttp: true } }),
+    report: (one) => reports.push(one),
+    ...more,
+  })
+  onTestFinished(() => service.close())
+  await service.ready()
+  const client = createTestClient(service, { key: await keyOf(service, 'deployer') })
+  return { service, deployment, client, news, reports, ask: asking(client) }
+}
+
+/** A key of a user, who has the role Deployment if nothing else is said. */
+export async function keyOf(
+  { keys, users }: Pick<Service<unknown>, 'keys' | 'users'>,
+  user: string,
+  roles: readonly string[] = ['Deployment'],
+): Promise<string> {
+  if ((await users.get(user)) === undefined) await users.add({ user, roles })
+  return (await keys.create({ user })).key
+}
+
+/** A storage that is removed after the test. */
+export function opened(on: Storage = storages[1] as Storage): StorageAdapter {
+  const { storage, remove } = on.open()
+  onTestFinished(remove)
+  return storage
+}
+
+/** An item of an answer. */
+export type Item = Readonly<Record<string, unknown>>
+
+/** Requests that are expected to succeed. */
+export interface Asking {
+  build(body?: Item): Promise<Item>
+  queue(body?: Item): Promise<Item>
+  release(releaseId: unknown): Promise<Item>
+  record(releaseId: unknown): Promise<Item>
+  /** The queue record, once its state is one of these. */
+  once(releaseId: unknown, ...states: readonly string[]): Promise<Item>
+}
+
+function asking(client: TestClient): Asking {
+  const record = async (releaseId: unknown) =>
+    itemOf(await client.get(`/svc-deploy/release-queue/${String(releaseId)}`))
+  return {
+    build: async (body = { solutionId: 'northwind' }) =>
+      itemOf(await client.post('/svc-deploy/release', body)),
+    queue: async (body = { solutionId: 'northwind' }) =>
+      itemOf(await client.post('/svc-deploy/release-queue', body)),
+    release: async (releaseId) =>
+      itemOf(await client.get(`/svc-deploy/release/${String(releaseId)}`)),
+    record,
+    once: async (releaseId, ...states) => {
+      let last: Item = {}
+      const status = async () => (last = await record(releaseId))['status']
+      await expect.poll(status, { timeout: 10_000, interval: 10 }).toBeOneOf([...states])
+      return last
+    },
+  }
+}
+
+/** The item of an answer that has to be a success. */
+export function itemOf({ status, body }: TestReply): Item {
+  expect(status, JSON.stringify(body)).toBe(200)
+  expect(body).toMatchObject({ message: null, validations: [], status: 200 })
+  return body.item as Item
+}
+
+/** The items of a page that has to be a success. */
+export function itemsOf({ status, body }: TestReply): readonly Item[] {
+  expect(status, JSON.stringify(body)).toBe(200)
+  return body.items as readonly Item[]
+}
+
+/** Checks a refusal: an envelope with nothing but its text and status. */
+export function expectRefused(reply: TestReply, status: number, message?: string | RegExp): void {
+  expect(reply.status, JSON.stringify(reply.body)).toBe(status)
+  expect(reply.body).toEqual({ message: reply.body.message, validations: [], status })
+  if (message !== undefined) expect(reply.body.message).toMatch(message)
+}
+
+/** Checks a failed save of exactly these fields. */
+export function expectInvalid(reply: TestReply, ...fields: readonly string[]): void {
+  expect(reply.status, JSON.stringify(reply.body)).toBe(400)
+  expect(reply.body.validations.map(({ field, severity }) => [field, severity])).toEqual(
+    fields.map((field) => [field, 'error']),
+  )
+}

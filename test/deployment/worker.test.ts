@@ -1,0 +1,76 @@
+import { describe, expect, test } from 'vitest'
+import { deploymentCollections } from '../../src/deployment/collections.ts'
+import { storages } from '../contract/matrix.ts'
+import { gatedBuilder, packageBuilder, textOf } from './builders.ts'
+import { rowsOf } from './checker.ts'
+import { stage } from './stage.ts'
+
+const { packages, releases } = deploymentCollections
+
+describe.each(storages)('workers, $name', (on) => {
+  test('two workers build 200 releases once each (I02)', { timeout: 60_000 }, async () => {
+    const builder = packageBuilder()
+    const { deployment, ask } = await stage({ on, builder, workers: 4 })
+    const second = deployment.work({ concurrency: 4 })
+    const asked: unknown[] = []
+    for (let count = 0; count < 8; count += 1) {
+      const some = await Promise.all(Array.from({ length: 25 }, () => ask.queue()))
+      asked.push(...some.map(({ releaseId }) => releaseId))
+    }
+    const built = async () => {
+      const rows = await rowsOf(deployment.storage, releases)
+      return rows.filter(({ status }) => status === 'built').length
+    }
+    await expect.poll(built, { timeout: 30_000 }).toBe(200)
+    const jobs = builder.jobs.map(({ releaseId, attempt }) => `${releaseId} ${attempt}`)
+    expect(jobs.sort()).toEqual(asked.map((releaseId) => `${String(releaseId)} 1`).sort())
+    const kept = await rowsOf(deployment.storage, packages)
+    expect(kept.map((row) => textOf(row['file'])).sort()).toEqual(jobs)
+    await second.stop()
+  })
+
+  test('states go forward only, but for a build that is queued again (I01)', async () => {
+    const builder = gatedBuilder()
+    const { ask, deployment } = await stage({ on, builder, workers: 0 })
+    const { releaseId } = await ask.queue()
+    const seen: unknown[] = []
+    const look = async () => {
+      const { status } = await ask.record(releaseId)
+      if (seen.at(-1) !== status) seen.push(status)
+      return status
+    }
+    await look()
+    const first = deployment.work()
+    await builder.next()
+    await look()
+    await first.stop()
+    await look()
+    const second = deployment.work()
+    const { job, finish } = await builder.next()
+    await look()
+    finish()
+    await expect.poll(look).toBe('built')
+    await second.stop()
+    await look()
+    expect(seen).toEqual(['queued', 'building', 'queued', 'building', 'built'])
+    expect(job.attempt).toBe(2)
+  })
+
+  test('a build that is longer than its lease keeps it', async () => {
+    const builder = gatedBuilder()
+    const { ask, news, deployment } = await stage({ on, builder, lease: 100, workers: 2 })
+    const asked = ask.build()
+    const queued = await ask.queue()
+    const builds = [await builder.next(), await builder.next()]
+    await new Promise((resolve) => setTimeout(resolve, 700))
+    for (const { finish } of builds) finish()
+    expect(await asked).toMatchObject({ status: 'built' })
+    await ask.once(queued['releaseId'], 'built')
+    const rows = await rowsOf(deployment.storage, releases)
+    expect(rows.map(({ attempt, lost }) => [attempt, lost])).toEqual([
+      [1, 0],
+      [1, 0],
+    ])
+    expect(news).toEqual([])
+  })
+})
