@@ -62,7 +62,7 @@ export function createReleases(file: string, workers: number): Deployment {
     environment: {
       environmentId: 'northwind-sample',
       name: 'Sample',
-      url: 'http://localhost:8080',
+      url: 'https://northwind.example.com',
       supportsInstallOnDeploy: true,
     },
     workers,

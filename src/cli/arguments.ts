@@ -11,12 +11,16 @@ export interface Option {
 }
 
 /**
- * A command line as cac can read it without harm: the two words of a command as one, and a colon
+ * A command line as cac can read it without harm: the words of a command as one, and a colon
  * before every text. By itself cac turns 007 into 7, takes what follows an empty value for the value,
  * and reads values out of words that begin with a dash. Throws a UsageError that never quotes a value:
  * it may be a secret in the wrong place.
  */
-export function readableLine(line: readonly string[], options: readonly Option[]): string[] {
+export function readableLine(
+  line: readonly string[],
+  options: readonly Option[],
+  names: readonly string[],
+): string[] {
   const words: string[] = []
   const flags: string[] = []
   const left = [...line]
@@ -29,9 +33,25 @@ export function readableLine(line: readonly string[], options: readonly Option[]
       words.push(next)
     }
   }
-  const [group, action, ...rest] = words
-  const command = [group, action].filter((word) => word !== undefined).join(' ')
-  return [...(group === undefined ? [] : [command]), ...rest.map((word) => `:${word}`), ...flags]
+  const command = commandOf(words, names)
+  const rest = words.slice(command.split(' ').length).map((word) => `:${word}`)
+  return [...(words.length === 0 ? [] : [command]), ...rest, ...flags]
+}
+
+/** The words of a line that name its command: one where there is such a command, else two. */
+export function commandOf(words: readonly string[], names: readonly string[]): string {
+  return words.slice(0, names.includes(words[0] ?? '') ? 1 : 2).join(' ')
+}
+
+/** The words of a line that are neither options nor their values. */
+export function wordsOf(line: readonly string[], options: readonly Option[]): readonly string[] {
+  const end = line.includes('--') ? line.indexOf('--') : line.length
+  const takesNext = (word: string | undefined): boolean =>
+    options.some(({ name, value }) => value !== undefined && word === `--${name}`)
+  const words = line
+    .slice(0, end)
+    .filter((word, at) => !word.startsWith('-') && !takesNext(line[at - 1]))
+  return [...words, ...line.slice(end + 1)]
 }
 
 /** A text as it was typed: an argument, or a value of an option. */

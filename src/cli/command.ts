@@ -1,16 +1,19 @@
 import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
 import type { Option } from './arguments.ts'
+import type { DeploymentToWork } from './load-service.ts'
 import { UsageError } from './refusal.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A command of two words. */
+/** A command of one word or two. */
 export interface Command {
   readonly name: string
   /** What its one argument is, when it takes one: `keyId`. */
   readonly argument?: string
   readonly description: string
   readonly options: readonly Option[]
+  /** Needs no module with a service. Default false. */
+  readonly withoutService?: boolean
   /** How it is used, after `rowgate`. */
   readonly example: string
   /** Does it. Throws a UsageError before the service is loaded, where it can tell by then. */
@@ -31,12 +34,37 @@ export interface Given {
 export interface Desk extends Terminal {
   keys(): Promise<Keyring>
   users(): Promise<Users>
+  /** The deployment that stands beside the service. */
+  deployment(): Promise<DeploymentToWork>
 }
 
 /** Whole minutes of an option. Throws a UsageError for anything else and for less than the minimum. */
 export function minutesOf(text: string | undefined, name: string, minimum: number): number {
-  if (text !== undefined && /^\d{1,12}$/.test(text) && Number(text) >= minimum) return Number(text)
-  throw new UsageError(`--${name} takes whole minutes, ${minimum} or more.`)
+  return wholeOf(text, { name, unit: 'minutes', minimum, maximum: 999_999_999_999 })
+}
+
+/** What a whole number has to be. */
+export interface WholeNumber {
+  readonly name: string
+  readonly unit: string
+  readonly minimum: number
+  readonly maximum: number
+}
+
+/** A whole number of an option. Throws a UsageError for anything else. */
+export function wholeOf(text: string | undefined, number: WholeNumber): number {
+  const { name, unit, minimum, maximum } = number
+  const value = text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : NaN
+  if (value >= minimum && value <= maximum) return value
+  const range = maximum < 1_000_000 ? `${minimum} to ${maximum}` : `${minimum} or more`
+  throw new UsageError(`--${name} takes whole ${unit}, ${range}.`)
+}
+
+/** The value of an option that can't be left out. */
+export function requiredOf(given: Given, name: string, value: string): string {
+  const text = given.one(name)
+  if (text !== undefined && text !== '') return text
+  throw new UsageError(`--${name} <${value}> can not be left out.`)
 }
 
 /** An object without the members that were not given. */

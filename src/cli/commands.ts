@@ -1,12 +1,21 @@
 import { cac } from 'cac'
-import { readableLine, typedText, type Option } from './arguments.ts'
+import { commandOf, readableLine, typedText, wordsOf, type Option } from './arguments.ts'
 import type { Command, Given } from './command.ts'
+import { installCommands } from './install.ts'
 import { keyCommands } from './keys.ts'
 import { UsageError } from './refusal.ts'
+import { releaseCommands } from './release.ts'
 import { userCommands } from './users.ts'
+import { workerCommand } from './worker.ts'
 
 /** Every command there is. */
-export const commands: readonly Command[] = [...keyCommands, ...userCommands]
+export const commands: readonly Command[] = [
+  ...keyCommands,
+  ...userCommands,
+  ...releaseCommands,
+  ...installCommands,
+  workerCommand,
+]
 
 /** The options that every command has. */
 export const everywhere: readonly Option[] = [
@@ -15,6 +24,19 @@ export const everywhere: readonly Option[] = [
   { name: 'help', description: 'Show this help' },
   { name: 'version', description: 'Show the version' },
 ]
+
+/** The options of a command, and of every command. */
+export function optionsOf(command: Command): readonly Option[] {
+  const own = command.options.map(({ name }) => name)
+  const others = everywhere.filter(
+    ({ name }) => !own.includes(name) && !(name === 'service' && isWithoutService(command.name)),
+  )
+  return [...command.options, ...others]
+}
+
+function isWithoutService(name: string): boolean {
+  return commands.some((command) => command.name === name && command.withoutService === true)
+}
 
 /** What was typed. */
 export interface Typed {
@@ -29,15 +51,20 @@ export interface Typed {
 
 /** Reads a command line. Throws a UsageError where no command could make sense of it. */
 export function readCommandLine(line: readonly string[]): Typed {
+  const names = commands.map((command) => command.name)
+  const all = [...everywhere, ...commands.flatMap(({ options }) => options)]
+  const meant = commandOf(wordsOf(line, all), names)
+  // What an option of the command means goes before what it means elsewhere.
+  const own = commands.find((command) => command.name === meant)?.options ?? []
   const program = cac('rowgate')
-  for (const option of everywhere) program.option(declared(option), option.description)
+  for (const option of everywhere.filter(({ name }) => own.every((each) => each.name !== name)))
+    program.option(declared(option), option.description)
   for (const { name, argument, description, options } of commands) {
     const command = program.command(argument === undefined ? name : `${name} [it]`, description)
     for (const option of options) command.option(declared(option), option.description)
     command.action(() => undefined)
   }
-  const all = [...everywhere, ...commands.flatMap(({ options }) => options)]
-  const readable = readableLine(line, all)
+  const readable = readableLine(line, [...own, ...all], names)
   const { args, options } = program.parse(['', '', ...readable], { run: false })
   const name = program.matchedCommandName ?? args[0] ?? ''
   const matched = program.matchedCommand
@@ -52,6 +79,8 @@ export function readCommandLine(line: readonly string[]): Typed {
       } catch (error) {
         throw new UsageError(usageMessage(error))
       }
+      if (isWithoutService(name) && textsOf(options, 'service').length > 0)
+        throw new UsageError('This command has no option --service.')
       for (const { name: option, repeats } of all)
         if (repeats !== true && textsOf(options, option).length > 1)
           throw new UsageError(`Give --${option} once.`)
@@ -60,7 +89,8 @@ export function readCommandLine(line: readonly string[]): Typed {
 }
 
 function declared({ name, value }: Option): string {
-  const short = name === 'help' || name === 'version' ? `-${name.charAt(0)}, ` : ''
+  const isFlag = value === undefined && (name === 'help' || name === 'version')
+  const short = isFlag ? `-${name.charAt(0)}, ` : ''
   return `${short}--${name}${value === undefined ? '' : ` <${value}>`}`
 }
 

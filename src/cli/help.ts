@@ -10,7 +10,7 @@ export function programHelp(
   const grouped = commands.filter(({ name }) => name.startsWith(`${group ?? ''} `))
   const shown = grouped.length > 0 ? grouped : commands
   return sections({
-    '': ['rowgate manages the API keys and the users of a service.'],
+    '': ['rowgate manages the API keys, the users, the releases and the packages of a service.'],
     Usage: ['rowgate <command> [options]'],
     Commands: aligned(shown.map((command) => [wordsOf(command), command.description])),
     Options: optionLines(options),
@@ -19,18 +19,27 @@ export function programHelp(
       'Without --service or ROWGATE_SERVICE it is ./service.js, ./service.mjs or ./dist/service.js.',
     ],
     Example: [`rowgate ${shown[0]?.example ?? ''}`],
+    'Exit codes': exitCodes,
   })
 }
 
-/** What a command does and takes, with an example. */
+/** What a command does and takes, with an example. `options` are its own and those of every command. */
 export function commandHelp(command: Command, options: readonly Option[]): string {
   return sections({
     '': [`${command.description}.`],
     Usage: [`rowgate ${wordsOf(command)} [options]`],
-    Options: optionLines([...command.options, ...options]),
+    Options: optionLines(options),
     Example: [`rowgate ${command.example}`],
+    'Exit codes': exitCodes,
   })
 }
+
+const exitCodes = [
+  '0  done',
+  '1  refused or failed',
+  '2  used wrongly',
+  '3  a service elsewhere was not reached, could not answer, or not in time',
+]
 
 function wordsOf({ name, argument }: Command): string {
   return argument === undefined ? name : `${name} <${argument}>`

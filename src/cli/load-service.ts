@@ -14,6 +14,21 @@ export interface ServiceToManage {
   close(): Promise<void>
 }
 
+/** What the command line needs of deployment. */
+export interface DeploymentToWork {
+  work(options: { readonly concurrency: number }): { stop(): Promise<void> }
+  /** Tells what happens to builds. */
+  watch?(listener: (news: BuildNews) => void): unknown
+}
+
+/** What is told of builds, as far as it is shown. */
+export interface BuildNews {
+  readonly type: string
+  readonly releaseId?: string
+  readonly status?: string
+  readonly error?: unknown
+}
+
 /**
  * The service that a module exports as `service` or by default. Throws a Refusal that says what to do
  * when there is no such module, when it fails or exports no service.
@@ -22,6 +37,28 @@ export async function loadService(
   named: string | undefined,
   workingFolder: string,
 ): Promise<ServiceToManage> {
+  const { exported, shown } = await importedModule(named, workingFolder)
+  const service = candidatesOf(exported, 'service').find(isService)
+  if (service !== undefined) return service
+  throw new Refusal(
+    `${shown} exports no service: it needs "export const service = createService(...)".`,
+  )
+}
+
+/** The deployment that the module of a service exports as `deployment`. Throws a Refusal when there is none. */
+export async function loadDeployment(
+  named: string | undefined,
+  workingFolder: string,
+): Promise<DeploymentToWork> {
+  const { exported, shown } = await importedModule(named, workingFolder)
+  const deployment = candidatesOf(exported, 'deployment').find(isDeployment)
+  if (deployment !== undefined) return deployment
+  throw new Refusal(
+    `${shown} exports no deployment: it needs "export const deployment = createDeployment(...)".`,
+  )
+}
+
+async function importedModule(named: string | undefined, workingFolder: string) {
   const name = named ?? customary.find((path) => existsSync(resolve(workingFolder, path)))
   if (name === undefined)
     throw new Refusal(
@@ -30,12 +67,7 @@ export async function loadService(
   const path = resolve(workingFolder, name)
   const shown = printable(name)
   if (!existsSync(path)) throw new Refusal(`There is no file ${shown}.`)
-  const exported = await imported(path, shown)
-  const service = candidatesOf(exported).find(isService)
-  if (service !== undefined) return service
-  throw new Refusal(
-    `${shown} exports no service: it needs "export const service = createService(...)".`,
-  )
+  return { exported: await imported(path, shown), shown }
 }
 
 /** The keys of a service. Throws a Refusal when it has none. */
@@ -63,10 +95,17 @@ async function imported(path: string, shown: string): Promise<Readonly<Record<st
 }
 
 /** CommonJS comes as the default export, with what it exports inside. */
-function candidatesOf(exported: Readonly<Record<string, unknown>>): readonly unknown[] {
+function candidatesOf(
+  exported: Readonly<Record<string, unknown>>,
+  name: string,
+): readonly unknown[] {
   const whole = exported['default']
-  const inside = isObject(whole) ? [whole['service'], whole['default']] : []
-  return [exported['service'], whole, ...inside]
+  const inside = isObject(whole) ? [whole[name], whole['default']] : []
+  return [exported[name], whole, ...inside]
+}
+
+function isDeployment(value: unknown): value is DeploymentToWork {
+  return isObject(value) && hasMethods(value, ['work'])
 }
 
 function isService(value: unknown): value is ServiceToManage {

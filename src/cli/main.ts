@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { Writable } from 'node:stream'
-import { loadService } from './load-service.ts'
+import { loadDeployment, loadService } from './load-service.ts'
 import { runProgram } from './program.ts'
 import { messageOf } from './text.ts'
 
@@ -43,6 +43,17 @@ process.once('beforeExit', () => {
   finish(1)
 })
 
+function stopping(): AbortSignal {
+  const control = new AbortController()
+  // Only once: who asks again is obeyed at once.
+  for (const signal of ['SIGINT', 'SIGTERM'] as const) {
+    process.once(signal, () => {
+      control.abort()
+    })
+  }
+  return control.signal
+}
+
 function finish(code: number): void {
   output.end(() => {
     const loss = unwritten && `rowgate: The result could not be written: ${messageOf(unwritten)}\n`
@@ -60,6 +71,8 @@ finish(
     environment: process.env,
     workingFolder: process.cwd(),
     loadService,
+    loadDeployment,
+    stopping,
     now: () => new Date(),
     version,
   }),

@@ -1,5 +1,6 @@
+import { RequestError } from '../client/request-error.ts'
 import type { Desk } from './command.ts'
-import { commands, everywhere, readCommandLine, type Typed } from './commands.ts'
+import { commands, everywhere, optionsOf, readCommandLine, type Typed } from './commands.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { keysOf, usersOf, type ServiceToManage } from './load-service.ts'
 import { UsageError } from './refusal.ts'
@@ -7,8 +8,8 @@ import { openTerminal, type Surroundings, type Terminal } from './terminal.ts'
 import { messageOf } from './text.ts'
 
 /**
- * Runs a command line and answers its exit code: 0 done, 1 refused or the service could not be
- * loaded, 2 wrong usage. Never rejects; what went wrong is one line of the messages, without a stack.
+ * Runs a command line and answers its exit code: 0 done, 1 refused, failed, or the service could not be
+ * loaded, 2 wrong usage, 3 a service elsewhere was not reached or not in time. Never rejects; what went wrong is one line of the messages, without a stack.
  */
 export async function runProgram(
   line: readonly string[],
@@ -18,11 +19,16 @@ export async function runProgram(
     const typed = readCommandLine(line)
     return await obey(typed, openTerminal(surroundings, typed.given.has('json')))
   } catch (error) {
-    const wrong = error instanceof UsageError
-    const hint = wrong ? ' See rowgate --help.' : ''
+    const code = codeOf(error)
+    const hint = code === 2 ? ' See rowgate --help.' : ''
     surroundings.messages.write(`rowgate: ${messageOf(error)}${hint}\n`)
-    return wrong ? 2 : 1
+    return code
   }
+}
+
+function codeOf(error: unknown): number {
+  if (error instanceof UsageError) return 2
+  return error instanceof RequestError && error.kind === 'unreached' ? 3 : 1
 }
 
 async function obey(typed: Typed, terminal: Terminal): Promise<number> {
@@ -31,11 +37,12 @@ async function obey(typed: Typed, terminal: Terminal): Promise<number> {
   const [group = ''] = name.split(' ')
   if (given.has('help')) {
     output.write(
-      `${command === undefined ? programHelp(commands, everywhere, group) : commandHelp(command, everywhere)}\n`,
+      `${command === undefined ? programHelp(commands, everywhere, group) : commandHelp(command, optionsOf(command))}\n`,
     )
     return 0
   }
-  if (given.has('version')) {
+  // A command may have an option of this name, with a value.
+  if (given.has('version') && given.one('version') === undefined) {
     output.write(`${terminal.version}\n`)
     return 0
   }
@@ -80,6 +87,11 @@ function openDesk(
     ...terminal,
     keys: async () => keysOf(await service()),
     users: async () => usersOf(await service()),
+    deployment: async () => {
+      const deployment = await terminal.loadDeployment(named, terminal.workingFolder)
+      await service()
+      return deployment
+    },
     close: async () => loaded?.close(),
   }
 }

@@ -1,5 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
-import type { ServiceToManage } from './load-service.ts'
+import type { DeploymentToWork, ServiceToManage } from './load-service.ts'
 import { layTable, type Column } from './table.ts'
 import { jsonText } from './text.ts'
 
@@ -17,6 +17,16 @@ export interface Surroundings {
     named: string | undefined,
     workingFolder: string,
   ) => Promise<ServiceToManage>
+  /** The deployment that the same module exports. */
+  readonly loadDeployment: (
+    named: string | undefined,
+    workingFolder: string,
+  ) => Promise<DeploymentToWork>
+  /**
+   * Aborted when the command is told to stop, as by Ctrl+C. Once it was asked for, that no longer ends
+   * the process: the command has to end.
+   */
+  readonly stopping: () => AbortSignal
   readonly now: () => Date
   /** The package's version. */
   readonly version: string

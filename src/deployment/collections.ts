@@ -36,11 +36,12 @@ const releases = defineCollection({
 })
 
 const packages = defineCollection({
-  key: 'releaseId',
+  key: ['releaseId', 'part'],
   table: 'rowgate_packages',
-  description: 'The packages of releases that are built.',
+  description: 'The packages of releases that are built, in parts that every database takes.',
   fields: {
     releaseId: uuid(),
+    part: integer({ description: 'From 0.' }),
     file: text({ required: true, description: 'In base64.' }),
     bytes: integer({ required: true }),
     sha256: text({ required: true, description: 'In hexadecimal digits.' }),

@@ -9,3 +9,14 @@ export { definitionBuilder, type DefinitionBuilderOptions } from './builders/def
 export { commandBuilder, type CommandBuilderOptions } from './builders/command-builder.ts'
 export type { BuildQueue, BuildTicket, QueueWorker } from './queue.ts'
 export { deploymentTables } from './collections.ts'
+export { PackageError } from './package/package-error.ts'
+export type { SigningKey, TrustedKey } from './package/signature.ts'
+export {
+  installPackage,
+  type Installation,
+  type InstallOptions,
+} from './install/install-package.ts'
+export type { Change } from './install/changes.ts'
+export { InstallError } from './install/install-error.ts'
+export { installedApplications } from './install/installed-applications.ts'
+export { rollback, type Rollback, type RollbackOptions } from './install/rollback.ts'

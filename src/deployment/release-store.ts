@@ -3,22 +3,12 @@ import { equal, type Condition, type Row } from '../event/query.ts'
 import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
 import { deploymentCollections } from './collections.ts'
 import type { BuildTicket } from './queue.ts'
+import { joinedParts, type StoredPackage } from './package-parts.ts'
 import { releaseOf, type Release } from './release.ts'
 import { takeTurn } from './turns.ts'
 
 /** What deployment needs of storage. */
 export type DeploymentStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
-
-/** A package as it is kept. */
-export interface StoredPackage {
-  readonly fileName: string
-  /** In base64. */
-  readonly file: string
-  /** How many bytes the file has, decoded. */
-  readonly bytes: number
-  /** In hexadecimal digits. */
-  readonly sha256: string
-}
 
 /** How a build ended, beside its package. */
 export interface BuildEnd {
@@ -97,12 +87,13 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
         return changed(transaction, conditions, { status: 'building', attempt, beat: 0 })
       }),
     beat: async (claimed, beat) => (await change(inProgress(claimed), { beat })) !== undefined,
-    finish: (claimed, { fileName, ...stored }, { built, log }) =>
+    finish: (claimed, { fileName, parts }, { built, log }) =>
       storage.transaction(writing, async (transaction) => {
         const changes = { status: 'built', fileName, built, log }
         const release = await changed(transaction, inProgress(claimed), changes)
-        if (release !== undefined)
-          await transaction.insert(packages, { releaseId: claimed.releaseId, ...stored })
+        if (release === undefined) return undefined
+        const { releaseId } = claimed
+        for (const part of parts()) await transaction.insert(packages, { releaseId, ...part })
         return release
       }),
     fail: (claimed, error, { built, log }) =>
@@ -128,10 +119,7 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
       const { rows } = await filter(releases, conditions, 1)
       return rows[0] && { releaseId: releaseOf(rows[0]).releaseId }
     },
-    file: async (releaseId) => {
-      const { rows } = await filter(packages, [equal('releaseId', releaseId)], 1)
-      return (rows[0]?.['file'] ?? null) as string | null
-    },
+    file: (releaseId) => joinedParts(storage, releaseId),
     keepSnapshot: (releaseId, files) =>
       storage.transaction(writing, async (transaction) => {
         // An attempt before this one may have kept one.
@@ -140,6 +128,7 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
       }),
   }
 }
+
 async function countQueued(transaction: StorageTransaction): Promise<number> {
   const { count } = await transaction.filter(releases, {
     conditions: [equal('status', 'queued')],

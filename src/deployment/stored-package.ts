@@ -1,7 +1,6 @@
-import { createHash } from 'node:crypto'
 import { BuildError } from './builders/build-error.ts'
 import type { Package } from './builder.ts'
-import type { StoredPackage } from './release-store.ts'
+import { partsOf, type StoredPackage } from './package-parts.ts'
 
 const fileNameForm = /^(?!\.)[A-Za-z0-9._-]{1,100}$/
 
@@ -12,13 +11,7 @@ export function storedPackage(built: unknown, limit: number): StoredPackage {
   if (bytes.byteLength > limit) {
     throw new BuildError(`The package is larger than ${limit} bytes.`)
   }
-  const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
-  return {
-    fileName,
-    file: whole.toString('base64'),
-    bytes: whole.byteLength,
-    sha256: createHash('sha256').update(whole).digest('hex'),
-  }
+  return { fileName, parts: () => partsOf(bytes) }
 }
 
 function isPackage(built: unknown): built is Package {

@@ -89,3 +89,20 @@ describe('wrong usage', () => {
     }
   })
 })
+
+test('--version has a value where a command says so, and nowhere else', () => {
+  const build = ['release', 'build', '--solution', 'shop']
+  expect(given(...build, '--version', '8.0').one('version')).toBe('8.0')
+  expect(given(...build, '--version=007').one('version')).toBe('007')
+  expect(given('--url', 'keys', ...build, '--version', 'a').one('version')).toBe('a')
+  expect(() => given(...build, '--version')).toThrow(UsageError)
+  expect(given('release', 'list', '--version').one('version')).toBeUndefined()
+  expect(given('release', 'list', '--version').has('version')).toBe(true)
+  expect(given('release', 'list', '-v').has('version')).toBe(true)
+})
+
+test('a command may be one word', () => {
+  const typed = readCommandLine(['install', 'keys', '--folder', 'x'])
+  expect([typed.name, typed.given.argument]).toEqual(['install', 'keys'])
+  expect(() => given('rollback', 'it')).toThrow(UsageError)
+})

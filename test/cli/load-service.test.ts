@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { keysOf, loadService, usersOf } from '../../src/cli/load-service.ts'
+import { keysOf, loadDeployment, loadService, usersOf } from '../../src/cli/load-service.ts'
 import { Refusal } from '../../src/cli/refusal.ts'
 
 const service = (name: string): string => `{ name: '${name}', ready() {}, close() {} }`
@@ -62,4 +62,19 @@ test('a part that is missing is refused by name', () => {
   const bare = { ready: async () => undefined, close: async () => undefined }
   expect(() => keysOf(bare as never)).toThrow('This service has no keys')
   expect(() => usersOf({ ...bare, users: { add: () => 1 } } as never)).toThrow('has no users')
+})
+
+test('the deployment stands beside the service, in every form of module', async () => {
+  const deployment = `{ name: 'mine', work() {} }`
+  for (const [file, text] of [
+    ['service.js', `export const deployment = ${deployment}`],
+    ['service.cjs', `exports.deployment = ${deployment}`],
+  ] as const) {
+    const folder = await folderWith({ [file]: text })
+    expect(await loadDeployment(file, folder)).toMatchObject({ name: 'mine' })
+  }
+  const without = await folderWith({ 'service.js': `export const service = ${service('bare')}` })
+  expect(await refusalOf(loadDeployment(undefined, without))).toContain(
+    'exports no deployment: it needs "export const deployment = createDeployment(...)"',
+  )
 })

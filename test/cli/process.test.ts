@@ -1,16 +1,14 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { cp, mkdtemp, open, readFile, realpath, rm, symlink, writeFile } from 'node:fs/promises'
+import { open, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { build } from 'tsup'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
-import { root } from '../../.ci/entries.ts'
 import type { KeyEvent, KeyRecord } from '../../src/security/keys/key-store.ts'
 import manifest from '../../package.json' with { type: 'json' }
-import { commandLine, library } from '../../tsup.config.ts'
+import { packageWith, releases } from '../deployment/install/packages.ts'
+import { projectWith, start, type Setting } from './built.ts'
 import type { Run } from './stage.ts'
 
 const escape = '\x1b'
@@ -30,43 +28,13 @@ export const service = createService({
 `
 
 beforeAll(async () => {
-  folder = await realpath(await mkdtemp(join(tmpdir(), 'rowgate-cli-')))
-  await installBuild(join(folder, 'node_modules'))
-  await writeFile(join(folder, 'package.json'), '{ "type": "module" }')
-  await writeFile(join(folder, 'service.js'), definition)
+  folder = await projectWith(definition)
 }, patience)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
-/** Builds the package as it is built for npm, as modules, where a project would have it. */
-async function installBuild(modules: string): Promise<void> {
-  const house = join(modules, 'rowgate')
-  const outDir = join(house, 'dist')
-  const common = { config: false, silent: true, dts: false, clean: false, outDir } as const
-  await build({ ...library, ...common, format: 'esm', sourcemap: false })
-  await build({ ...commandLine, ...common })
-  await cp(join(root, 'package.json'), join(house, 'package.json'))
-  for (const name of [...Object.keys(manifest.dependencies), 'better-sqlite3'])
-    await symlink(join(root, 'node_modules', name), join(modules, name))
-}
-
-interface Setting {
-  readonly input?: string
-  readonly environment?: Readonly<Record<string, string>>
-}
-
 /** Runs the command line as a process of its own, in the folder of the service. */
-function rowgate(line: readonly string[], { input = '', environment }: Setting = {}): Promise<Run> {
-  const { NO_COLOR: _, FORCE_COLOR: __, ...rest } = process.env
-  const program = [join(folder, 'node_modules/rowgate/dist/cli.js'), ...line]
-  const child = spawn(process.execPath, program, { cwd: folder, env: { ...rest, ...environment } })
-  let [output, messages] = ['', '']
-  child.stdout.on('data', (chunk: Buffer) => (output += chunk.toString()))
-  child.stderr.on('data', (chunk: Buffer) => (messages += chunk.toString()))
-  child.stdin.end(input)
-  return new Promise((resolve, reject) => {
-    child.once('error', reject)
-    child.once('close', (code) => resolve({ code: code ?? -1, output, messages }))
-  })
+function rowgate(line: readonly string[], setting: Setting = {}): Promise<Run> {
+  return start(folder, line, setting).ended
 }
 
 async function json<Value>(...line: readonly string[]): Promise<Value> {
@@ -222,6 +190,23 @@ test(
       output: '',
       messages: 'rowgate: There is no option --nope. See rowgate --help.\n',
     })
+  },
+  patience,
+)
+
+test(
+  'a package is installed, with its tables, and rolled back',
+  async () => {
+    for (const name of ['first', 'second'] as const)
+      await writeFile(join(folder, `${name}.zip`), await packageWith(releases[name]))
+    const options = ['--folder', 'installed', '--sqlite', 'installed.db', '--json']
+    expect(await json('install', 'first.zip', ...options)).toMatchObject({ installed: true })
+    expect(await json('install', 'second.zip', ...options)).toMatchObject({
+      changes: [{ kind: 'added', place: 'geo/cities' }],
+    })
+    expect(existsSync(join(folder, 'installed.db'))).toBe(true)
+    const { code, output } = await rowgate(['rollback', '--folder', 'installed'])
+    expect([code, output]).toEqual([0, 'Back to Geography 1.0.\n'])
   },
   patience,
 )

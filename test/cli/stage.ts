@@ -21,6 +21,9 @@ export interface Scene {
   /** The width of the terminal that shows the results. Default: they go into a pipe. */
   readonly width?: number
   readonly environment?: Readonly<Record<string, string>>
+  /** Aborted as Ctrl+C would. */
+  readonly stopping?: AbortSignal
+  readonly workingFolder?: string
 }
 
 export const enter = '\r'
@@ -66,8 +69,16 @@ export function openStage({ providers = ['API Key'] }: { providers?: readonly st
 
 type Rest = Pick<Parameters<typeof runProgram>[1], 'now' | 'loadService'>
 
+/** A command line that needs no service. */
+export function runAlone(line: readonly string[], scene: Scene = {}): Promise<Run> {
+  return runScene(line, scene, {
+    now: () => new Date(startOfTime),
+    loadService: () => Promise.reject(new Error('A service was loaded.')),
+  })
+}
+
 export async function runScene(line: readonly string[], scene: Scene, rest: Rest): Promise<Run> {
-  const { answers, width, environment = {} } = scene
+  const { answers, width, environment = {}, workingFolder = '.' } = scene
   const input = Object.assign(new PassThrough(), {
     isTTY: answers !== undefined,
     setRawMode: () => undefined,
@@ -81,7 +92,9 @@ export async function runScene(line: readonly string[], scene: Scene, rest: Rest
     output: output.stream,
     messages: messages.stream,
     environment,
-    workingFolder: '.',
+    workingFolder,
+    stopping: () => scene.stopping ?? new AbortController().signal,
+    loadDeployment: () => Promise.reject(new Error('There is no deployment.')),
     version: '1.2.3',
     ...rest,
   })

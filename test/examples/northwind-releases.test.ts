@@ -1,6 +1,8 @@
-import { rmSync } from 'node:fs'
 import { afterAll, beforeAll, expect, test } from 'vitest'
+import { existsSync, rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { readPackage } from '../../src/deployment/package/read-package.ts'
+import { runInShell, startExample } from './process.ts'
 import { newFolder, startNorthwind, type RunningNorthwind } from './northwind-process.ts'
 
 const data = newFolder()
@@ -42,4 +44,27 @@ test('a release is queued, and the first one can be followed and fetched', async
   expect(items.length).toBeGreaterThanOrEqual(2)
   const { item: fetched } = await example.answer('a release with its package')
   expect(fetched).toMatchObject({ releaseId: first?.['releaseId'], fileName: 'Northwind-1.0.zip' })
+})
+
+test('a package travels to a second service, which then publishes what the first one does', async () => {
+  const [, key = ''] = /^export PIPELINES_KEY=(\S+)$/m.exec(example.output()) ?? []
+  const [, url = ''] = /'(http:\/\/localhost:\d+)\//.exec(example.line('the environment')) ?? []
+  const second = newFolder()
+  const file = join(second, 'northwind.zip')
+  const rowgate = (words: string): Promise<string> =>
+    runInShell(`ROWGATE_KEY=${key} npm run -s rowgate -- ${words}`)
+  await rowgate(`release build --url ${url} --solution northwind --wait --out ${file}`)
+  expect(existsSync(file)).toBe(true)
+  await rowgate(`install ${file} --folder ${join(second, 'installed')} --yes`)
+  const installed = startExample('installed.ts', { DATA: second, PORT: '0' })
+  const [, port] = await installed.printed(/Serving sales at port (\d+)/)
+  const [, itsKey = ''] = /^export SECOND_KEY=(\S+)$/m.exec(installed.output()) ?? []
+  const address = `-H 'X-API-Key: ${itsKey}' http://127.0.0.1:${port}/rest/v1/sales`
+  const customer = `{"customerId":"NEWCO","companyName":"New"}`
+  const json = `-H 'Content-Type: application/json'`
+  await runInShell(`curl -s ${address}/customers ${json} -d '${customer}'`)
+  const page = await runInShell(`curl -s ${address}/customers?\\$count=true`)
+  expect(JSON.parse(page)).toMatchObject({ count: 1, items: [{ customerId: 'NEWCO' }] })
+  await installed.ended('SIGTERM')
+  rmSync(second, { recursive: true })
 })

@@ -1,0 +1,44 @@
+import type { Terminal } from './terminal.ts'
+import { cut } from './text.ts'
+
+/** Tells how far something is that takes its time. */
+export interface Progress {
+  /** Told again and again; the same may be told twice. */
+  tell(state: string): void
+  end(): void
+}
+
+const signs = ['|', '/', '-', '\\']
+
+/** Progress on a terminal, as one line that moves; without a terminal, a line for each new state. */
+export function openProgress(terminal: Terminal): Progress {
+  const { messages, json } = terminal
+  let last = ''
+  if (json || messages.isTTY !== true) {
+    return {
+      tell: (state) => {
+        if (state !== last) terminal.note(state)
+        last = state
+      },
+      end: () => undefined,
+    }
+  }
+  const since = performance.now()
+  let turn = 0
+  const draw = (): void => {
+    const seconds = Math.floor((performance.now() - since) / 1000)
+    const text = `${signs[turn++ % signs.length] ?? ''} ${last} (${seconds} s)`
+    messages.write(`\r\x1b[2K${cut(text, (messages.columns ?? 80) - 1)}`)
+  }
+  const timer = setInterval(draw, 120)
+  return {
+    tell: (state) => {
+      last = state
+      draw()
+    },
+    end: () => {
+      clearInterval(timer)
+      messages.write('\r\x1b[2K')
+    },
+  }
+}

@@ -1,0 +1,137 @@
+import type { ReleaseClient } from '../client/release-client.ts'
+import type { ListedRelease } from '../client/release-records.ts'
+import { RequestError } from '../client/request-error.ts'
+import { compact, requiredOf, wholeOf, type Command, type Desk, type Given } from './command.ts'
+import { openProgress } from './progress.ts'
+import { Refusal, UsageError } from './refusal.ts'
+import { accessOptions, openReleases } from './release-access.ts'
+import { placeFor, saveFile, type SavedFile } from './save-file.ts'
+import type { Column } from './table.ts'
+import { printable } from './text.ts'
+import { waitForBuild } from './wait-for-build.ts'
+
+const solution = { name: 'solution', value: 'id', description: 'Whose releases' }
+const out = { name: 'out', value: 'file', description: 'Where the package is saved' }
+
+/** `rowgate release ...`: the releases of a service elsewhere (section 4.2). */
+export const releaseCommands: readonly Command[] = [
+  {
+    name: 'release build',
+    description: 'Build a release',
+    options: [
+      { ...solution, description: 'What is built' },
+      { name: 'version', value: 'text', description: "Its version (the solution's)" },
+      { name: 'notes', value: 'text', description: "Its release notes (the solution's)" },
+      { name: 'snapshot', description: 'Take a snapshot before' },
+      { name: 'wait', description: 'Wait until it is built' },
+      { name: 'timeout', value: 'seconds', description: 'How long to wait (1800)' },
+      { ...out, description: 'Where its package is saved, with --wait' },
+      ...accessOptions,
+    ],
+    withoutService: true,
+    example: 'release build --url https://example.com --solution shop --wait --out shop.zip',
+    run: buildRelease,
+  },
+  {
+    name: 'release list',
+    description: 'List the releases of a solution',
+    options: [solution, ...accessOptions],
+    withoutService: true,
+    example: 'release list --url https://example.com --solution shop',
+    run: listReleases,
+  },
+  {
+    name: 'release get',
+    argument: 'releaseId',
+    description: 'Save the package of a release',
+    options: [out, { ...solution, description: 'Only if it is of this one' }, ...accessOptions],
+    withoutService: true,
+    example:
+      'release get 0192c7a0-1c00-7000-8000-5f1f5f1f0d10 --url https://example.com --out shop.zip',
+    run: getRelease,
+  },
+]
+
+async function buildRelease(given: Given, desk: Desk): Promise<void> {
+  const solutionId = requiredOf(given, 'solution', 'id')
+  const seconds = given.one('timeout')
+  if (!given.has('wait') && (seconds ?? given.one('out')) !== undefined)
+    throw new UsageError('--timeout and --out go with --wait.')
+  const number = { name: 'timeout', unit: 'seconds', minimum: 1, maximum: 604_800 }
+  const timeout = 1_000 * wholeOf(seconds ?? '1800', number)
+  const place = await outPlace(given, desk)
+  const stopping = desk.stopping()
+  const client = await openReleases(given, desk, stopping)
+  const request = compact({
+    solutionId,
+    version: given.one('version'),
+    releaseNotes: given.one('notes'),
+    snapshot: given.has('snapshot') ? true : undefined,
+  })
+  const queued = await client.queue(request).catch((error: unknown) => {
+    throw stopping.aborted
+      ? new Refusal('Stopped. Whether the build was queued is not known.')
+      : error
+  })
+  const { releaseId, name, version } = queued
+  if (!given.has('wait')) {
+    desk.result(queued, () => printable(releaseId))
+    desk.note(printable(`The build of ${name} ${version} is queued.`))
+    return
+  }
+  const progress = openProgress(desk)
+  const ended = await waitForBuild(client, queued, { timeout, stopping, progress })
+  if (ended.status === 'failed') {
+    desk.result(ended, () => printable(releaseId))
+    throw new Refusal(`The build of ${name} ${version} has failed.`)
+  }
+  const saved = place === undefined ? undefined : await save(client, { releaseId, place })
+  desk.result({ ...ended, ...saved }, () => printable(releaseId))
+  desk.note(printable(`Built ${name} ${version}.`))
+  if (saved !== undefined) desk.note(`${saved.sha256}  ${printable(saved.file)}`)
+}
+
+async function listReleases(given: Given, desk: Desk): Promise<void> {
+  const solutionId = requiredOf(given, 'solution', 'id')
+  const client = await openReleases(given, desk)
+  desk.table(releaseColumns, await client.list(solutionId), 'No releases.')
+}
+
+async function getRelease(given: Given, desk: Desk): Promise<void> {
+  const releaseId = given.argument
+  if (releaseId === undefined || releaseId === '')
+    throw new UsageError('Name the release: <releaseId>, as release list shows it.')
+  const place = await placeFor(requiredOf(given, 'out', 'file'), desk.workingFolder)
+  const client = await openReleases(given, desk)
+  const saved = await save(client, { releaseId, place, solutionId: given.one('solution') })
+  desk.result({ releaseId, ...saved }, () => `${saved.sha256}  ${printable(saved.file)}`)
+}
+
+async function outPlace(given: Given, desk: Desk): Promise<string | undefined> {
+  const file = given.one('out')
+  return file === undefined ? undefined : placeFor(file, desk.workingFolder)
+}
+
+async function save(
+  client: ReleaseClient,
+  wanted: {
+    readonly releaseId: string
+    readonly place: string
+    readonly solutionId?: string | undefined
+  },
+): Promise<SavedFile> {
+  const { file, status } = await client.release(wanted.releaseId, wanted.solutionId)
+  if (file === null) throw new Refusal(`The release has no package: it is ${status}.`)
+  const bytes = Buffer.from(file, 'base64')
+  if (bytes.toString('base64') !== file)
+    throw new RequestError('unreached', 'The package has arrived damaged: it is no base64.')
+  return saveFile(wanted.place, bytes)
+}
+
+const releaseColumns: readonly Column<ListedRelease>[] = [
+  { title: 'RELEASE ID', text: ({ releaseId }) => releaseId, whole: true },
+  { title: 'VERSION', text: ({ version }) => version },
+  { title: 'NAME', text: ({ name }) => name },
+  { title: 'DATE', text: ({ releaseDate }) => releaseDate.slice(0, 16).replace('T', ' ') },
+  { title: 'NOTES', text: ({ releaseNotes }) => releaseNotes ?? '-', spare: true },
+]

@@ -1,0 +1,43 @@
+import { createHash, randomUUID } from 'node:crypto'
+import { open, rename, rm, stat } from 'node:fs/promises'
+import { basename, dirname, join, resolve } from 'node:path'
+import { Refusal } from './refusal.ts'
+import { messageOf, printable } from './text.ts'
+
+/** A file that was saved. */
+export interface SavedFile {
+  readonly file: string
+  readonly bytes: number
+  /** In hexadecimal digits. */
+  readonly sha256: string
+}
+
+/** Where a file can be saved. Throws a Refusal when it can't, before anything is done for it. */
+export async function placeFor(name: string, workingFolder: string): Promise<string> {
+  const path = resolve(workingFolder, name)
+  const kind = (place: string) => stat(place).catch(() => undefined)
+  const shown = printable(name)
+  if ((await kind(path))?.isDirectory() === true) throw new Refusal(`${shown} is a folder.`)
+  if ((await kind(dirname(path)))?.isDirectory() === true) return path
+  throw new Refusal(`There is no folder for ${shown}.`)
+}
+
+/** Saves a file under its name once all of it is written: until then there is the one before, or none. */
+export async function saveFile(path: string, bytes: Uint8Array): Promise<SavedFile> {
+  const fresh = join(dirname(path), `.${basename(path).slice(0, 100)}-${randomUUID()}`)
+  try {
+    const file = await open(fresh, 'wx')
+    try {
+      await file.writeFile(bytes)
+      await file.sync()
+    } finally {
+      await file.close()
+    }
+    await rename(fresh, path)
+  } catch (error) {
+    await rm(fresh, { force: true })
+    throw new Refusal(`${printable(path)} could not be written: ${messageOf(error)}`)
+  }
+  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  return { file: path, bytes: bytes.length, sha256 }
+}

@@ -1,0 +1,65 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import type { ReleaseClient } from '../client/release-client.ts'
+import type { QueuedRelease } from '../client/release-records.ts'
+import { RequestError } from '../client/request-error.ts'
+import type { Progress } from './progress.ts'
+import { Refusal } from './refusal.ts'
+
+/** How long somebody waits for a build. */
+export interface Patience {
+  /** Milliseconds from now on. */
+  readonly timeout: number
+  readonly stopping: AbortSignal
+  readonly progress: Progress
+}
+
+const firstPause = 250
+const longestPause = 5_000
+// A service that is restarted is away for a while.
+const mostUnreached = 8
+
+/**
+ * Waits until a build has ended, built or failed. Throws a RequestError when that takes too long or the
+ * service is away for too long, and a Refusal when it is told to stop. The build goes on whatever is thrown.
+ */
+export async function waitForBuild(
+  client: ReleaseClient,
+  release: QueuedRelease,
+  { timeout, stopping, progress }: Patience,
+): Promise<QueuedRelease> {
+  const { releaseId } = release
+  const until = performance.now() + timeout
+  let [last, unreached, wait] = [release, 0, firstPause]
+  try {
+    for (;;) {
+      progress.tell(unreached === 0 ? last.status : `${last.status}, asking again`)
+      if (last.status === 'built' || last.status === 'failed') return last
+      const left = until - performance.now()
+      if (left <= 0) {
+        const seconds = Math.round(timeout / 1000)
+        throw new RequestError(
+          'unreached',
+          `The build was not finished after ${seconds} seconds. It goes on: release ${releaseId}.`,
+        )
+      }
+      await pause(Math.min(wait, left), undefined, { signal: stopping })
+      wait = Math.min(wait * 1.5, longestPause)
+      try {
+        last = await client.state(releaseId)
+        unreached = 0
+      } catch (error) {
+        if (!mayPass(error) || ++unreached === mostUnreached) throw error
+      }
+    }
+  } catch (error) {
+    if (stopping.aborted)
+      throw new Refusal(`Stopped waiting. The build goes on: release ${releaseId}.`)
+    throw error
+  } finally {
+    progress.end()
+  }
+}
+
+function mayPass(error: unknown): boolean {
+  return error instanceof RequestError && (error.kind === 'unreached' || error.status === 429)
+}

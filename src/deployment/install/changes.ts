@@ -1,0 +1,107 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { ApplicationDefinitions } from '../../definition/application.ts'
+import { definitionData } from '../package/definition-data.ts'
+
+/** One difference between two releases. */
+export interface Change {
+  readonly kind: 'added' | 'removed' | 'changed'
+  readonly what: 'application' | 'collection' | 'field'
+  /** `sales`, `sales/orders` or `sales/orders.total`. */
+  readonly place: string
+  /** The options that differ, of something that has changed; `fields` stands for their order. */
+  readonly options: readonly string[]
+}
+
+type Data = Readonly<Record<string, unknown>>
+
+/** A part of the definitions, with the parts inside it. */
+interface Part {
+  readonly what: Change['what']
+  readonly place: string
+  readonly options: Data
+  readonly inside: Readonly<Record<string, Part>>
+}
+
+/**
+ * What changes for consumers and storage from one release to the next: the definitions as data are
+ * compared, and code is not. What is inside of a new or removed collection is not listed.
+ */
+export function changesBetween(
+  before: ApplicationDefinitions,
+  after: ApplicationDefinitions,
+): readonly Change[] {
+  return compareAll(partsOf(before), partsOf(after))
+}
+
+function partsOf(applications: ApplicationDefinitions): Readonly<Record<string, Part>> {
+  return mapped(definitionData(applications), (application, name) => {
+    const { collections, ...options } = application as { readonly collections: Data }
+    const inside = mapped(collections, (collection, part) =>
+      collectionPart(`${name}/${part}`, collection as { readonly fields: Data }),
+    )
+    return { what: 'application', place: name, options, inside }
+  })
+}
+
+function collectionPart(
+  place: string,
+  { fields, ...options }: { readonly fields: Data } & Data,
+): Part {
+  const inside = mapped<Part>(fields, (field, name) => ({
+    what: 'field',
+    place: `${place}.${name}`,
+    options: field as Data,
+    inside: {},
+  }))
+  return { what: 'collection', place, options, inside }
+}
+
+function compareAll(
+  before: Readonly<Record<string, Part>>,
+  after: Readonly<Record<string, Part>>,
+): readonly Change[] {
+  const names = [...new Set([...Object.keys(before), ...Object.keys(after)])].sort()
+  return names.flatMap((name) => {
+    const [old, young] = [own(before, name), own(after, name)]
+    if (old === undefined) return young === undefined ? [] : whole('added', young)
+    return young === undefined ? whole('removed', old) : compare(old, young)
+  })
+}
+
+function compare(before: Part, after: Part): readonly Change[] {
+  const { what, place } = after
+  const names = Object.keys({ ...before.options, ...after.options }).sort()
+  const options = names.filter(
+    (name) => !isDeepStrictEqual(own(before.options, name), own(after.options, name)),
+  )
+  // Items have their fields in the order of the definition.
+  if (what === 'collection' && !isSameOrder(before, after)) options.push('fields')
+  const inside = compareAll(before.inside, after.inside)
+  return options.length === 0 ? inside : [{ kind: 'changed', what, place, options }, ...inside]
+}
+
+function whole(kind: 'added' | 'removed', { what, place, inside }: Part): readonly Change[] {
+  const parts = what === 'application' ? Object.values(inside) : []
+  return [{ kind, what, place, options: [] }, ...parts.flatMap((part) => whole(kind, part))]
+}
+
+function isSameOrder(before: Part, after: Part): boolean {
+  const [one, other] = [Object.keys(before.inside), Object.keys(after.inside)]
+  const common = one.filter((name) => other.includes(name))
+  return isDeepStrictEqual(
+    common,
+    other.filter((name) => one.includes(name)),
+  )
+}
+
+function mapped<Result>(
+  data: Data,
+  convert: (value: unknown, name: string) => Result,
+): Readonly<Record<string, Result>> {
+  const entries = Object.entries(data).map(([name, value]) => [name, convert(value, name)] as const)
+  return Object.fromEntries(entries)
+}
+
+function own<Value>(record: Readonly<Record<string, Value>>, name: string): Value | undefined {
+  return Object.hasOwn(record, name) ? record[name] : undefined
+}

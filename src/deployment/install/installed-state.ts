@@ -1,0 +1,89 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { z } from 'zod'
+import type { Disk } from './disk.ts'
+import { InstallError } from './install-error.ts'
+
+/** What a release in the folder is recognised by: the SHA-256 of its package, and of its manifest. */
+export interface InstalledRelease {
+  readonly package: string
+  readonly manifest: string
+}
+
+/** Which of the releases in a folder counts. */
+export interface InstalledState {
+  readonly format: 1
+  readonly current: InstalledRelease
+  /** Those before, the latest first. */
+  readonly previous: readonly InstalledRelease[]
+  /** When this was decided, as an instant. */
+  readonly installed: string
+}
+
+/** The name of the file that says which release counts. */
+export const stateFile = 'current.json'
+
+/** How many releases are kept besides the current one. */
+export const mostPrevious = 5
+
+const digest = z.string().regex(/^[0-9a-f]{64}$/)
+const release = z.strictObject({ package: digest, manifest: digest })
+const shape = z.strictObject({
+  format: z.literal(1),
+  current: release,
+  previous: z.array(release),
+  installed: z.iso.datetime(),
+})
+
+/** What is installed in a folder; undefined for nothing. Throws an InstallError when it can't be told. */
+export function readState(folder: string): InstalledState | undefined {
+  const text = textOf(join(folder, stateFile))
+  if (text === undefined) return undefined
+  const result = shape.safeParse(parsed(text))
+  if (result.success) return result.data
+  throw new InstallError(
+    `${stateFile} in the folder of the releases is not what an install writes there. Remove it, and install again.`,
+  )
+}
+
+/** Makes a release the one that counts, in one step: until then it is the one before. */
+export async function writeState(folder: string, state: InstalledState, disk: Disk): Promise<void> {
+  const fresh = join(folder, `.new-${stateFile}`)
+  await disk.remove(fresh)
+  await disk.writeFile(fresh, Buffer.from(`${JSON.stringify(state, null, 2)}\n`))
+  await disk.rename(fresh, join(folder, stateFile))
+  await disk.syncFolder(folder)
+}
+
+/** The state once another release counts. */
+export function stateWith(
+  state: InstalledState | undefined,
+  current: InstalledRelease,
+  now: Date,
+): InstalledState {
+  const before = state === undefined ? [] : [state.current, ...state.previous]
+  const previous = before.filter((each) => each.package !== current.package)
+  return {
+    format: 1,
+    current,
+    previous: previous.slice(0, mostPrevious),
+    installed: now.toISOString(),
+  }
+}
+
+function textOf(path: string): string | undefined {
+  try {
+    return readFileSync(path, 'utf8')
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
+    throw error
+  }
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}

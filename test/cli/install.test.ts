@@ -1,0 +1,162 @@
+import { generateKeyPairSync } from 'node:crypto'
+import { existsSync, readdirSync, writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, test } from 'vitest'
+import { installedApplications } from '../../src/deployment/install/installed-applications.ts'
+import { publish } from '../../src/publication.ts'
+import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { folderOf } from '../deployment/builders/folder.ts'
+import { packageWith, releases, textOf } from '../deployment/install/packages.ts'
+import { runAlone, type Run, type Scene } from './stage.ts'
+
+const { publicKey, privateKey } = generateKeyPairSync('ed25519')
+const names = Object.keys(releases) as readonly (keyof typeof releases)[]
+
+/** A working folder with the packages of all releases, signed and not. */
+async function begin() {
+  const workingFolder = folderOf()
+  const put = (name: string, content: Uint8Array | string): void =>
+    writeFileSync(join(workingFolder, name), content)
+  for (const [at, name] of names.entries()) {
+    const version = `${at + 1}.0`
+    put(`${name}.zip`, await packageWith(releases[name], { version }))
+    put(`${name}-signed.zip`, await packageWith(releases[name], { version, sign: privateKey }))
+  }
+  put('release.pub', publicKey.export({ type: 'spki', format: 'pem' }))
+  const folder = join(workingFolder, 'installed')
+  return {
+    workingFolder,
+    folder,
+    put,
+    run: (line: readonly string[], scene: Scene = {}): Promise<Run> =>
+      runAlone([...line, '--folder', 'installed'], { workingFolder, ...scene }),
+    installed: () => textOf(installedApplications(folder)),
+  }
+}
+
+test('install shows what changes, and --yes does it', async () => {
+  const { run, installed } = await begin()
+  await run(['install', 'first.zip', '--yes'])
+  const { code, output, messages } = await run(['install', 'second.zip', '--yes'])
+  expect(code, messages).toBe(0)
+  expect(output).toBe(
+    'CHANGE  WHAT        PLACE       OPTIONS\nadded   collection  geo/cities  -\n',
+  )
+  expect(messages).toContain('Geography 2.0, not signed.\nInstalled Geography 2.0.')
+  expect(messages).toContain('No tables were made')
+  expect(installed()).toBe(textOf(releases.second))
+  const again = await run(['install', 'second.zip', '--yes'])
+  expect(again).toMatchObject({ code: 0, output: '' })
+  expect(again.messages).toContain('The definitions do not change.')
+  expect(again.messages).toContain('Geography 2.0 is installed already.')
+})
+
+describe('at a terminal it asks', () => {
+  test.each([
+    ['y', 0, true],
+    ['n', 1, false],
+  ])('and obeys %s', async (answer, code, done) => {
+    const { run, folder } = await begin()
+    const answers = [['Install Geography 1.0?', answer]] as const
+    const got = await run(['install', 'first.zip'], { answers, width: 80 })
+    expect(got.code, got.messages).toBe(code)
+    expect(existsSync(folder)).toBe(done)
+  })
+})
+
+test('without a terminal and --yes nothing is done', async () => {
+  const { run, folder } = await begin()
+  const got = await run(['install', 'first.zip'])
+  expect(got).toMatchObject({ code: 2, output: '' })
+  expect(got.messages).toContain('say --yes')
+  expect(existsSync(folder)).toBe(false)
+})
+
+test('a dry run shows changes and DDL, and does nothing', async () => {
+  const { run, folder, workingFolder } = await begin()
+  const line = ['install', 'first.zip', '--dry-run', '--sqlite', 'data.db']
+  const { code, output } = await run(line)
+  expect(code).toBe(0)
+  expect(output).toContain('added   collection   geo/countries')
+  expect(output).toContain('-- DDL for sqlite\nCREATE TABLE IF NOT EXISTS "countries" (\n')
+  const json = await run([...line, '--json'])
+  expect(json.messages).toBe('')
+  expect(JSON.parse(json.output)).toMatchObject({ installed: false, changes: [{}, {}] })
+  expect(existsSync(folder)).toBe(false)
+  expect(readdirSync(workingFolder)).not.toContain('data.db')
+})
+
+test('--sqlite makes the missing tables, and says where it can not', async () => {
+  const { run, workingFolder, installed, put } = await begin()
+  const sqlite = ['--yes', '--sqlite', 'data.db']
+  await run(['install', 'first.zip', ...sqlite])
+  expect((await run(['install', 'third.zip', ...sqlite])).code).toBe(0)
+  const storage = sqliteStorage(join(workingFolder, 'data.db'))
+  await storage.open(publish(releases.third, 100).collections)
+  await storage.close()
+  const { countries } = releases.first.geo.collections
+  const wider = { ...countries, fields: { ...countries.fields, area: { type: 'text' } as const } }
+  put('wider.zip', await packageWith({ geo: { collections: { countries: wider } } }))
+  const refused = await run(['install', 'wider.zip', ...sqlite])
+  expect(refused.code).toBe(1)
+  expect(refused.messages).toContain('ALTER TABLE "countries" ADD COLUMN "area" TEXT;')
+  expect(installed()).toBe(textOf(releases.third))
+})
+
+test('with trusted keys only what they have signed is installed', async () => {
+  const { run, folder, put } = await begin()
+  const trust = ['--trust', 'release.pub', '--yes']
+  const bare = await run(['install', 'first.zip', ...trust])
+  expect(bare).toMatchObject({ code: 1, messages: 'rowgate: The package is not signed.\n' })
+  put('other.pub', generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }))
+  const other = await run(['install', 'first-signed.zip', '--trust', 'other.pub', '--yes'])
+  expect(other.messages).toContain('not the signature of a trusted key')
+  put('private.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }))
+  const secret = await run(['install', 'first-signed.zip', '--trust', 'private.pem', '--yes'])
+  expect(secret.messages).toContain('must be an Ed25519 public key')
+  expect([other.code, secret.code, existsSync(folder)]).toEqual([1, 1, false])
+  const both = ['--trust', 'other.pub', ...trust, '--json']
+  const done = await run(['install', 'first-signed.zip', ...both])
+  expect(JSON.parse(done.output)).toMatchObject({ installed: true, signature: 'verified' })
+})
+
+test('rollback goes back, and says when it can not', async () => {
+  const { run, installed } = await begin()
+  expect(await run(['rollback'])).toMatchObject({ code: 1, output: '' })
+  for (const name of names) await run(['install', `${name}.zip`, '--yes'])
+  expect(await run(['rollback'])).toMatchObject({ code: 0, output: 'Back to Geography 2.0.\n' })
+  const json = await run(['rollback', '--json'])
+  expect(JSON.parse(json.output)).toMatchObject({ release: { version: '1.0' } })
+  expect(installed()).toBe(textOf(releases.first))
+  const none = await run(['rollback'])
+  expect(none).toMatchObject({ code: 1, output: '' })
+  expect(none.messages).toBe('rowgate: There is no release before the one that is installed.\n')
+})
+
+test.each([
+  ['no package', ['install', '--yes'], 2, 'Name the package'],
+  ['a file that is not there', ['install', 'none.zip', '--yes'], 1, 'could not be read'],
+  ['a file that is none', ['install', 'release.pub', '--yes'], 1, 'is no archive'],
+  [
+    'a key that is not there',
+    ['install', 'first.zip', '--trust', 'none', '--yes'],
+    1,
+    'none could',
+  ],
+  ['a service', ['install', 'first.zip', '--yes', '--service', 'x.js'], 2, 'no option --service'],
+])('%s is refused', async (_, line, code, message) => {
+  const { run, folder } = await begin()
+  const got = await run(line)
+  expect(got).toMatchObject({ code, output: '' })
+  expect(got.messages).toContain(message)
+  expect(existsSync(folder)).toBe(false)
+})
+
+test('without --folder nothing is installed', async () => {
+  const { workingFolder } = await begin()
+  for (const line of [['install', 'first.zip', '--yes'], ['rollback']]) {
+    const got = await runAlone(line, { workingFolder })
+    expect(got).toMatchObject({ code: 2, output: '' })
+    expect(got.messages).toContain('--folder <folder> can not be left out')
+  }
+})
