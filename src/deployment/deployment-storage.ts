@@ -1,7 +1,13 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { whenDone } from '../maybe-promise.ts'
 import type { Row, StorageQuery } from '../event/query.ts'
-import type { StorageAdapter, StoragePage, StorageTransaction } from '../storage/adapter.ts'
+import { encodeRow } from '../event/serialize.ts'
+import type {
+  StorageAdapter,
+  StoragePage,
+  StorageTextPage,
+  StorageTransaction,
+} from '../storage/adapter.ts'
 import { endpoints } from './application.ts'
 import { deploymentCollections } from './collections.ts'
 import type { EnvironmentRecord } from './environment.ts'
@@ -50,6 +56,22 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
     return { ...page, rows }
   }
 
+  // A file is never copied on its way: base64 has nothing that would have to be escaped.
+  const ownText = async (
+    collection: PublishedCollection,
+    query: StorageQuery,
+  ): Promise<StorageTextPage | undefined> => {
+    const at = query.select.indexOf('file')
+    if (at < 0) return undefined
+    const { rows, count } = await filter(collection, query)
+    const items = rows.map((row) => {
+      const left = encodeRow(collection, row, query.select.slice(0, at)).slice(0, -1)
+      const right = encodeRow(collection, row, query.select.slice(at + 1)).slice(1)
+      return `${left},"file":${row['file'] === null ? 'null' : `"${row['file']}"`},${right}`
+    })
+    return { items, count }
+  }
+
   // Only single items have the file, so that there is one of them at most.
   const fileOf = async (row: Row): Promise<string | null> =>
     row['fileName'] === null ? null : parts.store.file(row['releaseId'] as string)
@@ -64,7 +86,7 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
 
   return {
     name: storage.name,
-    supports: storage.supports,
+    supports: { ...storage.supports, textPages: true },
     open: (collections) => {
       const others = collections.filter((collection) => !isOwn(collection))
       const opening = storage.open([...others, ...Object.values(deploymentCollections)])
@@ -74,10 +96,8 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
     },
     filter: (collection, query) =>
       isOwn(collection) ? filter(collection, query) : storage.filter(collection, query),
-    ...(storage.filterText !== undefined && {
-      filterText: (collection, query) =>
-        isOwn(collection) ? undefined : storage.filterText?.(collection, query),
-    }),
+    filterText: (collection, query) =>
+      isOwn(collection) ? ownText(collection, query) : storage.filterText?.(collection, query),
     ...(storage.version !== undefined && { version: () => storage.version?.() }),
     transaction: (options, work) =>
       // A build may take minutes: nothing of it runs in a transaction of the host's storage.

@@ -27,11 +27,13 @@ export async function filterAsText(adapter: StorageAdapter, event: FilterEvent):
   const { collection } = event
   const { select } = event.query
   if (event.result === 'item') {
-    if (text.length === 0) throw notFound()
-    const item = { json: text.json.slice(1, -1) }
+    const [json] = text.items
+    if (json === undefined) throw notFound()
+    const item = { json }
     return { type: 'item', collection, select, item, validations: [] }
   }
-  const { json, count } = text
+  const { items, count } = text
+  const json = `[${items.join(',')}]`
   return { type: 'page', collection, select, page: { json }, count, validations: [] }
 }
 

@@ -12,11 +12,9 @@ export interface StoragePage {
   readonly count: number | null
 }
 
-/** A page as the text of a JSON array of items, byte for byte what `JSON.stringify` writes. */
+/** A page of items, each as its JSON text: byte for byte what `JSON.stringify` writes. */
 export interface StorageTextPage {
-  readonly json: string
-  /** The number of items in the text. */
-  readonly length: number
+  readonly items: readonly string[]
   readonly count: number | null
 }
 

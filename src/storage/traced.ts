@@ -95,8 +95,8 @@ function pageLength({ rows }: { readonly rows: readonly unknown[] }): number {
   return rows.length
 }
 
-function textLength(page: { readonly length: number } | undefined): number | null {
-  return page?.length ?? null
+function textLength(page: { readonly items: readonly unknown[] } | undefined): number | null {
+  return page?.items.length ?? null
 }
 
 function oneRow(row: object | undefined): number {

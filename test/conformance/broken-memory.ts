@@ -9,7 +9,7 @@ import type {
   StorageTransaction,
 } from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
-import { lenient, pageOfText, reordered } from './broken-queries.ts'
+import { lenient, reordered, textsOf } from './broken-queries.ts'
 
 /** An adapter with one defect, and the case that has to find it, among others maybe. */
 export interface BrokenAdapter {
@@ -130,7 +130,7 @@ export function withDirtyReads(): StorageAdapter {
 }
 
 /** Memory with the text pages of the rows' items, changed by a function. */
-export function withText(change: (json: string) => string, select?: 'all'): StorageAdapter {
+export function withText(change: (item: string) => string, select?: 'all'): StorageAdapter {
   const memory = memoryStorage()
   return {
     ...memory,
@@ -138,8 +138,8 @@ export function withText(change: (json: string) => string, select?: 'all'): Stor
     filterText: async (collection, query) => {
       const page: StoragePage = await memory.filter(collection, query)
       const names = select === 'all' ? collection.allNames : query.select
-      const json = change(pageOfText(collection, page, names))
-      return { json, length: page.rows.length, count: page.count }
+      const items = textsOf(collection, page, names).map(change)
+      return { items, count: page.count }
     },
   }
 }

@@ -103,12 +103,12 @@ function scaled(text: string): bigint {
   return BigInt(text.replace('.', ''))
 }
 
-/** The JSON of the rows' items. */
-export function pageOfText(
+/** The JSON texts of the rows' items. */
+export function textsOf(
   collection: PublishedCollection,
   page: StoragePage,
   names: readonly string[],
-): string {
+): readonly string[] {
   const items = page.rows.map((row) =>
     Object.fromEntries(
       names.map((name) => [
@@ -117,5 +117,5 @@ export function pageOfText(
       ]),
     ),
   )
-  return JSON.stringify(items)
+  return items.map((item) => JSON.stringify(item))
 }

@@ -112,7 +112,7 @@ describe('abilities', () => {
   const able = { textPages: true, durable: true, generatedNumbers: true }
 
   test('are those that all adapters have, but a text page of any is passed on', async () => {
-    const filterText = () => ({ json: '[]', length: 0, count: null })
+    const filterText = () => ({ items: [], count: null })
     const writer: StorageAdapter = { ...memoryStorage(), supports: able, filterText }
     const storage = mount({ sales: writer, '*': memoryStorage() })
     await storage.open(all)

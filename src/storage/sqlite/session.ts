@@ -109,7 +109,7 @@ export function sqliteSession(connection: Connection): Session {
     filterText(collection, query) {
       if (!writesJson(collection, query.select)) return undefined
       const { rows, count } = page(collection, query, 'json', connection.texts)
-      return { json: `[${rows.join(',')}]`, length: rows.length, count }
+      return { items: rows, count }
     },
     insert(collection, row) {
       const names = namesIn(row)
