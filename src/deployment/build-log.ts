@@ -1,7 +1,15 @@
-import type { Release } from './release.ts'
+import type { Release, ReleaseStatus } from './release.ts'
 
 /** What happens to builds, for the host: nothing of it reaches consumers. */
 export type BuildNews =
+  | { readonly type: 'started'; readonly releaseId: string; readonly attempt: number }
+  /** `queued`: the build was given back, or its claim was lost to another worker. */
+  | {
+      readonly type: 'ended'
+      readonly releaseId: string
+      readonly attempt: number
+      readonly status: ReleaseStatus
+    }
   | { readonly type: 'progress'; readonly releaseId: string; readonly fraction: number }
   | { readonly type: 'line'; readonly releaseId: string; readonly line: string }
   | { readonly type: 'failed'; readonly releaseId: string; readonly error: unknown }

@@ -5,10 +5,12 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { harmless } from '../observation.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import { deploymentApplication } from './application.ts'
+import type { BuildNews } from './build-log.ts'
 import { openBuilds } from './builds.ts'
 import { deploymentStorage } from './deployment-storage.ts'
 import { completeDeployment, type CompleteDeployment, type DeploymentOptions } from './options.ts'
 import type { QueueWorker } from './queue.ts'
+import type { Release } from './release.ts'
 import { releaseStore } from './release-store.ts'
 import { runBuild, type BuildParts } from './run-build.ts'
 import { takeSnapshot } from './snapshot.ts'
@@ -23,6 +25,8 @@ export interface Deployment<Brand extends string = 'svc'> {
   readonly storage: StorageAdapter
   /** Takes more builds from the queue in this process, once storage is open. */
   work(options?: { readonly concurrency?: number }): QueueWorker
+  /** Tells what happens to builds in this process, until the returned function is called. */
+  watch(listener: (news: BuildNews) => void): () => void
 }
 
 /**
@@ -45,7 +49,10 @@ export function createDeployment<const Brand extends string = 'svc'>(
   const { storage, lease, now } = options
   for (const solution of options.solutions) checkApplications(solution.applications)
   const name = `${options.brand}-deploy` as `${Brand}-deploy`
-  const tell = harmless(options.watch)
+  const listeners = new Set([harmless(options.watch)])
+  const tell = (news: BuildNews): void => {
+    for (const listen of listeners) listen(news)
+  }
   const store = releaseStore(storage)
   const solutions = new Map(options.solutions.map((solution) => [solution.solutionId, solution]))
   let data: readonly PublishedCollection[] = []
@@ -65,9 +72,13 @@ export function createDeployment<const Brand extends string = 'svc'>(
     tell({ type: 'unreachable', error })
   }
   const queue = options.queue ?? storageQueue({ store, pollInterval: options.pollInterval, report })
-  const build: typeof runBuild extends (parts: BuildParts, ...rest: infer Rest) => infer Result
-    ? (...rest: Rest) => Result
-    : never = (claimed, closing) => runBuild(parts, claimed, closing)
+  const build = async (claimed: Release, closing: AbortSignal): Promise<Release | undefined> => {
+    const { releaseId, attempt } = claimed
+    tell({ type: 'started', releaseId, attempt })
+    const ended = await runBuild(parts, claimed, closing)
+    tell({ type: 'ended', releaseId, attempt, status: ended?.status ?? 'queued' })
+    return ended
+  }
   const builds = openBuilds({ ...options, store, queue, build, tell })
   const workers = new Set<QueueWorker>()
 
@@ -120,6 +131,13 @@ export function createDeployment<const Brand extends string = 'svc'>(
       },
     }),
     work,
+    watch: (listener) => {
+      const listen = harmless(listener)
+      listeners.add(listen)
+      return () => {
+        listeners.delete(listen)
+      }
+    },
   }
 }
 

@@ -97,6 +97,8 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     const { code, output } = await ended
     expect([code, output], said()).toEqual([0, ''])
     expect(said()).toContain('Building what is queued, 2 builds at a time.\n')
+    expect(said()).toContain(`${late} started\n`)
+    expect(said()).toContain(`${late} built\n`)
     expect(said()).toMatch(/Stopping: what is not finished is given back\.\n$/)
   },
   patience,
