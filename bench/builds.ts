@@ -9,15 +9,11 @@ import type { BuildFigures } from './servers/builds.ts'
 /** The name by which `--only` selects the builds of releases. */
 export const builds = 'builds'
 
-async function figuresOf(...args: string[]): Promise<BuildFigures> {
-  const folder = mkdtempSync(join(tmpdir(), 'rowgate-builds-'))
-  try {
-    const child = fork(programOf(builds), [join(folder, 'builds.db'), ...args])
-    const [figures] = (await once(child, 'message')) as [BuildFigures]
-    return figures
-  } finally {
-    rmSync(folder, { recursive: true, force: true })
-  }
+async function figuresOf(file: string, words: string): Promise<BuildFigures> {
+  const child = fork(programOf(builds), [file, ...words.split(' ')])
+  const [figures] = (await once(child, 'message')) as [BuildFigures]
+  if (child.exitCode === null) await once(child, 'exit')
+  return figures
 }
 
 function middle(values: number[], share: number): string {
@@ -34,25 +30,36 @@ function lineOf(figures: BuildFigures): string {
     }
     case 'rate':
       return `| through the queue, ${figures.workers} at a time | ${figures.perSecond.toFixed(0)} releases/s |`
-    case 'memory': {
-      const { packageMegabytes, buildMegabytes, answerMegabytes } = figures
-      const times = (megabytes: number): string =>
-        `${megabytes} MB, ${(megabytes / packageMegabytes).toFixed(1)} times its size`
-      return [
-        `| memory to build a package of ${packageMegabytes} MB | ${times(buildMegabytes)} |`,
-        `| memory to answer with it | ${times(answerMegabytes)} |`,
-      ].join('\n')
+    default: {
+      const { what, packageMegabytes, megabytes } = figures
+      const times = (megabytes / packageMegabytes).toFixed(1)
+      const doing = what === 'build-memory' ? 'build' : 'answer with'
+      return `| memory to ${doing} a package of ${packageMegabytes} MB | ${megabytes} MB, ${times} times its size |`
     }
   }
 }
 
+/** The database file of each measure, and what its process is told. */
+const measures = [
+  ['latency.db', 'latency'],
+  ['one.db', 'rate 1'],
+  ['four.db', 'rate 4'],
+  ['memory.db', 'build-memory 50'],
+  ['memory.db', 'answer-memory 50'],
+] as const
+
 /** Measures the builds of a small solution on SQLite, each figure in a process of its own. */
 export async function measureBuilds(): Promise<string> {
+  const folder = mkdtempSync(join(tmpdir(), 'rowgate-builds-'))
   const lines: string[] = []
-  for (const args of [['latency'], ['rate', '1'], ['rate', '4'], ['memory', '50']]) {
-    const line = lineOf(await figuresOf(...args))
-    console.log(line)
-    lines.push(line)
+  try {
+    for (const [name, words] of measures) {
+      const line = lineOf(await figuresOf(join(folder, name), words))
+      console.log(line)
+      lines.push(line)
+    }
+  } finally {
+    rmSync(folder, { recursive: true, force: true })
   }
   return [
     '### Builds of a small solution, on SQLite with `synchronous=FULL`',

@@ -13,7 +13,7 @@ import { databaseFile } from './announce.ts'
 export type BuildFigures =
   | { what: 'latency'; milliseconds: number[] }
   | { what: 'rate'; workers: number; perSecond: number }
-  | { what: 'memory'; packageMegabytes: number; buildMegabytes: number; answerMegabytes: number }
+  | { what: 'build-memory' | 'answer-memory'; packageMegabytes: number; megabytes: number }
 
 const notes = defineCollection({ key: 'id', fields: { id: integer(), words: text() } })
 const applications = { desk: { collections: { notes } } }
@@ -47,7 +47,11 @@ function open(workers: number, builder: Builder = definitionBuilder()) {
       await new Promise((resolve) => setTimeout(resolve, 1))
     }
   }
-  return { service, queue, built }
+  async function list(): Promise<string> {
+    const { body } = await client.get('/svc-deploy/release?solutionId=desk')
+    return String(body.items?.[0]?.['releaseId'])
+  }
+  return { service, queue, built, list }
 }
 
 async function latency(count: number): Promise<BuildFigures> {
@@ -73,41 +77,52 @@ async function rate(workers: number, count: number): Promise<BuildFigures> {
   return { what: 'rate', workers, perSecond }
 }
 
-async function memory(packageMegabytes: number): Promise<BuildFigures> {
+/** The most memory that work takes beyond what the process has before it. */
+async function peakOf(work: () => Promise<void>): Promise<number> {
+  const base = process.memoryUsage.rss()
+  let peak = base
+  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 2)
+  await work()
+  clearInterval(watch)
+  return Math.round((peak - base) / 1024 / 1024)
+}
+
+async function buildMemory(packageMegabytes: number): Promise<BuildFigures> {
   const bytes = packageMegabytes * 1024 * 1024
   const { service, queue, built } = open(1, {
     name: 'random',
     build: async () => ({ fileName: 'random.bin', bytes: randomBytes(bytes) }),
   })
+  const megabytes = await peakOf(async () => built(await queue()))
+  await service.close()
+  return { what: 'build-memory', packageMegabytes, megabytes }
+}
+
+/** Answers with the package that another process has built in the same database. */
+async function answerMemory(packageMegabytes: number): Promise<BuildFigures> {
+  const { service, list } = open(0)
+  const releaseId = await list()
   const server = createServer(toNodeHandler(service)).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const { port } = server.address() as AddressInfo
-  const base = process.memoryUsage.rss()
-  let peak = base
-  const watch = setInterval(() => (peak = Math.max(peak, process.memoryUsage.rss())), 2)
-  const releaseId = await queue()
-  await built(releaseId)
-  const buildMegabytes = Math.round((peak - base) / 1024 / 1024)
-  peak = base
-  const [answer] = (await once(
-    get({ port, host: '127.0.0.1', path: `/rest/v1/svc-deploy/release/${releaseId}` }),
-    'response',
-  )) as [IncomingMessage]
-  let length = 0
-  for await (const chunk of answer) length += (chunk as Buffer).length
-  if (length < (4 * bytes) / 3) throw new Error('The package did not arrive whole.')
-  clearInterval(watch)
-  const answerMegabytes = Math.round((peak - base) / 1024 / 1024)
+  const megabytes = await peakOf(async () => {
+    const path = `/rest/v1/svc-deploy/release/${releaseId}`
+    const asked = get({ port, host: '127.0.0.1', path })
+    const [answer] = (await once(asked, 'response')) as [IncomingMessage]
+    let length = 0
+    for await (const chunk of answer) length += (chunk as Buffer).length
+    if (length < packageMegabytes * 1024 * 1024) throw new Error('It did not arrive whole.')
+  })
   server.close()
   await service.close()
-  return { what: 'memory', packageMegabytes, buildMegabytes, answerMegabytes }
+  return { what: 'answer-memory', packageMegabytes, megabytes }
 }
 
 const [, , , what = '', amount = '1'] = process.argv
-const figures =
-  what === 'latency'
-    ? await latency(50)
-    : what === 'rate'
-      ? await rate(Number(amount), 300)
-      : await memory(Number(amount))
-process.send?.(figures)
+const measures: Record<string, () => Promise<BuildFigures>> = {
+  latency: () => latency(50),
+  rate: () => rate(Number(amount), 300),
+  'build-memory': () => buildMemory(Number(amount)),
+  'answer-memory': () => answerMemory(Number(amount)),
+}
+process.send?.(await measures[what]?.())
