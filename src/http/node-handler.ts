@@ -1,4 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { RequestHandler } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
 import {
@@ -18,12 +19,12 @@ export interface NodeHandlerOptions extends ProxyOptions {
 }
 
 /**
- * A request listener for `node:http` and `node:https`. With `next` (connect-style hosts) it is called
+ * A request listener for `node:http`, `node:https` and `node:http2`. With `next` (connect-style hosts) it is called
  * for paths outside the prefix; without, they are answered with 404.
  */
 export type NodeHandler = (
-  incoming: IncomingMessage,
-  response: ServerResponse,
+  incoming: IncomingMessage | Http2ServerRequest,
+  response: ServerResponse | Http2ServerResponse,
   next?: () => void,
 ) => void
 
@@ -39,7 +40,10 @@ export function toNodeHandler(
   const { prefix = '' } = options
   requirePrefix(prefix)
   const knowledge = knowledgeOf(options)
-  return (incoming, response, next) => {
+  return (givenIncoming, givenResponse, next) => {
+    // Those of HTTP/2 are made to be used like these.
+    const incoming = givenIncoming as IncomingMessage
+    const response = givenResponse as ServerResponse
     const target = targetBelow(prefix, originForm(incoming.url ?? ''))
     if (target === undefined && next !== undefined) {
       next()

@@ -2,7 +2,7 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { RequestHandler } from '../event/request.ts'
-import { toNodeHandler, type NodeHandler, type NodeHandlerOptions } from './node-handler.ts'
+import { toNodeHandler, type NodeHandlerOptions } from './node-handler.ts'
 
 /** A service that can be served: it opens and closes. */
 export interface ServedService extends RequestHandler {
@@ -49,7 +49,7 @@ export async function serve(service: ServedService, options: ServeOptions = {}):
   const handler = toNodeHandler(service, options)
   let closing: Promise<void> | undefined
   const health = options.health === true && healthHandler(service, () => closing !== undefined)
-  const listener: NodeHandler = (request, response) => {
+  const listener = (request: IncomingMessage, response: ServerResponse): void => {
     if (health === false || !health(request, response)) handler(request, response)
   }
   const timeouts = { headersTimeout, requestTimeout, keepAliveTimeout }

@@ -15,7 +15,7 @@ import {
   text,
   type Service,
 } from '../../src/index.ts'
-import { toNodeHandler, type NodeHandler } from '../../src/http/node.ts'
+import { toNodeHandler } from '../../src/http/node.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { makeCertificate } from './tls.ts'
 
@@ -38,10 +38,7 @@ beforeAll(async () => {
   await service.users.add({ user: 'maria' })
   key = (await service.keys.create({ user: 'maria' })).key
   const { private: secret, cert } = await makeCertificate()
-  const handler: NodeHandler = toNodeHandler(service)
-  server = createSecureServer({ key: secret, cert, allowHTTP1: true }, (request, response) => {
-    handler(request as never, response as never)
-  })
+  server = createSecureServer({ key: secret, cert, allowHTTP1: true }, toNodeHandler(service))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
   session = connect(`https://localhost:${(server.address() as AddressInfo).port}`, { ca: cert })
 })
