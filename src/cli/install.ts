@@ -26,7 +26,11 @@ export const installCommands: readonly Command[] = [
         description: 'A public key (PEM): only what it has signed is installed',
         repeats: true,
       },
-      { name: 'sqlite', value: 'file', description: 'The database that gets the missing tables' },
+      {
+        name: 'sqlite',
+        value: 'file',
+        description: 'The database that gets the missing tables and columns',
+      },
       { name: 'dry-run', description: 'Only show what would change, with the DDL' },
       { name: 'yes', description: 'Do not ask first' },
     ],
@@ -72,7 +76,7 @@ async function install(given: Given, desk: Desk): Promise<void> {
   const done = await installPackage(bytes, {
     ...options,
     ...(database !== undefined && {
-      storage: sqliteStorage(resolve(desk.workingFolder, database), { ensureSchema: true }),
+      storage: sqliteStorage(resolve(desk.workingFolder, database), { ensureSchema: 'columns' }),
     }),
   })
   if (desk.json) desk.result(done, () => '')

@@ -9,7 +9,7 @@ import { checkOptions, type SqliteOptions } from './sqlite/options.ts'
 import { retryWhileBusy } from './sqlite/retry.ts'
 import { createTables } from './sqlite/schema.ts'
 import { sqliteSession } from './sqlite/session.ts'
-import { tableMistakes } from './sqlite/table-check.ts'
+import { missingColumns, tableMistakes } from './sqlite/table-check.ts'
 import { openTransaction, type OpenTransaction } from './sqlite/transaction.ts'
 import { turnSnapshot } from './sqlite/turn-snapshot.ts'
 import { closedError, sqliteWriter } from './sqlite/writer.ts'
@@ -74,10 +74,14 @@ export function sqliteStorage(
   }
 
   function prepareTables(collections: readonly PublishedCollection[]): void {
-    if (options.ensureSchema === true) {
+    const { ensureSchema = false } = options
+    if (ensureSchema !== false) {
       connection.execute('BEGIN IMMEDIATE')
       try {
         for (const statement of createTables(collections)) connection.execute(statement)
+        if (ensureSchema === 'columns')
+          for (const statement of missingColumns(connection, collections))
+            connection.execute(statement)
         connection.execute('COMMIT')
       } finally {
         if (connection.inTransaction()) connection.execute('ROLLBACK')

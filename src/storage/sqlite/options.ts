@@ -2,8 +2,11 @@ import type { SqliteDriver } from './connection.ts'
 
 /** Options of `sqliteStorage`. */
 export interface SqliteOptions {
-  /** Whether missing tables are created at start. Existing ones are never changed. Default false. */
-  readonly ensureSchema?: boolean
+  /**
+   * `true`: missing tables are created at start. `columns`: and missing columns are added to those that
+   * are there, which releases before this one never notice. Nothing else is ever changed. Default false.
+   */
+  readonly ensureSchema?: boolean | 'columns'
   /**
    * `FULL`: an answered change survives a power cut. `NORMAL`: the last changes may be lost by one, the
    * file stays whole. Default FULL; a handle keeps its own setting unless this is given.
@@ -21,7 +24,10 @@ export interface SqliteOptions {
 const checks: Readonly<
   Record<keyof SqliteOptions, readonly [string, (value: unknown) => boolean]>
 > = {
-  ensureSchema: ['true or false', (value) => typeof value === 'boolean'],
+  ensureSchema: [
+    "true, false or 'columns'",
+    (value) => typeof value === 'boolean' || value === 'columns',
+  ],
   synchronous: ["'FULL' or 'NORMAL'", (value) => value === 'FULL' || value === 'NORMAL'],
   busyTimeout: [
     'a whole number of milliseconds from 0 to 60000',

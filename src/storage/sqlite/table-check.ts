@@ -36,6 +36,26 @@ export function tableMistakes(
   })
 }
 
+/** The statements that add what tables lack of their collections; keys can't be added to. */
+export function missingColumns(
+  connection: Connection,
+  collections: readonly PublishedCollection[],
+): readonly string[] {
+  const statements = collections.flatMap((collection) => {
+    const table = readTable(connection, collection.table)
+    if (table?.kind !== 'table') return []
+    return collection.fields
+      .filter((field) => !field.inKey && !table.columns.has(field.column.toLowerCase()))
+      .map((field) => addColumn(collection, field))
+  })
+  // Collections may share a table.
+  return [...new Set(statements)]
+}
+
+function addColumn({ table }: PublishedCollection, field: PublishedField): string {
+  return `ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(field.column)} ${columnTypeOf(field).declared};`
+}
+
 function columnMistakes(
   collection: PublishedCollection,
   field: PublishedField,
@@ -45,9 +65,8 @@ function columnMistakes(
   const where = `table ${quoted(collection.table)}`
   const column = table.columns.get(field.column.toLowerCase())
   if (column === undefined) {
-    const add = `ALTER TABLE ${quoted(collection.table)} ADD COLUMN ${quoted(field.column)} ${columnTypeOf(field).declared};`
     return [
-      `${place}: ${where} has no column ${quoted(field.column)}. Set "column" to the right name, or add it with\n${add}`,
+      `${place}: ${where} has no column ${quoted(field.column)}. Set "column" to the right name, or add it with\n${addColumn(collection, field)}`,
     ]
   }
   const affinity = affinityOf(column.declared)

@@ -1,5 +1,7 @@
 import { rmSync } from 'node:fs'
+import { join } from 'node:path'
 import { expect, test } from 'vitest'
+import { queryOf } from '../../../src/conformance/case.ts'
 import { defineCollection } from '../../../src/definition/collection.ts'
 import {
   bigint,
@@ -81,6 +83,34 @@ CREATE UNIQUE INDEX "items_key" ON "items" ("id");`,
   )
 })
 
+test('missing columns are added where the host says so, and nothing else', async () => {
+  const folder = temporaryDirectory()
+  const file = join(folder, 'shop.db')
+  const before = sqliteStorage(file, { ensureSchema: true })
+  const plain = defineCollection({ key: 'id', fields: { id: integer(), Name: text() } })
+  const old = publishCollection('shop', 'goods', plain)
+  await before.open([old])
+  await before.transaction({ mode: 'write', brief: true }, async (on) =>
+    on.insert(old, { id: 1, Name: 'tea' }),
+  )
+  await before.close()
+  const fields = { id: integer(), Name: text(), price: decimal({ precision: 9, scale: 2 }) }
+  const wider = publishCollection('shop', 'goods', defineCollection({ key: 'id', fields }))
+  await expect(async () =>
+    sqliteStorage(file, { ensureSchema: true }).open([wider]),
+  ).rejects.toThrow('ALTER TABLE "goods" ADD COLUMN "price" TEXT;')
+  const after = sqliteStorage(file, { ensureSchema: 'columns' })
+  const shared = { table: 'GOODS', fields: plain.fields }
+  await after.open([wider, publishCollection('shop', 'same', defineCollection(shared))])
+  const page = await after.filter(wider, queryOf(wider))
+  expect(page.rows).toEqual([{ id: 1, Name: 'tea', price: null }])
+  await after.close()
+  const again = sqliteStorage(file)
+  await again.open([old])
+  await again.close()
+  rmSync(folder, { recursive: true })
+})
+
 test('a key that SQLite does not number is refused', async () => {
   const table = 'CREATE TABLE items (id INT PRIMARY KEY, name TEXT, price TEXT)'
   expect(await messageOf(table, published)).toContain(
@@ -140,7 +170,7 @@ test('a view may be published to be read', async () => {
 
 test.each([
   [{ ensureschema: true }, 'there is no option ensureschema'],
-  [{ ensureSchema: 1 }, 'ensureSchema must be true or false'],
+  [{ ensureSchema: 1 }, "ensureSchema must be true, false or 'columns'"],
   [{ synchronous: 'OFF' }, "synchronous must be 'FULL' or 'NORMAL'"],
   [{ busyTimeout: -1 }, 'busyTimeout must be a whole number'],
   [{ driver: 'sqlite3' }, 'driver must be'],
