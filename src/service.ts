@@ -145,6 +145,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   }
 
   async function close(): Promise<void> {
+    storage.beforeClose?.()
     await work.settled()
     await security.flush()
     await storage.close()

@@ -104,6 +104,10 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
       options.collection !== undefined && isOwn(options.collection)
         ? work(own)
         : storage.transaction(options, work),
+    beforeClose: () => {
+      storage.beforeClose?.()
+      parts.closing().catch(() => undefined)
+    },
     close: async () => {
       await parts.closing()
       await storage.close()

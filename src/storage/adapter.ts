@@ -109,6 +109,11 @@ export interface StorageAdapter extends StorageReader {
     work: (transaction: StorageTransaction) => Promise<Result>,
   ): Promise<Result>
   /**
+   * Optional. Told when the service begins to close, while requests are still in progress: what makes them
+   * wait inside the adapter should give up. MUST NOT throw.
+   */
+  beforeClose?(): void
+  /**
    * Ends waiting transactions and releases what the adapter itself opened. Every later call MUST reject
    * with an `unavailable` StorageError; a second close does no harm.
    */

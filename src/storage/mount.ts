@@ -56,6 +56,9 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       const brief = options.brief && distinct.length === 1
       return mountTransaction({ homeOf, parties, options: { ...options, brief } }, work)
     },
+    beforeClose: () => {
+      for (const adapter of distinct) adapter.beforeClose?.()
+    },
     close: async () => {
       closed = true
       const results = await Promise.allSettled(distinct.map(async (adapter) => adapter.close()))

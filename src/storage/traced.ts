@@ -72,6 +72,7 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
         (thrown) => trace.undone && thrown === failure,
       )
     },
+    ...(adapter.beforeClose !== undefined && { beforeClose: () => adapter.beforeClose?.() }),
     close: () => adapter.close(),
   }
 }

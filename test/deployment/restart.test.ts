@@ -60,16 +60,20 @@ describe('a service that ends while builds run or wait', () => {
     await second.ask.once(job.releaseId, 'built')
   })
 
-  test('ends a request that waits for its build with its build', async () => {
+  test('answers a request that waits for its build with 503, and gives the build back', async () => {
+    const storage = reopen()
     const builder = gatedBuilder()
-    const { service, ask, client } = await stage({ builder })
-    const waiting = ask.build()
-    const { finish } = await builder.next()
+    const { service, client } = await stage({ storage: storage(), builder })
+    const waiting = client.post('/svc-deploy/release', { solutionId: 'northwind' })
+    const { signal, job } = await builder.next()
     const closed = service.close()
     expect((await client.get('/svc-deploy/metadata')).status).toBe(503)
-    finish()
-    expect(await waiting).toMatchObject({ status: 'built' })
+    const { status, headers } = await waiting
+    expect([status, headers.get('Retry-After')]).toEqual([503, '1'])
+    expect(signal.aborted).toBe(true)
     await closed
+    const second = await stage({ storage: storage() })
+    await second.ask.once(job.releaseId, 'built')
   })
 })
 
