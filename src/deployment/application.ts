@@ -131,8 +131,11 @@ function insertion(
   }
   const isKnown = error('known-solution', {
     field: 'solutionId',
-    check: ({ solutionId }: { readonly solutionId?: unknown }) =>
-      solutions.has(String(solutionId)) ? undefined : 'There is no such solution.',
+    // One that is missing is told by the field itself.
+    check: ({ solutionId }: { readonly solutionId?: string | null }) =>
+      (solutionId ?? null) === null || solutions.has(String(solutionId))
+        ? undefined
+        : 'There is no such solution.',
   })
   return {
     validations: [isKnown],

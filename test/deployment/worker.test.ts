@@ -71,6 +71,7 @@ describe.each(storages)('workers, $name', (on) => {
       [1, 0],
       [1, 0],
     ])
-    expect(news).toEqual([])
+    const types = news.map(({ type }) => type)
+    expect(types).toEqual(['started', 'started', 'ended', 'ended'])
   })
 })
