@@ -7,6 +7,7 @@ import type { StorageAdapter } from '../storage/adapter.ts'
 import { deploymentApplication } from './application.ts'
 import type { BuildNews } from './build-log.ts'
 import { openBuilds } from './builds.ts'
+import { openCrew } from './crew.ts'
 import { deploymentStorage } from './deployment-storage.ts'
 import { completeDeployment, type CompleteDeployment, type DeploymentOptions } from './options.ts'
 import type { QueueWorker } from './queue.ts'
@@ -15,7 +16,6 @@ import { releaseStore } from './release-store.ts'
 import { runBuild, type BuildParts } from './run-build.ts'
 import { takeSnapshot } from './snapshot.ts'
 import { storageQueue } from './storage-queue.ts'
-import { startWorker } from './worker.ts'
 
 /** Deployment, ready to be published with a service. */
 export interface Deployment<Brand extends string = 'svc'> {
@@ -46,7 +46,7 @@ export function createDeployment<const Brand extends string = 'svc'>(
   given: DeploymentOptions<Brand>,
 ): Deployment<Brand> {
   const options = completeDeployment(given)
-  const { storage, lease, now } = options
+  const { storage } = options
   for (const solution of options.solutions) checkApplications(solution.applications)
   const name = `${options.brand}-deploy` as `${Brand}-deploy`
   const listeners = new Set([harmless(options.watch)])
@@ -80,36 +80,8 @@ export function createDeployment<const Brand extends string = 'svc'>(
     return ended
   }
   const builds = openBuilds({ ...options, store, queue, build, tell })
-  const workers = new Set<QueueWorker>()
-
-  const work: Deployment['work'] = ({ concurrency = 1 } = {}) => {
-    const worker = startWorker(
-      {
-        store,
-        queue,
-        serial: options.serial,
-        lease,
-        mostLost: options.attempts,
-        now,
-        tell,
-        build: async (claimed, closing) => {
-          try {
-            await build(claimed, closing)
-          } catch (error) {
-            tell({ type: 'unreachable', error })
-          }
-        },
-      },
-      concurrency,
-    )
-    workers.add(worker)
-    return {
-      stop: async () => {
-        await worker.stop()
-        workers.delete(worker)
-      },
-    }
-  }
+  const { serial, lease, attempts: mostLost, now } = options
+  const crew = openCrew({ store, queue, build, serial, lease, mostLost, now, tell })
 
   return {
     applications: { [name]: deploymentApplication({ ...options, solutions }) } as Readonly<
@@ -124,13 +96,13 @@ export function createDeployment<const Brand extends string = 'svc'>(
       enqueue: (row) => builds.enqueue(row),
       opened: (collections) => {
         data = snapshotCollections(options, collections)
-        if (options.workers > 0) work({ concurrency: options.workers })
+        if (options.workers > 0) crew.work(options.workers)
       },
       closing: async () => {
-        await Promise.all([builds.close(), ...[...workers].map((worker) => worker.stop())])
+        await Promise.all([builds.close(), crew.stop()])
       },
     }),
-    work,
+    work: ({ concurrency = 1 } = {}) => crew.work(concurrency),
     watch: (listener) => {
       const listen = harmless(listener)
       listeners.add(listen)
