@@ -14,6 +14,26 @@ export function isThenable<Value>(value: MaybePromise<Value>): value is Promise<
   )
 }
 
+/**
+ * The result of work, unless that takes longer than some milliseconds: `late` is called then, and rejects.
+ * What the work does afterwards is nobody's.
+ */
+export async function inTime<Result>(
+  work: Promise<Result>,
+  milliseconds: number,
+  late: (reject: (reason: Error) => void) => void,
+): Promise<Result> {
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const over = new Promise<never>((_, reject) => {
+    timer = setTimeout(late, milliseconds, reject)
+  })
+  try {
+    return await Promise.race([work, over])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 /** Goes on with a value: now, or when it has come. */
 export function whenDone<Value, Result>(
   value: MaybePromise<Value>,

@@ -1,7 +1,7 @@
 import type { Principal } from './definition/principal.ts'
 import type { ServiceError } from './errors.ts'
 import type { ServiceReply, ServiceRequest } from './event/request.ts'
-import { isThenable } from './maybe-promise.ts'
+import { harmless } from './observation.ts'
 import { originForm, splitTarget } from './protocol/path.ts'
 import { stages, type RequestTrace } from './tracing.ts'
 
@@ -31,16 +31,17 @@ export interface WatchParts {
  * does, a request costs nothing more.
  */
 export function watched(answer: Answer, { log, hideCredentials }: WatchParts): Answer {
+  const write = log && harmless(log)
   return (request) => {
     const isTraced = stages.request.isWatched
-    if (!isTraced && log === undefined) return answer(request)
+    if (!isTraced && write === undefined) return answer(request)
     const began = performance.now()
     const trace = traceOf(request, hideCredentials)
     const work = async (): Promise<ServiceReply> => {
       const reply = await answer(request, witnessOf(trace))
       trace.status = reply.status
       trace.milliseconds = performance.now() - began
-      write(log, trace)
+      write?.({ ...trace })
       return reply
     }
     return isTraced ? stages.request.run(trace, work) : work()
@@ -84,11 +85,4 @@ function witnessOf(trace: RequestTrace): Witness {
       trace.code = code
     },
   }
-}
-
-function write(log: ((entry: RequestTrace) => unknown) | undefined, trace: RequestTrace): void {
-  try {
-    const written = log?.({ ...trace })
-    if (isThenable(written)) Promise.resolve(written).catch(() => undefined)
-  } catch {}
 }

@@ -1,6 +1,7 @@
-import { createHash, randomUUID } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
+import { sha256Of } from '../deployment/package/sha256.ts'
 import { Refusal } from './refusal.ts'
 import { messageOf, printable } from './text.ts'
 
@@ -38,6 +39,6 @@ export async function saveFile(path: string, bytes: Uint8Array): Promise<SavedFi
     await rm(fresh, { force: true })
     throw new Refusal(`${printable(path)} could not be written: ${messageOf(error)}`)
   }
-  const sha256 = createHash('sha256').update(bytes).digest('hex')
+  const sha256 = sha256Of(bytes)
   return { file: path, bytes: bytes.length, sha256 }
 }

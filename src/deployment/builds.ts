@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import { ServiceError, unavailable } from '../errors.ts'
 import type { Row } from '../event/query.ts'
+import { inTime } from '../maybe-promise.ts'
 import type { BuildNews } from './build-log.ts'
 import type { BuildQueue } from './queue.ts'
 import type { Release } from './release.ts'
@@ -73,7 +74,9 @@ export function openBuilds(parts: BuildsParts): Builds {
       const work = ended(release)
       running.add(work)
       work.catch(() => undefined).finally(() => running.delete(work))
-      return inTime(work, until)
+      return inTime(work, until - performance.now(), (reject) => {
+        reject(stillBuilding())
+      })
     },
     close: async () => {
       closing.abort()
@@ -94,20 +97,6 @@ export function openBuilds(parts: BuildsParts): Builds {
     } catch (error) {
       parts.tell({ type: 'unannounced', releaseId, error })
     }
-  }
-}
-
-async function inTime<Result>(work: Promise<Result>, until: number): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      reject(stillBuilding())
-    }, until - performance.now())
-  })
-  try {
-    return await Promise.race([work, late])
-  } finally {
-    clearTimeout(timer)
   }
 }
 

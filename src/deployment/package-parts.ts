@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { equal } from '../event/query.ts'
 import type { StorageReader } from '../storage/adapter.ts'
 import { deploymentCollections } from './collections.ts'
+import { sha256Of } from './package/sha256.ts'
 
 /** A package as it is kept. */
 export interface StoredPackage {
@@ -33,8 +33,7 @@ export function* partsOf(bytes: Uint8Array): Generator<PackagePart, void> {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let part = 0; part === 0 || part * partLength < whole.byteLength; part++) {
     const cut = whole.subarray(part * partLength, (part + 1) * partLength)
-    const sha256 = createHash('sha256').update(cut).digest('hex')
-    yield { part, file: cut.toString('base64'), bytes: cut.byteLength, sha256 }
+    yield { part, file: cut.toString('base64'), bytes: cut.byteLength, sha256: sha256Of(cut) }
   }
 }
 

@@ -1,4 +1,4 @@
-import { isThenable, type MaybePromise } from '../maybe-promise.ts'
+import { inTime, isThenable, type MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal, isServiceError } from '../errors.ts'
 import type { RejectedOutcome } from '../event/outcome.ts'
@@ -42,7 +42,7 @@ export async function callHost<Result>(runtime: Runtime, call: HostCall<Result>)
     const result = call.run()
     if (!isThenable(result)) return result
     call.onWait()
-    return await inTime(runtime, call, Promise.resolve(result))
+    return await settledInTime(runtime, call, Promise.resolve(result))
   } catch (error) {
     if (error instanceof Refusal || error instanceof Undo) throw error
     if (isServiceError(error) || isStorageError(error)) throw error
@@ -51,29 +51,14 @@ export async function callHost<Result>(runtime: Runtime, call: HostCall<Result>)
   }
 }
 
-async function inTime<Result>(
-  runtime: Runtime,
-  call: HostCall<Result>,
+function settledInTime<Result>(
+  { report, handlerTimeout: milliseconds }: Runtime,
+  { place, name, abort }: HostCall<Result>,
   result: Promise<Result>,
 ): Promise<Result> {
-  let timer: ReturnType<typeof setTimeout> | undefined
-  const late = new Promise<never>((_, reject) => {
-    timer = setTimeout(() => {
-      const { place, name } = call
-      runtime.report({
-        type: 'handler-timed-out',
-        place,
-        name,
-        milliseconds: runtime.handlerTimeout,
-      })
-      reject(internal(new Error(`${name} did not settle in time`)))
-      call.abort()
-    }, runtime.handlerTimeout)
+  return inTime(result, milliseconds, (reject) => {
+    report({ type: 'handler-timed-out', place, name, milliseconds })
+    reject(internal(new Error(`${name} did not settle in time`)))
+    abort()
   })
-  try {
-    return await Promise.race([result, late])
-  } finally {
-    clearTimeout(timer)
-    result.catch(() => undefined)
-  }
 }

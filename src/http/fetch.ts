@@ -140,7 +140,9 @@ function toResponse({ status, headers, body }: ServiceReply): Response {
       status,
       headers: { ...headers, 'Content-Length': String(length) },
     })
-  if (isLarge(body)) return whole(streamOf(body), byteLength(body))
+  if (isLarge(body)) {
+    return whole(streamOf(body), ascii.test(body) ? body.length : byteLength(body))
+  }
   // As a text where its length is that of its bytes: hosts write it without another copy.
   if (ascii.test(body)) return whole(body, body.length)
   const bytes = utf8.encode(body)

@@ -32,6 +32,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'deployment/install/changes',
     'deployment/install/install-package',
     'deployment/install/rollback',
+    'deployment/package/sha256',
     'deployment/queue',
     'security/keys/key-store',
     'security/users/user-store',

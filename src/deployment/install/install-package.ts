@@ -3,6 +3,7 @@ import { publishCollection } from '../../definition/published.ts'
 import type { StorageAdapter } from '../../storage/adapter.ts'
 import { encodeManifest, manifestPath } from '../package/manifest.ts'
 import { readPackage, type ReadOptions, type VerifiedPackage } from '../package/read-package.ts'
+import { sha256Of } from '../package/sha256.ts'
 import { changesBetween, type Change } from './changes.ts'
 import { openDisk, type Disk } from './disk.ts'
 import {
@@ -13,7 +14,7 @@ import {
   type InstalledState,
 } from './installed-state.ts'
 import { whileLocked } from './lock.ts'
-import { placeRelease, readRelease, removeOthers, sha256Of } from './release-folder.ts'
+import { placeRelease, readRelease, removeOthers } from './release-folder.ts'
 
 /** Where a package is installed, and how. */
 export interface InstallOptions extends ReadOptions {

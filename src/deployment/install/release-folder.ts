@@ -1,7 +1,7 @@
-import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
+import { sha256Of } from '../package/sha256.ts'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { applicationsOf } from '../package/definition-data.ts'
 import {
@@ -101,11 +101,6 @@ export async function verifyRelease(
     if (bytes === undefined || sha256Of(bytes) !== sha256) throw damaged(release, path)
   }
   return unpacked
-}
-
-/** In hexadecimal digits. */
-export function sha256Of(bytes: Uint8Array): string {
-  return createHash('sha256').update(bytes).digest('hex')
 }
 
 async function unpack(

@@ -1,4 +1,3 @@
-import { createHash } from 'node:crypto'
 import { isDeepStrictEqual } from 'node:util'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { applicationsOf } from './definition-data.ts'
@@ -12,6 +11,7 @@ import {
   type ManifestFile,
 } from './manifest.ts'
 import { PackageError } from './package-error.ts'
+import { sha256Of } from './sha256.ts'
 import { manifestVerifier, type TrustedKey, type VerifyManifest } from './signature.ts'
 import { openZip, type ZipEntry } from './unzip.ts'
 import { collectionNames, defaultLimit } from './write-package.ts'
@@ -91,7 +91,7 @@ function checkFile({ path, bytes, sha256 }: ManifestFile, entry: ZipEntry): Uint
     throw new PackageError(path, `has ${entry.size} bytes; the manifest says ${bytes}`)
   }
   const unpacked = entry.unpack()
-  if (createHash('sha256').update(unpacked).digest('hex') !== sha256) {
+  if (sha256Of(unpacked) !== sha256) {
     throw new PackageError(path, 'has another checksum than the manifest says')
   }
   return unpacked
