@@ -1,9 +1,10 @@
 import { run, StepFailure } from './command.ts'
 import { checkCore } from './core.ts'
 import { checkPack, packedPath } from './pack.ts'
+import { checkShape } from './shape.ts'
 import { checkTypeBudget } from './type-budget.ts'
 
-/** A step says in a few words what it found, throws a StepFailure, or just returns. */
+/** A step returns a note on what it found, or throws a StepFailure. */
 type Step = () => Promise<string | undefined>
 
 /** In the order in which they run. A step from `core` on looks at what `build` has built. */
@@ -14,6 +15,7 @@ const steps: Readonly<Record<string, Step>> = {
   format: command('prettier', '--check', '.', '--log-level', 'warn'),
   architecture: command('vitest', 'run', 'test/project'),
   unused: command('knip', '--no-progress'),
+  shape: checkShape,
   build: command('npm', 'run', 'build'),
   core: checkCore,
   publint: withPackage('publint', 'run', '--strict'),
@@ -62,12 +64,17 @@ function indented(text: string): string {
   return shown.map((line) => `      ${line}`).join('\n')
 }
 
+function noteText(note: string | undefined): string {
+  if (note === undefined) return ''
+  return note.includes('\n') ? `\n${indented(note)}` : `  ${note}`
+}
+
 /** Runs a step, prints one line about it, and tells whether it passed. */
 async function passes(name: string, step: Step): Promise<boolean> {
   const start = performance.now()
   try {
     const note = await step()
-    console.log(`ok    ${name.padEnd(13)}${seconds(start)}${note === undefined ? '' : `  ${note}`}`)
+    console.log(`ok    ${name.padEnd(13)}${seconds(start)}${noteText(note)}`)
     return true
   } catch (error) {
     console.log(`FAIL  ${name.padEnd(13)}${seconds(start)}`)

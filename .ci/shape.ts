@@ -1,0 +1,98 @@
+import { readFileSync } from 'node:fs'
+import { publicNames } from '../test/project/surface.ts'
+import { filesBelow, neighboursOf } from '../test/project/tree.ts'
+import { StepFailure } from './command.ts'
+import { root } from './entries.ts'
+
+/** Expressions that readers have to translate, and what to write instead. */
+const oddWords: readonly (readonly [RegExp, string])[] = [
+  [/\b(?:is|are|was|were|be|been) told\b|\btold\b|\btells?\b/i, 'notifies, reports, returns'],
+  [/\b(?:who|whoever) asks\b|\basks back\b|\b(?:is|are|was) asked\b/i, 'the client, the caller'],
+  [/\b(?:whoever|somebody|nobody|everybody)\b/i, 'the caller, a user, no one'],
+  [/refus(?:e|al|ing)/i, 'reject, respond with, throw'],
+  [/\bheld back\b/i, 'pending confirmation'],
+  [/\bthe host'?s?\b|\bhost code\b|\bhost's\b|\bof a host\b/i, 'your application'],
+  [/\bmaker'?s?\b|\bbrand word\b/i, 'factory, brand prefix'],
+  [/\bin so many words\b/i, 'explicitly'],
+  [/\bfor ever\b|\bforever\b|\blet go\b|\bdead keys?\b/i, 'immutable, released, inactive'],
+  [/\bis no (?:field|header|key|error|text|part)\b|\bno header's\b/i, 'is not a'],
+  [/\bof the library's own\b/i, 'built-in'],
+  [/\bat the door\b/i, 'during authentication'],
+  [/\blook-?ups?\b(?! table)|\blooked up\b/i, 'resolves, reads, finds'],
+  [/\b(?:put|puts) \w+(?: \w+)? in its place\b/i, 'replace'],
+  [/\ba text\b|\btexts of\b|\bis text that\b/i, 'a string'],
+  [/\bburial\b|\bhouse\b|\bverdict\b|\bcrew\b|\bsightings?\b|\bwitness\b/i, 'see the glossary'],
+  [/(?:[a-z]Verdict|[a-z]Crew|[a-z]House|Sightings|[a-z]Refusal|[a-z]Parts)\b/, 'see the glossary'],
+  [
+    /\bmost(?:Bytes|Shared|Held|Kept)\b|\blongest[A-Z]\w*|\bfewest\w*|\bmaximum[A-Z]\w*/,
+    'maxX, minX',
+  ],
+  [/\bD\d\d?a?\b(?!-)|\bsections? \d/, 'a link to a heading of docs/contract.md'],
+]
+
+interface Finding {
+  readonly place: string
+  readonly text: string
+  readonly write: string
+}
+
+/** Prints the shape of the code: sizes, importers, exported names and odd words. */
+export function checkShape(): Promise<string> {
+  const files = filesBelow('src', '.ts')
+  const sizes = files.map((path) => ({ path, lines: linesOf(path).length }))
+  const sorted = sizes.map(({ lines }) => lines).sort((a, b) => a - b)
+  const importers = new Map<string, number>()
+  for (const path of files)
+    for (const to of new Set(neighboursOf(path))) importers.set(to, (importers.get(to) ?? 0) + 1)
+  const small = (limit: number) =>
+    sizes.filter(({ path, lines }) => lines < limit && importers.get(path) === 1)
+  const names = publicNames()
+  const entries = [...new Set(names.map(({ entry }) => entry))]
+  const words = oddWordsIn([...files, ...filesBelow('docs', '.md'), 'README.md'])
+  const report = [
+    `src: ${files.length} files, ${sorted.reduce((sum, lines) => sum + lines, 0)} lines`,
+    `lines of a file: median ${quantile(sorted, 0.5)}, 90 % ${quantile(sorted, 0.9)}, most ${sorted.at(-1) ?? 0}`,
+    `files with a single importer: ${small(70).length} under 70 lines, ${small(40).length} under 40`,
+    ...small(40).map(({ path, lines }) => `  ${path} (${lines})`),
+    'exported names:',
+    ...entries.map((entry) => `  ${entry} ${names.filter((name) => name.entry === entry).length}`),
+    `odd words: ${words.length}`,
+    ...countedByRoom(words),
+    ...(process.env['SHAPE_WORDS'] === undefined
+      ? []
+      : words.map(({ place, text, write }) => `  ${place}: ${text.trim()}  (${write})`)),
+  ].join('\n')
+  const tooLong = sizes.filter(({ lines }) => lines > 300)
+  if (tooLong.length === 0) return Promise.resolve(report)
+  const list = tooLong.map(({ path, lines }) => `${path} has ${lines} lines`).join('\n')
+  return Promise.reject(new StepFailure(`${report}\nover 300 lines:\n${list}`))
+}
+
+function oddWordsIn(paths: readonly string[]): readonly Finding[] {
+  return paths.flatMap((path) =>
+    linesOf(path).flatMap((text, index) =>
+      oddWords
+        .filter(([pattern]) => pattern.test(text))
+        .map(([, write]) => ({ place: `${path}:${index + 1}`, text, write })),
+    ),
+  )
+}
+
+function countedByRoom(words: readonly Finding[]): readonly string[] {
+  const counts = new Map<string, number>()
+  for (const { place } of words) {
+    const room = place.split(':')[0]?.split('/').slice(0, 2).join('/') ?? place
+    counts.set(room, (counts.get(room) ?? 0) + 1)
+  }
+  return [...counts].sort(([, a], [, b]) => b - a).map(([room, count]) => `  ${room} ${count}`)
+}
+
+function quantile(sorted: readonly number[], share: number): number {
+  return sorted[Math.min(sorted.length - 1, Math.floor(sorted.length * share))] ?? 0
+}
+
+function linesOf(path: string): readonly string[] {
+  return readFileSync(root + path, 'utf8')
+    .trimEnd()
+    .split('\n')
+}
