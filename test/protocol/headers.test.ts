@@ -38,6 +38,7 @@ test.each([
   ['"a"', ['a']],
   ['"a","b"', ['a', 'b']],
   [' "a" ,, "b" ,', ['a', 'b']],
+  ['   "a" \t ,\t\t"b"\t', ['a', 'b']],
   ['"a,b"', ['a,b']],
   ['"a", "a"', ['a']],
   ['""', ['']],
@@ -77,6 +78,12 @@ test.each([
   ['*/*, application/json;q=0.0', false],
   ['application/*;q=0, application/json', true],
   ['*/json', true],
+  ['text/html x', true],
+  ['x text/html', true],
+  ['application/json;q= 0', false],
+  ['application/json;q =0', false],
+  ['application/json; a=b; q=0.0', false],
+  ['application/json;xq=0', true],
   [';;', true],
 ])('Accept: %s admits JSON: %s', (header, is) => expect(acceptsJson(header)).toBe(is))
 
@@ -89,7 +96,16 @@ test.each([
   ['application/problem+json', false],
   [undefined, false],
   [`application/json;${'x'.repeat(2000)}`, false],
+  ['application/json; charset=xutf-8', false],
+  ['application/json; charset=utf-8x', false],
+  ['application/json; charset="utf-8', false],
 ])('Content-Type: %s is JSON in UTF-8: %s', (header, is) => expect(isJson(header)).toBe(is))
+
+test('a Content-Type header of 1024 characters is read, a longer one is not', () => {
+  const padded = (length: number) => 'application/json'.padEnd(length)
+  expect(isJson(padded(1024))).toBe(true)
+  expect(isJson(padded(1025))).toBe(false)
+})
 
 test.each([
   [undefined, true],

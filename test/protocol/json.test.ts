@@ -79,6 +79,23 @@ test('a depth of 32 is the limit', () => {
   expect(() => decodeBody(bytes(']'.repeat(1_000_000)))).toThrow('JSON')
 })
 
+test('the depth of a body is that of its deepest value, not the number of its objects', () => {
+  const siblings = (one: string) => bytes(`{"a":[${Array(40).fill(one).join()}]}`)
+  expect(decodeBody(siblings('{}'))).toEqual({ a: Array(40).fill({}) })
+  expect(decodeBody(siblings('[]'))).toEqual({ a: Array(40).fill([]) })
+  expect(decodeBody(siblings('{"b":[1]}'))).toEqual({ a: Array(40).fill({ b: [1] }) })
+})
+
+test('the message for invalid JSON has the position where the parser reports one', () => {
+  expect(() => decodeBody(bytes('{"a":1,}'))).toThrow(
+    'The request body is not valid JSON (at position 7).',
+  )
+  expect(() => decodeBody(bytes('{"a":"\t"}'))).toThrow(
+    'The request body is not valid JSON (at position 6).',
+  )
+  expect(() => decodeBody(bytes('{"a":'))).toThrow(/^The request body is not valid JSON\.$/)
+})
+
 test('a message never quotes the body', () => {
   for (const text of ['{"a":s3cret}', 's3cret', '{"s3cret":1,"s3cret":2}', '"s3cret"']) {
     expect(() => decodeBody(bytes(text))).toThrow(/^(?!.*s3cret)/)

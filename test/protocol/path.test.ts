@@ -2,7 +2,13 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isServiceError } from '../../src/index.ts'
 import { decodeKey, encodeKey, unaddressable } from '../../src/protocol/key.ts'
-import { decodePath, encodePath, originForm, splitTarget } from '../../src/protocol/path.ts'
+import {
+  applicationOf,
+  decodePath,
+  encodePath,
+  originForm,
+  splitTarget,
+} from '../../src/protocol/path.ts'
 import { decodeFormPercent, decodePercent } from '../../src/protocol/percent.ts'
 
 const text = fc.string({ unit: 'binary' })
@@ -34,14 +40,24 @@ test('decoding an encoded text is the identity', () => {
   )
 })
 
+const latin1 = (one: string) => Buffer.from(one).toString('latin1')
+
 test('raw UTF-8 bytes, as Node hands them on, decode like encoded ones', () => {
   fc.assert(
-    fc.property(
-      text.filter((one) => !one.includes('%')),
-      (one) => {
-        expect(decodePercent(Buffer.from(one).toString('latin1'))).toBe(one)
-      },
-    ),
+    fc.property(text, (one) => {
+      expect(decodePercent(latin1(one.replaceAll('%', '%25')))).toBe(one)
+    }),
+  )
+})
+
+test('raw bytes and escapes in one text decode together', () => {
+  fc.assert(
+    fc.property(fc.array(fc.tuple(text, fc.boolean())), (parts) => {
+      const mixed = parts.map(([one, raw]) =>
+        raw ? latin1(one.replaceAll('%', '%25')) : encodeURIComponent(one),
+      )
+      expect(decodePercent(mixed.join(''))).toBe(parts.map(([one]) => one).join(''))
+    }),
   )
 })
 
@@ -70,6 +86,13 @@ test.each([
   '%F5%80%80%80',
   '%e2%82',
   'é%C3',
+  'é%41',
+  'Ã©%zz',
+  'Ã©%4',
+  '\u0100',
+  '\u0100%41',
+  '\u010041',
+  '\u{1F600}%41',
 ])('the text %s does not decode', (one) => {
   expect(decodePercent(one)).toBeUndefined()
 })
@@ -78,6 +101,10 @@ test.each([
   ['%2541', '%41'],
   ['%00', '\0'],
   ['a+b', 'a+b'],
+  ['Ã©%41', 'éA'],
+  ['%41Ã©%c3%A9Z', 'AééZ'],
+  ['\x7f', '\x7f'],
+  ['~%7E', '~~'],
   ['%EF%BB%BFa', '\ufeffa'],
   ['', ''],
 ])('the text %s decodes once', (given, decoded) => expect(decodePercent(given)).toBe(decoded))
@@ -139,6 +166,19 @@ test.each([
   ['/rest/v1/a/b/%zz', 'MALFORMED_TARGET'],
 ])('the path %s: %s', (path, code) => expect(codeOf(() => decodePath(path))).toBe(code))
 
+test.each([
+  ['/rest/v1/desk/x', 'desk'],
+  ['/rest/v1/desk', 'desk'],
+  ['/rest/v1/a%20b/x/y/z', 'a b'],
+  ['/rest/v1/%zz/x', undefined],
+  ['/rest/v1/', ''],
+  ['/else/v1/desk/x', undefined],
+  ['/rest/v2/desk/x', undefined],
+  ['desk', undefined],
+])('the application of the path %s is %s', (path, application) =>
+  expect(applicationOf(path)).toBe(application),
+)
+
 test('a target is cut at its first question mark', () => {
   expect(splitTarget('/a?b?c')).toEqual({ path: '/a', query: 'b?c' })
   expect(splitTarget('/a')).toEqual({ path: '/a', query: '' })
@@ -150,7 +190,10 @@ test.each([
   ['HTTPS://user@host:1/a?b', '/a?b'],
   ['http://host', '/'],
   ['http://host?b', '/?b'],
+  ['http://h/rest/v1/a/b?x=/', '/rest/v1/a/b?x=/'],
+  ['http://h?x=/', '/?x=/'],
   ['*', '*'],
+  ['*/', '*/'],
   ['ftp://host/a', 'ftp://host/a'],
 ])('the origin form of %s is %s', (target, origin) => expect(originForm(target)).toBe(origin))
 
@@ -176,14 +219,14 @@ test.each([
 ])('%s is no key of %i parts', (raw, parts) => expect(decodeKey(raw, parts)).toBeUndefined())
 
 test.each([
-  ['', 1, true],
-  ['', 2, true],
-  ['.', 1, true],
-  ['..', 1, true],
-  ['...', 1, false],
-  ['.', 2, false],
-  ['a,b', 1, false],
-  ['a,b', 2, true],
-])('whether "%s" among %i parts can not be addressed: %s', (part, parts, is) =>
-  expect(unaddressable(part, parts) !== undefined).toBe(is),
+  ['', 1, 'must not be empty'],
+  ['', 2, 'must not be empty'],
+  ['.', 1, 'must not be a dot segment'],
+  ['..', 1, 'must not be a dot segment'],
+  ['...', 1, undefined],
+  ['.', 2, undefined],
+  ['a,b', 1, undefined],
+  ['a,b', 2, 'must not contain a comma'],
+])('why "%s" among %i parts can not be addressed: %s', (part, parts, reason) =>
+  expect(unaddressable(part, parts)).toBe(reason),
 )

@@ -105,6 +105,13 @@ test('only lists may be repeated', () => {
   }
 })
 
+test('a parameter without a name is rejected as such', () => {
+  for (const raw of ['=1', '=', 'a=1&=2', '=&a=1']) {
+    expect(() => decodeQuery(raw)).toThrow('The query has a parameter without a name.')
+  }
+  expect(decodeQuery('&a=1&').conditions).toEqual(new Map([['a', '1']]))
+})
+
 test('100 parameters are accepted, and 101 are not', () => {
   const raw = (count: number) => Array.from({ length: count }, (_, index) => `a${index}`).join('&')
   expect(decodeQuery(raw(100)).conditions.size).toBe(100)
