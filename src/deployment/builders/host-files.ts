@@ -2,6 +2,7 @@ import { constants } from 'node:fs'
 import { lstat, open, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { BuildJob, PackageFile } from '../builder.ts'
+import { quotedName } from '../package/package-error.ts'
 import { pathMistake } from '../package/package-path.ts'
 import { defaultLimit } from '../package/write-package.ts'
 import { BuildError } from './build-error.ts'
@@ -89,6 +90,5 @@ async function readFile(source: string): Promise<Uint8Array> {
 }
 
 function fault(path: string, problem: string, cause?: unknown): BuildError {
-  const name = JSON.stringify(path.length > 200 ? `${path.slice(0, 199)}…` : path).slice(1, -1)
-  return new BuildError(`The file ${name} of the build ${problem}.`, { cause })
+  return new BuildError(`The file ${quotedName(path, 200)} of the build ${problem}.`, { cause })
 }

@@ -7,14 +7,24 @@ export class PackageError extends Error {
   readonly file: string | null
 
   constructor(file: string | null, problem: string, options?: ErrorOptions) {
-    super(file === null ? `The package ${problem}.` : `${quote(file)} ${problem}.`, options)
+    super(
+      file === null ? `The package ${problem}.` : `${quotedName(file, 80)} ${problem}.`,
+      options,
+    )
     this.name = 'PackageError'
     this.file = file
   }
 }
 
-// A name in a foreign package may be anything: it is cut, and its control characters are spelled out.
-function quote(name: string): string {
-  const short = name.length > 80 ? `${name.slice(0, 79)}…` : name
-  return JSON.stringify(short).slice(1, -1)
+/** Returns a file name for a message: at most `length` characters, control characters as escapes. */
+export function quotedName(name: string, length: number): string {
+  const short = name.length > length ? `${name.slice(0, length - 1)}…` : name
+  // JSON leaves U+007F to U+009F as they are, and terminals obey some of them.
+  return JSON.stringify(short)
+    .slice(1, -1)
+    .replace(/\p{Cc}/gu, escaped)
+}
+
+function escaped(character: string): string {
+  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

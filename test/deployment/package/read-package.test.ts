@@ -5,6 +5,7 @@ import { readPackage } from '../../../src/deployment/package/read-package.ts'
 import { writePackage } from '../../../src/deployment/package/write-package.ts'
 import { bytesOf, changeManifest, filesOf, forge, reseal, sha256, tampered } from './archives.ts'
 import { applications, jobOf } from './release.ts'
+import { wrongPaths } from './wrong-paths.ts'
 
 let archive: Uint8Array
 
@@ -74,23 +75,19 @@ test('bytes that lie within others are read as well', () => {
   expect(readPackage(shared.subarray(7, 7 + archive.length)).files.size).toBe(4)
 })
 
-const wrongNames = [
-  '/etc/passwd',
-  '../x',
-  'files/../../x',
-  'a\\b',
-  'C:x',
-  'a\nb',
-  'a\0b',
-  'x'.repeat(201),
-  '',
-  'files/',
-  'files//x',
-]
-
-test.each(wrongNames)('a file called %j is refused', (path) => {
-  const [file] = refusal(tampered(archive, (files) => files.set(path, bytesOf('x'))))
+// The manifest lists the file, so that nothing but the check of the path rejects it.
+test.each(wrongPaths)('a file called %j is rejected: it %s', (path, reason) => {
+  const bytes = bytesOf('x')
+  const listing = tampered(archive, (files) => {
+    files.set(path, bytes)
+    changeManifest(files, (manifest) => ({
+      ...manifest,
+      files: [...manifest.files, { path, bytes: bytes.length, sha256: sha256(bytes) }],
+    }))
+  })
+  const [file, message] = refusal(listing)
   expect(file).toBe(path)
+  expect(message).toContain(` ${reason}.`)
 })
 
 test('two files of one name are refused', () => {
@@ -203,7 +200,23 @@ test('unpacking stops at the first byte too many', () => {
   expect(refusal(liar)[1]).toContain('does not have the 10 bytes')
 })
 
-test('packed bytes that are broken, cut or followed by others are refused', () => {
+test('a file that unpacks to more than it promises is rejected, however short the promise is', () => {
+  // 6 is also the length of the word that stands for "longer" in the code.
+  const liar = forge([
+    {
+      path: 'manifest.json',
+      bytes: new Uint8Array(),
+      size: 6,
+      packed: deflateRawSync(bytesOf('x'.repeat(7))),
+    },
+  ])
+  expect(refusal(liar)).toEqual([
+    'manifest.json',
+    'manifest.json does not have the 6 bytes that the archive promises.',
+  ])
+})
+
+test('packed bytes that are broken, cut or followed by others can not be unpacked', () => {
   const bytes = bytesOf('{}')
   const whole = deflateRawSync(bytes)
   for (const packed of [
@@ -213,7 +226,7 @@ test('packed bytes that are broken, cut or followed by others are refused', () =
     Buffer.alloc(0),
   ]) {
     const forged = forge([{ path: 'manifest.json', bytes, packed }])
-    expect(refusal(forged)[1]).toMatch(/can not be unpacked|does not have/)
+    expect(refusal(forged)).toEqual(['manifest.json', 'manifest.json can not be unpacked.'])
   }
 })
 
@@ -253,6 +266,16 @@ test.each([
   ['an archive without files', () => forge([])],
 ])('%s is refused', (_name, make) => {
   refusal(make())
+})
+
+test('bytes that are not an archive of this form, and damaged ones, each have their own message', () => {
+  const form = 'The package is no archive of this form, or its end is missing.'
+  for (const bytes of [new Uint8Array(), bytesOf('x'.repeat(500)), archive.subarray(0, -1)]) {
+    expect(refusal(bytes)).toEqual([null, form])
+  }
+  const damaged = Buffer.from(archive)
+  damaged[40] = (damaged[40] as number) ^ 1
+  expect(refusal(damaged)).toEqual([null, 'The package was damaged: its checksum is wrong.'])
 })
 
 test('bytes between the files, the directory and the end are refused', () => {
