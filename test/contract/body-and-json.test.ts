@@ -129,6 +129,8 @@ describeContract('bodies', {}, (contract) => {
     for (const body of ['{"a":s3cret}', 's3cret', '{"s3cret":1,"s3cret":2}', '{"a":"s3cret']) {
       expect((await contract.post('/customers', body)).text).not.toContain('s3cret')
     }
+    const { body } = await contract.post('/customers', '{"a":1,}')
+    expect(body.message).toBe('The request body is not valid JSON (at position 7).')
   })
 
   test('B06 a leading BOM is accepted', async () => {

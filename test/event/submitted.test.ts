@@ -55,6 +55,42 @@ test('faults leave their values out, and the echo repeats what was sent', () => 
   expect(echo).toEqual({ name: 'too long', size: 'x', large: '5' })
 })
 
+test('the echo leaves out a json value of more than 1000 characters, and cuts a string there', () => {
+  const jsonOf = (length: number) => ['x'.repeat(length - 4)]
+  expect(JSON.stringify(jsonOf(1000))).toHaveLength(1000)
+  expect(checkSubmitted(things, { data: jsonOf(1000) }).echo).toEqual({ data: jsonOf(1000) })
+  expect(checkSubmitted(things, { data: jsonOf(1001) }).echo).toEqual({})
+  expect(checkSubmitted(things, { data: { a: 'x'.repeat(5000) }, large: 1 }).echo).toEqual({
+    large: 1,
+  })
+  const { echo } = checkSubmitted(things, { name: 'x'.repeat(1001) })
+  expect(echo).toEqual({ name: 'x'.repeat(1000) })
+})
+
+test('the echo has no broken Unicode', () => {
+  const { echo } = checkSubmitted(things, { name: 'a\ud800', data: ['\ud800'] })
+  expect(echo).toEqual({ name: 'a\ufffd', data: ['\ud800'] })
+})
+
+test('a field that is undefined counts as absent', () => {
+  const { values, faults, echo } = checkSubmitted(things, { name: undefined, size: 3 })
+  expect({ values, faults, echo }).toEqual({ values: { size: 3 }, faults: [], echo: { size: 3 } })
+})
+
+test('the key of the path may be repeated in a body, but not changed', () => {
+  const key = ['0a000000-0000-4000-8000-00000000000b']
+  expect(checkSubmitted(things, { id: key[0]?.toUpperCase() }, key).faults).toEqual([])
+  expect(
+    checkSubmitted(things, { id: '0a000000-0000-4000-8000-00000000000c' }, key).faults,
+  ).toEqual([
+    {
+      message: 'id is the key of the item and can not be changed.',
+      severity: 'error',
+      field: 'id',
+    },
+  ])
+})
+
 test('a new item is completed with defaults and generated values', () => {
   const now = () => new Date('2024-02-29T12:00:00.000Z')
   const item = completeItem(things, { name: 'a', size: null }, now)

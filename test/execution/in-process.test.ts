@@ -114,6 +114,15 @@ test('Change runs defaults and validations, and stores nothing', async () => {
   expect(await own.get(id)).toMatchObject({ size: 1, by: 'maria' })
 })
 
+test('a field that is undefined in an update is left alone, and null empties it', async () => {
+  const { orders: own, countries: lands } = open()
+  await lands.insert({ code: 'de' })
+  await own.insert({ country: 'de', mail: 'a@example.org', size: 1 })
+  const changes = { mail: undefined, size: 2 } as object
+  expect(await own.update(1, changes)).toMatchObject({ item: { mail: 'a@example.org', size: 2 } })
+  expect(await own.update(1, { mail: null })).toMatchObject({ item: { mail: null, size: 2 } })
+})
+
 test('a rule looks up another collection in the same transaction', async () => {
   const { orders: own, countries: lands } = open()
   expect(await own.insert({ country: 'de' })).toMatchObject({ rejected: true })

@@ -104,6 +104,29 @@ describeOnStorages('events inside events', (on) => {
     expect(stage.reports()).toMatchObject([{ type: 'handler-failed' }])
   })
 
+  for (const [depth, status] of [
+    [16, 200],
+    [17, 500],
+  ] as const) {
+    on(`events nested ${depth} deep answer ${status}`, async (open) => {
+      const stage = open({
+        tasks: tasks({
+          events: {
+            Insert: {
+              before: async ({ item, collection }) => {
+                const next = Number(item.id) + 1
+                if (next <= depth) await collection('tasks').insert({ id: next, title: 'deeper' })
+              },
+            },
+          },
+        }),
+      })
+      expect((await stage.ask('POST', '/tasks', task)).status).toBe(status)
+      expect(await stage.rows('tasks')).toHaveLength(status === 200 ? depth : 0)
+      expect(stage.reports()).toMatchObject(status === 200 ? [] : [{ type: 'handler-failed' }])
+    })
+  }
+
   on('a recursion of Filters without end answers 500', async (open) => {
     const { ask, reports } = open({
       tasks: tasks({

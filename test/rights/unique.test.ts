@@ -41,6 +41,11 @@ test.each([
     { message: 'A value that you can not see does not allow this.', severity: 'error' },
   ])
   expect((await insert(auditor, 2)).text).toContain('secret')
+  if (columns === 'name, hidden') {
+    expect((await insert(auditor, 2)).body.validations).toMatchObject([
+      { message: 'Another item of cards has this name, secret.', severity: 'error' },
+    ])
+  }
   await service.close()
   handle.close()
 })

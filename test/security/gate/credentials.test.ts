@@ -94,6 +94,17 @@ test('what find throws otherwise is no matter of HTTPS', async () => {
   await expect(ask({ secure: false })).rejects.toBe(failure)
 })
 
+test('another ServiceError of find stays itself over plain HTTP', async () => {
+  const failure = new ServiceError('UNAVAILABLE', 'Later.')
+  const find = () => {
+    throw failure
+  }
+  const { refusal, reports } = stage([tiny('one', { find })])
+  expect(await refusal({ secure: false })).toBe(failure)
+  expect(await refusal()).toBe(failure)
+  expect(reports()).toEqual([])
+})
+
 test.each([
   ['one', [tiny('A')], 'A'],
   ['each one once, in order', [tiny('B'), tiny('A'), tiny('C', { challenge: 'B' })], 'B, A'],

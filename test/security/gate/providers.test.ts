@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { anonymous, principal, type Refused } from '../../../src/index.ts'
+import { anonymous, principal, system, type Principal, type Refused } from '../../../src/index.ts'
 import { known, stage, tiny } from './stage.ts'
 
 const ann = { headers: { 'x-ticket': 'ann' } }
@@ -161,6 +161,36 @@ test.each(['throws', 'rejects'])(
     expect(reports()).toEqual([])
   },
 )
+
+const whole = { user: 'ann', roles: [], attributes: {}, provider: 'one', keyId: null }
+
+test.each<[string, object]>([
+  ['no user', { ...whole, user: undefined }],
+  ['a user that is a number', { ...whole, user: 5 }],
+  ['no roles', { ...whole, roles: undefined }],
+  ['roles that are a string', { ...whole, roles: 'Sales' }],
+  ['no attributes', { ...whole, attributes: undefined }],
+  ['null as attributes', { ...whole, attributes: null }],
+  ['attributes that are a string', { ...whole, attributes: 'x' }],
+])('a principal with %s is a mistake of the provider', async (_what, answer) => {
+  for (const given of [answer, Promise.resolve(answer)]) {
+    const { ask } = stage([tiny('one', { answer: () => given as Principal })])
+    const failure = await ask(ann).catch((error: unknown) => error)
+    expect(failure).toBeInstanceOf(TypeError)
+    expect(String(failure)).toContain('The provider one must answer with a principal')
+  }
+  const { ask } = stage([tiny('one', { answer: () => whole })])
+  expect(await ask(ann)).toBe(whole)
+})
+
+test('a provider or open access that names system gives its values, and not its identity', async () => {
+  const byProvider = stage([tiny('one', { answer: () => system })])
+  const byEverybody = stage([], { anyone: system })
+  for (const caller of [await byProvider.ask(ann), await byEverybody.ask()]) {
+    expect(caller).not.toBe(system)
+    expect(caller).toEqual(system)
+  }
+})
 
 test('open access beside a provider: no credential is nobody, a wrong one is refused', async () => {
   const answer = (value: string) => (value === 'ann' ? principal('ann') : undefined)

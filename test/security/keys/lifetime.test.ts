@@ -69,6 +69,18 @@ describe.each(storageNames)('the lifetime of a key over %s', (storage) => {
     }
   })
 
+  test('may end at the last millisecond of the year 9999', async () => {
+    const house = await openHouse(storage)
+    await house.users.add({ user: 'maria' })
+    house.clock.set('2026-03-01T12:00:59.999Z')
+    const most = (Date.parse('9999-12-31T23:59:59.999Z') - house.clock.now().getTime()) / 60_000
+    const { expires } = await house.keys.create({ user: 'maria', expiresIn: most })
+    expect(expires).toBe('9999-12-31T23:59:59.999Z')
+    house.clock.set('2026-03-01T12:01:00Z')
+    const later = house.keys.create({ user: 'maria', expiresIn: most })
+    await expect(later).rejects.toThrow('year 9999')
+  })
+
   test('may end beyond 32-bit seconds and on a leap day', async () => {
     const house = await openHouse(storage)
     await house.users.add({ user: 'maria' })

@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { describe, expect, onTestFinished, test } from 'vitest'
+import { equal } from '../../../src/event/query.ts'
 import { securityCollections } from '../../../src/security/collections.ts'
 import { revokeKey } from '../../../src/security/keys/key-revocation.ts'
 import { findKey, type StoredKey } from '../../../src/security/keys/key-row.ts'
@@ -198,8 +199,18 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     },
   )
 
+  test('a key that was changed between both steps of a rotation is not rotated', async () => {
+    const { house, key } = await withKey(storage)
+    const [rotating, other] = [house.keys.rotate(key.keyId), house.keys.rotate(key.keyId)]
+    const { failures } = await outcomes([rotating, other])
+    expect(failures.map(({ message }) => message)).toEqual([
+      'keys.rotate: the key was changed meanwhile; look at it and try again',
+    ])
+  })
+
   test('who revokes what somebody else has revoked meanwhile changes nothing', async () => {
     const { house, key } = await withKey(storage)
+    await house.keys.create({ user: 'maria', description: 'another' })
     const stale = await house.storage.transaction(writing, (on) => findKey(on, key.keyId))
     const revoked = await house.keys.revoke(key.keyId)
     house.clock.pass(1)
@@ -207,8 +218,27 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     const late = await house.storage.transaction(writing, (on) =>
       revokeKey(on, stale as StoredKey, now()),
     )
-    expect(late.revoked).toBe(revoked.revoked)
-    expect((await house.keys.audit()).map(({ event }) => event)).toEqual(['created', 'revoked'])
+    expect(late).toMatchObject({ keyId: key.keyId, revoked: revoked.revoked })
+    expect((await house.keys.audit()).map(({ event }) => event)).toEqual([
+      'created',
+      'created',
+      'revoked',
+    ])
+  })
+
+  test('a key that was deleted meanwhile is returned as it was seen', async () => {
+    const { house, key } = await withKey(storage)
+    await house.keys.create({ user: 'maria', description: 'another' })
+    const seen = await house.storage.transaction(writing, (on) => findKey(on, key.keyId))
+    await house.storage.transaction(writing, async (on) =>
+      on.delete(securityCollections.keys, [equal('hash', (seen as StoredKey).hash)]),
+    )
+    const { now } = house.clock
+    const late = await house.storage.transaction(writing, (on) =>
+      revokeKey(on, seen as StoredKey, now()),
+    )
+    expect(late).toEqual(seen)
+    expect((await house.keys.audit()).map(({ event }) => event)).toEqual(['created', 'created'])
   })
 
   test('a use that begins after a revocation was answered is refused', async () => {

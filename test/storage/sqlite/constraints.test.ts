@@ -93,6 +93,21 @@ describe.each(drivers)('%s: constraints', (driver) => {
     }
   })
 
+  test('name a field whose column name looks like a list of columns', async () => {
+    const listed = publishCollection('app', 'listed', {
+      key: 'id',
+      fields: { id: integer(), odd: text({ column: 'x, listed.y' }), plain: text({ column: 'y' }) },
+    })
+    handle.exec(
+      'CREATE TABLE listed (id INTEGER PRIMARY KEY, "x, listed.y" TEXT UNIQUE, y TEXT UNIQUE)',
+    )
+    await storage.open([listed])
+    const add = (row: Row) => storage.transaction(brief, async (on) => on.insert(listed, row))
+    await add({ id: 1, odd: 'a', plain: 'b' })
+    await expect(add({ id: 2, odd: 'a', plain: 'c' })).rejects.toMatchObject({ fields: ['odd'] })
+    await expect(add({ id: 2, odd: 'c', plain: 'b' })).rejects.toMatchObject({ fields: ['plain'] })
+  })
+
   test('tell rows that are referred to from rows that refer to nothing', async () => {
     await open('ALTER TABLE children ADD COLUMN later INTEGER;')
     await insert('children', { id: 1, parent: 1, later: null })

@@ -1,0 +1,90 @@
+import { expect, test } from 'vitest'
+import type { SecurityHouse } from '../../../src/security/provider.ts'
+import { openHouse, provider } from './house.ts'
+
+/** A key of maria, and a house that counts what is read for it. */
+async function countedHouse() {
+  const { house, keys, users, clock } = await openHouse('memory', [provider()])
+  await users.add({ user: 'maria', roles: ['Sales'] })
+  const { key } = await keys.create({ user: 'maria', expiresIn: 60 })
+  const reads: string[] = []
+  let version: number | undefined = 1
+  const counting: SecurityHouse = {
+    now: house.now,
+    version: () => version,
+    keys: {
+      ...house.keys,
+      find: (hash) => (reads.push('key'), house.keys.find(hash)),
+      used: (one) => {
+        reads.push('used')
+        house.keys.used(one)
+      },
+    },
+    users: { find: (user) => (reads.push('user'), house.users.find(user)) },
+  }
+  const subject = provider()
+  const identify = async (by = subject, where: SecurityHouse = counting) => {
+    reads.length = 0
+    const answer = await by.identify({ place: 'header x-api-key', value: key }, where)
+    return [answer, [...reads]] as const
+  }
+  return {
+    identify,
+    counting,
+    users,
+    clock,
+    setVersion: (next: number | undefined) => void (version = next),
+  }
+}
+
+const everything = ['key', 'user', 'used']
+
+test('a second request in the same version of storage reads nothing', async () => {
+  const { identify } = await countedHouse()
+  const [first, reads] = await identify()
+  expect(first).toMatchObject({ user: 'maria', roles: ['Sales'] })
+  expect(reads).toEqual(everything)
+  const [second, later] = await identify()
+  expect(second).toBe(first)
+  expect(later).toEqual(['used'])
+})
+
+test('a request in another version of storage reads again', async () => {
+  const { identify, setVersion, users } = await countedHouse()
+  await identify()
+  await users.change('maria', { roles: ['Chief'] })
+  setVersion(2)
+  const [caller, reads] = await identify()
+  expect(caller).toMatchObject({ roles: ['Chief'] })
+  expect(reads).toEqual(everything)
+  expect((await identify())[1]).toEqual(['used'])
+})
+
+test('without a version every request reads', async () => {
+  const { identify, setVersion } = await countedHouse()
+  setVersion(undefined)
+  await identify()
+  expect((await identify())[1]).toEqual(everything)
+  setVersion(1)
+  await identify()
+  setVersion(undefined)
+  expect((await identify())[1]).toEqual(everything)
+})
+
+test('a key that has expired since is not remembered', async () => {
+  const { identify, clock } = await countedHouse()
+  await identify()
+  clock.pass(60)
+  const [answer, reads] = await identify()
+  expect(answer).toMatchObject({ refused: 'expired' })
+  expect(reads[0]).toBe('key')
+})
+
+test('every service remembers its own callers', async () => {
+  const { identify, counting } = await countedHouse()
+  const shared = provider()
+  await identify(shared)
+  const another = { ...counting, users: { find: () => undefined } }
+  expect((await identify(shared, another))[0]).toMatchObject({ refused: 'user-unknown' })
+  expect((await identify(shared))[1]).toEqual(['used'])
+})
