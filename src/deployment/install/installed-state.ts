@@ -1,8 +1,8 @@
-import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { z } from 'zod'
 import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
+import { kindOf, readPlainFile } from './plain-file.ts'
 
 /** What a release in the folder is recognised by: the SHA-256 of its package, and of its manifest. */
 export interface InstalledRelease {
@@ -23,6 +23,8 @@ export interface InstalledState {
 /** The name of the file that says which release counts. */
 export const stateFile = 'current.json'
 
+const stateLimit = 64 * 1024
+
 /** How many releases are kept besides the current one. */
 export const mostPrevious = 5
 
@@ -37,9 +39,9 @@ const shape = z.strictObject({
 
 /** What is installed in a folder; undefined for nothing. Throws an InstallError when it can't be told. */
 export function readState(folder: string): InstalledState | undefined {
-  const text = textOf(join(folder, stateFile))
-  if (text === undefined) return undefined
-  const result = shape.safeParse(parsed(text))
+  if (kindOf(join(folder, stateFile)) === undefined) return undefined
+  const text = readPlainFile(folder, stateFile, stateLimit)?.toString()
+  const result = shape.safeParse(parsed(text ?? ''))
   if (result.success) return result.data
   throw new InstallError(
     `${stateFile} in the folder of the releases is not what an install writes there. Remove it, and install again.`,
@@ -68,15 +70,6 @@ export function stateWith(
     current,
     previous: previous.slice(0, mostPrevious),
     installed: now.toISOString(),
-  }
-}
-
-function textOf(path: string): string | undefined {
-  try {
-    return readFileSync(path, 'utf8')
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'ENOENT') return undefined
-    throw error
   }
 }
 

@@ -1,19 +1,20 @@
-import { readFileSync } from 'node:fs'
-import { readFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { sha256Of } from '../package/sha256.ts'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { applicationsOf } from '../package/definition-data.ts'
 import {
   decodeManifest,
+  definitionsLimit,
   definitionsPath,
   jsonOf,
+  manifestLimit,
   manifestPath,
   type Manifest,
 } from '../package/manifest.ts'
 import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 import type { InstalledRelease } from './installed-state.ts'
+import { kindOf, readPlainFile, requireFolder } from './plain-file.ts'
 
 /** The folder of the releases, each under the SHA-256 of its package. */
 export const releasesFolder = 'releases'
@@ -38,13 +39,17 @@ export async function placeRelease(
   disk: Disk,
 ): Promise<void> {
   const releases = join(folder, releasesFolder)
+  requireFolder(folder, releasesFolder)
   await disk.makeFolder(releases)
   await disk.syncFolder(folder)
   const place = join(releases, name)
-  if ((await disk.list(releases)).includes(name)) {
+  const kind = kindOf(place)
+  if (kind === 'folder') {
     await mend(releases, name, { files, disk })
     return
   }
+  // A link, most likely: it is not followed.
+  if (kind !== undefined) await disk.remove(place)
   const fresh = join(releases, `.new-${name}`)
   await disk.remove(fresh)
   try {
@@ -64,6 +69,7 @@ export async function removeOthers(
   disk: Disk,
 ): Promise<void> {
   const releases = join(folder, releasesFolder)
+  requireFolder(folder, releasesFolder)
   const names = await disk.list(releases)
   for (const name of names.filter((each) => leftover.test(each))) {
     await disk.remove(join(releases, name))
@@ -77,30 +83,32 @@ export async function removeOthers(
 
 /** Reads a release, and verifies what it reads. Throws an InstallError when it is not as it was installed. */
 export function readRelease(folder: string, release: InstalledRelease): UnpackedRelease {
-  const place = join(folder, releasesFolder, release.package)
-  const read = (path: string, sha256: string | undefined): Uint8Array => {
-    const bytes = bytesOf(join(place, path))
-    if (bytes === undefined || sha256Of(bytes) !== sha256) throw damaged(release, path)
-    return bytes
-  }
-  const manifest = decodeManifest(read(manifestPath, release.manifest))
+  const read = (path: string, sha256: string | undefined, limit: number): Uint8Array =>
+    verified(folder, release, { path, sha256, limit })
+  const manifest = decodeManifest(read(manifestPath, release.manifest, manifestLimit))
   const file = manifest.files.find(({ path }) => path === definitionsPath)
-  const definitions = read(definitionsPath, file?.sha256)
+  const definitions = read(definitionsPath, file?.sha256, definitionsLimit)
   return { manifest, applications: applicationsOf(jsonOf(definitions, definitionsPath)) }
 }
 
 /** Reads a release, and verifies every file of it. */
-export async function verifyRelease(
-  folder: string,
-  release: InstalledRelease,
-): Promise<UnpackedRelease> {
+export function verifyRelease(folder: string, release: InstalledRelease): UnpackedRelease {
   const unpacked = readRelease(folder, release)
-  const place = join(folder, releasesFolder, release.package)
-  for (const { path, sha256 } of unpacked.manifest.files) {
-    const bytes = await readFile(join(place, path)).catch(() => undefined)
-    if (bytes === undefined || sha256Of(bytes) !== sha256) throw damaged(release, path)
+  for (const { path, sha256, bytes: limit } of unpacked.manifest.files) {
+    verified(folder, release, { path, sha256, limit })
   }
   return unpacked
+}
+
+function verified(
+  folder: string,
+  release: InstalledRelease,
+  { path, sha256, limit }: Readonly<{ path: string; sha256: string | undefined; limit: number }>,
+): Uint8Array {
+  const inner = `${releasesFolder}/${release.package}/${path}`
+  const bytes = readPlainFile(folder, inner, limit)
+  if (bytes === undefined || sha256Of(bytes) !== sha256) throw damaged(release, path)
+  return bytes
 }
 
 async function unpack(
@@ -127,9 +135,8 @@ async function mend(
   const fresh = join(releases, '.new-file')
   for (const [path, bytes] of files) {
     const target = join(releases, name, path)
-    const there = await readFile(target).catch(() => undefined)
-    if (there?.equals(bytes) === true) continue
-    await disk.makeFolder(dirname(target))
+    if (readPlainFile(releases, `${name}/${path}`, bytes.length)?.equals(bytes) === true) continue
+    await makeRoom(join(releases, name), path, disk)
     await disk.remove(fresh)
     await disk.writeFile(fresh, bytes)
     await disk.rename(fresh, target)
@@ -137,12 +144,19 @@ async function mend(
   }
 }
 
-function bytesOf(path: string): Uint8Array | undefined {
-  try {
-    return readFileSync(path)
-  } catch {
-    return undefined
+/** Makes the folders of a file, real ones, and removes what is no file from its place. */
+async function makeRoom(place: string, path: string, disk: Disk): Promise<void> {
+  const names = path.split('/')
+  for (let count = 1; count < names.length; count++) {
+    const folder = join(place, ...names.slice(0, count))
+    const kind = kindOf(folder)
+    if (kind === 'folder') continue
+    // Writing through a link would write outside of the release.
+    if (kind !== undefined) await disk.remove(folder)
+    await disk.makeFolder(folder)
   }
+  const target = join(place, path)
+  if (kindOf(target) === 'folder') await disk.remove(target)
 }
 
 function damaged({ package: name }: InstalledRelease, path: string): InstallError {

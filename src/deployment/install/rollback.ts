@@ -42,7 +42,7 @@ export async function rollbackOn(
     if (state === undefined || current === undefined) {
       throw new InstallError('There is no release before the one that is installed.')
     }
-    const { manifest } = await verifyRelease(folder, current)
+    const { manifest } = verifyRelease(folder, current)
     await writeState(folder, { format: 1, current, previous, installed: now().toISOString() }, disk)
     const { solutionId, name, version, releaseNotes, releaseDate } = manifest
     return {

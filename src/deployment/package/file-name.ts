@@ -1,7 +1,6 @@
-const longestName = 100
+import { deviceName } from './package-path.ts'
 
-// Windows opens a device instead, whatever the ending.
-const reserved = /^(con|prn|aux|nul|com[0-9]|lpt[0-9])(\.|$)/i
+const longestName = 100
 
 /**
  * The name under which a package is saved: `<name>-<version><ending>` of letters, digits and `. _ -`
@@ -14,7 +13,7 @@ export function packageFileName(name: string, version: string, ending: string): 
   const title = plain(name).slice(0, longestName - number.length - last.length - 1)
   const stem = [title, number].filter((part) => part !== '').join('-')
   const whole = `${stem.replace(/^[.-]+/, '').replace(/[.-]+$/, '') || 'release'}${last}`
-  return reserved.test(whole) ? `_${whole}`.slice(0, longestName) : whole
+  return deviceName.test(whole) ? `_${whole}`.slice(0, longestName) : whole
 }
 
 function plain(text: string): string {

@@ -6,6 +6,24 @@ export const manifestPath = 'manifest.json'
 export const signaturePath = 'manifest.sig'
 export const definitionsPath = 'definitions.json'
 
+/** The most bytes of the manifest. */
+export const manifestLimit = 4 * 1024 * 1024
+/** The most bytes of the definitions. */
+export const definitionsLimit = 16 * 1024 * 1024
+
+/** The path of a DDL text; its dialect is the first group. */
+export const ddlPath = /^ddl\/([^/]+)\.sql$/
+
+/**
+ * The most bytes of a file, if it is decoded when a package is opened: an archive of a few bytes may
+ * promise very large files.
+ */
+export function decodedLimit(path: string): number {
+  if (path === manifestPath) return manifestLimit
+  if (path === signaturePath) return 1024
+  return path === definitionsPath || ddlPath.test(path) ? definitionsLimit : Infinity
+}
+
 /** The folder of the files that make the snapshot. */
 export const snapshotFolder = 'snapshot/'
 
@@ -66,6 +84,7 @@ export function encodeManifest(manifest: Manifest): Uint8Array {
 
 /** Reads `manifest.json`. Throws a PackageError that names what is wrong. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
+  if (bytes.length > manifestLimit) throw problem(`has more than ${manifestLimit} bytes`)
   const json = jsonOf(bytes, manifestPath)
   const { format } = Object(json) as { readonly format?: unknown }
   if (typeof format === 'number' && format > 1) {

@@ -1,3 +1,6 @@
+/** Names that open a device on Windows, whatever the ending and the letter case. */
+export const deviceName = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\.|$)/i
+
 /** The most characters of a path inside a package. */
 export const longestPath = 200
 
@@ -18,6 +21,8 @@ export function pathMistake(path: string): string | undefined {
   if (parts.includes('')) return 'has a name with an empty part'
   // Windows drops them, and `.. ` would be `..` there.
   if (parts.some((part) => /[. ]$/.test(part))) return 'has a part that ends with a dot or a space'
+  if (parts.some((part) => deviceName.test(part))) return 'has a part that is a device on Windows'
+  if (/[<>"|?*]/.test(path)) return 'has a character that Windows does not allow: < > " | ? *'
   return undefined
 }
 

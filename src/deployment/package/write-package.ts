@@ -6,7 +6,9 @@ import { definitionData, omittedCode } from './definition-data.ts'
 import {
   definitionsPath,
   encodeManifest,
+  decodedLimit,
   isOfSnapshot,
+  manifestLimit,
   manifestPath,
   signaturePath,
   snapshotFolder,
@@ -43,6 +45,10 @@ export async function writePackage(
     ...(snapshot ?? []).map(({ path, bytes }) => ({ path: `${snapshotFolder}${path}`, bytes })),
   ].sort((one, other) => (one.path < other.path ? -1 : 1))
 
+  for (const { path, bytes } of contents) {
+    const limit = decodedLimit(path)
+    if (bytes.length > limit) throw new PackageError(path, `has more than ${limit} bytes`)
+  }
   const described: ManifestFile[] = []
   for (const file of contents) described.push(await describe(file, options.signal))
   const manifest = encodeManifest({
@@ -60,6 +66,8 @@ export async function writePackage(
         : { files: contents.map(({ path }) => path).filter((path) => isOfSnapshot(path)) },
     code: omittedCode(solution.applications),
   })
+  if (manifest.length > manifestLimit)
+    throw new PackageError(null, `has too many files: its manifest exceeds ${manifestLimit} bytes`)
   const head = [{ path: manifestPath, bytes: manifest }]
   if (sign !== undefined) head.push({ path: signaturePath, bytes: sign(manifest) })
   const all = [...head, ...contents]

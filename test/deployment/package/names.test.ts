@@ -46,12 +46,21 @@ test.each([...wrongPaths, ['\ud800', 'has a name that is not well-formed Unicode
   },
 )
 
-test.each(['a', '.hidden', 'a/b.c', 'ä€😀/x y', '...a', 'x'.repeat(200)])(
-  'the path %j is fine',
-  (path) => {
-    expect(pathMistake(path)).toBeUndefined()
-  },
-)
+test.each([
+  'a',
+  'console',
+  'a/auxiliary.txt',
+  'com10',
+  'nul1',
+  '.con',
+  '.hidden',
+  'a/b.c',
+  'ä€😀/x y',
+  '...a',
+  'x'.repeat(200),
+])('the path %j is fine', (path) => {
+  expect(pathMistake(path)).toBeUndefined()
+})
 
 test.each([
   [['a', 'b', 'a']],
