@@ -18,6 +18,7 @@ export {
   type CollectionData,
   type CollectionDefinition,
 } from './definition/collection.ts'
+export { withCode, type ApplicationsCode, type CollectionCode } from './definition/with-code.ts'
 export type { ApplicationDefinition, ApplicationDefinitions } from './definition/application.ts'
 export {
   bigint,

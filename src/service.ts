@@ -60,7 +60,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const options = completeOptions(given)
   const { maximumPageSize, bodyLimit, bodyStatus, now } = options
   const storage = tracedStorage(options.storage)
-  const applications = checkApplications(options.applications, { maximumPageSize })
+  const applications = checkApplications(options.applications, { maximumPageSize, toServe: true })
   const publication = publish(applications, maximumPageSize)
   const headers = brandedHeaders(options.brand)
   const version =

@@ -4,7 +4,7 @@ import type { Change } from '../deployment/install/changes.ts'
 import { installPackage, type Installation } from '../deployment/install/install-package.ts'
 import { rollback } from '../deployment/install/rollback.ts'
 import { sqliteStorage } from '../storage/sqlite.ts'
-import { questions } from './ask.ts'
+import { questions, type Questions } from './ask.ts'
 import { requiredOf, type Command, type Desk, type Given } from './command.ts'
 import { Refusal, UsageError } from './refusal.ts'
 import type { Column } from './table.ts'
@@ -32,6 +32,8 @@ export const installCommands: readonly Command[] = [
         description: 'The database that gets the missing tables and columns',
       },
       { name: 'dry-run', description: 'Only show what would change, with the DDL' },
+      { name: 'without-code', description: 'Install although the package lacks code' },
+      { name: 'allow-older', description: 'Install although a newer release is installed' },
       { name: 'yes', description: 'Do not ask first' },
     ],
     withoutService: true,
@@ -70,11 +72,19 @@ async function install(given: Given, desk: Desk): Promise<void> {
     return
   }
   const { name, version } = plan.release
-  if (asks && !(await questions(desk).confirm(`Install ${name} ${version}?`)))
-    throw new Refusal('Nothing was changed.')
+  const ask = asks ? questions(desk) : undefined
+  for (const concern of concernsOf(plan).filter(({ flag }) => !given.has(flag))) {
+    if (ask === undefined)
+      throw new Refusal(printable(`${concern.fact} Confirm this with --${concern.flag}.`))
+    await confirmed(ask, concern.question)
+  }
+  if (ask !== undefined) await confirmed(ask, `Install ${name} ${version}?`)
   const database = given.one('sqlite')
   const done = await installPackage(bytes, {
     ...options,
+    // What was asked about is in the plan: anything else is not confirmed.
+    withoutCode: plan.code.length > 0,
+    allowOlder: plan.newer !== null,
     ...(database !== undefined && {
       storage: sqliteStorage(resolve(desk.workingFolder, database), { ensureSchema: 'columns' }),
     }),
@@ -99,13 +109,47 @@ async function goBack(given: Given, desk: Desk): Promise<void> {
   desk.note('A service has it from its next start on. Tables stay as they are.')
 }
 
-function showPlan({ release, signature, changes, code }: Installation, desk: Desk): void {
+interface Concern {
+  readonly flag: string
+  readonly fact: string
+  readonly question: string
+}
+
+/** What has to be confirmed by itself: `--yes` is not enough. */
+function concernsOf({ release, code, newer }: Installation): readonly Concern[] {
+  const concerns: Concern[] = []
+  if (code.length > 0)
+    concerns.push({
+      flag: 'without-code',
+      fact: `The package does not bring this code: ${code.map(shortPlace).join(', ')}. A service that serves these collections has to supply it with withCode(...).`,
+      question: 'Install without the code that is listed above?',
+    })
+  if (newer !== null)
+    concerns.push({
+      flag: 'allow-older',
+      fact: `${release.version} (${release.releaseDate}) is older than the installed ${newer.version} (${newer.releaseDate}).`,
+      question: `Replace the newer release ${newer.version} by ${release.version}?`,
+    })
+  return concerns
+}
+
+/** `sales/orders.rows` for `applications.sales.collections.orders.rows`. */
+function shortPlace(place: string): string {
+  return place.replace(/^applications\./, '').replace('.collections.', '/')
+}
+
+async function confirmed(ask: Questions, question: string): Promise<void> {
+  if (!(await ask.confirm(question))) throw new Refusal('Nothing was changed.')
+}
+
+function showPlan(plan: Installation, desk: Desk): void {
+  const { release, signature, changes, tables } = plan
   desk.table(changeColumns, changes, 'The definitions do not change.')
+  desk.table(tableColumns, Object.entries(tables), 'The package has no collections.')
   const signed = { verified: 'signed by a trusted key', unchecked: 'signed, not checked' }
   const how = signature === 'absent' ? 'not signed' : signed[signature]
   desk.note(printable(`${release.name} ${release.version}, ${how}.`))
-  if (code.length > 0)
-    desk.note(printable(`Code that the package does not bring: ${code.join(', ')}.`))
+  for (const { fact } of concernsOf(plan)) desk.note(printable(fact))
 }
 
 function showSchema({ ddl }: Installation, desk: Desk): void {
@@ -128,4 +172,9 @@ const changeColumns: readonly Column<Change>[] = [
   { title: 'WHAT', text: ({ what }) => what, whole: true },
   { title: 'PLACE', text: ({ place }) => place },
   { title: 'OPTIONS', text: ({ options }) => options.join(', ') || '-', spare: true },
+]
+
+const tableColumns: readonly Column<readonly [string, string]>[] = [
+  { title: 'COLLECTION', text: ([collection]) => collection, whole: true },
+  { title: 'TABLE', text: ([, table]) => table },
 ]

@@ -2,6 +2,7 @@ import type { z } from 'zod'
 import type { ApplicationDefinitions } from './application.ts'
 import { inconsistencies } from './consistency.ts'
 import { mistaken, type Mistake } from './mistake.ts'
+import { missingCodeMistakes } from './omitted-code.ts'
 import { applicationsShape, type Form } from './shape.ts'
 
 /**
@@ -10,12 +11,20 @@ import { applicationsShape, type Form } from './shape.ts'
  */
 export function checkApplications(
   applications: unknown,
-  options: { readonly form?: Form; readonly maximumPageSize?: number } = {},
+  options: {
+    readonly form?: Form
+    readonly maximumPageSize?: number
+    /** Whether the definitions are about to be served: then no code may be missing. Default false. */
+    readonly toServe?: boolean
+  } = {},
 ): ApplicationDefinitions {
-  const { form = 'code', maximumPageSize = 100 } = options
+  const { form = 'code', maximumPageSize = 100, toServe = false } = options
   const result = applicationsShape(form).safeParse(applications)
   const mistakes = result.success
-    ? inconsistencies(applications as ApplicationDefinitions, maximumPageSize)
+    ? [
+        ...inconsistencies(applications as ApplicationDefinitions, maximumPageSize),
+        ...(toServe ? missingCodeMistakes(applications as ApplicationDefinitions) : []),
+      ]
     : result.error.issues.flatMap((issue) => explain(issue, ['applications']))
   if (mistakes.length > 0) throw mistaken(mistakes)
   return applications as ApplicationDefinitions

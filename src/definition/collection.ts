@@ -24,6 +24,12 @@ export interface CollectionData {
   readonly table?: string
   /** For people and for generated documentation. */
   readonly description?: string
+  /**
+   * The places of the code that this definition was exported without, such as `rows` or
+   * `events.Delete.before`. Packages write it; a service serves the collection once the code that can
+   * decide rights is supplied with `withCode`.
+   */
+  readonly omittedCode?: readonly string[]
 }
 
 /** What a collection does: the host's code around its events. */

@@ -148,6 +148,13 @@ const behaviour = {
   userDefinedEvents: z.record(z.string().min(1), code).optional(),
 }
 
+const codePlace = z
+  .string()
+  .regex(
+    /^(rows|(fields|validations|userDefinedEvents|events)\..+)$/,
+    'must be the place of code, such as rows or events.Delete.before',
+  )
+
 /** Who reads a definition: code, with functions, or a JSON file. */
 export type Form = 'code' | 'json'
 
@@ -169,6 +176,7 @@ export function applicationsShape(form: Form) {
       .optional(),
     rows: (form === 'code' ? z.union([code, rowRule]) : rowRule).optional(),
     table: z.string().min(1).optional(),
+    omittedCode: z.array(codePlace).optional(),
     description: z.string().optional(),
     ...(form === 'code' ? behaviour : {}),
   })

@@ -5,6 +5,7 @@ import { describe, expect, test } from 'vitest'
 import { installedApplications } from '../../src/deployment/install/installed-applications.ts'
 import { publish } from '../../src/publication.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import type { ApplicationDefinitions } from '../../src/index.ts'
 import { folderOf } from '../deployment/builders/folder.ts'
 import { packageWith, releases, textOf } from '../deployment/install/packages.ts'
 import { runAlone, type Run, type Scene } from './stage.ts'
@@ -40,13 +41,15 @@ test('install shows what changes, and --yes does it', async () => {
   const { code, output, messages } = await run(['install', 'second.zip', '--yes'])
   expect(code, messages).toBe(0)
   expect(output).toBe(
-    'CHANGE  WHAT        PLACE       OPTIONS\nadded   collection  geo/cities  -\n',
+    'CHANGE  WHAT        PLACE       OPTIONS\nadded   collection  geo/cities  -\n' +
+      'COLLECTION     TABLE\ngeo/cities     cities\ngeo/countries  countries\n',
   )
   expect(messages).toContain('Geography 2.0, not signed.\nInstalled Geography 2.0.')
   expect(messages).toContain('No tables were made')
   expect(installed()).toBe(textOf(releases.second))
   const again = await run(['install', 'second.zip', '--yes'])
-  expect(again).toMatchObject({ code: 0, output: '' })
+  expect(again.code).toBe(0)
+  expect(again.output).not.toContain('CHANGE')
   expect(again.messages).toContain('The definitions do not change.')
   expect(again.messages).toContain('Geography 2.0 is installed already.')
 })
@@ -99,10 +102,10 @@ test('--sqlite makes the missing tables and columns, and says where it can not',
     const fields = { ...countries.fields, area: { type } as const }
     return { geo: { collections: { countries: { ...countries, fields } } } }
   }
-  put('wider.zip', await packageWith(withArea('text')))
+  put('wider.zip', await packageWith(withArea('text'), { version: '4.0' }))
   expect((await run(['install', 'wider.zip', ...sqlite])).code).toBe(0)
   expect(installed()).toBe(textOf(withArea('text')))
-  put('changed.zip', await packageWith(withArea('double')))
+  put('changed.zip', await packageWith(withArea('double'), { version: '4.1' }))
   const refused = await run(['install', 'changed.zip', ...sqlite])
   expect(refused.code).toBe(1)
   expect(refused.messages).toContain('column "area" of table "countries" is declared TEXT')
@@ -124,6 +127,61 @@ test('with trusted keys only what they have signed is installed', async () => {
   const both = ['--trust', 'other.pub', ...trust, '--json']
   const done = await run(['install', 'first-signed.zip', ...both])
   expect(JSON.parse(done.output)).toMatchObject({ installed: true, signature: 'verified' })
+})
+
+const guarded: ApplicationDefinitions = {
+  geo: {
+    collections: { countries: { ...releases.first.geo.collections.countries, rows: () => true } },
+  },
+}
+
+describe('a package without the code of its definitions', () => {
+  const place = 'geo/countries.rows'
+
+  test('is not installed with --yes alone, nor with --json', async () => {
+    const { run, folder, put } = await begin()
+    put('guarded.zip', await packageWith(guarded))
+    for (const flag of ['--yes', '--json']) {
+      const got = await run(['install', 'guarded.zip', flag])
+      expect(got.code).toBe(1)
+      expect(got.messages).toContain(place)
+      expect(got.messages).toContain('Confirm this with --without-code.')
+    }
+    expect(existsSync(folder)).toBe(false)
+  })
+
+  test('is installed with --without-code', async () => {
+    const { run, installed, put } = await begin()
+    put('guarded.zip', await packageWith(guarded))
+    const got = await run(['install', 'guarded.zip', '--yes', '--without-code'])
+    expect(got.code, got.messages).toBe(0)
+    expect(got.messages).toContain(place)
+    expect(installed()).toBe(textOf(guarded))
+  })
+
+  test.each([
+    ['y', 0],
+    ['n', 1],
+  ])('is asked about at a terminal, and %s decides', async (answer, code) => {
+    const { run, folder, put } = await begin()
+    put('guarded.zip', await packageWith(guarded))
+    const answers: [string, string][] = [['Install without the code', answer]]
+    if (answer === 'y') answers.push(['Install Geography 1.0?', 'y'])
+    const got = await run(['install', 'guarded.zip'], { answers, width: 80 })
+    expect(got.code, got.messages).toBe(code)
+    expect(existsSync(folder)).toBe(code === 0)
+  })
+})
+
+test('an older release is installed only with --allow-older', async () => {
+  const { run, installed } = await begin()
+  await run(['install', 'second.zip', '--yes'])
+  const got = await run(['install', 'first.zip', '--yes'])
+  expect(got.code).toBe(1)
+  expect(got.messages).toContain('1.0 (2026-03-01T00:00:00) is older than the installed 2.0')
+  expect(installed()).toBe(textOf(releases.second))
+  expect((await run(['install', 'first.zip', '--yes', '--allow-older'])).code).toBe(0)
+  expect(installed()).toBe(textOf(releases.first))
 })
 
 test('rollback goes back, and says when it can not', async () => {

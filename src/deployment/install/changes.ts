@@ -24,7 +24,7 @@ interface Part {
 
 /**
  * What changes for consumers and storage from one release to the next: the definitions as data are
- * compared, and code is not. What is inside of a new or removed collection is not listed.
+ * compared; of code only its places are. What is inside of a new or removed collection is not listed.
  */
 export function changesBetween(
   before: ApplicationDefinitions,

@@ -1,11 +1,12 @@
 import type { ApplicationDefinitions } from '../../definition/application.ts'
-import { publishCollection } from '../../definition/published.ts'
+import { publishCollection, type PublishedCollection } from '../../definition/published.ts'
 import type { StorageAdapter } from '../../storage/adapter.ts'
-import { encodeManifest, manifestPath } from '../package/manifest.ts'
+import { ddlPath, encodeManifest, manifestPath } from '../package/manifest.ts'
 import { readPackage, type ReadOptions, type VerifiedPackage } from '../package/read-package.ts'
 import { sha256Of } from '../package/sha256.ts'
 import { changesBetween, type Change } from './changes.ts'
 import { openDisk, type Disk } from './disk.ts'
+import { InstallError } from './install-error.ts'
 import {
   readState,
   stateWith,
@@ -13,8 +14,9 @@ import {
   type InstalledRelease,
   type InstalledState,
 } from './installed-state.ts'
+import { isOlder } from './is-older.ts'
 import { whileLocked } from './lock.ts'
-import { placeRelease, readRelease, removeOthers } from './release-folder.ts'
+import { placeRelease, readRelease, removeOthers, type UnpackedRelease } from './release-folder.ts'
 
 /** Where a package is installed, and how. */
 export interface InstallOptions extends ReadOptions {
@@ -27,6 +29,16 @@ export interface InstallOptions extends ReadOptions {
   readonly storage?: StorageAdapter
   /** Verifies and compares, and changes nothing. Default false. */
   readonly dryRun?: boolean
+  /**
+   * Confirms that the package may be installed although its definitions came without the code that
+   * `Installation.code` lists. Default false: such a package throws an InstallError.
+   */
+  readonly withoutCode?: boolean
+  /**
+   * Confirms that the package may replace a release with a later date or a higher version. Default
+   * false: such a package throws an InstallError.
+   */
+  readonly allowOlder?: boolean
   /** Default: the system's clock. */
   readonly now?: () => Date
 }
@@ -44,8 +56,15 @@ export interface Installation {
   readonly changes: readonly Change[]
   /** The DDL texts of the package by dialect. */
   readonly ddl: Readonly<Record<string, string>>
-  /** The places of the code that belongs to the definitions, and that the package does not bring. */
+  /** The table of each collection, by `application/collection`. */
+  readonly tables: Readonly<Record<string, string>>
+  /**
+   * The places of the code that belongs to the definitions, and that the package does not bring, such
+   * as `applications.sales.collections.orders.rows`.
+   */
   readonly code: readonly string[]
+  /** The release that the package replaces, if that one has a later date or a higher version. */
+  readonly newer: Pick<VerifiedPackage['manifest'], 'version' | 'releaseDate'> | null
   /** False after a dry run, and when this very package was installed already. */
   readonly installed: boolean
 }
@@ -63,17 +82,21 @@ export function installPackage(bytes: Uint8Array, options: InstallOptions): Prom
 export async function installOn(
   disk: Disk,
   bytes: Uint8Array,
-  { folder, storage, dryRun = false, now = () => new Date(), ...reading }: InstallOptions,
+  options: InstallOptions,
 ): Promise<Installation> {
+  const { folder, storage, dryRun = false, now = () => new Date(), ...reading } = options
   const opened = readPackage(bytes, reading)
   const manifest = encodeManifest(opened.manifest)
   const release = { package: sha256Of(bytes), manifest: sha256Of(manifest) }
-  if (dryRun) return installationOf(opened, release, before(folder, readState(folder), release))
+  if (dryRun) return installationOf(opened, release, replaced(folder, readState(folder), release))
+  if (options.withoutCode !== true) requireNoCode(opened.manifest)
 
   await disk.makeFolder(folder)
   return whileLocked(folder, disk, async () => {
     const state = readState(folder)
-    const old = before(folder, state, release)
+    const old = replaced(folder, state, release)
+    const plan = installationOf(opened, release, old)
+    if (options.allowOlder !== true) requireNotOlder(plan)
     await placeRelease(
       folder,
       release.package,
@@ -86,56 +109,92 @@ export async function installOn(
     if (isNew) await writeState(folder, next, disk)
     const kept = [next.current, ...next.previous].map((each) => each.package)
     await removeOthers(folder, kept, disk)
-    return { ...installationOf(opened, release, old), installed: isNew }
+    return { ...plan, installed: isNew }
   })
 }
 
-/** The applications to compare with; undefined when this very package is installed, whatever its state. */
-function before(
+/** What is installed; undefined for nothing, `same` for this very package, whatever its state. */
+function replaced(
   folder: string,
   state: InstalledState | undefined,
   release: InstalledRelease,
-): ApplicationDefinitions | undefined {
-  if (state?.current.package === release.package) return undefined
-  return state === undefined ? {} : readRelease(folder, state.current).applications
+): UnpackedRelease | 'same' | undefined {
+  if (state?.current.package === release.package) return 'same'
+  return state === undefined ? undefined : readRelease(folder, state.current)
+}
+
+function requireNoCode({ code }: VerifiedPackage['manifest']): void {
+  if (code.length === 0) return
+  throw new InstallError(
+    `The package does not bring the code of its definitions: ${code.join(', ')}. ` +
+      'Confirm with withoutCode that the service supplies it.',
+  )
+}
+
+function requireNotOlder({ release, newer }: Installation): void {
+  if (newer === null) return
+  throw new InstallError(
+    `The package (${release.version}, ${release.releaseDate}) is older than the installed release ` +
+      `(${newer.version}, ${newer.releaseDate}). Confirm with allowOlder that it may replace it.`,
+  )
 }
 
 function installationOf(
   { manifest, applications, files, signature }: VerifiedPackage,
   { package: sha256 }: InstalledRelease,
-  old: ApplicationDefinitions | undefined,
+  old: UnpackedRelease | 'same' | undefined,
 ): Installation {
+  const before = old === 'same' ? applications : (old?.applications ?? {})
   const { solutionId, name, version, releaseNotes, releaseDate, code } = manifest
   return {
     release: { solutionId, name, version, releaseNotes, releaseDate },
     sha256,
     signature,
-    changes: old === undefined ? [] : changesBetween(old, applications),
+    changes: changesBetween(before, applications),
     ddl: ddlOf(files),
+    tables: tablesOf(applications),
     code,
+    newer:
+      typeof old === 'object' && isOlder(manifest, old.manifest) ? factsOf(old.manifest) : null,
     installed: false,
   }
 }
 
 function ddlOf(files: VerifiedPackage['files']): Readonly<Record<string, string>> {
   const texts = [...files].flatMap(([path, bytes]) => {
-    const [, dialect] = /^ddl\/([^/]+)\.sql$/.exec(path) ?? []
+    const [, dialect] = ddlPath.exec(path) ?? []
     return dialect === undefined ? [] : [[dialect, Buffer.from(bytes).toString()] as const]
   })
   return Object.fromEntries(texts)
+}
+
+function factsOf({ version, releaseDate }: VerifiedPackage['manifest']): Installation['newer'] {
+  return { version, releaseDate }
+}
+
+function tablesOf(applications: ApplicationDefinitions): Installation['tables'] {
+  return Object.fromEntries(
+    publishedOf(applications).map(({ application, name, table }) => [
+      `${application}/${name}`,
+      table,
+    ]),
+  )
+}
+
+function publishedOf(applications: ApplicationDefinitions): readonly PublishedCollection[] {
+  return Object.entries(applications).flatMap(([application, { collections }]) =>
+    Object.entries(collections).map(([name, collection]) =>
+      publishCollection(application, name, collection),
+    ),
+  )
 }
 
 async function makeTables(
   storage: StorageAdapter,
   applications: ApplicationDefinitions,
 ): Promise<void> {
-  const collections = Object.entries(applications).flatMap(([application, definition]) =>
-    Object.entries(definition.collections).map(([name, collection]) =>
-      publishCollection(application, name, collection),
-    ),
-  )
   try {
-    await storage.open(collections)
+    await storage.open(publishedOf(applications))
   } finally {
     await storage.close()
   }

@@ -3,6 +3,7 @@ import { checkApplications } from '../../definition/check.ts'
 import type { CollectionBehaviour, CollectionDefinition } from '../../definition/collection.ts'
 import type { Field } from '../../definition/field.ts'
 import type { CollectionShape } from '../../definition/item.ts'
+import { codePlaces, missingCode } from '../../definition/omitted-code.ts'
 import type { Json } from '../../protocol/json.ts'
 
 // The compiler names the option that is missing here. Row rules may be data.
@@ -13,8 +14,8 @@ const code = {
 } satisfies Record<Exclude<keyof CollectionBehaviour<CollectionShape>, 'rows'>, true>
 
 /**
- * Application definitions as JSON, as `readApplications` reads it back: without their code, but with
- * row rules that are data. The same definitions give the same JSON, in whatever order applications,
+ * Application definitions as JSON, as `readApplications` reads it back: row rules that are data are
+ * included, code is not; `omittedCode` of each collection lists what it was exported without. The same definitions give the same JSON, in whatever order applications,
  * collections and options were written; fields keep their order, which is that of responses.
  */
 export function definitionData(
@@ -29,14 +30,14 @@ export function definitionData(
 }
 
 /**
- * The places of the code that {@link definitionData} leaves out, such as
- * `applications.sales.collections.orders.events.Insert.before`, in order.
+ * The places of the code that {@link definitionData} leaves out or that the definitions lack already,
+ * such as `applications.sales.collections.orders.events.Insert.before`, in order.
  */
 export function omittedCode(applications: ApplicationDefinitions): readonly string[] {
   return Object.entries(applications)
     .flatMap(([application, { collections }]) =>
       Object.entries(collections).flatMap(([name, collection]) =>
-        codeOf(collection).map(
+        omittedFrom(collection).map(
           (place) => `applications.${application}.collections.${name}.${place}`,
         ),
       ),
@@ -53,10 +54,12 @@ export function applicationsOf(data: unknown): ApplicationDefinitions {
 }
 
 function collectionData(collection: CollectionDefinition): object {
-  const { fields, rows, ...options } = collection
+  const { fields, rows, omittedCode: _, ...options } = collection
+  const omittedCode = omittedFrom(collection)
   const data = Object.entries(options).filter(([name]) => !Object.hasOwn(code, name))
   return {
     ...inOrder(Object.fromEntries(data)),
+    ...(omittedCode.length > 0 && { omittedCode }),
     ...(typeof rows === 'object' && { rows: inOrder(rows) }),
     fields: Object.fromEntries(
       Object.entries(fields).map(([name, field]) => [name, fieldData(field)]),
@@ -64,28 +67,16 @@ function collectionData(collection: CollectionDefinition): object {
   }
 }
 
+/** The code that the collection has, and what it was itself exported without. */
+function omittedFrom(collection: CollectionDefinition): readonly string[] {
+  return [...codePlaces(collection), ...missingCode(collection)].sort()
+}
+
 function fieldData(field: Field): object {
   const { default: value, ...options } = field
   // Values keep their order: a json field's default is written as it was declared.
   const all = typeof value === 'function' ? options : { ...options, default: value }
   return ordered(all, (option) => option)
-}
-
-function codeOf(collection: CollectionDefinition): readonly string[] {
-  const { fields, rows, events, validations, userDefinedEvents } = collection
-  return [
-    ...Object.entries(fields)
-      .filter(([, field]) => typeof field.default === 'function')
-      .map(([name]) => `fields.${name}.default`),
-    ...(typeof rows === 'function' ? ['rows'] : []),
-    ...(validations ?? []).map(({ name }) => `validations.${name}`),
-    ...Object.entries(events ?? {}).flatMap(([event, handlers]) =>
-      Object.entries(handlers as Readonly<Record<string, unknown>>)
-        .filter(([, handler]) => handler !== undefined)
-        .map(([moment]) => `events.${event}.${moment}`),
-    ),
-    ...Object.keys(userDefinedEvents ?? {}).map((name) => `userDefinedEvents.${name}`),
-  ]
 }
 
 function ordered<Value, Result>(

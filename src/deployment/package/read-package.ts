@@ -1,7 +1,8 @@
 import { isDeepStrictEqual } from 'node:util'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
-import { applicationsOf } from './definition-data.ts'
+import { applicationsOf, omittedCode } from './definition-data.ts'
 import {
+  decodedLimit,
   decodeManifest,
   definitionsPath,
   jsonOf,
@@ -49,6 +50,7 @@ export function readPackage(bytes: Uint8Array, options: ReadOptions = {}): Verif
   }
   const verify = trust === undefined ? undefined : manifestVerifier(trust)
   const entries = new Map(openZip(bytes, limit).map((entry) => [entry.path, entry]))
+  checkSizes(entries)
   const manifestBytes = required(entries, manifestPath).unpack()
   // Before anything else is looked at: what nobody trusted has signed is not parsed.
   const signature = checkSignature(manifestBytes, entries.get(signaturePath), verify)
@@ -58,6 +60,13 @@ export function readPackage(bytes: Uint8Array, options: ReadOptions = {}): Verif
     manifest.files.map((file) => [file.path, checkFile(file, required(entries, file.path))]),
   )
   return { manifest, applications: definitionsOf(manifest, files), files, signature }
+}
+
+function checkSizes(entries: ReadonlyMap<string, ZipEntry>): void {
+  for (const { path, size } of entries.values()) {
+    const limit = decodedLimit(path)
+    if (size > limit) throw new PackageError(path, `has more than ${limit} bytes`)
+  }
 }
 
 function checkSignature(
@@ -104,6 +113,9 @@ function definitionsOf(
   const applications = readDefinitions(required(files, definitionsPath))
   if (!isDeepStrictEqual(collectionNames(applications), { ...manifest.applications })) {
     throw new PackageError(manifestPath, 'lists other collections than the definitions have')
+  }
+  if (!isDeepStrictEqual(omittedCode(applications), manifest.code)) {
+    throw new PackageError(manifestPath, 'lists other code than the definitions mark as omitted')
   }
   return applications
 }

@@ -55,7 +55,11 @@ test.each<[string, ApplicationDefinitions, readonly object[]]>([
     orders({ roles: ['Sales'], table: 't' }),
     [changed(place, 'roles', 'table')],
   ],
-  ['code only', orders({ events: { Insert: { before: () => undefined } } }), []],
+  [
+    'code, of which only the places are known',
+    orders({ events: { Insert: { before: () => undefined } } }),
+    [changed(place, 'omittedCode')],
+  ],
   [
     'options of the application',
     {

@@ -37,7 +37,9 @@ test('an installed package is what a service publishes, and tells what it has ch
       { kind: 'added', what: 'collection', place: 'geo/countries', options: [] },
     ],
     ddl: { sqlite: expect.stringContaining('CREATE TABLE') as string },
+    tables: { 'geo/countries': 'countries' },
     code: [],
+    newer: null,
     installed: true,
   })
   const second = await installPackage(await packageWith(releases.second), { folder })

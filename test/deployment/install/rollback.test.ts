@@ -70,7 +70,7 @@ test('five releases are kept besides the current one, and nothing that was put t
   const folder = await folderWith(...many.slice(0, 4))
   writeFileSync(join(folder, 'releases', 'README'), 'mine')
   for (const applications of many.slice(4))
-    await installPackage(await packageWith(applications), { folder })
+    await installPackage(await packageWith(applications, { version: '5.0' }), { folder })
   const state = readState(folder)
   const kept = [state?.current, ...(state?.previous ?? [])].map((each) => each?.package)
   expect(kept).toHaveLength(6)

@@ -177,12 +177,23 @@ test('a json default keeps the order of its members', () => {
   expect(JSON.stringify(definitionData(applications))).toContain('{"z":1,"a":[1,{"c":2,"b":3}]}')
 })
 
-test('code is left out, and its places are told', () => {
+test('code is left out, and its places are marked', () => {
   const data = definitionData(withCode)
   expect(data).toEqual({
     sales: {
       collections: {
-        orders: { key: 'id', fields: { id: { type: 'integer' }, name: { type: 'text' } } },
+        orders: {
+          key: 'id',
+          fields: { id: { type: 'integer' }, name: { type: 'text' } },
+          omittedCode: [
+            'events.Filter.after',
+            'events.Insert.before',
+            'fields.name.default',
+            'rows',
+            'userDefinedEvents.ship',
+            'validations.no-name',
+          ],
+        },
       },
     },
   })

@@ -75,6 +75,49 @@ test('bytes that lie within others are read as well', () => {
   expect(readPackage(shared.subarray(7, 7 + archive.length)).files.size).toBe(4)
 })
 
+test.each([
+  ['manifest.json', 4 * 1024 * 1024],
+  ['manifest.sig', 1024],
+  ['definitions.json', 16 * 1024 * 1024],
+  ['ddl/sqlite.sql', 16 * 1024 * 1024],
+])('a %s of more than %i bytes is rejected before it is unpacked', (path, limit) => {
+  const files = [...filesOf(archive)].map(([name, bytes]) => ({ path: name, bytes }))
+  const others = files.filter(({ path: name }) => name !== path)
+  // Unpacking would fail with another message.
+  const large = { path, bytes: bytesOf('{}'), size: limit + 1, packed: bytesOf('not deflated') }
+  expect(refusal(forge([large, ...others]))).toEqual([
+    path,
+    `${path} has more than ${limit} bytes.`,
+  ])
+})
+
+test('a package whose manifest lists other code than its definitions mark is rejected', () => {
+  const code = ['applications.sales.collections.orders.rows']
+  const changed = tampered(archive, (files) =>
+    changeManifest(files, (manifest) => ({ ...manifest, code })),
+  )
+  expect(refusal(changed)).toEqual([
+    'manifest.json',
+    'manifest.json lists other code than the definitions mark as omitted.',
+  ])
+})
+
+test('a package with a larger DDL text than can be read is not written', async () => {
+  const files = [{ path: 'ddl/sqlite.sql', bytes: new Uint8Array(16 * 1024 * 1024 + 1) }]
+  const writing = writePackage(jobOf(), { files })
+  await expect(writing).rejects.toThrow('ddl/sqlite.sql has more than 16777216 bytes.')
+})
+
+test('a package with a larger manifest than can be read is not written', async () => {
+  const path = `files/${'x'.repeat(180)}`
+  const files = Array.from({ length: 15_000 }, (_, at) => ({
+    path: `${path}${at}`,
+    bytes: new Uint8Array(),
+  }))
+  const writing = writePackage(jobOf(), { files })
+  await expect(writing).rejects.toThrow('its manifest exceeds 4194304 bytes')
+})
+
 // The manifest lists the file, so that nothing but the check of the path rejects it.
 test.each(wrongPaths)('a file called %j is rejected: it %s', (path, reason) => {
   const bytes = bytesOf('x')

@@ -1,0 +1,53 @@
+import type { ApplicationDefinitions } from './application.ts'
+import type { CollectionDefinition } from './collection.ts'
+import type { Mistake } from './mistake.ts'
+
+/**
+ * The places of the code that a collection has, such as `rows`, `validations.known`,
+ * `events.Delete.before`, `userDefinedEvents.close` or `fields.number.default`, in order.
+ */
+export function codePlaces(collection: CollectionDefinition): readonly string[] {
+  const { fields, rows, events, validations, userDefinedEvents } = collection
+  return [
+    ...Object.entries(fields)
+      .filter(([, field]) => typeof field.default === 'function')
+      .map(([name]) => `fields.${name}.default`),
+    ...(typeof rows === 'function' ? ['rows'] : []),
+    ...(validations ?? []).map(({ name }) => `validations.${name}`),
+    ...Object.entries(events ?? {}).flatMap(([event, handlers]) =>
+      Object.entries(handlers as Readonly<Record<string, unknown>>)
+        .filter(([, handler]) => handler !== undefined)
+        .map(([moment]) => `events.${event}.${moment}`),
+    ),
+    ...Object.keys(userDefinedEvents ?? {}).map((name) => `userDefinedEvents.${name}`),
+  ].sort()
+}
+
+/** The places of the code that a collection was exported without and that it still lacks, in order. */
+export function missingCode(collection: CollectionDefinition): readonly string[] {
+  const { omittedCode = [], rows } = collection
+  // A row rule that is data replaces one that was a function.
+  const present = new Set([...codePlaces(collection), ...(rows === undefined ? [] : ['rows'])])
+  return [...new Set(omittedCode)].filter((place) => !present.has(place)).sort()
+}
+
+// All of it sees the caller, and can hide items or reject a write.
+const guards = /^(rows$|validations\.|events\.[^.]+\.(before|after)$)/
+
+/**
+ * The collections that can't be served: each was exported without code that may decide what a caller
+ * can read or write, and that code has not been supplied.
+ */
+export function missingCodeMistakes(applications: ApplicationDefinitions): readonly Mistake[] {
+  return Object.entries(applications).flatMap(([application, { collections }]) =>
+    Object.entries(collections).flatMap(([name, collection]) => {
+      const places = missingCode(collection).filter((place) => guards.test(place))
+      if (places.length === 0) return []
+      const advice =
+        `the definition came without its code: ${places.join(', ')}. ` +
+        'Without it, callers could read or write more than intended. ' +
+        'Supply it with withCode(...), or list it there under without'
+      return [{ place: `applications.${application}.collections.${name}`, advice }]
+    }),
+  )
+}
