@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import { createService, defineCollection, memoryStorage, openAccess, text } from 'rowgate'
-import { rowgateFastify } from 'rowgate/fastify'
+import { answerBadUrls, rowgateFastify } from 'rowgate/fastify'
 
 const port = Number(process.env['PORT'] ?? 8080)
 
@@ -11,7 +11,9 @@ const service = createService({
   security: openAccess(),
 })
 
-const app = fastify()
-await app.register(rowgateFastify, { service, prefix: '/api' })
+const prefix = '/api'
+// Fastify rejects malformed percent-encoding before any plugin: this answers as the service does.
+const app = fastify({ frameworkErrors: answerBadUrls(service, { prefix }) })
+await app.register(rowgateFastify, { service, prefix })
 const address = await app.listen({ port })
 console.log(`${address}/api/rest/v1/desk/notes`)
