@@ -17,11 +17,10 @@ const rest = toFetchHandler<[HttpBindings]>(service, {
   prefix: '/api',
   // Whatever is no application of the service is left to the routes below.
   outside: 'pass',
-  peer: (_request, { incoming }) => incoming.socket.remoteAddress,
-  secure: (_request, { incoming }) => 'encrypted' in incoming.socket,
 })
 
 const app = new Hono<{ Bindings: HttpBindings }>()
+// c.env has the messages of Node: from their socket the service knows the client and whether it uses TLS.
 app.use('/api/*', async (c, next) => (await rest(c.req.raw, c.env)) ?? next())
 app.get('/api/hello', (c) => c.text('This route is mine.'))
 

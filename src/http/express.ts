@@ -1,8 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { RequestHandler } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
+import { isEncrypted } from './connection.ts'
 import {
-  isEncrypted,
   NodeRequest,
   readIncoming,
   requireWhole,
@@ -60,10 +60,8 @@ export function toExpressHandler(
     const release = hold(incoming)
     service
       .handle(new NodeRequest(incoming, response, target, knowledge))
-      .then((reply) => {
-        writeReply(response, reply)
-        release()
-      })
+      .then((reply) => writeReply(incoming, response, reply))
+      .then(release)
       // Middleware may have wrapped the response, and Express 4 does not look at promises.
       .catch(next)
   }
@@ -87,8 +85,6 @@ const knowledge: IncomingKnowledge<ExpressRequest> = {
 async function readBody(incoming: ExpressRequest, limit: number): Promise<Uint8Array> {
   if (isUntouched(incoming)) return readIncoming(incoming, limit)
   requireWhole(incoming)
-  // Who read only a part would have the connection's next request wait for ever.
-  incoming.resume()
   return takeParsed(incoming, limit)
 }
 

@@ -10,6 +10,22 @@ export type ReplacedBodies = WeakMap<IncomingMessage, Readable>
 
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/
 
+/**
+ * Notes the stream that a hook has put in the place of a body. It may fail when the service has answered
+ * without reading it: with no listener, such an error would end the process. It is destroyed after the
+ * response, and when the client leaves before.
+ */
+export function replaceBody(
+  replaced: ReplacedBodies,
+  incoming: IncomingMessage,
+  { payload, reply }: { readonly payload: Readable; readonly reply: FastifyReply },
+): void {
+  replaced.set(incoming, payload)
+  payload.on('error', () => undefined)
+  // A stream that another one is piped into is not notified that the client has left.
+  reply.raw.once('close', () => void payload.destroy())
+}
+
 /** A request of Fastify as a service takes it; `target` is the raw one after the prefix. */
 export function serviceRequest(
   request: FastifyRequest,
@@ -48,7 +64,5 @@ async function readBody(
         'hand on a stream with all of it, in preParsing.',
     )
   }
-  // A stream that another one is piped into does not hear that the client has left.
-  if (replaced !== undefined) incoming.once('close', () => replaced.destroy())
   return readIncoming(body, limit)
 }

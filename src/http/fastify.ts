@@ -5,9 +5,15 @@ import type { RequestHandler, ServiceReply } from '../event/request.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
 import { decodePercent } from '../protocol/percent.ts'
+import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
 import { requireOutside, targetBelow } from './prefix.ts'
-import { serviceRequest, veilContentType, type ReplacedBodies } from './fastify-request.ts'
+import {
+  replaceBody,
+  serviceRequest,
+  veilContentType,
+  type ReplacedBodies,
+} from './fastify-request.ts'
 
 /** How a service shares the paths under its prefix with the host. */
 export interface FastifyMount {
@@ -76,8 +82,8 @@ export async function rowgateFastify(
       url,
       method: [...scope.supportedMethods],
       schema: undocumented(),
-      preParsing: (request, _reply, payload, next) => {
-        if (payload !== request.raw) replaced.set(request.raw, payload)
+      preParsing: (request, reply, payload, next) => {
+        if (payload !== request.raw) replaceBody(replaced, request.raw, { payload, reply })
         veilContentType(request)
         next(null, payload)
       },
@@ -90,7 +96,9 @@ export async function rowgateFastify(
         const answer = await service.handle(serviceRequest(request, reply, target, replaced))
         // The host's handlerTimeout may have been shorter.
         if (answer.fault !== undefined) request.log.error({ err: answer.fault }, 'request failed')
-        return reply.sent ? undefined : respond(reply, answer)
+        const closing = closeUnread(request.raw, reply.raw)
+        const more = closing && (await closing)
+        return reply.sent ? undefined : respond(reply, answer, more)
       },
     })
   }
@@ -116,8 +124,9 @@ export function answerBadUrls(
       reply.send(error)
       return
     }
-    void service.handle(serviceRequest(request, reply, target)).then((answer) => {
-      reply.send(respond(reply, answer))
+    void service.handle(serviceRequest(request, reply, target)).then(async (answer) => {
+      const more = await closeUnread(request.raw, reply.raw)
+      reply.send(respond(reply, answer, more))
     })
   }
 }
@@ -139,8 +148,12 @@ function ownTarget({ service, prefix, outside }: Place, url = ''): string | unde
   return outside === 'answer' || service.serves(own) ? own : undefined
 }
 
-function respond(reply: FastifyReply, { status, headers, body }: ServiceReply): string | Readable {
-  reply.code(status).headers(headers)
+function respond(
+  reply: FastifyReply,
+  { status, headers, body }: ServiceReply,
+  more: ConnectionHeaders | undefined,
+): string | Readable {
+  reply.code(status).headers({ ...headers, ...more })
   if (!isLarge(body)) return body
   reply.header('Content-Length', Buffer.byteLength(body))
   return Readable.from(bodyPieces(body))

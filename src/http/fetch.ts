@@ -1,6 +1,8 @@
+import type { IncomingMessage, ServerResponse } from 'node:http'
 import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
+import { closeUnread, isEncrypted, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, byteLength, isLarge } from './large-body.ts'
 import { requireOutside, requirePrefix, targetBelow } from './prefix.ts'
 import { bodyTooLarge } from './read.ts'
@@ -14,11 +16,16 @@ export interface FetchHandlerOptions<Context extends readonly unknown[] = unknow
    * `pass`: the handler resolves to undefined, so that the host can go on. Default `answer`.
    */
   readonly outside?: 'answer' | 'pass'
-  /** The address of the client, from what the host hands over beside the request. Default: unknown. */
+  /**
+   * The address of the client, from the arguments beside the request. Default: that of the socket, where
+   * the messages of Node are among them, and otherwise unknown.
+   */
   readonly peer?: (request: Request, ...context: Context) => string | undefined
   /**
-   * Whether a request came over TLS (D44). Default: whether its URL starts with `https:`. Set it behind
-   * a proxy that ends TLS, and in hosts that take the scheme from what the client wrote.
+   * Whether a request came over TLS. Default: whether the socket is encrypted, where the messages of
+   * Node are among the arguments beside the request, and otherwise false. The URL does not count: servers
+   * take its scheme from the request line, which the client writes. Set it behind a proxy that ends TLS,
+   * and on servers without Node's messages.
    */
   readonly secure?: (request: Request, ...context: Context) => boolean
 }
@@ -57,21 +64,38 @@ export function toFetchHandler<Context extends readonly unknown[]>(
   return async (request, ...context) => {
     const target = targetBelow(prefix, originForm(request.url)) ?? '/'
     if (outside === 'pass' && !service.serves(target)) return undefined
-    return toResponse(await service.handle(serviceRequest(request, target, { options, context })))
+    const messages = context.find(isNodeMessages)
+    const around = { options, context, incoming: messages?.incoming }
+    const reply = await service.handle(serviceRequest(request, target, around))
+    const closing = messages && closeUnread(messages.incoming, messages.outgoing)
+    return toResponse(reply, closing && (await closing))
   }
 }
 
-/** What the host hands over beside a request, and what reads it. */
+/** What servers on Node, such as `@hono/node-server`, pass beside a request. */
+interface NodeMessages {
+  readonly incoming: IncomingMessage
+  readonly outgoing: ServerResponse
+}
+
+function isNodeMessages(argument: unknown): argument is NodeMessages {
+  const { incoming, outgoing } = Object(argument) as Partial<NodeMessages>
+  return typeof incoming?.httpVersionMajor === 'number' && typeof outgoing?.writeHead === 'function'
+}
+
+/** The arguments beside a request, and what reads them. */
 interface Surroundings<Context extends readonly unknown[]> {
   readonly options: FetchHandlerOptions<Context>
   readonly context: Context
+  /** The request as Node has it, where it is known. */
+  readonly incoming: IncomingMessage | undefined
 }
 
 /** Reads on demand: most requests need two headers and no body. */
 function serviceRequest<Context extends readonly unknown[]>(
   request: Request,
   target: string,
-  { options, context }: Surroundings<Context>,
+  { options, context, incoming }: Surroundings<Context>,
 ): ServiceRequest {
   return {
     method: request.method,
@@ -79,10 +103,13 @@ function serviceRequest<Context extends readonly unknown[]>(
     header: (name) => request.headers.get(name) ?? undefined,
     body: (limit) => readBody(request, limit),
     get secure() {
-      return options.secure?.(request, ...context) ?? /^https:/i.test(request.url)
+      if (options.secure !== undefined) return options.secure(request, ...context)
+      return incoming !== undefined && isEncrypted(incoming.socket)
     },
     get peer() {
-      return options.peer?.(request, ...context)
+      if (options.peer !== undefined) return options.peer(request, ...context)
+      // An IPv4 address, as a server on all addresses sees it.
+      return incoming?.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '')
     },
     get signal() {
       return request.signal
@@ -131,14 +158,17 @@ function joined(chunks: readonly ArrayBufferView[], length: number): Uint8Array 
 const utf8 = new TextEncoder()
 const ascii = /^[\x00-\x7f]*$/
 
-function toResponse({ status, headers, body }: ServiceReply): Response {
+function toResponse(
+  { status, headers, body }: ServiceReply,
+  more: ConnectionHeaders | undefined,
+): Response {
   const whole = (
     content: string | Uint8Array<ArrayBuffer> | ReadableStream,
     length: number,
   ): Response =>
     new Response(content, {
       status,
-      headers: { ...headers, 'Content-Length': String(length) },
+      headers: { ...headers, ...more, 'Content-Length': String(length) },
     })
   if (isLarge(body)) {
     return whole(streamOf(body), ascii.test(body) ? body.length : byteLength(body))

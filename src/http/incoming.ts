@@ -1,9 +1,8 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import type { Socket } from 'node:net'
 import { pipeline, Readable } from 'node:stream'
-import type { TLSSocket } from 'node:tls'
 import { ServiceError } from '../errors.ts'
 import type { ServiceReply, ServiceRequest } from '../event/request.ts'
+import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
 import { bodyTooLarge } from './read.ts'
 
@@ -94,18 +93,19 @@ export async function readIncoming(incoming: Readable, limit: number): Promise<U
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let length = 0
+    // The listener of errors stays: without one, an error after the answer would end the process.
     const settle = (act: () => void) => {
-      incoming.off('data', take).off('end', finish).off('error', leave).off('close', leave)
+      incoming.off('data', take).off('end', finish).off('close', leave)
       act()
     }
     const take = (chunk: Uint8Array) => {
       length += chunk.length
       chunks.push(chunk)
       if (length <= limit) return
+      incoming.pause()
       settle(() => {
         reject(bodyTooLarge(limit))
       })
-      incoming.resume()
     }
     const finish = () => {
       settle(() => {
@@ -133,20 +133,30 @@ function incomplete(): ServiceError {
   return new ServiceError('MALFORMED_BODY', 'The request body is not complete.')
 }
 
-/** Writes a reply, unless the client has left or somebody answered before. */
-export function writeReply(response: ServerResponse, reply: ServiceReply): void {
+/**
+ * Writes a reply, unless the client has left or a response was sent before. Returns a promise when the
+ * body of the request has not arrived yet.
+ */
+export function writeReply(
+  incoming: IncomingMessage,
+  response: ServerResponse,
+  reply: ServiceReply,
+): Promise<void> | undefined {
+  const closing = closeUnread(incoming, response)
+  if (closing !== undefined) return closing.then((more) => write(response, reply, more))
+  write(response, reply)
+  return undefined
+}
+
+function write(response: ServerResponse, reply: ServiceReply, more?: ConnectionHeaders): void {
   if (response.destroyed || response.headersSent) return
   response.writeHead(reply.status, {
     ...reply.headers,
+    ...more,
     'Content-Length': Buffer.byteLength(reply.body),
   })
   if (isLarge(reply.body)) {
     // A client that leaves in the middle is no fault.
     pipeline(Readable.from(bodyPieces(reply.body)), response, () => undefined)
   } else response.end(reply.body)
-}
-
-/** Whether a socket is one of TLS. */
-export function isEncrypted(socket: Socket & Partial<Pick<TLSSocket, 'encrypted'>>): boolean {
-  return socket.encrypted === true
 }

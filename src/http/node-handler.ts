@@ -2,13 +2,8 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import type { RequestHandler } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
-import {
-  isEncrypted,
-  NodeRequest,
-  readIncoming,
-  writeReply,
-  type IncomingKnowledge,
-} from './incoming.ts'
+import { isEncrypted } from './connection.ts'
+import { NodeRequest, readIncoming, writeReply, type IncomingKnowledge } from './incoming.ts'
 import { requirePrefix, targetBelow } from './prefix.ts'
 import { trustedProxies, type ProxyOptions } from './trusted-proxies.ts'
 
@@ -50,9 +45,7 @@ export function toNodeHandler(
       return
     }
     const request = new NodeRequest(incoming, response, target ?? '/', knowledge)
-    void service.handle(request).then((reply) => {
-      writeReply(response, reply)
-    })
+    void service.handle(request).then((reply) => writeReply(incoming, response, reply))
   }
 }
 

@@ -35,10 +35,7 @@ describeContract('Expect: 100-continue', {}, (contract) => {
     line.write(requestBytes(`POST ${orders}`, [json, expectation, 'Content-Length: 2000000']))
     expect((await line.take(2)).map(({ status }) => status)).toEqual([100, 413])
     line.write(Buffer.alloc(2_000_000, hidden))
-    line.write(requestBytes(`GET ${orders}/1`))
-    expect(await line.next()).toMatchObject({ status: 200, body: { item: { orderId: 1 } } })
-    line.reset()
-    await line.ended()
+    expect(await line.ended()).toEqual([])
   })
 
   test('a body that is awaited is stored, also when it comes in pieces or in chunks', async () => {
@@ -79,7 +76,10 @@ describeContract('Expect: 100-continue without a key', { security: plainKeys() }
   })
 })
 
-/** The body is sent after the refusal, at once, or never: it is no request, and nothing is stored. */
+/**
+ * The body is sent after the response, at once, or never: it is not a request, and nothing is stored. The
+ * connection serves on only if the body had arrived when the response was sent.
+ */
 async function checkRefusal(
   contract: Contract,
   requestLine: string,
@@ -94,8 +94,7 @@ async function checkRefusal(
   const patient = await openLine(contract.port)
   patient.write(head)
   expect((await patient.take(2)).map(({ status }) => status)).toEqual([100, expected])
-  patient.write(hidden)
-  patient.write(next)
+  patient.write(Buffer.concat([hidden, next]))
   const hasty = await openLine(contract.port)
   hasty.write(Buffer.concat([head, hidden, next]))
   const silent = await openLine(contract.port)
@@ -103,12 +102,9 @@ async function checkRefusal(
   for (const line of [hasty, silent]) {
     expect((await line.take(2)).map(({ status }) => status)).toEqual([100, expected])
   }
-  silent.finish()
-  for (const { status } of await silent.ended()) expect(status).toBe(400)
-  for (const line of [patient, hasty]) {
-    expect((await line.next()).status).toBe(405)
-    line.finish()
-    expect(await line.ended()).toEqual([])
-  }
+  for (const line of [patient, silent]) expect(await line.ended()).toEqual([])
+  expect((await hasty.next()).status).toBe(405)
+  hasty.finish()
+  expect(await hasty.ended()).toEqual([])
   expect(await contract.rows()).toEqual(before)
 }

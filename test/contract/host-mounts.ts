@@ -7,7 +7,7 @@ import { toNodeHandler } from '../../src/http/node.ts'
 import type { RequestHandler } from '../../src/index.ts'
 import { releases } from '../http/express-app.ts'
 import { listen } from '../http/fastify-app.ts'
-import { nodeApp, ofTheSocket, startApp } from '../http/hono-app.ts'
+import { nodeApp, startApp } from '../http/hono-app.ts'
 import { startPlain } from '../http/way.ts'
 import type { Host } from './matrix.ts'
 
@@ -57,7 +57,7 @@ async function startFastify(mounts: readonly Mount[]): Promise<Host> {
 function startHono(mounts: readonly Mount[]): Promise<Host> {
   const app = nodeApp()
   for (const { prefix, service } of mounts) {
-    const rest = toFetchHandler(service, { prefix, outside: 'pass', ...ofTheSocket })
+    const rest = toFetchHandler(service, { prefix, outside: 'pass' })
     app.use(async (c, next) => (await rest(c.req.raw, c.env)) ?? next())
   }
   return startApp(app)

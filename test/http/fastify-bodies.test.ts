@@ -1,11 +1,14 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { PassThrough } from 'node:stream'
+import { createGunzip, gzipSync } from 'node:zlib'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
-import { afterEach, expect, test } from 'vitest'
+import { afterEach, expect, test, vi } from 'vitest'
 import { rowgateFastify } from '../../src/http/fastify.ts'
 import { converse, rawRequest, statusesIn } from '../contract/client.ts'
 import { expectRefusal, itemIn } from '../contract/expectations.ts'
+import { openLine } from '../contract/host-line.ts'
+import { apiKeys } from '../../src/security/index.ts'
 import { get, notesPath, noteService, post } from './express-service.ts'
 import { listen } from './fastify-app.ts'
 
@@ -116,6 +119,33 @@ test('a stream that a hook puts in the place of the body is read', async () => {
   itemIn(await post(port, notesPath, text))
   expectRefusal(await post(port, notesPath, 'x'.repeat(1_100_000)), 413)
   expect(await mounted.stored()).toHaveLength(1)
+})
+
+test.each([
+  ['401', { security: apiKeys({ name: 'keys', properties: { AllowInsecureHttp: true } }) }, 401],
+  ['413', { bodyLimit: 100_000 }, 413],
+])('such a stream may fail after a %s', async (_name, options, status) => {
+  const mounted = noteService(options)
+  const failures: unknown[] = []
+  const { port } = await started(mounted, (app) => {
+    app.addHook('preParsing', async (_request, _reply, payload) => {
+      const body = payload.pipe(createGunzip())
+      body.once('close', () => failures.push(body.errored))
+      return body
+    })
+  })
+  const good = gzipSync(' '.repeat(2_000_000), { level: 0 })
+  const broken = Buffer.concat([good.subarray(0, 200_000), Buffer.alloc(1_000, 0xff)])
+  for (const body of [Buffer.from('not gzip'), broken]) {
+    const other = await openLine(port)
+    other.write(head(body.length))
+    other.write(body)
+    if (status === 401 || body === broken) expect((await other.next()).status).toBe(status)
+    other.reset()
+    await other.ended()
+  }
+  await vi.waitFor(() => expect(failures).toHaveLength(2))
+  expectRefusal(await get(port, '/rest/v1/desk/unknown'), status === 401 ? 401 : 404)
 })
 
 test('a client that leaves while such a stream is read ends the wait for it', async () => {

@@ -1,3 +1,4 @@
+import type { HttpBindings } from '@hono/node-server'
 import type { Context, Next } from 'hono'
 import { compress } from 'hono/compress'
 import { cors } from 'hono/cors'
@@ -7,7 +8,7 @@ import { toFetchHandler } from '../../src/http/fetch.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
 import { converse, rawRequest, statusesIn } from '../contract/client.ts'
 import { json, openDesk, path } from './desk.ts'
-import { nodeApp, ofTheSocket, startApp } from './hono-app.ts'
+import { nodeApp, startApp } from './hono-app.ts'
 import { startPlain, tellWay, type Place } from './way.ts'
 
 const ends: (() => Promise<void>)[] = []
@@ -34,7 +35,7 @@ function post(place: Place, target: string, body: string): Promise<Response> {
 describe('a mount beside routes of the host', () => {
   const open = (prefix: string) => {
     const desk = openDesk()
-    const rest = toFetchHandler(desk.service, { ...ofTheSocket, prefix, outside: 'pass' })
+    const rest = toFetchHandler(desk.service, { prefix, outside: 'pass' })
     const app = nodeApp()
     app.use(async (c, next) => (await rest(c.req.raw, c.env)) ?? next())
     app.get('/mine', (c) => c.text('mine'))
@@ -200,24 +201,25 @@ describe('on the wire', () => {
 
 describe('what is known about the client', () => {
   const ways = async (target: string) => {
-    const plain = toFetchHandler(tellWay)
-    const told = toFetchHandler(tellWay, ofTheSocket)
+    const rest = toFetchHandler<[HttpBindings?]>(tellWay)
     const app = nodeApp()
-    app.get('/plain', (c) => plain(c.req.raw))
-    app.get('/told', (c) => told(c.req.raw, c.env))
+    app.get('/alone', (c) => rest(c.req.raw))
+    app.get('/with-node', (c) => rest(c.req.raw, c.env))
     const { port } = await started(startApp(app))
     const answer = await converse(port, rawRequest(`GET ${target}`, ['X-Forwarded-Proto: https']))
     return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as unknown
   }
 
-  test('comes from the socket, where the host says so', async () => {
-    expect(await ways('/told')).toEqual({ secure: false, peer: '127.0.0.1' })
-    expect(await ways('https://evil.test/told')).toEqual({ secure: false, peer: '127.0.0.1' })
+  test('comes from the socket, where Node passes it', async () => {
+    for (const target of ['/with-node', 'https://evil.test/with-node']) {
+      expect(await ways(target)).toEqual({ secure: false, peer: '127.0.0.1' })
+    }
   })
 
-  test('is the scheme of the URL otherwise, which a client of Node may choose', async () => {
-    expect(await ways('/plain')).toEqual({ secure: false })
-    expect(await ways('https://evil.test/plain')).toEqual({ secure: true })
+  test('is nothing otherwise, whatever the client writes into the request line', async () => {
+    for (const target of ['/alone', 'https://evil.test/alone']) {
+      expect(await ways(target)).toEqual({ secure: false })
+    }
   })
 })
 

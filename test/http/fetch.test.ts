@@ -115,11 +115,16 @@ describe('the place of a mount', () => {
 
 describe('the way of a request', () => {
   test.each([
-    ['https://localhost/x', true],
-    ['HTTPS://localhost/x', true],
-    ['http://localhost/x?https://', false],
-  ])('%s is secure: %s', async (url, secure) => {
-    expect(await (await toFetchHandler(tellWay)(new Request(url))).json()).toEqual({ secure })
+    [[], { secure: false }],
+    [[{}, { incoming: {} }, null, 'x'], { secure: false }],
+    [[nodeMessages({ encrypted: true })], { secure: true }],
+    [[{ name: 'server' }, nodeMessages({ encrypted: true })], { secure: true }],
+    [[nodeMessages({ remoteAddress: '::ffff:192.0.2.1' })], { secure: false, peer: '192.0.2.1' }],
+    [[nodeMessages({ remoteAddress: '2001:db8::1' })], { secure: false, peer: '2001:db8::1' }],
+  ])('is what the socket says, whatever the URL says: case %#', async (context, expected) => {
+    const rest = toFetchHandler(tellWay)
+    const answer = await rest(new Request('https://localhost/x'), ...context)
+    expect(await answer.json()).toEqual(expected)
   })
 
   test('is what the host says of it', async () => {
@@ -152,3 +157,9 @@ describe('the way of a request', () => {
     expect(signals).toEqual([request.signal])
   })
 })
+
+/** What a server on Node passes beside a request. */
+function nodeMessages(socket: { encrypted?: boolean; remoteAddress?: string }): unknown {
+  const incoming = { httpVersionMajor: 1, complete: true, rawHeaders: [], socket }
+  return { incoming, outgoing: { writeHead: () => undefined } }
+}

@@ -2,7 +2,7 @@ import { serve, type HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Server } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { toFetchHandler, type FetchHandlerOptions } from '../../src/http/fetch.ts'
+import { toFetchHandler } from '../../src/http/fetch.ts'
 import type { RequestHandler } from '../../src/index.ts'
 import type { Host, HostAnswer } from '../contract/matrix.ts'
 
@@ -20,15 +20,9 @@ export const honoAnswers: readonly HostAnswer[] = [
   { target: 'HTTP://evil.test:99/rest/v1/app/countries', status: 400, reason: scheme },
 ]
 
-/** What Node knows about a request of such an application, whatever its client wrote. */
-export const ofTheSocket: Required<Pick<FetchHandlerOptions<[HttpBindings]>, 'peer' | 'secure'>> = {
-  peer: (_request, { incoming }) => incoming.socket.remoteAddress,
-  secure: (_request, { incoming }) => 'encrypted' in incoming.socket,
-}
-
 /** Puts a service into a Hono application on Node. */
 export function startHono(service: RequestHandler): Promise<Host> {
-  const rest = toFetchHandler(service, ofTheSocket)
+  const rest = toFetchHandler(service)
   return startApp(nodeApp().all('*', (c) => rest(c.req.raw, c.env)))
 }
 

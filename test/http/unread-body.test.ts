@@ -1,0 +1,50 @@
+import { once } from 'node:events'
+import { connect as connectHttp2, createServer } from 'node:http2'
+import { connect, type AddressInfo } from 'node:net'
+import { expect, onTestFinished, test } from 'vitest'
+import { toNodeHandler } from '../../src/http/node.ts'
+import { noteService, notesPath } from './express-service.ts'
+import { startPlain } from './way.ts'
+
+test('a client that goes on sending after a rejection is disconnected', async () => {
+  const { port, close } = await startPlain(toNodeHandler(noteService().service), '127.0.0.1')
+  onTestFinished(close)
+  const begun = performance.now()
+  const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true })
+  socket.write(`PUT ${notesPath} HTTP/1.1\r\nHost: x\r\nContent-Length: 1000\r\n\r\n`)
+  socket.on('error', () => undefined).resume()
+  const drip = setInterval(() => socket.write(' '), 50)
+  await new Promise((resolve) => socket.once('close', resolve))
+  clearInterval(drip)
+  expect(performance.now() - begun).toBeLessThan(4_000)
+})
+
+test('over HTTP/2 the stream of a body that is too large is closed, and the session goes on', async () => {
+  const { service } = noteService({ bodyLimit: 1_000 })
+  const server = createServer(toNodeHandler(service))
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const session = connectHttp2(`http://127.0.0.1:${(server.address() as AddressInfo).port}`)
+  onTestFinished(() => {
+    session.destroy()
+    server.close()
+  })
+  const json = { 'content-type': 'application/json' }
+  const stream = session.request({ ':method': 'POST', ':path': notesPath, ...json })
+  stream.on('error', () => undefined).resume()
+  const gone = once(stream, 'close')
+  let sent = 0
+  const send = (): void => {
+    if (stream.destroyed || stream.closed) return
+    sent += 10_000
+    stream.write(' '.repeat(10_000), () => setImmediate(send))
+  }
+  send()
+  const [headers] = (await once(stream, 'response')) as [Readonly<Record<string, unknown>>]
+  expect(headers).toMatchObject({ ':status': 413 })
+  expect(headers).not.toHaveProperty('connection')
+  await gone
+  expect(sent).toBeLessThan(1_000_000)
+  const next = session.request({ ':path': notesPath })
+  const [answer] = (await once(next, 'response')) as [Readonly<Record<string, unknown>>]
+  expect(answer).toMatchObject({ ':status': 200 })
+})
