@@ -6,7 +6,8 @@ import type { ItemValues } from './query.ts'
 
 /**
  * A new item: the given values, and where there is none the field's default, generated value or
- * null. Throws a TypeError when a default of the host has a wrong type.
+ * null. Throws a TypeError when a default function returns a value that its field does not accept: one
+ * of a wrong type, or one that breaks a constraint. Defaults that are values are checked at start.
  */
 export function completeItem(
   collection: PublishedCollection,
@@ -14,9 +15,16 @@ export function completeItem(
   now: () => Date,
 ): ItemValues {
   const item: ItemValues = {}
+  let computed: ItemValues | undefined
   for (const field of collection.fields) {
-    item[field.name] = field.name in given ? (given[field.name] ?? null) : defaultOf(field, now)
+    const { name } = field
+    if (name in given) item[name] = given[name] ?? null
+    else {
+      item[name] = defaultOf(field, now)
+      if (typeof field.definition.default === 'function') (computed ??= {})[name] = item[name]
+    }
   }
+  if (computed !== undefined) requireSound(collection, computed)
   return item
 }
 
@@ -27,6 +35,14 @@ function defaultOf(field: PublishedField, now: () => Date): ItemValues[string] {
   const value: unknown = typeof declared === 'function' ? (declared as () => unknown)() : declared
   if (value === undefined || value === null) return null
   return acceptedType(field, value)
+}
+
+function requireSound(collection: PublishedCollection, computed: ItemValues): void {
+  const [first] = collection.constraints(computed)
+  if (first === undefined) return
+  throw new TypeError(
+    `The default function of ${collection.application}/${collection.name}.${first.field} returned a value that the field does not accept: ${first.message}`,
+  )
 }
 
 function timeOf(type: Field['type'], now: Date): string {
