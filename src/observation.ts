@@ -64,6 +64,19 @@ export type Observation =
   | { readonly type: 'limiter-failed'; readonly error: unknown }
   /** Something about a key, such as its last use, could not be written down. */
   | { readonly type: 'security-record-failed'; readonly error: unknown }
+  /** A pattern of a field can hold the process, since patterns run on the main thread. Reported at start. */
+  | {
+      readonly type: 'pattern-at-risk'
+      readonly application: string
+      readonly collection: string
+      readonly field: string
+      readonly pattern: string
+      /**
+       * `no-maximum-length`: the field has no `maxLength`. `super-linear`: the time may grow faster than
+       * the length of the text. `not-analyzed`: that is not known, for example of a very long pattern.
+       */
+      readonly reason: 'no-maximum-length' | 'super-linear' | 'not-analyzed'
+    }
   /** Anything else that was answered with 500. */
   | { readonly type: 'request-failed'; readonly error: unknown }
 

@@ -1,5 +1,6 @@
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { checkApplications } from './definition/check.ts'
+import { reportPatterns } from './definition/pattern-report.ts'
 import type { Principal } from './definition/principal.ts'
 import type { PublishedCollection } from './definition/published.ts'
 import { notFound, unavailable } from './errors.ts'
@@ -38,7 +39,7 @@ import { workInProgress } from './work.ts'
 
 /** A running service: one door for requests, and the same events in process. */
 export interface Service<Applications> extends RequestHandler {
-  /** Settles when storage is open; rejects with the reason when it can't be opened. */
+  /** Settles when storage is open and the patterns of fields were analyzed; rejects with the reason when it can't be opened. */
   ready(): Promise<void>
   /** The events without HTTP, with the rights of a principal. */
   as(principal: Principal): InProcess<Applications>
@@ -60,7 +61,11 @@ export function createService<const Applications extends ApplicationDefinitions>
   const options = completeOptions(given)
   const { maximumPageSize, bodyLimit, bodyStatus, now } = options
   const storage = tracedStorage(options.storage)
-  const applications = checkApplications(options.applications, { maximumPageSize, toServe: true })
+  const applications = checkApplications(options.applications, {
+    maximumPageSize,
+    brand: options.brand,
+    toServe: true,
+  })
   const publication = publish(applications, maximumPageSize)
   const headers = brandedHeaders(options.brand)
   const version =
@@ -95,6 +100,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const storageOpen = openOnce(() =>
     storage.open([...publication.collections, ...security.collections]),
   )
+  const patternsReported = reportPatterns(applications, report)
   let closing: Promise<void> | undefined
 
   return {
@@ -103,7 +109,10 @@ export function createService<const Applications extends ApplicationDefinitions>
       const application = applicationOf(splitTarget(originForm(target)).path)
       return application !== undefined && Object.hasOwn(applications, application)
     },
-    ready: async () => storageOpen(),
+    ready: async () => {
+      await storageOpen()
+      await patternsReported
+    },
     keys: security.keys,
     users: security.users,
     as: (principal) => inProcess<Applications>(runtime, publication, principal),

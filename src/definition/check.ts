@@ -1,9 +1,28 @@
 import type { z } from 'zod'
 import type { ApplicationDefinitions } from './application.ts'
 import { inconsistencies } from './consistency.ts'
+import { defaultPatternMistakes } from './default-patterns.ts'
 import { mistaken, type Mistake } from './mistake.ts'
 import { missingCodeMistakes } from './omitted-code.ts'
+import { reservedNames } from './reserved-names.ts'
 import { applicationsShape, type Form } from './shape.ts'
+import { defaultBrand } from '../protocol/names.ts'
+
+/** What the check of applications depends on. */
+export interface CheckOptions {
+  /** Default `code`. */
+  readonly form?: Form
+  /** The largest page maximum that a collection may set, in items. Default 100. */
+  readonly maximumPageSize?: number
+  /** The brand prefix of the service. Default `svc`. */
+  readonly brand?: string
+  /**
+   * Whether the definitions are about to be served. Then no code may be missing, and defaults are compared
+   * with the patterns of their fields. Definitions that are only inspected are not: a package could bring
+   * a pattern that never ends. Default false.
+   */
+  readonly toServe?: boolean
+}
 
 /**
  * Checks the applications of a service completely, before anything starts. Throws one TypeError that
@@ -11,23 +30,23 @@ import { applicationsShape, type Form } from './shape.ts'
  */
 export function checkApplications(
   applications: unknown,
-  options: {
-    readonly form?: Form
-    readonly maximumPageSize?: number
-    /** Whether the definitions are about to be served: then no code may be missing. Default false. */
-    readonly toServe?: boolean
-  } = {},
+  options: CheckOptions = {},
 ): ApplicationDefinitions {
-  const { form = 'code', maximumPageSize = 100, toServe = false } = options
+  const { form = 'code', maximumPageSize = 100, brand = defaultBrand, toServe = false } = options
   const result = applicationsShape(form).safeParse(applications)
   const mistakes = result.success
     ? [
         ...inconsistencies(applications as ApplicationDefinitions, maximumPageSize),
-        ...(toServe ? missingCodeMistakes(applications as ApplicationDefinitions) : []),
+        ...(toServe ? mistakesWhenServed(applications as ApplicationDefinitions) : []),
       ]
     : result.error.issues.flatMap((issue) => explain(issue, ['applications']))
-  if (mistakes.length > 0) throw mistaken(mistakes)
+  const all = [...reservedNames(applications, brand), ...mistakes]
+  if (all.length > 0) throw mistaken(all)
   return applications as ApplicationDefinitions
+}
+
+function mistakesWhenServed(applications: ApplicationDefinitions): readonly Mistake[] {
+  return [...missingCodeMistakes(applications), ...defaultPatternMistakes(applications)]
 }
 
 /** Checks options. Throws one TypeError that lists every mistake, with its place below `root`. */

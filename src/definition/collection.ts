@@ -22,6 +22,11 @@ export interface CollectionData {
   readonly eventRoles?: EventRoles
   /** The name in storage. Default: the endpoint name. */
   readonly table?: string
+  /**
+   * Whether collections of other applications may have the same table. They must say so too. Collections
+   * of one application share a table without it. Default false.
+   */
+  readonly sharesTable?: boolean
   /** For people and for generated documentation. */
   readonly description?: string
   /**

@@ -5,8 +5,11 @@ import { compileConstraints } from './constraints.ts'
 import type { Bounds, DecimalOptions, Field, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import { pageMistakes } from './page-mistakes.ts'
+import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
+import { unreadableOrder } from './readable-order.ts'
 import { rightsMistakes } from './rights-mistakes.ts'
+import { sharedTableMistakes } from './shared-tables.ts'
 import type { Json } from '../protocol/json.ts'
 
 /** What is wrong with well-formed applications: names that fit nothing, values that can't be. */
@@ -14,15 +17,16 @@ export function inconsistencies(
   applications: ApplicationDefinitions,
   maximumPageSize: number,
 ): readonly Mistake[] {
-  return Object.entries(applications).flatMap(([application, { collections }]) =>
-    Object.entries(collections).flatMap(([name, collection]) => {
-      const place = `applications.${application}.collections.${name}`
-      return checkCollection(collection, maximumPageSize).map((mistake) => ({
-        place: `${place}.${mistake.place}`,
-        advice: mistake.advice,
-      }))
+  const mistakes = Object.entries(applications).flatMap(([name, application]) =>
+    Object.entries(application.collections).flatMap(([collection, definition]) => {
+      const place = `applications.${name}.collections.${collection}`
+      return [
+        ...checkCollection(definition, maximumPageSize),
+        ...unreadableOrder(application, definition),
+      ].map((mistake) => ({ place: `${place}.${mistake.place}`, advice: mistake.advice }))
     }),
   )
+  return [...mistakes, ...sharedTableMistakes(applications)]
 }
 
 function checkCollection(
@@ -121,7 +125,9 @@ function checkField(field: Field): readonly Mistake[] {
 // A default that breaks the field's own constraints would be stored without anyone looking.
 function checkDefault(field: Field, value: unknown): readonly Mistake[] {
   if (value === undefined || typeof value === 'function') return []
-  const faults = compileConstraints({ it: field })({ it: value })
+  // A pattern is evaluated by a check of its own.
+  const { pattern: _pattern, ...others } = field as TextOptions & Field
+  const faults = compileConstraints({ it: others })({ it: value })
   return faults.map(({ message }) => ({
     place: 'default',
     advice: message.replace(/^it /, '').replace(/\.$/, ''),
@@ -161,12 +167,4 @@ function checkRules({ validations = [], fields }: CollectionDefinition): readonl
     }
     return mistakes
   })
-}
-
-function isPattern(pattern: string): boolean {
-  try {
-    return new RegExp(pattern, 'u').unicode
-  } catch {
-    return false
-  }
 }

@@ -1,8 +1,9 @@
 import { Ajv2020, type ErrorObject, type FuncKeywordDefinition } from 'ajv/dist/2020.js'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Bounds, Field, Fields } from './field.ts'
+import type { Bounds, Field, Fields, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'
+import { compilePattern } from './pattern.ts'
 import { fieldSchema, type JsonSchema } from './schema.ts'
 
 /**
@@ -50,6 +51,15 @@ function within(value: Json, field: Field, bound: Json | undefined, direction: 1
 }
 
 ajv.addKeyword(ruleOf('ofType', isOfType))
+// Not the keyword of JSON Schema: that one runs whatever the length is.
+ajv.addKeyword({
+  keyword: 'ofForm',
+  errors: false,
+  compile: (field: Field & TextOptions) => {
+    const matches = compilePattern(field)
+    return (value: Json) => typeof value !== 'string' || !isOfType(value, field) || matches(value)
+  },
+})
 ajv.addKeyword(
   ruleOf('oneOfEnumeration', (value, field) => {
     const { store } = fieldTypes[field.type]
@@ -69,10 +79,11 @@ function boundsOf(field: Field): Bounds<Json> {
 }
 
 function constrained(field: Field): JsonSchema {
-  const { description: _description, ...schema } = fieldSchema(field)
+  const { description: _description, pattern, ...schema } = fieldSchema(field)
   const { jsonType } = fieldTypes[field.type]
   const own = {
     ofType: field,
+    ...(pattern !== undefined && { ofForm: field }),
     ...(field.enumeration !== undefined && { oneOfEnumeration: field }),
     ...(boundsOf(field).minimum !== undefined && { atLeast: field }),
     ...(boundsOf(field).maximum !== undefined && { atMost: field }),
@@ -101,7 +112,7 @@ function messageOf(error: ErrorObject, field: Field): string {
       return `must have at least ${limit} characters`
     case 'maxLength':
       return `must have at most ${limit} characters`
-    case 'pattern':
+    case 'ofForm':
       return 'does not have the required form'
     case 'oneOfEnumeration':
       return `must be one of ${(field.enumeration ?? []).join(', ')}`

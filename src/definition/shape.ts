@@ -177,6 +177,7 @@ export function applicationsShape(form: Form) {
     rows: (form === 'code' ? z.union([code, rowRule]) : rowRule).optional(),
     table: z.string().min(1).optional(),
     omittedCode: z.array(codePlace).optional(),
+    sharesTable: z.boolean().optional(),
     description: z.string().optional(),
     ...(form === 'code' ? behaviour : {}),
   })

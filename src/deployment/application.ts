@@ -4,6 +4,7 @@ import { boolean, dateTime, instant, text, uuid } from '../definition/field.ts'
 import type { AfterSave, BeforeInsert } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { orderedId } from '../definition/ordered-id.ts'
+import { deploymentMark } from '../definition/reserved-names.ts'
 import { error } from '../definition/validation.ts'
 import { releaseStates } from './collections.ts'
 import type { Solution } from './solution.ts'
@@ -31,6 +32,7 @@ const internal = { readableBy: [], readOnly: true } as const
 export function deploymentApplication(parts: ApplicationParts): ApplicationDefinition {
   const { serviceVersion } = parts
   return Object.freeze({
+    [deploymentMark]: true,
     description: 'Builds releases, hands out their packages, and describes the environment.',
     roles: ['Deployment'],
     collections: Object.freeze({
@@ -62,7 +64,7 @@ function releaseCollection(parts: ApplicationParts) {
       description: 'Releases (section 2.4). An insert builds one, and answers when that has ended.',
       key: 'releaseId',
       publishes: ['Filter', 'Insert'],
-      defaultSort: ['-releaseDate', '-built'],
+      defaultSort: ['-releaseDate'],
       requiredFilters: ['solutionId'],
       fields: {
         ...facts(parts),

@@ -31,6 +31,20 @@ export interface DeploymentStorageParts {
 
 const { releases } = deploymentCollections
 
+// Callers can't read when a build ended, so the definition can't name it: of one date, the latest build
+// comes first.
+function sortOf({ name }: PublishedCollection, { sort }: StorageQuery): StorageQuery['sort'] {
+  const [first, second] = sort
+  const isDefault =
+    name === endpoints.release &&
+    sort.length === 2 &&
+    first?.field === 'releaseDate' &&
+    first.descending &&
+    second?.field === 'releaseId' &&
+    !second.descending
+  return isDefault ? [first, { field: 'built', descending: true }, second] : sort
+}
+
 /**
  * The host's storage, with what deployment keeps beside it: its published collections are views of the
  * releases, an insert into them is a build, and the environment is a row of its own. Everything else
@@ -48,7 +62,11 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
       return { rows: [{ ...environment }], count: null }
     }
     const select = query.select.filter((name) => releases.byName.has(name))
-    const page = await storage.filter(releases, { ...query, select })
+    const page = await storage.filter(releases, {
+      ...query,
+      sort: sortOf(collection, query),
+      select,
+    })
     if (!query.select.includes('file')) return page
     const rows = await Promise.all(
       page.rows.map(async (row) => ({ ...row, file: await fileOf(row) })),

@@ -47,7 +47,8 @@ export function createDeployment<const Brand extends string = 'svc'>(
 ): Deployment<Brand> {
   const options = completeDeployment(given)
   const { storage } = options
-  for (const solution of options.solutions) checkApplications(solution.applications)
+  for (const solution of options.solutions)
+    checkApplications(solution.applications, { brand: options.brand })
   const name = `${options.brand}-deploy` as `${Brand}-deploy`
   const listeners = new Set([harmless(options.watch)])
   const tell = (news: BuildNews): void => {

@@ -47,10 +47,14 @@ export function omittedCode(applications: ApplicationDefinitions): readonly stri
 
 /**
  * Reads {@link definitionData} and checks it. A page may be as large as it likes: its maximum is that
- * of the service which publishes the collection.
+ * of the service which publishes the collection. No pattern is evaluated: a package of an unknown origin
+ * could bring one that never ends.
  */
 export function applicationsOf(data: unknown): ApplicationDefinitions {
-  return checkApplications(data, { form: 'json', maximumPageSize: Number.MAX_SAFE_INTEGER })
+  return checkApplications(data, {
+    form: 'json',
+    maximumPageSize: Number.MAX_SAFE_INTEGER,
+  })
 }
 
 function collectionData(collection: CollectionDefinition): object {

@@ -1,0 +1,83 @@
+import type { Mistake } from './mistake.ts'
+
+/** Marks the application of deployment, which alone may have the name that belongs to it. */
+export const deploymentMark = Symbol.for('rowgate.deployment')
+
+type Names = Readonly<Record<string, unknown>>
+
+/**
+ * The names that a definition may not use: `__proto__`, tables and applications of the library, tables
+ * of the database itself, and the application of deployment. Accepts any value, so that it also finds
+ * names that the check of the shape skips.
+ *
+ * @param brand the brand prefix of the service, of which the name of deployment's application is made
+ */
+export function reservedNames(applications: unknown, brand: string): readonly Mistake[] {
+  return entriesOf(applications).flatMap(([name, application]) => {
+    const place = `applications.${name}`
+    return [
+      ...prototypeName(name, place),
+      ...applicationName(name, application, brand).map((advice) => ({ place, advice })),
+      ...entriesOf(memberOf(application, 'collections')).flatMap(([collection, definition]) =>
+        namesOfCollection(collection, definition, `${place}.collections.${collection}`),
+      ),
+    ]
+  })
+}
+
+function applicationName(name: string, application: unknown, brand: string): readonly string[] {
+  if (/^rowgate-/i.test(name)) {
+    return ['names that begin with rowgate- belong to the library: choose another']
+  }
+  const isReserved = name.toLowerCase() === `${brand}-deploy`
+  if (!isReserved || memberOf(application, deploymentMark) === true) return []
+  return ['the name belongs to deployment: choose another, or use createDeployment']
+}
+
+function namesOfCollection(name: string, definition: unknown, place: string): readonly Mistake[] {
+  const rows = memberOf(definition, 'rows')
+  const fields = entriesOf(memberOf(definition, 'fields'))
+  return [
+    ...prototypeName(name, place),
+    ...tableName(name, definition).map((advice) => ({ place: `${place}.table`, advice })),
+    ...fields.flatMap(([field, declared]) => [
+      ...prototypeName(field, `${place}.fields.${field}`),
+      ...prototypeName(memberOf(declared, 'column'), `${place}.fields.${field}.column`),
+    ]),
+    ...memberNames(memberOf(rows, 'equal'), `${place}.rows.equal`),
+    ...memberNames(memberOf(definition, 'userDefinedEvents'), `${place}.userDefinedEvents`),
+    ...memberNames(memberOf(definition, 'events'), `${place}.events`),
+  ]
+}
+
+function tableName(name: string, definition: unknown): readonly string[] {
+  const table = memberOf(definition, 'table') ?? name
+  if (typeof table !== 'string') return []
+  if (table === '__proto__') return table === name ? [] : [notAName]
+  const [prefix] = /^(rowgate|sqlite)_/i.exec(table) ?? []
+  if (prefix === undefined) return []
+  const owner = prefix.toLowerCase() === 'rowgate_' ? 'the library' : 'the database'
+  return [`tables that begin with ${prefix.toLowerCase()} belong to ${owner}: choose another`]
+}
+
+const notAName = '__proto__ is not a name: choose another'
+
+function memberNames(value: unknown, place: string): readonly Mistake[] {
+  return entriesOf(value).flatMap(([name]) => prototypeName(name, `${place}.${name}`))
+}
+
+function prototypeName(name: unknown, place: string): readonly Mistake[] {
+  return name === '__proto__' ? [{ place, advice: notAName }] : []
+}
+
+function entriesOf(value: unknown): readonly (readonly [string, unknown])[] {
+  return isObject(value) ? Object.entries(value) : []
+}
+
+function memberOf(value: unknown, name: string | symbol): unknown {
+  return isObject(value) ? (value as Names & Record<symbol, unknown>)[name as string] : undefined
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null
+}
