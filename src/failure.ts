@@ -21,7 +21,8 @@ export function asServiceError(error: unknown, report: Report): ServiceError {
     report({ type: 'storage-unavailable', error })
     return unavailable(error)
   }
-  report({ type: 'request-failed', error })
+  const isUnfit = isStorageError(error) && error.kind === 'unfit'
+  report({ type: isUnfit ? 'stored-value-unfit' : 'request-failed', error })
   return internal(error)
 }
 

@@ -121,6 +121,7 @@ export {
   StorageError,
   isStorageError,
   searchText,
+  unfitError,
   type Condition,
   type Row,
   type SortField,
@@ -133,6 +134,7 @@ export {
   type StorageTextPage,
   type StorageTransaction,
   type TransactionOptions,
+  type UnfitValue,
 } from './storage/adapter.ts'
 export { memoryStorage } from './storage/memory.ts'
 export { mount } from './storage/mount.ts'

@@ -43,6 +43,11 @@ export type Observation =
   | { readonly type: 'unavailable'; readonly error: unknown }
   /** Storage could not be reached, was locked, full or closed: the request was answered with 503. */
   | { readonly type: 'storage-unavailable'; readonly error: unknown }
+  /**
+   * A stored value does not fit its field; the message of the error names collection, key and field. A read
+   * responded 500. An update or delete of the row succeeded, with null in place of the value.
+   */
+  | { readonly type: 'stored-value-unfit'; readonly error: unknown }
   /** A request was answered with 401. The consumer is never told why (D25). */
   | {
       readonly type: 'credential-refused'

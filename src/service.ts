@@ -32,6 +32,7 @@ import { publish } from './publication.ts'
 import type { Keyring } from './security/keys/key-store.ts'
 import { secure } from './security/secure.ts'
 import type { Users } from './security/users/user-store.ts'
+import { checkedStorage } from './storage/checked.ts'
 import { openOnce, whenOpen } from './storage/open-once.ts'
 import { tracedStorage } from './storage/traced.ts'
 import { watched, type Witness } from './watch.ts'
@@ -60,7 +61,7 @@ export function createService<const Applications extends ApplicationDefinitions>
 ): Service<Applications> {
   const options = completeOptions(given)
   const { maximumPageSize, bodyLimit, bodyStatus, now } = options
-  const storage = tracedStorage(options.storage)
+  const storage = tracedStorage(checkedStorage(options.storage))
   const applications = checkApplications(options.applications, {
     maximumPageSize,
     brand: options.brand,

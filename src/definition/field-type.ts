@@ -21,6 +21,8 @@ export interface FieldType {
   acceptsText(text: string, field: Field): boolean
   /** The stored form of an accepted text. */
   storeText(text: string, field: Field): StoredValue
+  /** Whether a value that storage returned, and that is not null, is a stored form of the field. */
+  isStored(value: unknown, field: Field): boolean
   /** The order of two stored values that are not null (D5). Absent: not sortable. */
   readonly compare?: (left: StoredValue, right: StoredValue) => number
   /** Whether equality conditions and keys may name the field. */
@@ -34,8 +36,14 @@ const doubleForm = /^-?(0|[1-9][0-9]*)(\.[0-9]+)?([eE][+-]?[0-9]+)?$/
 const uuidForm = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i
 const largest = 2n ** 63n - 1n
 
-const asText: Pick<FieldType, 'jsonType' | 'store' | 'storeText' | 'filterable' | 'searchable'> = {
+const asText: Pick<
+  FieldType,
+  'jsonType' | 'store' | 'storeText' | 'isStored' | 'filterable' | 'searchable'
+> = {
   jsonType: 'string',
+  isStored(this: FieldType, value, field) {
+    return typeof value === 'string' && this.acceptsText(value, field)
+  },
   store: (value) => value as string,
   storeText: (text) => text,
   filterable: true,
@@ -69,6 +77,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     jsonType: 'number',
     mustBe: () => 'a whole number within ±(2^53 − 1)',
     accepts: (value) => Number.isSafeInteger(value),
+    isStored: (value) => Number.isSafeInteger(value),
     store: (value) => (value as number) + 0,
     acceptsText: (text) => integerForm.test(text) && Number.isSafeInteger(Number(text)),
     storeText: Number,
@@ -100,6 +109,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     jsonType: 'number',
     mustBe: () => 'a finite number',
     accepts: (value) => Number.isFinite(value),
+    isStored: (value) => Number.isFinite(value),
     store: (value) => (value as number) + 0,
     acceptsText: (text) => doubleForm.test(text) && Number.isFinite(Number(text)),
     storeText: (text) => Number(text) + 0,
@@ -111,6 +121,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     jsonType: 'boolean',
     mustBe: () => 'true or false',
     accepts: () => true,
+    isStored: (value) => typeof value === 'boolean',
     store: (value) => value as boolean,
     acceptsText: (text) => text === 'true' || text === 'false',
     storeText: (text) => text === 'true',
@@ -148,6 +159,8 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     ...asText,
     mustBe: () => 'a UUID',
     accepts: (value) => uuidForm.test(value as string),
+    isStored: (value) =>
+      typeof value === 'string' && uuidForm.test(value) && value === value.toLowerCase(),
     store: (value) => (value as string).toLowerCase(),
     acceptsText: (text) => uuidForm.test(text),
     storeText: (text) => text.toLowerCase(),
@@ -156,6 +169,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   json: {
     mustBe: () => `a JSON value of at most ${maximumDepth} levels, with finite numbers`,
     accepts: (value) => isJsonValue(value, 1),
+    isStored: (value) => typeof value === 'string' && isJsonText(value),
     store: (value) => (value === null ? null : JSON.stringify(value)),
     acceptsText: () => false,
     storeText: (text) => text,
@@ -202,6 +216,14 @@ function isBigint(text: string): boolean {
   if (text.length > 20 || !integerForm.test(text)) return false
   const value = BigInt(text)
   return value <= largest && value >= -largest - 1n
+}
+
+function isJsonText(text: string): boolean {
+  try {
+    return isJsonValue(JSON.parse(text), 1)
+  } catch {
+    return false
+  }
 }
 
 function isJsonValue(value: unknown, depth: number): boolean {

@@ -2,12 +2,14 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { whenDone } from '../maybe-promise.ts'
 import type { Row, StorageQuery } from '../event/query.ts'
 import { encodeRow } from '../event/serialize.ts'
-import type {
-  StorageAdapter,
-  StoragePage,
-  StorageTextPage,
-  StorageTransaction,
+import {
+  vouchFor,
+  type StorageAdapter,
+  type StoragePage,
+  type StorageTextPage,
+  type StorageTransaction,
 } from '../storage/adapter.ts'
+import { checkedStorage } from '../storage/checked.ts'
 import { endpoints } from './application.ts'
 import { deploymentCollections } from './collections.ts'
 import type { EnvironmentRecord } from './environment.ts'
@@ -51,7 +53,8 @@ function sortOf({ name }: PublishedCollection, { sort }: StorageQuery): StorageQ
  * passes through untouched.
  */
 export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter {
-  const { storage, application, environment } = parts
+  const { application, environment } = parts
+  const storage = checkedStorage(parts.storage)
   const isOwn = (collection: PublishedCollection): boolean => collection.application === application
 
   const filter = async (
@@ -102,7 +105,7 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
     delete: () => Promise.reject(new Error('Releases are not deleted.')),
   }
 
-  return {
+  return vouchFor<StorageAdapter>({
     name: storage.name,
     supports: { ...storage.supports, textPages: true },
     open: (collections) => {
@@ -130,5 +133,5 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
       await parts.closing()
       await storage.close()
     },
-  }
+  })
 }

@@ -18,10 +18,13 @@ export async function deleteItem(event: DeleteEvent, terms: Terms): Promise<Outc
   const judged = () =>
     judge(scope.findings, { view, event: 'Delete', key, data: {} }, terms.caller.confirmed)
 
+  let unfit: readonly string[] = []
   const before = collection.events.Delete?.before
   const rules = rulesOn(collection, 'Delete')
   if (before !== undefined || rules.length > 0) {
-    const stored = Object.freeze(await readItem(terms.running.transaction, event))
+    const read = await readItem(event, terms)
+    const stored = Object.freeze(read.item)
+    unfit = read.unfit
     await scope.untilRefused(async () => {
       const seen = { ...scope.context(), stored } as unknown as BeforeDelete<CollectionShape>
       if (before !== undefined) await scope.call('before', () => before(seen))
@@ -35,5 +38,5 @@ export async function deleteItem(event: DeleteEvent, terms: Terms): Promise<Outc
   if (row === undefined) throw notFound()
   const stored = Object.freeze(itemOf(collection, row))
   const echo = readableValues(view, stored)
-  return finishWrite({ event, scope, row, stored, echo, judged }, terms)
+  return finishWrite({ event, scope, row, stored, echo, unfit, judged }, terms)
 }

@@ -24,6 +24,8 @@ export interface Save {
   readonly scope: Scope
   /** The item as it is stored; null for an Insert. */
   readonly stored: Readonly<ItemValues> | null
+  /** The fields whose stored values do not fit; {@link Save.stored} has null for them. */
+  readonly unfit: readonly string[]
   /** The item as it would be stored. Handlers may change it. */
   readonly draft: ItemValues
   /** What the request itself gets wrong. */
@@ -51,10 +53,13 @@ export async function updateItem(event: UpdateEvent, terms: Terms): Promise<Outc
   if (refusal !== undefined) return refusal
   const { collection, conditions } = event
   const before = save.stored ?? {}
+  // A null that replaces a stored value which does not fit is a change, too.
+  const replaced = save.unfit.length === 0 ? {} : writable(event, terms)
+  const isReplaced = ({ name }: PublishedField) => save.unfit.includes(name) && name in replaced
   const changes = rowOf(
     collection,
     save.draft,
-    (field, value) => value !== stored(field, before[field.name]),
+    (field, value) => value !== stored(field, before[field.name]) || isReplaced(field),
   )
   return write(save, terms, async () => {
     const row = await terms.running.transaction.update(collection, conditions, changes)
@@ -72,16 +77,18 @@ export async function openInsert(event: InsertEvent, terms: Terms): Promise<Save
   const draft = await scope.call('default', () =>
     completeItem(collection, given, terms.runtime.now),
   )
-  return { event, scope, stored: null, draft, faults: allFaults(event, draft, terms) }
+  const faults = allFaults(event, draft, terms)
+  return { event, scope, stored: null, unfit: [], draft, faults }
 }
 
 /** Opens an Update: the item is the stored one with the submitted values. Throws NOT_FOUND without one. */
 export async function openUpdate(event: UpdateEvent, terms: Terms): Promise<Save> {
   const { collection } = event
   const scope = openScope(terms, { collection, event: 'Update' })
-  const item = Object.freeze(await readItem(terms.running.transaction, event))
+  const { item, unfit } = await readItem(event, terms)
   const draft = { ...item, ...writable(event, terms) }
-  return { event, scope, stored: item, draft, faults: allFaults(event, item, terms) }
+  const faults = allFaults(event, item, terms)
+  return { event, scope, stored: Object.freeze(item), unfit, draft, faults }
 }
 
 /**
@@ -146,8 +153,9 @@ async function write(save: Save, terms: Terms, store: () => Row | Promise<Row>):
   if ('fault' in result) return reject(type, submitted.echo, entriesFor(event.view, [result.fault]))
   const { row } = result
   const judged = () => judgeSave(save, terms)
+  const { stored: before, unfit } = save
   return finishWrite(
-    { event, scope, row, stored: save.stored, echo: submitted.echo, judged },
+    { event, scope, row, stored: before, unfit, echo: submitted.echo, judged },
     terms,
   )
 }

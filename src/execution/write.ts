@@ -10,21 +10,43 @@ import { itemEvent } from '../event/plan.ts'
 import { itemOf } from '../event/serialize.ts'
 import { wholeView, type View } from '../event/view.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import { isStorageError, type StorageReader } from '../storage/adapter.ts'
+import { isStorageError, unfitError } from '../storage/adapter.ts'
 import { callHost } from './guard.ts'
 import type { Terms } from './runtime.ts'
 import type { Scope } from './scope.ts'
 
-/** The item that an event is about, as it is stored. Throws NOT_FOUND when there is none. */
+/** An item as it is stored. */
+export interface StoredItem {
+  readonly item: ItemValues
+  /** The fields whose stored values do not fit. The item has null in place of each. */
+  readonly unfit: readonly string[]
+}
+
+/**
+ * The item that an event is about. Throws NOT_FOUND when there is none. Stored values that do not fit
+ * their fields are reported and left out, so that such an item can be corrected and deleted.
+ */
 export async function readItem(
-  reader: StorageReader,
   event: UpdateEvent | DeleteEvent,
-): Promise<ItemValues> {
-  const { query } = itemEvent(wholeView(event.collection), event.conditions)
-  const { rows } = await reader.filter(event.collection, query)
-  const [row] = rows
-  if (row === undefined) throw notFound()
-  return itemOf(event.collection, row)
+  { running, runtime }: Terms,
+): Promise<StoredItem> {
+  const { collection } = event
+  const { query } = itemEvent(wholeView(collection), event.conditions)
+  const read = async (select: readonly string[]): Promise<ItemValues> => {
+    const { rows } = await running.transaction.filter(collection, { ...query, select })
+    const [row] = rows
+    if (row === undefined) throw notFound()
+    return itemOf(collection, row)
+  }
+  try {
+    return { item: await read(query.select), unfit: [] }
+  } catch (error) {
+    if (!isStorageError(error) || error.kind !== 'unfit' || error.fields.length === 0) throw error
+    const unfit = error.fields
+    const item = await read(query.select.filter((name) => !unfit.includes(name)))
+    runtime.report({ type: 'stored-value-unfit', error })
+    return { item, unfit }
+  }
 }
 
 /** Stores, and turns what storage objects to into a validation entry (D22). */
@@ -60,6 +82,8 @@ export interface Written {
   /** The item as it was; null for an Insert. */
   readonly stored: Readonly<ItemValues> | null
   readonly echo: Readonly<ItemValues>
+  /** The fields whose stored values were reported already, because they do not fit. */
+  readonly unfit: readonly string[]
   readonly judged: () => Promise<Judgement>
 }
 
@@ -68,6 +92,7 @@ export async function finishWrite(written: Written, terms: Terms): Promise<Outco
   const { event, scope, row, echo } = written
   const { collection, type, view } = event
   terms.running.log.writes++
+  reportUnfit(written, terms)
   const after: ((event: AfterSave<CollectionShape>) => MaybePromise<void>) | undefined =
     collection.events[type]?.after
   let failure: string | undefined
@@ -90,6 +115,17 @@ export async function finishWrite(written: Written, terms: Terms): Promise<Outco
     validations: information,
     ...(failure !== undefined && { failure }),
   }
+}
+
+// Storage leaves a value that does not fit out of the row that an update or delete returns.
+function reportUnfit({ event, row, unfit }: Written, { runtime }: Terms): void {
+  const { collection, type } = event
+  if (type === 'Insert') return
+  const missing = collection.allNames.filter((name) => row[name] === undefined)
+  if (missing.length === 0 || missing.every((name) => unfit.includes(name))) return
+  const key = event.key.map((part) => JSON.stringify(part))
+  const values = missing.map((field) => ({ field, found: 'another value' }))
+  runtime.report({ type: 'stored-value-unfit', error: unfitError(collection, key, values) })
 }
 
 function announceCommit(written: Written, { runtime, caller, running }: Terms): void {

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../maybe-promise.ts'
-import type { PublishedCollection } from '../definition/published.ts'
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import type { Condition, Row, StorageQuery } from '../event/query.ts'
 
 export type { Condition, Row, SortField, StorageQuery } from '../event/query.ts'
@@ -23,6 +23,10 @@ export interface StorageTextPage {
  * outside may wait until a transaction in progress has ended.
  */
 export interface StorageReader {
+  /**
+   * Returns a page. Rejects with an `unfit` StorageError when a row of the page has a stored value that
+   * does not fit its field. An adapter that can't detect this returns the value; the service checks it.
+   */
   filter(collection: PublishedCollection, query: StorageQuery): MaybePromise<StoragePage>
 }
 
@@ -36,14 +40,18 @@ export interface StorageTransaction extends StorageReader {
   insert(collection: PublishedCollection, row: Row): MaybePromise<Row>
   /**
    * Changes the row that meets all conditions and returns it whole, or undefined when none does. The
-   * conditions always contain the key; MUST NOT change any other row.
+   * conditions always contain the key; MUST NOT change any other row. A stored value that does not fit
+   * its field is left out of the returned row, so that such a row can be corrected.
    */
   update(
     collection: PublishedCollection,
     conditions: readonly Condition[],
     changes: Row,
   ): MaybePromise<Row | undefined>
-  /** Removes the row that meets all conditions and returns it whole, or undefined when none does. */
+  /**
+   * Removes the row that meets all conditions and returns it whole, or undefined when none does. A stored
+   * value that does not fit its field is left out of the returned row, so that such a row can be deleted.
+   */
   delete(
     collection: PublishedCollection,
     conditions: readonly Condition[],
@@ -130,6 +138,8 @@ export type StorageErrorKind =
   | 'referenced'
   /** Can't be reached, locked, full, out of time or closed: 503 (D29). */
   | 'unavailable'
+  /** A stored value does not fit its field: 500, and a report with the message of the error. */
+  | 'unfit'
 
 const brand = Symbol.for('rowgate.StorageError')
 
@@ -141,9 +151,15 @@ export class StorageError extends Error {
 
   constructor(
     kind: StorageErrorKind,
-    options: { readonly fields?: readonly string[]; readonly cause?: unknown } = {},
+    options: {
+      readonly fields?: readonly string[]
+      readonly cause?: unknown
+      /** For reports. Default: the kind. */
+      readonly message?: string
+    } = {},
   ) {
-    super(`storage: ${kind}`, options.cause === undefined ? undefined : { cause: options.cause })
+    const { message = `storage: ${kind}`, cause } = options
+    super(message, cause === undefined ? undefined : { cause })
     this.name = 'StorageError'
     this.kind = kind
     this.fields = options.fields ?? []
@@ -151,7 +167,47 @@ export class StorageError extends Error {
   }
 }
 
+/** A stored value that does not fit its field. */
+export interface UnfitValue {
+  readonly field: string
+  /** What storage has instead, such as `a blob`. */
+  readonly found: string
+}
+
+/**
+ * Creates the `unfit` StorageError of a row. Its message names the collection, the key and each field.
+ * The key has one text for each key field, in order.
+ */
+export function unfitError(
+  { application, name, byName }: PublishedCollection,
+  key: readonly string[],
+  values: readonly UnfitValue[],
+): StorageError {
+  const lines = values.map(({ field, found }) => {
+    const { kind, definition } = byName.get(field) as PublishedField
+    return `${field} must be ${kind.mustBe(definition)}, but storage has ${found}`
+  })
+  const item = key.length === 0 ? 'an item without key' : `item ${key.join(', ')}`
+  const message = `${application}/${name}, ${item}: stored values do not fit their fields: ${lines.join('; ')}.`
+  return new StorageError('unfit', { fields: values.map(({ field }) => field), message })
+}
+
 /** Tells a {@link StorageError}, also one that another copy of the package made. */
 export function isStorageError(value: unknown): value is StorageError {
   return typeof value === 'object' && value !== null && brand in value
+}
+
+const vouched = Symbol.for('rowgate.vouchedStorage')
+
+/**
+ * Marks an adapter of the library, which itself checks what it returns. The mark is not enumerable: a copy
+ * with other methods does not have it.
+ */
+export function vouchFor<Adapter extends StorageAdapter>(adapter: Adapter): Adapter {
+  return Object.defineProperty(adapter, vouched, { value: true })
+}
+
+/** Whether an adapter itself checks what it returns. */
+export function isVouchedFor(adapter: StorageAdapter): boolean {
+  return Object.hasOwn(adapter, vouched)
 }

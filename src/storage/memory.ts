@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import { StorageError } from './adapter.ts'
+import { StorageError, vouchFor } from './adapter.ts'
 import type { StorageAdapter, StorageTransaction, TransactionOptions } from './adapter.ts'
 import { deleteRow, insertRow, pageOf, updateRow } from './memory-table.ts'
 import type { Table, TableView } from './memory-table.ts'
@@ -22,7 +22,7 @@ interface Memory {
  */
 export function memoryStorage(): StorageAdapter {
   const memory: Memory = { committed: new Map(), writing: turns(), version: 0, closed: false }
-  return {
+  return vouchFor({
     name: 'memory',
     supports: { textPages: false, durable: false, generatedNumbers: true },
     open(collections) {
@@ -53,7 +53,7 @@ export function memoryStorage(): StorageAdapter {
       memory.writing.refuse(() => new StorageError('unavailable'))
       memory.committed.clear()
     },
-  }
+  })
 }
 
 interface Session {

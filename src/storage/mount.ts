@@ -1,5 +1,6 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import { StorageError, type StorageAdapter } from './adapter.ts'
+import { StorageError, vouchFor, type StorageAdapter } from './adapter.ts'
+import { checkedStorage } from './checked.ts'
 import { mountTransaction, type Party } from './mount-transaction.ts'
 
 /**
@@ -14,8 +15,16 @@ import { mountTransaction, type Party } from './mount-transaction.ts'
  * must never come apart. Snapshots of two adapters are not of the same instant either.
  */
 export function mount(adapters: Readonly<Record<string, StorageAdapter>>): StorageAdapter {
-  const mounts = new Map(Object.entries(adapters))
-  const distinct = [...new Set(mounts.values())]
+  const checked = new Map(
+    [...new Set(Object.values(adapters))].map((adapter) => [adapter, checkedStorage(adapter)]),
+  )
+  const mounts = new Map(
+    Object.entries(adapters).map(([name, adapter]) => [
+      name,
+      checked.get(adapter) as StorageAdapter,
+    ]),
+  )
+  const distinct = [...checked.values()]
   const homes = new Map<PublishedCollection, StorageAdapter>()
   const parties = new Set<Party>()
   let closed = false
@@ -25,7 +34,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     throw new TypeError(`No storage was opened with ${pathOf(collection)}.`)
   }
   const textPages = distinct.some(({ supports }) => supports.textPages)
-  return {
+  return vouchFor<StorageAdapter>({
     name: `mount(${distinct.map(({ name }) => name).join(', ')})`,
     supports: {
       textPages,
@@ -64,7 +73,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       const results = await Promise.allSettled(distinct.map(async (adapter) => adapter.close()))
       for (const result of results) if (result.status === 'rejected') throw result.reason
     },
-  }
+  })
 }
 
 function route(

@@ -1,7 +1,11 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
-import { publishCollection, type PublishedCollection } from '../definition/published.ts'
-import type { StorageAdapter } from './adapter.ts'
+import {
+  publishCollection,
+  type PublishedCollection,
+  type PublishedField,
+} from '../definition/published.ts'
+import { vouchFor, type StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { handleInUse, storageFailure } from './sqlite/failure.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
@@ -9,7 +13,7 @@ import { checkOptions, type SqliteOptions } from './sqlite/options.ts'
 import { retryWhileBusy } from './sqlite/retry.ts'
 import { createTables } from './sqlite/schema.ts'
 import { sqliteSession } from './sqlite/session.ts'
-import { missingColumns, tableMistakes } from './sqlite/table-check.ts'
+import { guaranteedFields, missingColumns, tableMistakes } from './sqlite/table-check.ts'
 import { openTransaction, type OpenTransaction } from './sqlite/transaction.ts'
 import { turnSnapshot } from './sqlite/turn-snapshot.ts'
 import { closedError, sqliteWriter } from './sqlite/writer.ts'
@@ -37,8 +41,9 @@ export function sqliteStorage(
   checkOptions(options)
   const { writer: connection, reader, owned, durable } = openConnections(source, options)
   const busyTimeout = options.busyTimeout ?? 250
-  const session = sqliteSession(connection)
-  const readSession = reader === connection ? session : sqliteSession(reader)
+  const guaranteed = new Set<PublishedField>()
+  const session = sqliteSession(connection, guaranteed)
+  const readSession = reader === connection ? session : sqliteSession(reader, guaranteed)
   let current: OpenTransaction | undefined
   let defersConstraints = false
   let closing: Promise<void> | undefined
@@ -91,6 +96,7 @@ export function sqliteStorage(
     if (mistakes.length > 0) {
       throw new TypeError(`sqliteStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
     }
+    for (const field of guaranteedFields(connection, collections)) guaranteed.add(field)
     const deferred = `SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1`
     defersConstraints = rowsOf(connection, deferred).length > 0
   }
@@ -102,7 +108,7 @@ export function sqliteStorage(
     connection.close()
   }
 
-  return {
+  return vouchFor({
     name: 'sqlite',
     supports: { textPages: true, durable, generatedNumbers: true },
     open: (collections) => waiting(alone(() => prepareTables(collections))),
@@ -121,7 +127,7 @@ export function sqliteStorage(
       })
     },
     close: () => (closing ??= closeAll()),
-  }
+  })
 }
 
 /**

@@ -38,7 +38,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'security/users/user-store',
     'storage/sqlite',
   ],
-  deployment: [...core, 'storage/adapter'],
+  deployment: [...core, 'storage/adapter', 'storage/checked'],
   conformance: [...core, 'storage/adapter', 'security/provider', 'deployment/queue'],
   failure: ['errors', 'observation', 'maybe-promise', 'storage/adapter'],
   options: [
@@ -58,6 +58,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'execution',
     'security',
     'http',
+    'storage/checked',
     'storage/open-once',
     'storage/traced',
     ...aroundService,

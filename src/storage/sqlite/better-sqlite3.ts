@@ -36,7 +36,7 @@ export function betterSqlite3Connection(database: BetterSqlite3Handle): Connecti
     texts(sql) {
       const statement = reading(database, sql)
       statement.pluck(true)
-      return (parameters) => statement.all(...parameters) as string[]
+      return (parameters) => statement.all(...parameters) as (string | null)[]
     },
     value(sql) {
       const statement = reading(database, sql)

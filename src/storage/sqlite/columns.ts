@@ -14,8 +14,6 @@ export type Letters = 'none' | 'ascii' | 'any' | 'folded'
 
 /** Everything that SQLite has to know about a field type. A new type is one more entry. */
 export interface ColumnType {
-  /** The type in a CREATE TABLE statement. */
-  readonly declared: 'TEXT' | 'INTEGER' | 'REAL'
   /** The affinities of a host's column that keep every value as it is. */
   readonly fits: readonly Affinity[]
   /** Whether an empty text is stored as such and means "no value". */
@@ -43,7 +41,6 @@ const asText = (column: Sql): Sql => sql`cast(${column} as text)`
 const directed = (term: Sql, descending: boolean): Sql => (descending ? sql`${term} desc` : term)
 
 const textual: ColumnType = {
-  declared: 'TEXT',
   fits: ['TEXT', 'BLOB'],
   emptyText: false,
   bind: (value) => value as string,
@@ -60,7 +57,6 @@ const punctuated: ColumnType = { ...textual, fits: ['TEXT', 'BLOB', 'NUMERIC'] }
 
 const numeric: ColumnType = {
   ...textual,
-  declared: 'INTEGER',
   fits: ['INTEGER', 'NUMERIC', 'BLOB'],
   // A plain number would be bound as a floating point value.
   bind: (value) => BigInt(value as number | string),
@@ -80,7 +76,6 @@ export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
   decimal: { ...textual, letters: 'none', order: orderDecimal },
   double: {
     ...numeric,
-    declared: 'REAL',
     fits: ['REAL', 'NUMERIC', 'INTEGER', 'BLOB'],
     bind: (value) => value as number,
     read: (column) => sql`cast(${column} as real)`,

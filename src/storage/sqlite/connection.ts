@@ -1,8 +1,11 @@
 /** What SQLite keeps in a column. */
 export type SqliteValue = string | number | bigint | null
 
+/** What a statement gives: a blob as bytes. */
+export type SqliteResult = SqliteValue | Uint8Array
+
 /** A row as an array, in the order of the selected expressions. */
-export type SqliteRow = readonly SqliteValue[]
+export type SqliteRow = readonly SqliteResult[]
 
 /** A prepared statement: call it with the values to bind. */
 export type Prepared<Result> = (parameters: readonly SqliteValue[]) => Result
@@ -15,8 +18,8 @@ export interface Connection {
   readonly driver: SqliteDriver
   /** Prepares a statement that gives rows. */
   rows(sql: string): Prepared<readonly SqliteRow[]>
-  /** Prepares a statement that gives one text a row. */
-  texts(sql: string): Prepared<readonly string[]>
+  /** Prepares a statement that gives one text or null a row. */
+  texts(sql: string): Prepared<readonly (string | null)[]>
   /** Prepares a statement that binds nothing and gives one value. */
   value(sql: string): () => SqliteValue
   /** Prepares a statement that gives nothing and binds nothing. */

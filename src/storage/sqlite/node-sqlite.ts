@@ -1,4 +1,4 @@
-import type { Connection, SqliteRow, SqliteValue } from './connection.ts'
+import type { Connection, SqliteResult, SqliteRow, SqliteValue } from './connection.ts'
 
 /** A statement of `node:sqlite`, as far as it is used. */
 export interface NodeSqliteStatement {
@@ -65,11 +65,11 @@ function reading(
 }
 
 function valuesOf(row: unknown): SqliteRow {
-  return Object.values(row as Record<string, SqliteValue>)
+  return Object.values(row as Record<string, SqliteResult>)
 }
 
-function firstOf(row: unknown): string {
-  return (Array.isArray(row) ? row[0] : valuesOf(row)[0]) as string
+function firstOf(row: unknown): string | null {
+  return (Array.isArray(row) ? row[0] : valuesOf(row)[0]) as string | null
 }
 
 function refusesToBegin(database: NodeSqliteHandle): boolean {

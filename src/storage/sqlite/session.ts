@@ -1,9 +1,10 @@
-import type { StoredValue } from '../../definition/field-type.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { searchText } from '../adapter.ts'
 import type { Condition, Row, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { columnTypeOf } from './columns.ts'
-import type { Connection, Prepared, SqliteRow, SqliteValue } from './connection.ts'
+import type { Connection, Prepared } from './connection.ts'
+import type { Guaranteed } from './reading.ts'
+import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import { needleKind } from './search.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
 import { statementCache } from './statement-cache.ts'
@@ -14,6 +15,7 @@ import {
   pageStatement,
   updateStatement,
   type Inputs,
+  type Output,
   type PageShape,
   type StatementText,
 } from './statements.ts'
@@ -37,7 +39,7 @@ const deepOffset = 1_000
 const mostJsonFields = 60
 
 /** A session on a connection: it keeps the statements that it has prepared. */
-export function sqliteSession(connection: Connection): Session {
+export function sqliteSession(connection: Connection, guaranteed: Guaranteed): Session {
   const statements = statementCache()
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
@@ -53,12 +55,12 @@ export function sqliteSession(connection: Connection): Session {
     }
   }
 
-  function page<Output>(
+  function page<Given>(
     collection: PublishedCollection,
     query: StorageQuery,
-    output: 'rows' | 'json',
-    prepare: (sql: string) => Prepared<readonly Output[]>,
-  ): { rows: readonly Output[]; count: number | null } {
+    output: Output,
+    prepare: (sql: string) => Prepared<readonly Given[]>,
+  ): { rows: readonly Given[]; count: number | null } {
     const { limit, offset, conditions } = query
     const search = query.search && { ...query.search, text: searchText(query.search.text) }
     const deep = offset > deepOffset && collection.key.length > 0
@@ -66,10 +68,10 @@ export function sqliteSession(connection: Connection): Session {
     const matching = matchingShape(collection, shape)
     const inputs: Inputs = { conditions, needle: search?.text ?? '', limit, offset }
 
-    const read = (): readonly Output[] => {
+    const read = (): readonly Given[] => {
       if (limit === 0) return []
       const rest = `${deep ? 'deep' : ''}\0${sortShape(query.sort)}\0${listShape(query.select)}`
-      const text = (): StatementText => pageStatement(collection, shape, output)
+      const text = (): StatementText => pageStatement(collection, shape, { output, guaranteed })
       return statements.run(`${output}${matching}\0${rest}`, text, prepare, inputs)
     }
     const count = (): number => {
@@ -89,19 +91,31 @@ export function sqliteSession(connection: Connection): Session {
     shape: string,
     write: () => StatementText,
     inputs: Inputs,
-  ): Row | undefined {
+  ): ReadRow | undefined {
     const [row] = statements.run(
       `${identityOf(collection)}\0${shape}`,
       write,
       connection.rows,
       inputs,
     )
-    return row && rowOf(collection, collection.allNames, row)
+    return row && readRow(collection, collection.allNames, row)
+  }
+
+  function read(collection: PublishedCollection, query: StorageQuery, output: 'rows' | 'lengths') {
+    const { rows, count } = page(collection, query, output, connection.rows)
+    return { rows: rows.map((row) => readRow(collection, query.select, row)), count }
   }
 
   function filter(collection: PublishedCollection, query: StorageQuery): StoragePage {
-    const { rows, count } = page(collection, query, 'rows', connection.rows)
-    return { rows: rows.map((row) => rowOf(collection, query.select, row)), count }
+    let { rows, count } = read(collection, query, 'rows')
+    if (!rows.every(isCertain)) {
+      // With the key, for the report. The rows that are at fault may have been corrected meanwhile.
+      const names = [...collection.key.map(({ name }) => name), ...query.select]
+      ;({ rows, count } = read(collection, { ...query, select: [...new Set(names)] }, 'lengths'))
+      const broken = rows.find(({ unfit }) => unfit.length > 0)
+      if (broken !== undefined) throw unfitRow(collection, broken)
+    }
+    return { rows: rows.map(({ row }) => row), count }
   }
 
   return {
@@ -109,37 +123,40 @@ export function sqliteSession(connection: Connection): Session {
     filterText(collection, query) {
       if (!writesJson(collection, query.select)) return undefined
       const { rows, count } = page(collection, query, 'json', connection.texts)
-      return { items: rows, count }
+      // A row that does not fit goes through `filter`, which finds the field.
+      return isText(rows) ? { items: rows, count } : undefined
     },
     insert(collection, row) {
       const names = namesIn(row)
-      return change(
+      const stored = change(
         collection,
         `insert\0${listShape(names)}`,
-        () => insertStatement(collection, names),
+        () => insertStatement(collection, names, guaranteed),
         { conditions: [], row },
-      ) as Row
+      ) as ReadRow
+      if (stored.unfit.length > 0) throw unfitRow(collection, stored)
+      return stored.row
     },
     update(collection, conditions, changes) {
       const names = namesIn(changes)
       if (names.length === 0) {
         const query = { conditions, search: null, sort: [], limit: 1, offset: 0, count: false }
-        return filter(collection, { ...query, select: collection.allNames }).rows[0]
+        return read(collection, { ...query, select: collection.allNames }, 'lengths').rows[0]?.row
       }
       return change(
         collection,
         `update\0${conditionsShape(conditions)}\0${listShape(names)}`,
-        () => updateStatement(collection, conditions, names),
+        () => updateStatement(collection, conditions, names, guaranteed),
         { conditions, row: changes },
-      )
+      )?.row
     },
     delete(collection, conditions) {
       return change(
         collection,
         `delete\0${conditionsShape(conditions)}`,
-        () => deleteStatement(collection, conditions),
+        () => deleteStatement(collection, conditions, guaranteed),
         { conditions },
-      )
+      )?.row
     },
   }
 }
@@ -162,14 +179,11 @@ function writesJson(collection: PublishedCollection, select: readonly string[]):
   })
 }
 
-function rowOf(collection: PublishedCollection, names: readonly string[], values: SqliteRow): Row {
-  const row: Record<string, StoredValue> = {}
-  for (let index = 0; index < names.length; index++) {
-    const name = names[index] as string
-    const value = values[index] as SqliteValue
-    const field = collection.byName.get(name)
-    const decode = field && columnTypeOf(field).decode
-    row[name] = value === null || decode === undefined ? (value as StoredValue) : decode(value)
-  }
-  return row
+function isCertain({ unfit, uncertain }: ReadRow): boolean {
+  return unfit.length === 0 && !uncertain
+}
+
+// A driver reads text that is not UTF-8 with U+FFFD in it.
+function isText(items: readonly (string | null)[]): items is readonly string[] {
+  return items.every((item) => item !== null && !item.includes('\ufffd'))
 }

@@ -10,6 +10,7 @@ import type { PublishedCollection, PublishedField } from '../../definition/publi
 import type { Condition, Row, SortField, StorageQuery } from '../adapter.ts'
 import { bindValue, columnTypeOf, type Sql } from './columns.ts'
 import type { SqliteValue } from './connection.ts'
+import { columnOf, jsonObject, readAll, readLengths, type Guaranteed } from './reading.ts'
 import { needleKind, searchCondition } from './search.ts'
 
 /** The values that a statement may bind. */
@@ -38,6 +39,15 @@ export type PageShape = Omit<StorageQuery, 'limit' | 'offset' | 'count'> & {
   readonly deep: boolean
 }
 
+/** How a statement gives rows: their values, the same with the lengths of texts, or as JSON text. */
+export type Output = 'rows' | 'lengths' | 'json'
+
+/** How rows are read. */
+export interface Reading {
+  readonly output: Output
+  readonly guaranteed: Guaranteed
+}
+
 // Only writes text: nothing is executed through it.
 const writer = new Kysely<Record<string, never>>({
   dialect: {
@@ -48,15 +58,15 @@ const writer = new Kysely<Record<string, never>>({
   },
 })
 
-/** A page, each row as `output` selects it. */
+/** A page, each row as the reading selects it. */
 export function pageStatement(
   collection: PublishedCollection,
   shape: PageShape,
-  output: 'rows' | 'json',
+  reading: Reading,
 ): StatementText {
   const fields = shape.select.map((name) => fieldOf(collection, name))
   const column = columnOf('t')
-  const selected = output === 'rows' ? readAll(fields, column) : jsonObject(fields, column)
+  const selected = selection(fields, reading, 't')
   const table = sql.id(collection.table)
   const matching = sql`from ${table} as t${where(collection, shape, column)}`
   const order = orderBy(collection, shape.sort, column)
@@ -84,37 +94,46 @@ export function countStatement(collection: PublishedCollection, shape: PageShape
 export function insertStatement(
   collection: PublishedCollection,
   names: readonly string[],
+  guaranteed: Guaranteed,
 ): StatementText {
   const columns = names.map((name) => sql.id(fieldOf(collection, name).column))
   const values =
     names.length === 0
       ? sql`default values`
       : sql`(${sql.join(columns)}) values (${sql.join(names.map((name) => rowSlot(collection, name)))})`
-  return textOf(sql`insert into ${sql.id(collection.table)} ${values} ${returning(collection)}`)
+  // What the service itself stores fits.
+  const whole = new Set([...guaranteed, ...names.map((name) => fieldOf(collection, name))])
+  return textOf(
+    sql`insert into ${sql.id(collection.table)} ${values} ${returning(collection, { output: 'rows', guaranteed: whole })}`,
+  )
 }
 
-/** Changes these fields of the row that meets the conditions and gives it back whole. */
+/** Changes these fields of the row that meets the conditions and gives it back whole, with lengths. */
 export function updateStatement(
   collection: PublishedCollection,
   conditions: readonly Condition[],
   names: readonly string[],
+  guaranteed: Guaranteed,
 ): StatementText {
   const changes = names.map(
     (name) => sql`${sql.id(fieldOf(collection, name).column)} = ${rowSlot(collection, name)}`,
   )
   const matching = where(collection, { conditions, search: null }, columnOf())
   return textOf(
-    sql`update ${sql.id(collection.table)} set ${sql.join(changes)}${matching} ${returning(collection)}`,
+    sql`update ${sql.id(collection.table)} set ${sql.join(changes)}${matching} ${returning(collection, { output: 'lengths', guaranteed })}`,
   )
 }
 
-/** Removes the row that meets the conditions and gives it back whole. */
+/** Removes the row that meets the conditions and gives it back whole, with lengths. */
 export function deleteStatement(
   collection: PublishedCollection,
   conditions: readonly Condition[],
+  guaranteed: Guaranteed,
 ): StatementText {
   const matching = where(collection, { conditions, search: null }, columnOf())
-  return textOf(sql`delete from ${sql.id(collection.table)}${matching} ${returning(collection)}`)
+  return textOf(
+    sql`delete from ${sql.id(collection.table)}${matching} ${returning(collection, { output: 'lengths', guaranteed })}`,
+  )
 }
 
 function textOf(query: Sql): StatementText {
@@ -130,12 +149,6 @@ function rowSlot(collection: PublishedCollection, name: string): Sql {
   const field = fieldOf(collection, name)
   const slot: Slot = { read: ({ row }) => bindValue(field, row?.[name] ?? null) }
   return sql`${slot}`
-}
-
-function columnOf(scope?: string): (field: PublishedField) => Sql {
-  return scope === undefined
-    ? (field) => sql.id(field.column)
-    : (field) => sql.id(scope, field.column)
 }
 
 function where(
@@ -189,28 +202,18 @@ function orderBy(
   return terms.length === 0 ? sql`` : sql` order by ${sql.join(terms)}`
 }
 
-function returning(collection: PublishedCollection): Sql {
-  return sql`returning ${readAll(collection.fields, columnOf())}`
+function returning(collection: PublishedCollection, reading: Reading): Sql {
+  return sql`returning ${selection(collection.fields, reading)}`
 }
 
-function readAll(fields: readonly PublishedField[], column: (field: PublishedField) => Sql): Sql {
-  if (fields.length === 0) return sql`null`
-  return sql.join(
-    fields.map((field, index) => {
-      return sql`${columnTypeOf(field).read(column(field))} as ${sql.id(`c${index}`)}`
-    }),
-  )
-}
-
-function jsonObject(
+function selection(
   fields: readonly PublishedField[],
-  column: (field: PublishedField) => Sql,
+  { output, guaranteed }: Reading,
+  alias?: string,
 ): Sql {
-  const members = fields.map((field) => {
-    const value = columnTypeOf(field).json?.(column(field)) ?? sql`null`
-    return sql`${sql.lit(field.name)}, ${value}`
-  })
-  return sql`json_object(${sql.join(members)})`
+  if (output === 'json') return jsonObject(fields, guaranteed, alias)
+  const values = readAll(fields, guaranteed, alias)
+  return output === 'rows' ? values : sql`${values}${readLengths(fields, alias)}`
 }
 
 function fieldOf(collection: PublishedCollection, name: string): PublishedField {

@@ -1,7 +1,14 @@
 import type { PublishedCollection, PublishedField } from '../../definition/published.ts'
 import { columnTypeOf, type Affinity } from './columns.ts'
 import { rowsOf, type Connection } from './connection.ts'
-import { columnDefinition, createTables, quoted } from './schema.ts'
+import {
+  bareColumn,
+  columnDefinition,
+  createTables,
+  hasColumn,
+  otherCheck,
+  quoted,
+} from './schema.ts'
 
 interface Column {
   readonly name: string
@@ -12,6 +19,9 @@ interface Column {
 
 interface Table {
   readonly kind: string
+  readonly strict: boolean
+  /** Its CREATE statement. */
+  readonly statement: string
   readonly withoutRowId: boolean
   readonly columns: ReadonlyMap<string, Column>
   /** The columns of each unique index that holds for every row. */
@@ -36,6 +46,21 @@ export function tableMistakes(
   })
 }
 
+/**
+ * The fields whose table can't keep a value that does not fit: it is STRICT, and the column has the CHECK
+ * that {@link columnDefinition} writes.
+ */
+export function guaranteedFields(
+  connection: Connection,
+  collections: readonly PublishedCollection[],
+): readonly PublishedField[] {
+  return collections.flatMap((collection) => {
+    const table = readTable(connection, collection.table)
+    if (table?.strict !== true) return []
+    return collection.fields.filter((field) => hasColumn(table.statement, field))
+  })
+}
+
 /** The statements that add what tables lack of their collections; keys can't be added to. */
 export function missingColumns(
   connection: Connection,
@@ -53,7 +78,7 @@ export function missingColumns(
 }
 
 function addColumn({ table }: PublishedCollection, field: PublishedField): string {
-  return `ALTER TABLE ${quoted(table)} ADD COLUMN ${quoted(field.column)} ${columnTypeOf(field).declared};`
+  return `ALTER TABLE ${quoted(table)} ADD COLUMN ${columnDefinition(field)};`
 }
 
 function columnMistakes(
@@ -70,9 +95,15 @@ function columnMistakes(
     ]
   }
   const affinity = affinityOf(column.declared)
-  if (columnTypeOf(field).fits.includes(affinity)) return []
+  if (columnTypeOf(field).fits.includes(affinity)) {
+    const other = otherCheck(table.statement, field)
+    if (other === undefined) return []
+    return [
+      `${place}: column ${quoted(column.name)} of ${where} has a CHECK for another definition of the field, with type ${other}. Rebuild the table with\n${columnDefinition(field)}`,
+    ]
+  }
   return [
-    `${place}: column ${quoted(column.name)} of ${where} is declared ${column.declared}, which would change values of type ${field.type}. Declare it ${columnDefinition(field)}, or give the field another type.`,
+    `${place}: column ${quoted(column.name)} of ${where} is declared ${column.declared}, which would change values of type ${field.type}. Declare it ${bareColumn(field)}, or give the field another type.`,
   ]
 }
 
@@ -123,11 +154,18 @@ function placeOf(collection: PublishedCollection, field?: PublishedField): strin
 function readTable(connection: Connection, name: string): Table | undefined {
   const [found] = rowsOf(
     connection,
-    `SELECT name, type, wr FROM pragma_table_list WHERE schema = 'main' AND lower(name) = lower(?)`,
+    `SELECT name, type, wr, strict, (SELECT sql FROM sqlite_schema AS s WHERE s.name = l.name AND s.type = l.type)
+     FROM pragma_table_list AS l WHERE schema = 'main' AND lower(name) = lower(?)`,
     [name],
   )
   if (found === undefined) return undefined
-  const [table, kind, withoutRowId] = found as readonly [string, string, number]
+  const [table, kind, withoutRowId, strict, statement] = found as readonly [
+    string,
+    string,
+    number,
+    number,
+    string | null,
+  ]
   const columns = rowsOf(connection, 'SELECT name, type, pk FROM pragma_table_xinfo(?)', [table])
   const described = columns.map(([column, declared, keyPlace]) => ({
     name: column as string,
@@ -150,6 +188,8 @@ function readTable(connection: Connection, name: string): Table | undefined {
   }
   return {
     kind,
+    strict: strict === 1,
+    statement: statement ?? '',
     withoutRowId: withoutRowId === 1,
     columns: new Map(described.map((column) => [lower(column.name), column])),
     uniques: [...uniques.values()],

@@ -6,14 +6,17 @@ import { defineCollection } from '../../../src/definition/collection.ts'
 import {
   bigint,
   boolean,
+  date,
   decimal,
   integer,
   json,
   text,
   uuid,
+  type Field,
 } from '../../../src/definition/field.ts'
 import { publishCollection, type PublishedCollection } from '../../../src/definition/published.ts'
 import { sqliteSchema, sqliteStorage, type SqliteDriver } from '../../../src/storage/sqlite.ts'
+import { createTables } from '../../../src/storage/sqlite/schema.ts'
 import { drivers, openHandle, temporaryDirectory } from './databases.ts'
 
 const driver = drivers[0] as SqliteDriver
@@ -43,14 +46,16 @@ async function messageOf(tables: string, collection: PublishedCollection): Promi
   }
 }
 
+const priceCheck = `CHECK (("price" GLOB '[0-9]*.[0-9][0-9]' OR "price" GLOB '-[0-9]*.[0-9][0-9]') AND trim(substr("price", 2), '0123456789') = '.' AND "price" NOT GLOB '0[0-9]*' AND "price" NOT GLOB '-0[0-9]*' AND "price" <> '-0.00')`
+
 test('the schema is printed, and is the one that ensureSchema makes', async () => {
   const shop = { collections: { items } }
   expect(sqliteSchema({ shop })).toBe(`CREATE TABLE IF NOT EXISTS "items" (
-  "id" INTEGER NOT NULL,
-  "name" TEXT,
-  "price" TEXT,
+  "id" INTEGER NOT NULL CHECK ("id" BETWEEN -9007199254740991 AND 9007199254740991),
+  "name" TEXT CHECK (instr("name", char(0)) = 0),
+  "price" TEXT ${priceCheck},
   PRIMARY KEY ("id")
-);
+) STRICT;
 `)
   expect(await messageOf(sqliteSchema({ shop }), published)).toBe('')
 })
@@ -59,12 +64,12 @@ test('collections that share a table make one', () => {
   const names = defineCollection({ table: 'ITEMS', fields: { name: text(), extra: json() } })
   expect(sqliteSchema({ shop: { collections: { names, items } } })).toBe(
     `CREATE TABLE IF NOT EXISTS "ITEMS" (
-  "name" TEXT,
-  "extra" TEXT,
-  "id" INTEGER NOT NULL,
-  "price" TEXT,
+  "name" TEXT CHECK (instr("name", char(0)) = 0),
+  "extra" TEXT CHECK (json_valid("extra") AND instr("extra", char(0)) = 0),
+  "id" INTEGER NOT NULL CHECK ("id" BETWEEN -9007199254740991 AND 9007199254740991),
+  "price" TEXT ${priceCheck},
   PRIMARY KEY ("id")
-);
+) STRICT;
 `,
   )
 })
@@ -73,7 +78,7 @@ test('every mistake is named at once, with what to run', async () => {
   expect(await messageOf('CREATE TABLE items (id INTEGER, price NUMERIC)', published)).toBe(
     `sqliteStorage: the tables do not fit.
 - shop/items.name: table "items" has no column "name". Set "column" to the right name, or add it with
-ALTER TABLE "items" ADD COLUMN "name" TEXT;
+ALTER TABLE "items" ADD COLUMN "name" TEXT CHECK (instr("name", char(0)) = 0);
 - shop/items.price: column "price" of table "items" is declared NUMERIC, which would change values of type decimal. Declare it "price" TEXT, or give the field another type.
 - shop/items: nothing keeps the key ("id") of table "items" unique. Create an index with
 CREATE UNIQUE INDEX "items_key" ON "items" ("id");`,
@@ -98,7 +103,7 @@ test('missing columns are added where the host says so, and nothing else', async
   const wider = publishCollection('shop', 'goods', defineCollection({ key: 'id', fields }))
   await expect(async () =>
     sqliteStorage(file, { ensureSchema: true }).open([wider]),
-  ).rejects.toThrow('ALTER TABLE "goods" ADD COLUMN "price" TEXT;')
+  ).rejects.toThrow(`ALTER TABLE "goods" ADD COLUMN "price" TEXT ${priceCheck};`)
   const after = sqliteStorage(file, { ensureSchema: 'columns' })
   const shared = { table: 'GOODS', fields: plain.fields }
   await after.open([wider, publishCollection('shop', 'same', defineCollection(shared))])
@@ -205,4 +210,30 @@ test('a file is opened in WAL mode with full durability, and a handle is left as
   expect(prepared.all()).toEqual([{ journal_mode: 'wal' }])
   handle.close()
   rmSync(directory, { recursive: true })
+})
+
+test('a column with the CHECK of another type is a mistake', async () => {
+  const define = (field: Field) =>
+    publishCollection(
+      'shop',
+      'items',
+      defineCollection({ key: 'id', fields: { id: integer(), field } }),
+    )
+  const created = (field: Field) => createTables([define(field)]).join('')
+  const money = decimal({ precision: 9, scale: 2 })
+  const changes: readonly (readonly [Field, Field, string])[] = [
+    [date(), text(), 'date'],
+    [json(), text(), 'json'],
+    [integer(), bigint(), 'integer'],
+    [money, decimal({ precision: 9, scale: 4 }), 'decimal'],
+    [money, decimal({ precision: 19, scale: 2 }), ''],
+    [text(), date(), ''],
+    [bigint(), integer(), ''],
+  ]
+  for (const [before, after, type] of changes) {
+    const message = await messageOf(created(before), define(after))
+    if (type === '') expect(message).toBe('')
+    else
+      expect(message).toContain(`a CHECK for another definition of the field, with type ${type}.`)
+  }
 })

@@ -1,0 +1,175 @@
+import { whenDone } from '../maybe-promise.ts'
+import type { StoredValue } from '../definition/field-type.ts'
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { Row, StorageQuery } from '../event/query.ts'
+import { encodeRow } from '../event/serialize.ts'
+import { isVouchedFor, unfitError, type UnfitValue } from './adapter.ts'
+import type { StorageAdapter, StoragePage, StorageTextPage, StorageTransaction } from './adapter.ts'
+
+/**
+ * The same adapter, with everything that it returns checked: the number of rows, the count, and the type
+ * of each value. An adapter of the library does this itself and is returned as it is.
+ */
+export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
+  if (isVouchedFor(adapter)) return adapter
+  const check = checkerOf(adapter.name)
+
+  function within(transaction: StorageTransaction): StorageTransaction {
+    return {
+      filter: (collection, query) =>
+        whenDone(transaction.filter(collection, query), (page) =>
+          check.page(collection, query, page),
+        ),
+      insert: (collection, row) =>
+        whenDone(transaction.insert(collection, row), (stored) => check.row(collection, stored)),
+      update: (collection, conditions, changes) =>
+        whenDone(transaction.update(collection, conditions, changes), (row) =>
+          check.changed(collection, row),
+        ),
+      delete: (collection, conditions) =>
+        whenDone(transaction.delete(collection, conditions), (row) =>
+          check.changed(collection, row),
+        ),
+    }
+  }
+
+  return {
+    name: adapter.name,
+    supports: adapter.supports,
+    open: (collections) => adapter.open(collections),
+    filter: (collection, query) =>
+      whenDone(adapter.filter(collection, query), (page) => check.page(collection, query, page)),
+    ...(adapter.filterText !== undefined && {
+      filterText: (collection, query) =>
+        whenDone(adapter.filterText?.(collection, query), (page) =>
+          check.textPage(collection, query, page),
+        ),
+    }),
+    ...(adapter.version !== undefined && { version: () => adapter.version?.() }),
+    transaction: (options, work) =>
+      adapter.transaction(options, (transaction) => work(within(transaction))),
+    ...(adapter.beforeClose !== undefined && { beforeClose: () => adapter.beforeClose?.() }),
+    close: () => adapter.close(),
+  }
+}
+
+interface Checker {
+  page(collection: PublishedCollection, query: StorageQuery, page: StoragePage): StoragePage
+  textPage(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    page: StorageTextPage | undefined,
+  ): StorageTextPage | undefined
+  /** A row that was read or inserted: whole, and every value fits. */
+  row(collection: PublishedCollection, row: Row): Row
+  /** A row that was updated or deleted, without the values that do not fit. */
+  changed(collection: PublishedCollection, row: Row | undefined): Row | undefined
+}
+
+function checkerOf(adapter: string): Checker {
+  function fault(what: string): Error {
+    return new TypeError(`The storage adapter ${adapter} returned ${what}.`)
+  }
+
+  function listOf<Entry>(list: readonly Entry[], { limit }: StorageQuery): readonly Entry[] {
+    if (!Array.isArray(list)) throw fault('a page without a list of rows')
+    if (list.length > limit) throw fault(`${list.length} rows for a limit of ${limit}`)
+    return list as readonly Entry[]
+  }
+
+  function countOf(count: unknown, query: StorageQuery): number | null {
+    if (!query.count) return null
+    if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number
+    throw fault('a count that is not a whole number')
+  }
+
+  function whole(collection: PublishedCollection, names: readonly string[], given: Row): Row {
+    const { row, unfit } = fittingValues(collection, names, objectOf(given))
+    if (unfit.length > 0) throw unfitError(collection, keyTexts(collection, given), unfit)
+    return row
+  }
+
+  function objectOf(row: Row): Row {
+    if (typeof row === 'object' && (row as Row | null) !== null) return row
+    throw fault('a row that is not an object')
+  }
+
+  function textOf(collection: PublishedCollection, names: readonly string[], text: string): string {
+    const parsed = parsedRow(collection, names, text)
+    if (parsed !== undefined) {
+      const row = whole(collection, names, parsed)
+      if (encodeRow(collection, row, names) === text) return text
+    }
+    throw fault('an item that is not the JSON text of its row')
+  }
+
+  return {
+    page: (collection, query, page) => ({
+      rows: listOf(objectPage(page).rows, query).map((row) => whole(collection, query.select, row)),
+      count: countOf(page.count, query),
+    }),
+    textPage(collection, query, page) {
+      if (page === undefined) return undefined
+      const items = listOf(objectPage(page).items, query)
+      return {
+        items: items.map((item) => textOf(collection, query.select, item)),
+        count: countOf(page.count, query),
+      }
+    },
+    row: (collection, row) => whole(collection, collection.allNames, row),
+    changed: (collection, row) =>
+      row && fittingValues(collection, collection.allNames, objectOf(row)).row,
+  }
+
+  function objectPage<Page extends object>(page: Page): Page {
+    if (typeof page === 'object' && (page as Page | null) !== null) return page
+    throw fault('something else than a page')
+  }
+}
+
+// Each value is read once: what is checked is what goes on.
+function fittingValues(
+  collection: PublishedCollection,
+  names: readonly string[],
+  given: Row,
+): { readonly row: Row; readonly unfit: readonly UnfitValue[] } {
+  const row: Record<string, StoredValue> = {}
+  const unfit: UnfitValue[] = []
+  for (const name of names) {
+    const field = collection.byName.get(name) as PublishedField
+    const value: unknown = given[name]
+    const fits = value === null ? !field.inKey : field.kind.isStored(value, field.definition)
+    if (fits) row[name] = value as StoredValue
+    else
+      unfit.push({
+        field: name,
+        found: value === undefined ? 'no value' : `another ${typeof value}`,
+      })
+  }
+  return { row, unfit }
+}
+
+function keyTexts(collection: PublishedCollection, row: Row): readonly string[] {
+  return collection.key.map(({ name }) => (JSON.stringify(row[name]) ?? 'unknown').slice(0, 100))
+}
+
+/** The row that the JSON text of an item stands for; undefined for a text that is not that of an object. */
+function parsedRow(
+  collection: PublishedCollection,
+  names: readonly string[],
+  text: unknown,
+): Row | undefined {
+  if (typeof text !== 'string') return undefined
+  try {
+    const item = JSON.parse(text) as unknown
+    if (typeof item !== 'object' || item === null) return undefined
+    const entries = names.map((name) => {
+      const value = (item as Row)[name]
+      const isJson = collection.byName.get(name)?.type === 'json' && value !== null
+      return [name, isJson ? JSON.stringify(value) : value] as const
+    })
+    return Object.fromEntries(entries) as Row
+  } catch {
+    return undefined
+  }
+}

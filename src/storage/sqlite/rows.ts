@@ -1,0 +1,76 @@
+import { Buffer } from 'node:buffer'
+import type { StoredValue } from '../../definition/field-type.ts'
+import type { PublishedCollection, PublishedField } from '../../definition/published.ts'
+import { unfitError, type Row, type StorageError, type UnfitValue } from '../adapter.ts'
+import { columnTypeOf } from './columns.ts'
+import type { SqliteResult, SqliteRow, SqliteValue } from './connection.ts'
+
+/** A row, without the values that do not fit their fields. */
+export interface ReadRow {
+  readonly row: Row
+  readonly unfit: readonly UnfitValue[]
+  /** Whether a text may stand for one that is not UTF-8: only its length in storage tells. */
+  readonly uncertain: boolean
+}
+
+const replacement = '\ufffd'
+const none: readonly UnfitValue[] = []
+
+/** Makes a row of the values of the named fields, which the lengths of texts may follow. */
+export function readRow(
+  collection: PublishedCollection,
+  names: readonly string[],
+  values: SqliteRow,
+): ReadRow {
+  const row: Record<string, StoredValue> = {}
+  let unfit: UnfitValue[] | undefined
+  let uncertain = false
+  for (let index = 0; index < names.length; index++) {
+    const name = names[index] as string
+    const value = values[index] as SqliteResult
+    if (value instanceof Uint8Array) {
+      const found = Buffer.from(value).toString()
+      unfit = [...(unfit ?? []), { field: name, found: descriptionOf(found) }]
+      continue
+    }
+    if (typeof value === 'string' && value.includes(replacement)) {
+      const length = values[names.length + index]
+      if (length === undefined) uncertain = true
+      else if (length !== null && length !== Buffer.byteLength(value)) {
+        unfit = [...(unfit ?? []), { field: name, found: 'text that is not valid UTF-8' }]
+        continue
+      }
+    }
+    const decode = decoderOf(collection, name)
+    row[name] = value === null || decode === undefined ? (value as StoredValue) : decode(value)
+  }
+  return { row, unfit: unfit ?? none, uncertain }
+}
+
+/** The error for a row with values that do not fit. */
+export function unfitRow(collection: PublishedCollection, { row, unfit }: ReadRow): StorageError {
+  const key = collection.key.map(({ name }) => {
+    const misfit = unfit.find(({ field }) => field === name)
+    return misfit === undefined ? JSON.stringify(row[name] ?? null) : misfit.found
+  })
+  return unfitError(collection, key, unfit)
+}
+
+function decoderOf(
+  collection: PublishedCollection,
+  name: string,
+): ((value: SqliteValue) => StoredValue) | undefined {
+  const field: PublishedField | undefined = collection.byName.get(name)
+  return field && columnTypeOf(field).decode
+}
+
+const classes: Readonly<Record<string, string>> = {
+  text: 'other text',
+  integer: 'another integer',
+  real: 'another real number',
+  blob: 'a blob',
+}
+
+function descriptionOf(found: string): string {
+  return classes[found] ?? found
+}

@@ -1,0 +1,198 @@
+import { afterEach, expect, test } from 'vitest'
+import {
+  createService,
+  date,
+  defineCollection,
+  integer,
+  json,
+  memoryStorage,
+  mount,
+  openAccess,
+  system,
+  text,
+  type ApplicationDefinitions,
+  type Observation,
+  type Row,
+  type Service,
+  type StorageAdapter,
+  type StoragePage,
+  type StorageTextPage,
+} from '../../src/index.ts'
+
+const notes = defineCollection({
+  key: 'id',
+  fields: { id: integer(), title: text(), size: integer(), day: date(), data: json() },
+})
+const note = { id: 1, title: 'tea', size: 2, day: '2024-02-29', data: '{"a":1}' }
+const noteText = '{"id":1,"title":"tea","size":2,"day":"2024-02-29","data":{"a":1}}'
+
+const reports: Observation[] = []
+let service: Service<ApplicationDefinitions> | undefined
+
+afterEach(async () => {
+  await service?.close()
+})
+
+function open(changed: Partial<StorageAdapter>, wrap = (adapter: StorageAdapter) => adapter): void {
+  reports.length = 0
+  const storage = wrap({ ...memoryStorage(), name: 'custom', ...changed })
+  service = createService<ApplicationDefinitions>({
+    applications: { app: { collections: { notes } } },
+    security: openAccess(),
+    report: (observation) => void reports.push(observation),
+    storage,
+  })
+}
+
+async function send(path: string, method = 'GET', body?: unknown) {
+  const reply = await (service as Service<ApplicationDefinitions>).handle({
+    method,
+    target: `/rest/v1/app/notes${path}`,
+    header: (name) => ({ 'content-type': 'application/json' })[name],
+    secure: true,
+    peer: undefined,
+    signal: undefined,
+    body: async () => new TextEncoder().encode(JSON.stringify(body)),
+  })
+  return { status: reply.status, body: JSON.parse(reply.body) as Record<string, unknown> }
+}
+
+const fault = {
+  message: 'The request could not be served because of an internal error.',
+  validations: [],
+  status: 500,
+}
+
+const pages: readonly (readonly [title: string, page: unknown, message: string])[] = [
+  ['a count that is text', { rows: [], count: '5,"evil":1' }, 'a count that'],
+  ['a negative count', { rows: [], count: -1 }, 'a count that'],
+  ['a fractional count', { rows: [], count: 1.5 }, 'a count that'],
+  ['no count', { rows: [note] }, 'a count that'],
+  [
+    'more rows than the limit',
+    { rows: [note, { ...note, id: 2 }], count: 2 },
+    '2 rows for a limit of 1',
+  ],
+  ['no list of rows', { rows: { length: 0 }, count: 0 }, 'a page without a list'],
+  ['no page', null, 'something else than a page'],
+  ['a row that is null', { rows: [null], count: 1 }, 'a row that is not an object'],
+  ['a number in text', { rows: [{ ...note, title: 5 }], count: 1 }, 'app/notes, item 1: '],
+  ['text in a number', { rows: [{ ...note, size: '2,"evil":1' }], count: 1 }, 'size must be'],
+  [
+    'a date that does not exist',
+    { rows: [{ ...note, day: '2023-02-29' }], count: 1 },
+    'day must be',
+  ],
+  ['a Date', { rows: [{ ...note, day: new Date(0) }], count: 1 }, 'day must be'],
+  ['an infinite number', { rows: [{ ...note, size: Infinity }], count: 1 }, 'size must be'],
+  [
+    'an object as JSON',
+    { rows: [{ ...note, data: { toJSON: () => 'x' } }], count: 1 },
+    'data must be',
+  ],
+  ['JSON text that does not parse', { rows: [{ ...note, data: '{' }], count: 1 }, 'data must be'],
+  [
+    'JSON text that closes the item',
+    { rows: [{ ...note, data: '1},{"id":9' }], count: 1 },
+    'data must be',
+  ],
+  ['a row without a value', { rows: [{ id: 1 }], count: 1 }, 'title must be'],
+  ['a row without key', { rows: [{ ...note, id: null }], count: 1 }, 'id must be'],
+]
+
+test.each(pages)('responds 500 when an adapter returns %s', async (_title, page, message) => {
+  for (const wrap of [undefined, (custom: StorageAdapter) => mount({ '*': custom })]) {
+    open({ filter: () => page as StoragePage }, wrap)
+    expect(await send('?$limit=1&$count=true')).toEqual({ status: 500, body: fault })
+    expect(reports).toHaveLength(1)
+    expect(String((reports[0] as { error: Error }).error)).toContain(message)
+  }
+})
+
+test('ignores a count that was not requested', async () => {
+  open({ filter: () => ({ rows: [note], count: '1,"evil":1' }) as unknown as StoragePage })
+  expect((await send('')).body['count']).toBe(null)
+})
+
+test('reads each value of a row once', async () => {
+  let reads = 0
+  const row = {
+    ...note,
+    get data() {
+      return ++reads === 1 ? '1' : '1},{"id":9'
+    },
+  } as Row
+  open({ filter: () => ({ rows: [row], count: null }) })
+  expect((await send('/1')).body['item']).toMatchObject({ id: 1, data: 1 })
+})
+
+const texts: readonly (readonly [title: string, items: unknown, type: string])[] = [
+  ['a wrong type', [noteText.replace('2,', '"2",')], 'stored-value-unfit'],
+  ['a missing member', ['{"id":1}'], 'stored-value-unfit'],
+  ['a member twice', [noteText.replace('{', '{"id":1,')], 'request-failed'],
+  ['a further member', [noteText.replace('{', '{"evil":1,')], 'request-failed'],
+  [
+    'another order',
+    ['{"title":"tea","id":1,"size":2,"day":"2024-02-29","data":{"a":1}}'],
+    'request-failed',
+  ],
+  ['two items in one', [`${noteText},${noteText}`], 'request-failed'],
+  ['no JSON', ['{"id":1'], 'request-failed'],
+  ['no text', [note], 'request-failed'],
+  ['more items than the limit', [noteText, noteText], 'request-failed'],
+]
+
+test.each(texts)('responds 500 for a page as text with %s', async (_title, items, type) => {
+  const page = { items, count: null } as StorageTextPage
+  open({ filterText: () => page })
+  expect(await send('?$limit=1')).toEqual({ status: 500, body: fault })
+  expect(reports).toMatchObject([{ type }])
+})
+
+test('serves a page as text that is what it must be', async () => {
+  open({ filterText: () => ({ items: [noteText], count: 3 }) })
+  expect((await send('?$limit=1&$count=true')).body).toMatchObject({
+    items: [{ ...note, data: { a: 1 } }],
+    count: 3,
+  })
+  expect(reports).toEqual([])
+})
+
+function changing(row: Row | null): Partial<StorageAdapter> {
+  const memory = memoryStorage()
+  return {
+    ...memory,
+    transaction: (options, work) =>
+      memory.transaction(options, (inner) =>
+        work({
+          ...inner,
+          insert: () => row as Row,
+          update: () => row as Row,
+          delete: () => row as Row,
+        }),
+      ),
+  }
+}
+
+test('responds 500 to an insert whose stored row does not fit, and undoes it', async () => {
+  for (const row of [null, { ...note, data: '{' }, { id: 1 }]) {
+    open(changing(row))
+    expect(await send('', 'POST', { id: 1 })).toEqual({ status: 500, body: fault })
+    expect(reports).toHaveLength(1)
+  }
+})
+
+test('responds with null in place of a deleted value that does not fit', async () => {
+  open(changing({ ...note, data: '{' }))
+  const { status, body } = await send('/1', 'DELETE')
+  expect({ status, item: body['item'] }).toEqual({ status: 200, item: { ...note, data: null } })
+  expect(reports).toMatchObject([{ type: 'stored-value-unfit', error: { fields: ['data'] } }])
+})
+
+test('applies to calls in process', async () => {
+  open({ filter: () => ({ rows: [{ ...note, size: '2' }], count: null }) })
+  const collection = (service as Service<ApplicationDefinitions>)
+    .as(system)
+    .collection('app', 'notes')
+  await expect(collection.filter()).rejects.toMatchObject({ kind: 'unfit', fields: ['size'] })
+})
