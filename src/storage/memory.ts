@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { StorageError, vouchFor } from './adapter.ts'
 import type { StorageAdapter, StorageTransaction, TransactionOptions } from './adapter.ts'
+import { sharedTables, sharing, type SharedTable } from './memory-shared.ts'
 import { deleteRow, insertRow, pageOf, updateRow } from './memory-table.ts'
 import type { Table, TableView } from './memory-table.ts'
 import { turns, type Turns } from './turns.ts'
@@ -10,6 +11,8 @@ type Tables = Map<PublishedCollection, Table>
 /** What every transaction of one storage shares. */
 interface Memory {
   readonly committed: Tables
+  /** The tables that several collections share, by collection. */
+  shared: ReadonlyMap<PublishedCollection, SharedTable>
   readonly writing: Turns
   /** How many transactions have changed something. */
   version: number
@@ -19,28 +22,40 @@ interface Memory {
 /**
  * Storage in the memory of the process, for tests, prototypes and small constant data. Transactions
  * are real: one writes at a time, nobody sees its changes before it commits, and reads never wait.
+ * Collections with the same table have the same rows.
  */
 export function memoryStorage(): StorageAdapter {
-  const memory: Memory = { committed: new Map(), writing: turns(), version: 0, closed: false }
+  const memory: Memory = {
+    committed: new Map(),
+    shared: new Map(),
+    writing: turns(),
+    version: 0,
+    closed: false,
+  }
   return vouchFor({
     name: 'memory',
     supports: { textPages: false, durable: false, generatedNumbers: true },
     open(collections) {
-      for (const collection of collections) {
+      memory.shared = sharedTables(collections)
+      const tables = collections.map((each) => memory.shared.get(each)?.table ?? each)
+      for (const collection of new Set(tables)) {
         memory.committed.set(collection, { collection, rows: new Map(), last: 0n, readers: 0 })
       }
     },
     // Rows are frozen and flat, so a caller may have the stored ones.
     filter: async (collection, query) => {
       refuseClosed(memory)
-      return pageOf(viewOf(memory.committed, collection), query)
+      const shared = memory.shared.get(collection)
+      if (shared === undefined) return pageOf(viewOf(memory.committed, collection), query)
+      const page = pageOf(viewOf(memory.committed, shared.table), shared.queryOf(query))
+      return { ...page, rows: page.rows.map(shared.rowOf) }
     },
     version: () => memory.version,
     transaction: async (options, work) => {
       refuseClosed(memory)
       const session = await begin(memory, options)
       try {
-        const result = await work(session.transaction)
+        const result = await work(sharing(session.transaction, memory.shared))
         refuseClosed(memory)
         session.commit()
         return result

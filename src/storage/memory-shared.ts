@@ -1,0 +1,168 @@
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { Condition, Row, StorageQuery } from '../event/query.ts'
+import { StorageError, type StorageTransaction } from './adapter.ts'
+
+/** A collection whose rows are kept with those of other collections, by column. */
+export interface SharedTable {
+  /** Stands for the table: its fields are the columns of all collections that share it. */
+  readonly table: PublishedCollection
+  queryOf(query: StorageQuery): StorageQuery
+  conditionsOf(conditions: readonly Condition[]): readonly Condition[]
+  /** The columns of a row or of changes. Throws an `invalid` StorageError for a row without key. */
+  columnsOf(row: Row, isNew: boolean): Row
+  /** The fields of a stored row. */
+  rowOf(columns: Row): Row
+  /** The same error, with the names of fields. */
+  errorOf(error: unknown): unknown
+}
+
+/**
+ * The tables that several collections share, by collection. Collections with a table of their own are
+ * not in it. Names of tables and columns are compared in lower case. Throws a TypeError for collections
+ * whose keys or columns do not fit together.
+ */
+export function sharedTables(
+  collections: readonly PublishedCollection[],
+): ReadonlyMap<PublishedCollection, SharedTable> {
+  const groups = new Map<string, PublishedCollection[]>()
+  for (const collection of collections) {
+    const name = collection.table.toLowerCase()
+    const group = groups.get(name)
+    if (group === undefined) groups.set(name, [collection])
+    else group.push(collection)
+  }
+  const shared = new Map<PublishedCollection, SharedTable>()
+  for (const group of groups.values()) {
+    if (group.length < 2) continue
+    const table = tableOf(group)
+    for (const collection of group) shared.set(collection, sharedTable(table, collection))
+  }
+  return shared
+}
+
+/** A transaction whose calls for collections with a shared table go to that table. */
+export function sharing(
+  transaction: StorageTransaction,
+  tables: ReadonlyMap<PublishedCollection, SharedTable>,
+): StorageTransaction {
+  if (tables.size === 0) return transaction
+  return {
+    filter: async (collection, query) => {
+      const shared = tables.get(collection)
+      if (shared === undefined) return transaction.filter(collection, query)
+      const page = await transaction.filter(shared.table, shared.queryOf(query))
+      return { ...page, rows: page.rows.map(shared.rowOf) }
+    },
+    insert: async (collection, row) => {
+      const shared = tables.get(collection)
+      if (shared === undefined) return transaction.insert(collection, row)
+      return withFieldNames(shared, async () =>
+        shared.rowOf(await transaction.insert(shared.table, shared.columnsOf(row, true))),
+      )
+    },
+    update: async (collection, conditions, changes) => {
+      const shared = tables.get(collection)
+      if (shared === undefined) return transaction.update(collection, conditions, changes)
+      const [found, columns] = [shared.conditionsOf(conditions), shared.columnsOf(changes, false)]
+      return withFieldNames(shared, async () => {
+        const row = await transaction.update(shared.table, found, columns)
+        return row && shared.rowOf(row)
+      })
+    },
+    delete: async (collection, conditions) => {
+      const shared = tables.get(collection)
+      if (shared === undefined) return transaction.delete(collection, conditions)
+      const row = await transaction.delete(shared.table, shared.conditionsOf(conditions))
+      return row && shared.rowOf(row)
+    },
+  }
+}
+
+async function withFieldNames<Result>(
+  shared: SharedTable,
+  work: () => Promise<Result>,
+): Promise<Result> {
+  try {
+    return await work()
+  } catch (error) {
+    throw shared.errorOf(error)
+  }
+}
+
+function sharedTable(table: PublishedCollection, collection: PublishedCollection): SharedTable {
+  const columns = new Map(collection.fields.map((field) => [field.name, columnOf(field)]))
+  const fields = new Map(collection.fields.map((field) => [columnOf(field), field.name]))
+  const named = (name: string): string => columns.get(name) ?? name
+  const conditionsOf: SharedTable['conditionsOf'] = (conditions) =>
+    conditions.map((condition) => ({ ...condition, field: named(condition.field) }))
+  return {
+    table,
+    conditionsOf,
+    queryOf: ({ search, ...query }) => ({
+      ...query,
+      conditions: conditionsOf(query.conditions),
+      search: search && { ...search, fields: search.fields.map(named) },
+      sort: query.sort.map((sort) => ({ ...sort, field: named(sort.field) })),
+      select: query.select.map(named),
+    }),
+    columnsOf: (row, isNew) => {
+      const values = Object.fromEntries(
+        Object.entries(row).map(([name, value]) => [named(name), value]),
+      )
+      const lacks = ({ name, generated }: PublishedField): boolean =>
+        (values[name] ?? null) === null && generated !== 'database'
+      if (isNew && table.key.some(lacks)) throw new StorageError('invalid')
+      return values
+    },
+    rowOf: (values) =>
+      Object.freeze(
+        Object.fromEntries(
+          collection.fields.map((field) => [field.name, values[columnOf(field)] ?? null]),
+        ),
+      ),
+    errorOf: (error) =>
+      error instanceof StorageError
+        ? new StorageError(error.kind, {
+            fields: error.fields.flatMap((name) => fields.get(name) ?? []),
+            cause: error,
+          })
+        : error,
+  }
+}
+
+function tableOf(group: readonly PublishedCollection[]): PublishedCollection {
+  const columns = new Map<string, PublishedField>()
+  for (const collection of group) {
+    for (const field of collection.fields) {
+      const name = columnOf(field)
+      const known = columns.get(name)
+      if (known !== undefined && known.type !== field.type) {
+        throw mismatch(group, `the column ${name} is ${known.type} here and ${field.type} there`)
+      }
+      if (known === undefined || field.inKey) columns.set(name, { ...field, name })
+    }
+  }
+  const keys = group.map(({ key }) => key.map(columnOf)).filter((key) => key.length > 0)
+  const [key = []] = keys
+  if (keys.some((other) => other.toSorted().join('\0') !== key.toSorted().join('\0'))) {
+    throw mismatch(group, 'their keys differ')
+  }
+  const fields = [...columns.values()]
+  const byName = new Map(fields.map((field) => [field.name, field]))
+  return Object.freeze({
+    ...(group[0] as PublishedCollection),
+    fields,
+    byName,
+    key: key.map((name) => byName.get(name) as PublishedField),
+  })
+}
+
+function mismatch(group: readonly PublishedCollection[], reason: string): TypeError {
+  const names = group.map(({ application, name }) => `${application}/${name}`).join(', ')
+  const table = group[0]?.table ?? ''
+  return new TypeError(`memoryStorage: ${names} can not share the table ${table}: ${reason}.`)
+}
+
+function columnOf({ column }: PublishedField): string {
+  return column.toLowerCase()
+}
