@@ -113,7 +113,12 @@ const shape = z.strictObject({
     .max(256 * 1024 * 1024)
     .optional(),
   snapshotData: z
-    .array(z.string().regex(/^[^/]+\/[^/]+$/, 'must be application/collection'))
+    .array(
+      z
+        .string()
+        .regex(/^[^/]+\/[^/]+$/, 'must be application/collection')
+        .refine((path) => !/^rowgate-/i.test(path), 'must not be a collection of the library'),
+    )
     .optional(),
   queue: z
     .custom((value) => isObjectWith(value, 'process'), { error: 'must be a build queue' })

@@ -54,6 +54,7 @@ test.each<[string, object]>([
   ['deployment.pollInterval', { pollInterval: Number.NaN }],
   ['deployment.packageLimit', { packageLimit: 2 ** 29 }],
   ['deployment.snapshotData.0', { snapshotData: ['countries'] }],
+  ['deployment.snapshotData.0', { snapshotData: ['rowgate-security/users'] }],
   ['deployment.queue', { queue: {} }],
   ['deployment.watch', { watch: 'log' }],
   ['deployment.now', { now: 0 }],
