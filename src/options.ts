@@ -1,9 +1,12 @@
 import { z } from 'zod'
 import type { ApplicationDefinitions } from './definition/application.ts'
-import { brand, code, serviceVersion } from './definition/option-shapes.ts'
-import { checkOptions } from './definition/check.ts'
+import { inspectApplications } from './definition/check.ts'
+import { mistaken } from './definition/mistake.ts'
+import { brand, code, objectWith, serviceVersion } from './definition/option-shapes.ts'
+import { inspectOptions } from './definition/options.ts'
 import type { Report } from './observation.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
+import { providerMistakes } from './security/check.ts'
 import type { Limiter, Limits } from './security/limiter.ts'
 import type { OpenAccess, SecurityProvider } from './security/provider.ts'
 import type { FindUser } from './security/users/user-store.ts'
@@ -51,68 +54,81 @@ export type CompleteOptions = Required<
   Omit<ServiceOptions<ApplicationDefinitions>, 'security' | 'users' | 'log'>
 > & {
   readonly security: readonly Security[]
-  readonly users: FindUser | undefined
-  readonly log: RequestLog | undefined
+  readonly users?: FindUser | undefined
+  readonly log?: RequestLog | undefined
 }
 
-const limiter = z.custom((value) => typeof (value as Limiter | undefined)?.consume === 'function', {
-  error: 'must be a limiter with a consume method, as rate-limiter-flexible makes them',
-})
+const limiter = objectWith<Limiter>(
+  'consume',
+  'must be a limiter with a consume method, as rate-limiter-flexible makes them',
+)
+
+const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
 const shape = z.strictObject({
-  applications: z.custom((value) => typeof value === 'object' && value !== null, {
+  applications: z.custom<ApplicationDefinitions>(isObject, {
     error: 'must be an object of applications by endpoint name',
   }),
-  storage: z.custom(
-    (value) => typeof (value as StorageAdapter | undefined)?.transaction === 'function',
-    {
-      error: 'must be a storage adapter, for instance memoryStorage()',
-    },
+  storage: objectWith<StorageAdapter>(
+    'transaction',
+    'must be a storage adapter, for instance memoryStorage()',
   ),
-  security: z.custom(
-    (value) => providersOf(value).length > 0 && providersOf(value).every(isProvider),
-    {
-      error:
-        'must be a security provider or a list of them; openAccess() says that everybody may do everything',
-    },
-  ),
-  users: code.optional(),
-  limits: z.strictObject({ requests: limiter.optional(), failures: limiter.optional() }).optional(),
-  brand: brand.optional(),
-  serviceVersion: serviceVersion.optional(),
-  limitExcess: z.enum(['clamp', 'reject']).optional(),
-  bodyStatus: z.enum(['contract', 'http']).optional(),
-  maximumPageSize: z.int().min(1).optional(),
-  bodyLimit: z.int().min(1).optional(),
+  security: z
+    .custom<Security | readonly Security[]>(
+      (value) => providersOf(value).length > 0 && providersOf(value).every(isProvider),
+      {
+        error:
+          'must be a security provider or a list of them; openAccess() says that everybody may do everything',
+      },
+    )
+    .transform(providersOf),
+  users: code<FindUser>().optional(),
+  limits: z
+    .strictObject({ requests: limiter.optional(), failures: limiter.optional() })
+    .default({}),
+  brand: brand.default(defaultBrand),
+  serviceVersion: serviceVersion.default(defaultServiceVersion),
+  limitExcess: z.enum(['clamp', 'reject']).default('clamp'),
+  bodyStatus: z.enum(['contract', 'http']).default('contract'),
+  maximumPageSize: z.int().min(1).default(100),
+  bodyLimit: z
+    .int()
+    .min(1)
+    .default(1024 * 1024),
   handlerTimeout: z
     .int()
     .min(1)
     .max(2 ** 31 - 1)
-    .optional(),
-  report: code.optional(),
-  log: code.optional(),
-  now: code.optional(),
+    .default(10_000),
+  report: code<Report>().default(() => () => undefined),
+  log: code<RequestLog>().optional(),
+  now: code<() => Date>().default(() => () => new Date()),
 })
 
-/** Checks the options of a service. Throws a TypeError that lists every mistake. */
-export function completeOptions(options: ServiceOptions<ApplicationDefinitions>): CompleteOptions {
-  checkOptions('options', shape, options)
-  return {
-    brand: defaultBrand,
-    serviceVersion: defaultServiceVersion,
-    limitExcess: 'clamp',
-    bodyStatus: 'contract',
-    maximumPageSize: 100,
-    bodyLimit: 1024 * 1024,
-    handlerTimeout: 10_000,
-    report: () => undefined,
-    now: () => new Date(),
-    users: undefined,
-    log: undefined,
-    limits: {},
-    ...options,
-    security: providersOf(options.security),
-  }
+/**
+ * Checks the options of a service, its definitions and its providers. Throws one TypeError that lists
+ * every mistake.
+ */
+export function completeService(options: ServiceOptions<ApplicationDefinitions>): CompleteOptions {
+  const { complete, mistakes } = inspectOptions('options', shape, options)
+  const given = Object(options) as Partial<ServiceOptions<ApplicationDefinitions>>
+  const { applications, maximumPageSize = 100 } = given
+  const size = maximumPageSize >= 1 ? maximumPageSize : 100
+  const definitions = isObject(applications)
+    ? inspectApplications(applications, {
+        maximumPageSize: size,
+        brand: complete?.brand ?? defaultBrand,
+        toServe: true,
+      })
+    : { mistakes: [], wellFormed: {} }
+  const providers = providersOf(given.security).filter(isProvider).filter(isSecurityProvider)
+  const all = [
+    ...mistakes,
+    ...definitions.mistakes,
+    ...providerMistakes(providers, definitions.wellFormed),
+  ]
+  if (complete === undefined || all.length > 0) throw mistaken(all)
+  return complete
 }
 
 function providersOf(value: unknown): readonly Security[] {
@@ -122,4 +138,8 @@ function providersOf(value: unknown): readonly Security[] {
 function isProvider(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false
   return 'anyone' in value || typeof (value as SecurityProvider).identify === 'function'
+}
+
+function isSecurityProvider(given: Security): given is SecurityProvider {
+  return !('anyone' in given)
 }

@@ -1,5 +1,4 @@
 import type { ApplicationDefinitions } from './definition/application.ts'
-import { checkApplications } from './definition/check.ts'
 import { reportPatterns } from './definition/pattern-report.ts'
 import type { Principal } from './definition/principal.ts'
 import type { PublishedCollection } from './definition/published.ts'
@@ -17,7 +16,7 @@ import { readBytes, requireJsonAccepted } from './http/read.ts'
 import { replyWriter } from './http/write.ts'
 import { inProcess, type InProcess } from './in-process.ts'
 import { harmless } from './observation.ts'
-import { completeOptions, type ServiceOptions } from './options.ts'
+import { completeService, type ServiceOptions } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
 import {
   applicationOf,
@@ -59,14 +58,9 @@ export interface Service<Applications> extends RequestHandler {
 export function createService<const Applications extends ApplicationDefinitions>(
   given: ServiceOptions<Applications>,
 ): Service<Applications> {
-  const options = completeOptions(given)
-  const { maximumPageSize, bodyLimit, bodyStatus, now } = options
+  const options = completeService(given)
+  const { applications, maximumPageSize, bodyLimit, bodyStatus, now } = options
   const storage = tracedStorage(checkedStorage(options.storage))
-  const applications = checkApplications(options.applications, {
-    maximumPageSize,
-    brand: options.brand,
-    toServe: true,
-  })
   const publication = publish(applications, maximumPageSize)
   const headers = brandedHeaders(options.brand)
   const version =

@@ -1,11 +1,12 @@
-import type { z } from 'zod'
 import type { ApplicationDefinitions } from './application.ts'
 import { inconsistencies } from './consistency.ts'
 import { defaultPatternMistakes } from './default-patterns.ts'
 import { mistaken, type Mistake } from './mistake.ts'
 import { missingCodeMistakes } from './omitted-code.ts'
+import { adviceFor, explain } from './options.ts'
 import { reservedNames } from './reserved-names.ts'
 import { applicationsShape, type Form } from './shape.ts'
+import { wellFormedPart } from './well-formed.ts'
 import { defaultBrand } from '../protocol/names.ts'
 
 /** What the check of applications depends on. */
@@ -24,6 +25,13 @@ export interface CheckOptions {
   readonly toServe?: boolean
 }
 
+/** What an inspection of applications found. */
+export interface Inspected {
+  readonly mistakes: readonly Mistake[]
+  /** The applications without the parts whose form is wrong, for further checks. */
+  readonly wellFormed: ApplicationDefinitions
+}
+
 /**
  * Checks the applications of a service completely, before anything starts. Throws one TypeError that
  * lists every mistake with its place and what to write instead.
@@ -32,60 +40,32 @@ export function checkApplications(
   applications: unknown,
   options: CheckOptions = {},
 ): ApplicationDefinitions {
-  const { form = 'code', maximumPageSize = 100, brand = defaultBrand, toServe = false } = options
-  const result = applicationsShape(form).safeParse(applications)
-  const mistakes = result.success
-    ? [
-        ...inconsistencies(applications as ApplicationDefinitions, maximumPageSize),
-        ...(toServe ? mistakesWhenServed(applications as ApplicationDefinitions) : []),
-      ]
-    : result.error.issues.flatMap((issue) => explain(issue, ['applications']))
-  const all = [...reservedNames(applications, brand), ...mistakes]
-  if (all.length > 0) throw mistaken(all)
+  const { mistakes } = inspectApplications(applications, options)
+  if (mistakes.length > 0) throw mistaken(mistakes)
   return applications as ApplicationDefinitions
 }
 
-function mistakesWhenServed(applications: ApplicationDefinitions): readonly Mistake[] {
-  return [...missingCodeMistakes(applications), ...defaultPatternMistakes(applications)]
-}
-
-/** Checks options. Throws one TypeError that lists every mistake, with its place below `root`. */
-export function checkOptions<Options>(
-  root: string,
-  shape: z.ZodType<Options>,
-  given: unknown,
-): Options {
-  const result = shape.safeParse(given)
-  if (result.success) return result.data
-  throw mistaken(result.error.issues.flatMap((issue) => explain(issue, [root])))
-}
-
-/** A zod issue in the words of a developer. */
-export function explain(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): readonly Mistake[] {
-  const place = [...root, ...issue.path].map(String).join('.')
-  switch (issue.code) {
-    case 'unrecognized_keys':
-      return issue.keys.map((key) => ({
-        place: `${place}.${key}`,
-        advice: 'there is no such option here; remove it or correct its spelling',
-      }))
-    case 'invalid_type':
-      return [{ place, advice: `must be of type ${issue.expected}` }]
-    case 'invalid_value':
-      return [{ place, advice: `must be one of ${issue.values.map(String).join(', ')}` }]
-    case 'invalid_key':
-      return issue.issues.map((inner) => ({ place, advice: `the name ${inner.message}` }))
-    case 'invalid_union':
-      return [{ place, advice: unionAdvice(issue) }]
-    default:
-      return [{ place, advice: issue.message }]
+/** As {@link checkApplications}, for callers that collect the mistakes of several checks. */
+export function inspectApplications(applications: unknown, options: CheckOptions = {}): Inspected {
+  const { form = 'code', maximumPageSize = 100, brand = defaultBrand, toServe = false } = options
+  const shape = applicationsShape(form)
+  const result = shape.safeParse(applications, { error: adviceFor })
+  const reserved = reservedNames(applications, brand)
+  const furtherMistakes = (part: ApplicationDefinitions): readonly Mistake[] => [
+    ...inconsistencies(part, maximumPageSize),
+    ...(toServe ? [...missingCodeMistakes(part), ...defaultPatternMistakes(part)] : []),
+  ]
+  if (result.success) {
+    const wellFormed = applications as ApplicationDefinitions
+    return { mistakes: [...reserved, ...furtherMistakes(wellFormed)], wellFormed }
   }
-}
-
-function unionAdvice(issue: z.core.$ZodIssueInvalidUnion): string {
-  if (issue.discriminator === 'type') {
-    return 'must be text, integer, bigint, decimal, double, boolean, date, dateTime, instant, uuid or json'
-  }
-  const advice = issue.errors.flatMap((errors) => errors.flatMap((inner) => explain(inner, [])))
-  return Array.from(new Set(advice.map((mistake) => mistake.advice))).join(', or ')
+  const { issues } = result.error
+  const { part, replaced } = wellFormedPart(shape, applications, issues)
+  // What stands for a field whose form is wrong has no mistakes of its own.
+  const others = furtherMistakes(part).filter(
+    ({ place, advice }) =>
+      !replaced.some((name) => place.split('.').includes(name) || advice.startsWith(`${name} `)),
+  )
+  const malformed = issues.flatMap((issue) => explain(issue, ['applications']))
+  return { mistakes: [...reserved, ...malformed, ...others], wellFormed: part }
 }

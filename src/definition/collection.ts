@@ -1,3 +1,4 @@
+import { withoutUndefined } from './options.ts'
 import type { Fields } from './field.ts'
 import type { CustomEvent, Handlers, PublishedEventName } from './handler.ts'
 import type { CollectionShape, Draft } from './item.ts'
@@ -100,5 +101,9 @@ export function defineCollection<
     >,
   behaviour: CollectionBehaviour<ShapeOf<F, K>, U> = {},
 ): CollectionDefinition<F, K, U> {
-  return Object.freeze({ ...data, ...behaviour }) as unknown as CollectionDefinition<F, K, U>
+  // A member that is undefined must not take back what the data says, such as its row rule.
+  return Object.freeze({
+    ...data,
+    ...withoutUndefined(behaviour),
+  }) as unknown as CollectionDefinition<F, K, U>
 }

@@ -15,7 +15,7 @@ export function codePlaces(collection: CollectionDefinition): readonly string[] 
     ...(typeof rows === 'function' ? ['rows'] : []),
     ...(validations ?? []).map(({ name }) => `validations.${name}`),
     ...Object.entries(events ?? {}).flatMap(([event, handlers]) =>
-      Object.entries(handlers as Readonly<Record<string, unknown>>)
+      Object.entries((handlers ?? {}) as Readonly<Record<string, unknown>>)
         .filter(([, handler]) => handler !== undefined)
         .map(([moment]) => `events.${event}.${moment}`),
     ),

@@ -1,9 +1,22 @@
 import { z } from 'zod'
 
-/** A function of the host. */
-export const code = z.custom<(...input: never) => unknown>((value) => typeof value === 'function', {
-  error: 'must be a function',
-})
+type Code = (...input: never) => unknown
+
+/** A function of the application. */
+export function code<Function extends Code = Code>() {
+  return z.custom<Function>((value) => typeof value === 'function', { error: 'must be a function' })
+}
+
+/** An object that has a method; the advice says what to give instead. */
+export function objectWith<Value>(method: string, advice: string) {
+  return z.custom<Value>(
+    (value) =>
+      typeof value === 'object' &&
+      value !== null &&
+      typeof (value as Readonly<Record<string, unknown>>)[method] === 'function',
+    { error: advice },
+  )
+}
 
 /** The maker's word in paths and headers. */
 export const brand = z

@@ -1,3 +1,5 @@
+import { requireKnown } from './options.ts'
+
 /** Who asks: the user behind a request or an in-process call, as a security provider found it. */
 export interface Principal {
   /** The user's identifier; null for a caller that nobody named (open access). */
@@ -23,8 +25,11 @@ export const anonymous: Principal = freeze({ user: null })
  */
 export const system: Principal = freeze({ user: null })
 
+const known = ['roles', 'attributes', 'provider', 'keyId']
+
 /** A principal for in-process calls: `principal('maria', { roles: ['Sales'] })`. */
 export function principal(user: string, rest: Partial<Omit<Principal, 'user'>> = {}): Principal {
+  requireKnown('principal', rest, known)
   return freeze({ ...rest, user })
 }
 

@@ -4,6 +4,7 @@ import type { Field } from './field.ts'
 import { fieldTypes, type FieldType } from './field-type.ts'
 import type { Handlers, PublishedEventName } from './handler.ts'
 import type { CollectionShape, Draft } from './item.ts'
+import { withoutUndefined } from './options.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import type { Validation } from './validation.ts'
 import { parameters, type SortKey } from '../protocol/query.ts'
@@ -103,7 +104,7 @@ export function publishCollection(
     rolesFor: rolesByEvent([roles, definition.roles], definition.eventRoles),
     rows: definition.rows,
     pageSize: { default: definition.pageSize?.default ?? Math.min(10, maximum), maximum },
-    validations: Object.freeze([...(definition.validations ?? [])]),
+    validations: Object.freeze((definition.validations ?? []).map(withoutUndefined)),
     events: freezeHandlers(definition.events ?? {}),
     constraints: compileConstraints(
       Object.fromEntries(fields.map((field) => [field.name, field.definition])),
@@ -160,8 +161,9 @@ function rolesByEvent(
 }
 
 function freezeHandlers(events: Handlers<CollectionShape>): Handlers<CollectionShape> {
-  const copies = Object.entries(events as Readonly<Record<string, object>>).map(
-    ([name, handlers]) => [name, Object.freeze({ ...handlers })] as const,
+  const present = withoutUndefined(events) as Readonly<Record<string, object>>
+  const copies = Object.entries(present).map(
+    ([name, handlers]) => [name, Object.freeze(withoutUndefined(handlers))] as const,
   )
   return Object.freeze(Object.fromEntries(copies) as Handlers<CollectionShape>)
 }
@@ -172,7 +174,7 @@ function namesOf(fields: readonly PublishedField[]): readonly string[] {
 
 function publishField(name: string, declared: Field, inKey: boolean): PublishedField {
   // A copy: what the host does with its own object later changes nothing here.
-  const definition = Object.freeze({ ...declared })
+  const definition = Object.freeze(withoutUndefined(declared))
   const kind = fieldTypes[definition.type]
   return Object.freeze({
     name,

@@ -1,6 +1,7 @@
 import { z } from 'zod'
-import { code } from './option-shapes.ts'
+import { code as codeOf } from './option-shapes.ts'
 
+const code = codeOf()
 const count = z.int().min(0)
 
 /** The name of an application or collection in a path: unreserved characters of URLs. */
@@ -145,7 +146,7 @@ const behaviour = {
       New: z.strictObject({ after: code.optional() }).optional(),
     })
     .optional(),
-  userDefinedEvents: z.record(z.string().min(1), code).optional(),
+  userDefinedEvents: z.record(z.string().min(1), code.optional()).optional(),
 }
 
 const codePlace = z

@@ -1,7 +1,8 @@
+import { z } from 'zod'
 import type { ApplicationDefinition } from '../definition/application.ts'
-import { checkApplications } from '../definition/check.ts'
 import { mistaken } from '../definition/mistake.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import { completeOptions } from '../definition/options.ts'
 import { harmless } from '../observation.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import { deploymentApplication } from './application.ts'
@@ -47,8 +48,6 @@ export function createDeployment<const Brand extends string = 'svc'>(
 ): Deployment<Brand> {
   const options = completeDeployment(given)
   const { storage } = options
-  for (const solution of options.solutions)
-    checkApplications(solution.applications, { brand: options.brand })
   const name = `${options.brand}-deploy` as `${Brand}-deploy`
   const listeners = new Set([harmless(options.watch)])
   const tell = (news: BuildNews): void => {
@@ -103,7 +102,7 @@ export function createDeployment<const Brand extends string = 'svc'>(
         await Promise.all([builds.close(), crew.stop()])
       },
     }),
-    work: ({ concurrency = 1 } = {}) => crew.work(concurrency),
+    work: (chosen = {}) => crew.work(completeOptions('work', workShape, chosen).concurrency),
     watch: (listener) => {
       const listen = harmless(listener)
       listeners.add(listen)
@@ -113,6 +112,8 @@ export function createDeployment<const Brand extends string = 'svc'>(
     },
   }
 }
+
+const workShape = z.strictObject({ concurrency: z.int().min(1).max(64).default(1) })
 
 /** The collections whose data a snapshot holds. Throws a TypeError for one that is not published. */
 function snapshotCollections(

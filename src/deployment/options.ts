@@ -1,7 +1,9 @@
 import { z } from 'zod'
 import { isDateTime } from '../definition/calendar.ts'
-import { brand, code, serviceVersion } from '../definition/option-shapes.ts'
-import { checkOptions } from '../definition/check.ts'
+import { inspectApplications } from '../definition/check.ts'
+import { mistaken } from '../definition/mistake.ts'
+import { brand, code, objectWith, serviceVersion } from '../definition/option-shapes.ts'
+import { inspectOptions } from '../definition/options.ts'
 import { defaultBrand, defaultServiceVersion } from '../protocol/names.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import type { BuildNews } from './build-log.ts'
@@ -55,7 +57,7 @@ export interface DeploymentOptions<Brand extends string = string> {
 /** The options with all their defaults. */
 export type CompleteDeployment = Required<Omit<DeploymentOptions, 'queue' | 'environment'>> & {
   readonly environment: EnvironmentRecord
-  readonly queue: BuildQueue | undefined
+  readonly queue?: BuildQueue | undefined
 }
 
 const text = (most: number) => z.string().min(1).max(most)
@@ -77,41 +79,40 @@ const solution = z.strictObject({
 })
 
 const shape = z.strictObject({
-  storage: z.custom((value) => isObjectWith(value, 'transaction'), {
-    error: 'must be a storage adapter, for instance sqliteStorage(file)',
-  }),
+  storage: objectWith<StorageAdapter>(
+    'transaction',
+    'must be a storage adapter, for instance sqliteStorage(file)',
+  ),
   solutions: z
     .array(solution)
     .min(1)
     .refine((all) => new Set(all.map(({ solutionId }) => solutionId)).size === all.length, {
       error: 'must have a solutionId of its own each',
     }),
-  builder: z.custom((value) => isObjectWith(value, 'build'), {
-    error: 'must be a builder, for instance definitionBuilder()',
-  }),
+  builder: objectWith<Builder>('build', 'must be a builder, for instance definitionBuilder()'),
   environment: z.strictObject({
     environmentId: text(200),
     name: text(200),
     url: z.url(),
-    supportsDeployment: z.boolean().optional(),
-    supportsInstallOnDeploy: z.boolean().optional(),
-    authenticationType: z.enum(['api_key', 'http_basic_auth', 'auth_server']).optional(),
+    supportsDeployment: z.boolean().default(true),
+    supportsInstallOnDeploy: z.boolean().default(false),
+    authenticationType: z.enum(['api_key', 'http_basic_auth', 'auth_server']).default('api_key'),
   }),
-  brand: brand.optional(),
-  serviceVersion: serviceVersion.optional(),
-  workers: z.int().min(0).max(64).optional(),
-  serial: z.boolean().optional(),
-  queueLimit: z.int().min(1).optional(),
-  buildTimeout: milliseconds.optional(),
-  waitTimeout: milliseconds.optional(),
-  lease: milliseconds.min(100).optional(),
-  attempts: z.int().min(1).optional(),
-  pollInterval: milliseconds.optional(),
+  brand: brand.default(defaultBrand),
+  serviceVersion: serviceVersion.default(defaultServiceVersion),
+  workers: z.int().min(0).max(64).default(1),
+  serial: z.boolean().default(false),
+  queueLimit: z.int().min(1).default(1_000),
+  buildTimeout: milliseconds.default(600_000),
+  waitTimeout: milliseconds.default(120_000),
+  lease: milliseconds.min(100).default(30_000),
+  attempts: z.int().min(1).default(3),
+  pollInterval: milliseconds.default(1_000),
   packageLimit: z
     .int()
     .min(1)
     .max(256 * 1024 * 1024)
-    .optional(),
+    .default(64 * 1024 * 1024),
   snapshotData: z
     .array(
       z
@@ -119,47 +120,31 @@ const shape = z.strictObject({
         .regex(/^[^/]+\/[^/]+$/, 'must be application/collection')
         .refine((path) => !/^rowgate-/i.test(path), 'must not be a collection of the library'),
     )
-    .optional(),
-  queue: z
-    .custom((value) => isObjectWith(value, 'process'), { error: 'must be a build queue' })
-    .optional(),
-  watch: code.optional(),
-  now: code.optional(),
+    .default([]),
+  queue: objectWith<BuildQueue>('process', 'must be a build queue').optional(),
+  watch: code<(news: BuildNews) => void>().default(() => () => undefined),
+  now: code<() => Date>().default(() => () => new Date()),
 })
 
-/** Checks the options of deployment. Throws a TypeError that lists every mistake. */
+/**
+ * Checks the options of deployment, and the definitions of its solutions. Throws one TypeError that
+ * lists every mistake.
+ */
 export function completeDeployment(options: DeploymentOptions): CompleteDeployment {
-  checkOptions('deployment', shape, options)
-  return {
-    brand: defaultBrand,
-    serviceVersion: defaultServiceVersion,
-    workers: 1,
-    serial: false,
-    queueLimit: 1_000,
-    buildTimeout: 600_000,
-    waitTimeout: 120_000,
-    lease: 30_000,
-    attempts: 3,
-    pollInterval: 1_000,
-    packageLimit: 64 * 1024 * 1024,
-    snapshotData: [],
-    queue: undefined,
-    watch: () => undefined,
-    now: () => new Date(),
-    ...options,
-    environment: {
-      supportsDeployment: true,
-      supportsInstallOnDeploy: false,
-      authenticationType: 'api_key',
-      ...options.environment,
+  const { complete, mistakes } = inspectOptions('deployment', shape, options)
+  const { solutions } = Object(options) as { readonly solutions?: unknown }
+  const definitions = (Array.isArray(solutions) ? solutions : []).flatMap(
+    (solution: unknown, index) => {
+      const { applications } = Object(solution) as Partial<Solution>
+      if (typeof applications !== 'object') return []
+      const brand = complete?.brand ?? defaultBrand
+      return inspectApplications(applications, { brand }).mistakes.map(({ place, advice }) => ({
+        place: `deployment.solutions.${index}.${place}`,
+        advice,
+      }))
     },
-  }
-}
-
-function isObjectWith(value: unknown, method: string): boolean {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    typeof (value as Readonly<Record<string, unknown>>)[method] === 'function'
   )
+  const all = [...mistakes, ...definitions]
+  if (complete === undefined || all.length > 0) throw mistaken(all)
+  return complete as unknown as CompleteDeployment
 }

@@ -1,4 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { z } from 'zod'
+import { completeOptions } from '../definition/options.ts'
 import type { RequestHandler } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { isEncrypted } from './connection.ts'
@@ -40,6 +42,10 @@ export type ExpressHandler = (
   next: (error?: unknown) => void,
 ) => void
 
+const shape = z.strictObject({
+  outside: z.custom<'next' | 'answer'>().default('next'),
+} satisfies Record<keyof ExpressHandlerOptions, z.ZodType>)
+
 /**
  * Mounts a service in Express 4 or 5, under any path: `app.use('/api', toExpressHandler(service))`.
  * Whether a request is secure and who sent it is what `req.secure` and `req.ip` say, so the setting
@@ -49,7 +55,7 @@ export function toExpressHandler(
   service: RequestHandler,
   options: ExpressHandlerOptions = {},
 ): ExpressHandler {
-  const { outside = 'next' } = options
+  const { outside } = completeOptions('toExpressHandler', shape, options)
   requireOutside(outside, ['next', 'answer'])
   return (incoming, response, next) => {
     const target = targetOf(incoming)

@@ -1,6 +1,9 @@
 import { METHODS } from 'node:http'
 import { Readable } from 'node:stream'
+import { z } from 'zod'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
+import { objectWith } from '../definition/option-shapes.ts'
+import { completeOptions } from '../definition/options.ts'
 import type { RequestHandler, ServiceReply } from '../event/request.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
@@ -53,6 +56,22 @@ interface Place {
   readonly outside: 'host' | 'answer'
 }
 
+const badUrlShape = z.strictObject({
+  prefix: z.string().default(''),
+  outside: z.custom<'host' | 'answer'>().default('host'),
+} satisfies Record<keyof BadUrlOptions, z.ZodType>)
+
+const shape = z.strictObject({
+  outside: badUrlShape.shape.outside,
+  service: objectWith<FastifyService>('handle', 'must be a service, as createService returns it'),
+  closeService: z.boolean().default(true),
+  // Fastify passes its own options of `register` on.
+  prefix: z.unknown().optional(),
+  logLevel: z.unknown().optional(),
+  logSerializers: z.unknown().optional(),
+  encapsulate: z.unknown().optional(),
+} satisfies Record<keyof FastifyOptions, z.ZodType> & Record<string, z.ZodType>)
+
 /**
  * A plugin for Fastify 5: `app.register(rowgateFastify, { service, prefix: '/api' })`. The app's hooks run
  * around it, and `trustProxy` says who asks and whether it came over TLS (D44). Methods that Node knows
@@ -64,8 +83,8 @@ export async function rowgateFastify(
   scope: FastifyInstance,
   options: FastifyOptions,
 ): Promise<void> {
-  const { service, closeService = true } = options
-  const place = placeOf(service, { ...options, prefix: scope.prefix })
+  const { service, closeService, outside } = completeOptions('rowgateFastify', shape, options)
+  const place = placeOf(service, { outside, prefix: scope.prefix })
   const replaced: ReplacedBodies = new WeakMap()
 
   // The service reads a body when it knows that it wants it.
@@ -114,7 +133,7 @@ export function answerBadUrls(
   service: RequestHandler,
   options: BadUrlOptions = {},
 ): FrameworkErrors {
-  const place = placeOf(service, options)
+  const place = placeOf(service, completeOptions('answerBadUrls', badUrlShape, options))
   return (error, given, givenReply) => {
     const request = given as FastifyRequest
     const reply = givenReply as FastifyReply
@@ -131,7 +150,7 @@ export function answerBadUrls(
   }
 }
 
-function placeOf(service: RequestHandler, { prefix = '', outside = 'host' }: BadUrlOptions): Place {
+function placeOf(service: RequestHandler, { prefix, outside }: Required<BadUrlOptions>): Place {
   requireOutside(outside, ['host', 'answer'])
   const path = prefix.replace(/\/$/, '')
   if (!/^(?:\/[\w.~!$&'+,;=@-]+)*$/.test(path)) {

@@ -1,4 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
+import { z } from 'zod'
+import { code } from '../definition/option-shapes.ts'
+import { completeOptions } from '../definition/options.ts'
 import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
@@ -39,6 +42,13 @@ export type FetchHandler<Context extends readonly unknown[] = unknown[], Outside
   ...context: Context
 ) => Promise<Response | Outside>
 
+const shape = z.strictObject({
+  prefix: z.custom<string>().default(''),
+  outside: z.custom<'answer' | 'pass'>().default('answer'),
+  peer: code().optional(),
+  secure: code().optional(),
+} satisfies Record<keyof FetchHandlerOptions, z.ZodType>)
+
 /**
  * Mounts a service in whatever calls a function with a Fetch request: Bun, Deno, Workers, Hono, Next.
  * The target is what the request's URL has behind its origin; a Request has resolved dot segments and
@@ -56,9 +66,11 @@ export function toFetchHandler<Context extends readonly unknown[] = unknown[]>(
 ): FetchHandler<Context, undefined>
 export function toFetchHandler<Context extends readonly unknown[]>(
   service: RequestHandler,
-  options: FetchHandlerOptions<Context> = {},
+  given: FetchHandlerOptions<Context> = {},
 ): FetchHandler<Context, undefined> {
-  const { prefix = '', outside = 'answer' } = options
+  const complete = completeOptions('toFetchHandler', shape, given)
+  const { prefix, outside } = complete
+  const options = complete as FetchHandlerOptions<Context>
   requirePrefix(prefix)
   requireOutside(outside, ['answer', 'pass'])
   return async (request, ...context) => {

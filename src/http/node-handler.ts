@@ -1,11 +1,13 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
+import { z } from 'zod'
+import { completeOptions } from '../definition/options.ts'
 import type { RequestHandler } from '../event/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { isEncrypted } from './connection.ts'
 import { NodeRequest, readIncoming, writeReply, type IncomingKnowledge } from './incoming.ts'
 import { requirePrefix, targetBelow } from './prefix.ts'
-import { trustedProxies, type ProxyOptions } from './trusted-proxies.ts'
+import { trustedProxies, type ForwardedHeaders, type ProxyOptions } from './trusted-proxies.ts'
 
 /** Where a service is mounted in a Node server, and which proxies in front of it are believed. */
 export interface NodeHandlerOptions extends ProxyOptions {
@@ -23,6 +25,13 @@ export type NodeHandler = (
   next?: () => void,
 ) => void
 
+/** The shape of {@link NodeHandlerOptions}. What prefixes and proxies have to be is checked when they are used. */
+export const nodeShape = {
+  prefix: z.custom<string>().default(''),
+  trustedProxies: z.custom<readonly string[]>().default([]),
+  forwarded: z.custom<ForwardedHeaders>().default({}),
+} satisfies Record<keyof NodeHandlerOptions, z.ZodType>
+
 /**
  * Mounts a service in a Node server: `createServer(toNodeHandler(service))`. Throws a TypeError for
  * a prefix that does not start with a slash or ends with one, for a trusted proxy that is no address
@@ -32,9 +41,10 @@ export function toNodeHandler(
   service: RequestHandler,
   options: NodeHandlerOptions = {},
 ): NodeHandler {
-  const { prefix = '' } = options
+  const complete = completeOptions('toNodeHandler', z.strictObject(nodeShape), options)
+  const { prefix } = complete
   requirePrefix(prefix)
-  const knowledge = knowledgeOf(options)
+  const knowledge = knowledgeOf(complete)
   return (givenIncoming, givenResponse, next) => {
     // Those of HTTP/2 are made to be used like these.
     const incoming = givenIncoming as IncomingMessage

@@ -1,8 +1,10 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { z } from 'zod'
+import { completeOptions } from '../definition/options.ts'
 import type { RequestHandler } from '../event/request.ts'
-import { toNodeHandler, type NodeHandlerOptions } from './node-handler.ts'
+import { nodeShape, toNodeHandler, type NodeHandlerOptions } from './node-handler.ts'
 
 /** A service that can be served: it opens and closes. */
 export interface ServedService extends RequestHandler {
@@ -26,6 +28,24 @@ export interface ServeOptions extends NodeHandlerOptions {
   readonly grace?: number
 }
 
+const shape = z.strictObject({
+  ...nodeShape,
+  port: z.int().min(0).max(65_535).default(8080),
+  host: z.string().min(1).default('127.0.0.1'),
+  tls: z.custom<ServeOptions['tls']>().optional(),
+  signal: z
+    .custom<AbortSignal>((value) => value instanceof AbortSignal, {
+      error: 'must be an AbortSignal',
+    })
+    .optional(),
+  health: z.boolean().default(false),
+  grace: z
+    .int()
+    .min(0)
+    .max(2 ** 31 - 1)
+    .default(10_000),
+} satisfies Record<keyof ServeOptions, z.ZodType>)
+
 /** A server that runs. */
 export interface Serving {
   readonly port: number
@@ -45,10 +65,12 @@ const lookMilliseconds = 50
  * Resolves once storage is open and the port is listened on; rejects when either fails.
  */
 export async function serve(service: ServedService, options: ServeOptions = {}): Promise<Serving> {
-  const { port = 8080, host = '127.0.0.1', tls, signal, prefix = '', grace = 10_000 } = options
-  const handler = toNodeHandler(service, options)
+  const complete = completeOptions('serve', shape, options)
+  const { port, host, tls, signal, grace, health: answersHealth, ...mount } = complete
+  const { prefix } = mount
+  const handler = toNodeHandler(service, mount)
   let closing: Promise<void> | undefined
-  const health = options.health === true && healthHandler(service, () => closing !== undefined)
+  const health = answersHealth && healthHandler(service, () => closing !== undefined)
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     if (health === false || !health(request, response)) handler(request, response)
   }

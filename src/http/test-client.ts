@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { completeOptions, requireKnown, withoutUndefined } from '../definition/options.ts'
 import type { RequestHandler, ServiceRequest } from '../event/request.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
@@ -40,15 +42,25 @@ export interface TestClient {
   delete(path: string, request?: TestRequest): Promise<TestReply>
 }
 
+const shape = z.strictObject({
+  key: z.string().optional(),
+  headers: z.custom<Readonly<Record<string, string>>>().transform(withoutUndefined).optional(),
+  secure: z.boolean().default(true),
+  peer: z.string().optional(),
+} satisfies Record<keyof TestClientOptions, z.ZodType>)
+
 /**
  * Makes a client for tests: no socket, and the same answers as over one. Paths and raw queries are
  * taken as they are written. Its calls throw a TypeError for a path that does not start with a slash.
  */
 export function createTestClient(
   service: RequestHandler,
-  options: TestClientOptions = {},
+  given: TestClientOptions = {},
 ): TestClient {
+  const options = completeOptions('createTestClient', shape, given) as TestClientOptions
+
   async function send(sent: Sent, request: TestRequest = {}): Promise<TestReply> {
+    requireKnown('The request of a test client', request, ['query', 'key', 'headers'])
     const { status, headers, body } = await service.handle(serviceRequest(sent, request, options))
     return {
       status,
@@ -83,7 +95,8 @@ function serviceRequest(
   )
   const key = request.key ?? options.key
   if (key !== undefined) headers.set('X-API-Key', key)
-  for (const [name, value] of Object.entries({ ...options.headers, ...request.headers })) {
+  const own = withoutUndefined(request.headers ?? {})
+  for (const [name, value] of Object.entries({ ...options.headers, ...own })) {
     headers.set(name, value)
   }
   return {
@@ -105,7 +118,7 @@ function queryText(query: TestRequest['query'] = ''): string {
   const text =
     typeof query === 'string'
       ? query
-      : Object.entries(query)
+      : Object.entries(withoutUndefined(query))
           .map(
             ([name, value]) => `${encodeURIComponent(name)}=${encodeURIComponent(String(value))}`,
           )

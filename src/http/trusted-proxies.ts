@@ -1,4 +1,5 @@
 import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net'
+import { requireKnown } from '../definition/options.ts'
 
 /** Whose word on a request's way counts. Without trusted proxies no forwarded header is looked at. */
 export interface ProxyOptions {
@@ -77,7 +78,9 @@ export function trustedProxies(options: ProxyOptions): TrustedProxies {
   }
 }
 
-function namesOf({ proto, client }: ForwardedHeaders): Required<ForwardedHeaders> {
+function namesOf(forwarded: ForwardedHeaders): Required<ForwardedHeaders> {
+  requireKnown('forwarded', forwarded, ['proto', 'client'])
+  const { proto, client } = forwarded
   for (const [place, name] of Object.entries({ proto, client })) {
     if (name === undefined || isHeaderName(name)) continue
     throw new TypeError(

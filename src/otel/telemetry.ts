@@ -6,6 +6,8 @@ import {
   type Span,
   type TracerProvider,
 } from '@opentelemetry/api'
+import { z } from 'zod'
+import { completeOptions } from '../definition/options.ts'
 import { describeEvent, describeSecurity, describeStorage } from './inner-stages.ts'
 import { follow, type Instruments } from './follow.ts'
 import { describeRequest } from './request-stage.ts'
@@ -26,13 +28,20 @@ export interface Telemetry {
   stop(): void
 }
 
+const shape = z.strictObject({
+  tracerProvider: z.custom<TracerProvider>().optional(),
+  meterProvider: z.custom<MeterProvider>().optional(),
+  user: z.boolean().default(false),
+} satisfies Record<keyof TelemetryOptions, z.ZodType>)
+
 /**
  * Makes spans and metrics of OpenTelemetry of what all services of the process do: one span for each
  * request, question of security, event and call of storage, and one histogram of their durations each.
  * Start your SDK first. What the SDK throws harms no request; it is told to the `diag` of the API.
  */
 export function startTelemetry(options: TelemetryOptions = {}): Telemetry {
-  const { tracerProvider = traces, meterProvider = metrics, user = false } = options
+  const complete = completeOptions('startTelemetry', shape, options)
+  const { tracerProvider = traces, meterProvider = metrics, user } = complete
   const instruments: Instruments = {
     tracer: tracerProvider.getTracer('rowgate'),
     meter: meterProvider.getMeter('rowgate'),

@@ -1,12 +1,12 @@
 import { z } from 'zod'
-import { explain } from '../definition/check.ts'
+import { adviceFor, explain } from '../definition/options.ts'
 
 /**
  * Checks what a method was called with. Throws a TypeError that lists every mistake with its place,
  * and never quotes a value: it may be a key or a password in the wrong place.
  */
 export function checkCall<Given>(call: string, shape: z.ZodType<Given>, given: unknown): Given {
-  const result = shape.safeParse(given)
+  const result = shape.safeParse(given, { error: adviceFor })
   if (result.success) return result.data
   const mistakes = result.error.issues.flatMap((issue) => explain(issue, [call]))
   throw new TypeError(mistakes.map(({ place, advice }) => `${place} ${advice}`).join('\n'))

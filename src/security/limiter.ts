@@ -10,7 +10,7 @@ export interface Limiter {
 /** The limits of a service; each is off unless it is given. */
 export interface Limits {
   /** Consumes one point a request, by API key where there is one, else by user. */
-  readonly requests?: Limiter
+  readonly requests?: Limiter | undefined
   /** Consumes one point for each credential that is refused, by the client's address. */
-  readonly failures?: Limiter
+  readonly failures?: Limiter | undefined
 }

@@ -1,10 +1,7 @@
 import { isThenable } from '../maybe-promise.ts'
-import type { ApplicationDefinitions } from '../definition/application.ts'
-import { mistaken } from '../definition/mistake.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Report } from '../observation.ts'
 import { absentKeyring, absentUsers } from './absent.ts'
-import { providerMistakes } from './check.ts'
 import { securityCollections, type SecurityStorage } from './collections.ts'
 import { openGate, type Gate } from './gate.ts'
 import { tracedGate } from './traced-gate.ts'
@@ -28,10 +25,9 @@ import type { Account, FindUser, User, UserLookup, Users } from './users/user-st
 export interface SecurityParts {
   readonly security: readonly (SecurityProvider | OpenAccess)[]
   /** The host's own users; undefined: the library keeps them. */
-  readonly users: FindUser | undefined
+  readonly users?: FindUser | undefined
   readonly limits: Limits
   readonly storage: SecurityStorage
-  readonly applications: ApplicationDefinitions
   readonly now: () => Date
   readonly report: Report
   /** Does work off the path of the request. */
@@ -49,15 +45,10 @@ export interface Security extends QueryCredentials {
   readonly collections: readonly PublishedCollection[]
 }
 
-/**
- * Puts the security of a service together: its gate, its keyring and its users (section 5). Throws a
- * TypeError that lists every mistake of the providers.
- */
+/** Puts the security of a service together: its gate, its keyring and its users (section 5). */
 export function secure(parts: SecurityParts): Security {
   const { storage, now, report, defer } = parts
   const providers = parts.security.filter(isProvider).toSorted(byPriority)
-  const mistakes = providerMistakes(providers, parts.applications)
-  if (mistakes.length > 0) throw mistaken(mistakes)
   const anyone = parts.security.find(isOpenAccess)?.anyone
   const keeps = new Set(providers.flatMap((provider) => provider.keeps ?? []))
   const keepsUsers = keeps.has('users') && parts.users === undefined

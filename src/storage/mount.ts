@@ -1,3 +1,4 @@
+import { withoutUndefined } from '../definition/options.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { StorageError, vouchFor, type StorageAdapter } from './adapter.ts'
 import { checkedStorage } from './checked.ts'
@@ -15,14 +16,12 @@ import { mountTransaction, type Party } from './mount-transaction.ts'
  * must never come apart. Snapshots of two adapters are not of the same instant either.
  */
 export function mount(adapters: Readonly<Record<string, StorageAdapter>>): StorageAdapter {
+  const given = withoutUndefined(adapters)
   const checked = new Map(
-    [...new Set(Object.values(adapters))].map((adapter) => [adapter, checkedStorage(adapter)]),
+    [...new Set(Object.values(given))].map((adapter) => [adapter, checkedStorage(adapter)]),
   )
   const mounts = new Map(
-    Object.entries(adapters).map(([name, adapter]) => [
-      name,
-      checked.get(adapter) as StorageAdapter,
-    ]),
+    Object.entries(given).map(([name, adapter]) => [name, checked.get(adapter) as StorageAdapter]),
   )
   const distinct = [...checked.values()]
   const homes = new Map<PublishedCollection, StorageAdapter>()

@@ -9,7 +9,7 @@ import { vouchFor, type StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { handleInUse, storageFailure } from './sqlite/failure.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
-import { checkOptions, type SqliteOptions } from './sqlite/options.ts'
+import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
 import { retryWhileBusy } from './sqlite/retry.ts'
 import { createTables } from './sqlite/schema.ts'
 import { sqliteSession } from './sqlite/session.ts'
@@ -38,9 +38,9 @@ export function sqliteStorage(
   source: string | SqliteHandle,
   options: SqliteOptions = {},
 ): StorageAdapter {
-  checkOptions(options)
-  const { writer: connection, reader, owned, durable } = openConnections(source, options)
-  const busyTimeout = options.busyTimeout ?? 250
+  const complete = completeSqlite(options)
+  const { busyTimeout, ensureSchema } = complete
+  const { writer: connection, reader, owned, durable } = openConnections(source, complete)
   const guaranteed = new Set<PublishedField>()
   const session = sqliteSession(connection, guaranteed)
   const readSession = reader === connection ? session : sqliteSession(reader, guaranteed)
@@ -79,7 +79,6 @@ export function sqliteStorage(
   }
 
   function prepareTables(collections: readonly PublishedCollection[]): void {
-    const { ensureSchema = false } = options
     if (ensureSchema !== false) {
       connection.execute('BEGIN IMMEDIATE')
       try {

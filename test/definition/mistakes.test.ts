@@ -12,7 +12,7 @@ const mistaken: readonly (readonly [
   place: string,
   advice: string,
 ])[] = [
-  ['an unknown option of a collection', { ...sound, kye: 'id' }, 'kye', 'no such option'],
+  ['an unknown option of a collection', { ...sound, kye: 'id' }, 'kye', 'is not an option'],
   ['no fields', { fields: {} }, 'fields', 'at least one field'],
   ['a key that is no field', { ...sound, key: 'nope' }, 'key', 'the fields are id, name'],
   [
@@ -37,13 +37,13 @@ const mistaken: readonly (readonly [
     'an unknown option of a field',
     field({ type: 'text', maxLenght: 1 }),
     'fields.it.maxLenght',
-    'no such option',
+    'is not an option',
   ],
   [
     'an option of another type',
     field({ type: 'integer', maxLength: 1 }),
     'fields.it.maxLength',
-    'no such option',
+    'is not an option',
   ],
   [
     'a length that is no number',
@@ -168,12 +168,12 @@ const mistaken: readonly (readonly [
     'pageSize.default',
     '100',
   ],
-  ['an unknown event', { ...sound, events: { Save: {} } }, 'events.Save', 'no such option'],
+  ['an unknown event', { ...sound, events: { Upsert: {} } }, 'events.Upsert', 'is not an option'],
   [
     'an unknown moment',
     { ...sound, events: { Filter: { committed: check } } },
     'events.Filter.committed',
-    'no such option',
+    'is not an option',
   ],
   [
     'a handler that is no function',

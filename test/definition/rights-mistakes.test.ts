@@ -32,7 +32,7 @@ const mistaken: readonly (readonly [string, unknown, string, string])[] = [
     'roles for an unknown event',
     { ...sound, eventRoles: { New: ['A'] } },
     'eventRoles.New',
-    'no such option',
+    'is not an option',
   ],
   [
     'an event without roles',
@@ -69,7 +69,12 @@ const mistaken: readonly (readonly [string, unknown, string, string])[] = [
   ['a row rule that is no rule', rule('region'), 'rows', ''],
   ['a row rule without fields', rule({ equal: {} }), 'rows.equal', 'at least one field'],
   ['a row rule without equal', rule({}), 'rows', ''],
-  ['another option of a row rule', rule({ equal: { id: 1 }, or: [] }), 'rows.or', 'no such option'],
+  [
+    'another option of a row rule',
+    rule({ equal: { id: 1 }, or: [] }),
+    'rows.or',
+    'is not an option',
+  ],
   [
     'a row rule about no field',
     rule({ equal: { nope: 1 } }),

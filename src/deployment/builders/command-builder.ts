@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
-import { checkOptions } from '../../definition/check.ts'
+import { completeOptions } from '../../definition/options.ts'
 import type { Builder, BuildJob, PackageFile } from '../builder.ts'
 import { packageFileName } from '../package/file-name.ts'
 import { definitionsPath, snapshotFolder } from '../package/manifest.ts'
@@ -70,7 +70,7 @@ type Settings = z.infer<typeof shape>
  * of its own (`setsid`). Needs a POSIX system.
  */
 export function commandBuilder(options: CommandBuilderOptions): Builder {
-  const settings = checkOptions('commandBuilder', shape, options)
+  const settings = completeOptions('commandBuilder', shape, options)
   checkHostFiles('commandBuilder.input', settings.input)
   if (process.platform === 'win32') {
     throw new TypeError('commandBuilder: needs process groups, which Windows does not have')

@@ -1,4 +1,6 @@
+import { z } from 'zod'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
+import { completeOptions } from '../../definition/options.ts'
 import type { Builder, BuildJob, PackageFile } from '../builder.ts'
 import { applicationsOf, definitionData, omittedCode } from '../package/definition-data.ts'
 import { packageFileName } from '../package/file-name.ts'
@@ -20,6 +22,13 @@ export interface DefinitionBuilderOptions {
   readonly sign?: SigningKey
 }
 
+// What the values have to be is checked below.
+const shape = z.strictObject({
+  files: z.custom<HostFiles>().default({}),
+  ddl: z.custom<NonNullable<DefinitionBuilderOptions['ddl']>>().default({}),
+  sign: z.custom<SigningKey>().optional(),
+})
+
 /**
  * A builder of packages that hold definitions: a zip file with a manifest, the definitions as JSON, DDL,
  * files of the host and the snapshot. The same release gives the same bytes on every machine.
@@ -29,10 +38,11 @@ export interface DefinitionBuilderOptions {
  * ```
  */
 export function definitionBuilder(options: DefinitionBuilderOptions = {}): Builder {
-  const { files = {}, ddl = {} } = options
+  const complete = completeOptions('definitionBuilder', shape, options)
+  const { files, ddl } = complete
   checkHostFiles('definitionBuilder.files', files)
   checkDialects(ddl)
-  const sign = options.sign === undefined ? undefined : manifestSigner(options.sign)
+  const sign = complete.sign === undefined ? undefined : manifestSigner(complete.sign)
 
   return {
     name: 'definitions',

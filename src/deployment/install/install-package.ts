@@ -1,8 +1,16 @@
+import { z } from 'zod'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
+import { objectWith, code } from '../../definition/option-shapes.ts'
+import { completeOptions } from '../../definition/options.ts'
 import { publishCollection, type PublishedCollection } from '../../definition/published.ts'
 import type { StorageAdapter } from '../../storage/adapter.ts'
 import { ddlPath, encodeManifest, manifestPath } from '../package/manifest.ts'
-import { readPackage, type ReadOptions, type VerifiedPackage } from '../package/read-package.ts'
+import {
+  readPackage,
+  readShape,
+  type ReadOptions,
+  type VerifiedPackage,
+} from '../package/read-package.ts'
 import { sha256Of } from '../package/sha256.ts'
 import { changesBetween, type Change } from './changes.ts'
 import { openDisk, type Disk } from './disk.ts'
@@ -42,6 +50,19 @@ export interface InstallOptions extends ReadOptions {
   /** Default: the system's clock. */
   readonly now?: () => Date
 }
+
+const shape = z.strictObject({
+  ...readShape,
+  folder: z.string().min(1),
+  storage: objectWith<StorageAdapter>(
+    'transaction',
+    'must be a storage adapter, for instance sqliteStorage(file, { ensureSchema: true })',
+  ).optional(),
+  dryRun: z.boolean().default(false),
+  withoutCode: z.boolean().default(false),
+  allowOlder: z.boolean().default(false),
+  now: code<() => Date>().default(() => () => new Date()),
+} satisfies Record<keyof InstallOptions, z.ZodType>)
 
 /** What an install has done, or would do. */
 export interface Installation {
@@ -84,19 +105,20 @@ export async function installOn(
   bytes: Uint8Array,
   options: InstallOptions,
 ): Promise<Installation> {
-  const { folder, storage, dryRun = false, now = () => new Date(), ...reading } = options
-  const opened = readPackage(bytes, reading)
+  const complete = completeOptions('installPackage', shape, options)
+  const { folder, storage, dryRun, withoutCode, allowOlder, now, ...reading } = complete
+  const opened = readPackage(bytes, reading as ReadOptions)
   const manifest = encodeManifest(opened.manifest)
   const release = { package: sha256Of(bytes), manifest: sha256Of(manifest) }
   if (dryRun) return installationOf(opened, release, replaced(folder, readState(folder), release))
-  if (options.withoutCode !== true) requireNoCode(opened.manifest)
+  if (!withoutCode) requireNoCode(opened.manifest)
 
   await disk.makeFolder(folder)
   return whileLocked(folder, disk, async () => {
     const state = readState(folder)
     const old = replaced(folder, state, release)
     const plan = installationOf(opened, release, old)
-    if (options.allowOlder !== true) requireNotOlder(plan)
+    if (!allowOlder) requireNotOlder(plan)
     await placeRelease(
       folder,
       release.package,

@@ -1,3 +1,6 @@
+import { z } from 'zod'
+import { code } from '../../definition/option-shapes.ts'
+import { completeOptions } from '../../definition/options.ts'
 import { openDisk, type Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 import type { Installation } from './install-package.ts'
@@ -19,6 +22,10 @@ export interface RollbackOptions {
   readonly now?: () => Date
 }
 
+const shape = z.strictObject({
+  now: code<() => Date>().default(() => () => new Date()),
+} satisfies Record<keyof RollbackOptions, z.ZodType>)
+
 /**
  * Lets the release before count again, in one step. Tables stay as they are: installs only add to them.
  * Throws an InstallError when there is no release before.
@@ -31,8 +38,9 @@ export function rollback(folder: string, options: RollbackOptions = {}): Promise
 export async function rollbackOn(
   disk: Disk,
   folder: string,
-  { now = () => new Date() }: RollbackOptions = {},
+  options: RollbackOptions = {},
 ): Promise<Rollback> {
+  const { now } = completeOptions('rollback', shape, options)
   // Before anything is written: the folder may be another one than was meant.
   if (readState(folder) === undefined)
     throw new InstallError('Nothing is installed in this folder.')

@@ -1,5 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
+import { z } from 'zod'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
+import { completeOptions } from '../../definition/options.ts'
 import { applicationsOf, omittedCode } from './definition-data.ts'
 import {
   decodedLimit,
@@ -28,6 +30,12 @@ export interface ReadOptions {
   readonly limit?: number
 }
 
+/** The shape of {@link ReadOptions}. What trusted keys have to be is checked when they are used. */
+export const readShape = {
+  trust: z.custom<readonly TrustedKey[]>().optional(),
+  limit: z.custom<number>().default(defaultLimit),
+} satisfies Record<keyof ReadOptions, z.ZodType>
+
 /** A package of which every byte is the one that was built. */
 export interface VerifiedPackage {
   readonly manifest: Manifest
@@ -44,7 +52,7 @@ export interface VerifiedPackage {
  * what is wrong with which file, and a TypeError for trusted keys that are none.
  */
 export function readPackage(bytes: Uint8Array, options: ReadOptions = {}): VerifiedPackage {
-  const { trust, limit = defaultLimit } = options
+  const { trust, limit } = completeOptions('readPackage', z.strictObject(readShape), options)
   if (!Number.isSafeInteger(limit) || limit < 1) {
     throw new TypeError('limit: must be a whole number of bytes, at least 1')
   }

@@ -1,6 +1,6 @@
 import type { JSONWebKeySet } from 'jose'
 import { z } from 'zod'
-import { checkOptions } from '../../definition/check.ts'
+import { completeOptions } from '../../definition/options.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
 
 // None of them verifies with a secret: a public key must never be taken for one.
@@ -95,7 +95,7 @@ export type CompleteAuthServer = z.infer<typeof shape>
 
 /** Checks the options of a provider. Throws a TypeError that lists every mistake. */
 export function completeAuthServer(options: unknown): CompleteAuthServer {
-  return checkOptions('authServer', shape, options)
+  return completeOptions('authServer', shape, options)
 }
 
 function number(unit: string, least: number, most: number) {

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { z } from 'zod'
-import { checkOptions } from '../../definition/check.ts'
+import { completeOptions } from '../../definition/options.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { decodeBasic, type BasicCredentials } from './basic-credentials.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
@@ -68,7 +68,7 @@ const shape = z.strictObject({
  * lists every mistake in the options.
  */
 export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
-  const { name, priority, enabled, realm, allowInsecureHttp, verify, ...work } = checkOptions(
+  const { name, priority, enabled, realm, allowInsecureHttp, verify, ...work } = completeOptions(
     'httpBasic',
     shape,
     options,

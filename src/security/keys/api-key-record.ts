@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { checkOptions } from '../../definition/check.ts'
+import { completeOptions } from '../../definition/options.ts'
 import { isUuid } from '../../definition/field-type.ts'
 import { mistaken, type Mistake } from '../../definition/mistake.ts'
 import { accepted, flag, line, minutes, priority } from '../check-call.ts'
@@ -90,7 +90,7 @@ const shape = z.strictObject({
  * mistake with its place and what to write instead.
  */
 export function completeRecord(given: unknown, root: string): ApiKeyRecord {
-  const complete = checkOptions(root, shape, given)
+  const complete = completeOptions(root, shape, given)
   const mistakes = lifetimeMistakes(complete, root)
   if (mistakes.length > 0) throw mistaken(mistakes)
   const { name, enabled, identifier, length, properties } = complete

@@ -58,14 +58,14 @@ const auditShape = z.strictObject({ keyId: identifier.optional(), user: name.opt
 export function createKeyring(parts: KeyringParts): Keyring {
   const { storage, providers, users, keepsUsers = false, now } = parts
   async function requireUser(user: string, place: string): Promise<void> {
-    if ((await users.find(user)) === undefined) throw unknownUser(place)
+    if ((await users.find(user)) === undefined) throw unknownUser(place, user)
   }
 
   // A removal revokes the keys that there are: the user has to be there still when one is stored.
   async function requireKept(transaction: StorageReader, user: string): Promise<void> {
     if (!keepsUsers) return
     const row = await readRow(transaction, securityCollections.users, [equal('user', user)])
-    if (row === undefined) throw unknownUser('keys.create.user')
+    if (row === undefined) throw unknownUser('keys.create.user', user)
   }
 
   return Object.freeze({
@@ -123,7 +123,7 @@ export function createKeyring(parts: KeyringParts): Keyring {
       const retire = await retireKey(storage, seen, { overlap, at })
       const { user, description } = seen
       const expires = expiryOf(provider, expiresIn, at, call)
-      await requireUser(user, `${call}: the user of the key`)
+      await requireUser(user, `${call}.user`)
       const made = makeKey(provider, at, { user, description, expires })
       await storage.transaction(writing, async (transaction) => {
         await retire(transaction, made.stored.keyId)
@@ -192,8 +192,8 @@ function choices(providers: readonly KeyProvider[]): string {
   return providers.map((one) => `${one.name} (${one.identifier})`).join(', ')
 }
 
-function unknownUser(place: string): TypeError {
-  return new TypeError(`${place} does not exist: add the user first, or name another`)
+function unknownUser(place: string, user: string): TypeError {
+  return new TypeError(`${place}: the user ${user} does not exist; add the user first`)
 }
 
 function unknownKey(call: string): TypeError {

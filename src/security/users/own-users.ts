@@ -118,7 +118,7 @@ export function createUsers(parts: UsersParts): Users & UserLookup {
       const row = await storage.transaction(writing, async (transaction) =>
         transaction.update(users, [equal('user', user)], values),
       )
-      if (row === undefined) throw unknownUser(call)
+      if (row === undefined) throw unknownUser(call, user)
       return reader.user(row)
     },
 
@@ -126,7 +126,7 @@ export function createUsers(parts: UsersParts): Users & UserLookup {
       checkCall('users.remove', userName, user)
       await storage.transaction(writing, async (transaction) => {
         const row = await transaction.delete(users, [equal('user', user)])
-        if (row === undefined) throw unknownUser('users.remove')
+        if (row === undefined) throw unknownUser('users.remove', user)
         if (keepsKeys) await revokeKeysOf(transaction, user, now())
       })
     },
@@ -138,10 +138,12 @@ async function insertUser(transaction: StorageTransaction, row: Row): Promise<Ro
     return await transaction.insert(users, row)
   } catch (error) {
     if (!isStorageError(error) || error.kind !== 'duplicate') throw error
-    throw new TypeError('users.add.user exists already: change it instead')
+    throw new TypeError(
+      `users.add: the user ${String(row['user'])} exists already; change it instead`,
+    )
   }
 }
 
-function unknownUser(call: string): TypeError {
-  return new TypeError(`${call}: there is no user of this name; add it first`)
+function unknownUser(call: string, user: string): TypeError {
+  return new TypeError(`${call}: the user ${user} does not exist; add the user first`)
 }

@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path'
 import { betterSqlite3Connection, type BetterSqlite3Handle } from './better-sqlite3.ts'
 import { rowsOf, type Connection, type SqliteDriver } from './connection.ts'
 import { nodeSqliteConnection, type NodeSqliteHandle } from './node-sqlite.ts'
-import type { SqliteOptions } from './options.ts'
+import type { CompleteSqlite } from './options.ts'
 import { foldFunction, foldValue } from './search.ts'
 
 /** An open database of better-sqlite3 or `node:sqlite`. */
@@ -26,7 +26,7 @@ type OpenFile = (file: string) => Connection
 /** Opens a file by name, or takes over an open handle. Throws at once when that fails. */
 export function openConnections(
   source: string | SqliteHandle,
-  options: SqliteOptions,
+  options: CompleteSqlite,
 ): Connections {
   if (typeof source === 'string') return openFile(source, options)
   if (options.driver !== undefined) {
@@ -38,7 +38,7 @@ export function openConnections(
   return { writer, reader: writer, owned: false, durable: typeof file === 'string' && file !== '' }
 }
 
-function openFile(file: string, options: SqliteOptions): Connections {
+function openFile(file: string, options: CompleteSqlite): Connections {
   if (file === '') throw new TypeError('sqliteStorage: the name of the database file is empty')
   const durable = file !== ':memory:'
   const directory = dirname(resolve(file))
@@ -55,7 +55,7 @@ function openFile(file: string, options: SqliteOptions): Connections {
   try {
     const writer = openOne()
     // Changing the journal mode needs the file for itself: at start, waiting harms nobody.
-    writer.execute(`PRAGMA busy_timeout = ${options.busyTimeout ?? 250}`)
+    writer.execute(`PRAGMA busy_timeout = ${options.busyTimeout}`)
     const [mode] = rowsOf(writer, 'PRAGMA journal_mode = WAL')[0] ?? []
     settle(writer, options.synchronous ?? 'FULL')
     if (mode !== 'wal') return { writer, reader: writer, owned: true, durable }

@@ -1,3 +1,5 @@
+import { z } from 'zod'
+import { completeOptions } from '../../definition/options.ts'
 import type { SqliteDriver } from './connection.ts'
 
 /** Options of `sqliteStorage`. */
@@ -21,37 +23,27 @@ export interface SqliteOptions {
   readonly driver?: SqliteDriver
 }
 
-const checks: Readonly<
-  Record<keyof SqliteOptions, readonly [string, (value: unknown) => boolean]>
-> = {
-  ensureSchema: [
-    "true, false or 'columns'",
-    (value) => typeof value === 'boolean' || value === 'columns',
-  ],
-  synchronous: ["'FULL' or 'NORMAL'", (value) => value === 'FULL' || value === 'NORMAL'],
-  busyTimeout: [
-    'a whole number of milliseconds from 0 to 60000',
-    (value) => Number.isInteger(value) && (value as number) >= 0 && (value as number) <= 60_000,
-  ],
-  driver: [
-    "'better-sqlite3' or 'node:sqlite'",
-    (value) => value === 'better-sqlite3' || value === 'node:sqlite',
-  ],
-}
+const milliseconds = 'must be a whole number of milliseconds from 0 to 60000'
 
-/** Throws a TypeError for an option that is unknown or wrong. */
-export function checkOptions(options: unknown): void {
-  if (typeof options !== 'object' || options === null || Array.isArray(options)) {
-    throw new TypeError('sqliteStorage: the options must be an object')
-  }
-  for (const [name, value] of Object.entries(options)) {
-    if (!Object.hasOwn(checks, name)) {
-      const known = Object.keys(checks).join(', ')
-      throw new TypeError(`sqliteStorage: there is no option ${name}; there are ${known}`)
-    }
-    const [mustBe, accepts] = checks[name as keyof SqliteOptions]
-    if (value !== undefined && !accepts(value)) {
-      throw new TypeError(`sqliteStorage: the option ${name} must be ${mustBe}`)
-    }
-  }
+const shape = z.strictObject({
+  ensureSchema: z
+    .union([z.boolean(), z.literal('columns')], { error: "must be true, false or 'columns'" })
+    .default(false),
+  synchronous: z.enum(['FULL', 'NORMAL'], { error: "must be 'FULL' or 'NORMAL'" }).optional(),
+  busyTimeout: z
+    .int({ error: milliseconds })
+    .min(0, milliseconds)
+    .max(60_000, milliseconds)
+    .default(250),
+  driver: z
+    .enum(['better-sqlite3', 'node:sqlite'], { error: "must be 'better-sqlite3' or 'node:sqlite'" })
+    .optional(),
+})
+
+/** The options with all their defaults. */
+export type CompleteSqlite = z.infer<typeof shape>
+
+/** Checks the options of a storage. Throws a TypeError that lists every mistake. */
+export function completeSqlite(options: unknown): CompleteSqlite {
+  return completeOptions('sqliteStorage', shape, options)
 }

@@ -83,7 +83,7 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     expect(await idsOf({ provider: crypto.randomUUID() })).toEqual([])
     await expect(idsOf({ provider: 'Partnerz' })).rejects.toThrow('one of API Key (')
     await expect(idsOf({ usr: 'maria' } as object)).rejects.toThrow(
-      'keys.list.usr there is no such',
+      'keys.list.usr is not an option; did you mean user?',
     )
     const [record] = await house.keys.list()
     expect(Object.isFrozen(record)).toBe(true)
@@ -159,8 +159,11 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     await house.users.add({ user: 'maria' })
     const ok = { user: 'maria', provider: 'B' }
     const cases: readonly (readonly [request: unknown, message: string])[] = [
-      [undefined, 'keys.create must be of type object'],
-      [{ ...ok, user: 'john' }, 'keys.create.user does not exist: add the user first'],
+      [undefined, 'keys.create is missing: must be an object'],
+      [
+        { ...ok, user: 'john' },
+        'keys.create.user: the user john does not exist; add the user first',
+      ],
       [{ ...ok, user: '' }, 'keys.create.user must be a text'],
       [{ provider: 'B' }, 'keys.create.user must be a text'],
       [{ user: 'maria' }, 'keys.create.provider must be one of API Key ('],
@@ -171,7 +174,7 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
       ],
       [{ ...ok, description: 'a\nb' }, 'without control characters'],
       [{ ...ok, description: 5 }, 'keys.create.description must be'],
-      [{ ...ok, expires: 5 }, 'keys.create.expires there is no such option'],
+      [{ ...ok, expires: 5 }, 'keys.create.expires is not an option; did you mean expiresIn?'],
     ]
     for (const [request, message] of cases) {
       const creating = house.keys.create(request as KeyRequest)

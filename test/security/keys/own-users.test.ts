@@ -63,7 +63,9 @@ describe.each(storageNames)('users over %s', (name) => {
     )
     expect(failures).toHaveLength(99)
     expect(failures.filter((one) => !(one instanceof TypeError))).toEqual([])
-    await expect(users.add({ user: 'maria' })).rejects.toThrow('users.add.user exists already')
+    await expect(users.add({ user: 'maria' })).rejects.toThrow(
+      'users.add: the user maria exists already',
+    )
     expect(await users.list()).toHaveLength(1)
   })
 
@@ -99,8 +101,12 @@ describe.each(storageNames)('users over %s', (name) => {
     await users.remove('maria')
     expect(await users.find('maria')).toBeUndefined()
     expect(await users.list()).toHaveLength(1)
-    await expect(users.remove('maria')).rejects.toThrow('users.remove: there is no user')
-    await expect(users.change('maria', {})).rejects.toThrow('users.change: there is no user')
+    await expect(users.remove('maria')).rejects.toThrow(
+      'users.remove: the user maria does not exist',
+    )
+    await expect(users.change('maria', {})).rejects.toThrow(
+      'users.change: the user maria does not exist',
+    )
     await expect(users.change('maria', { enabled: true })).rejects.toThrow(TypeError)
   })
 
@@ -139,7 +145,7 @@ describe.each(storageNames)('users over %s', (name) => {
       [{ user: 'a', password: '' }, 'users.add.password '],
       [{ user: 'a', password: null }, 'users.add.password '],
       [{ user: 'a:b', password: 'secret' }, 'users.add.user must not contain a colon'],
-      [{ user: 'a', role: ['Sales'] }, 'users.add.role there is no such option'],
+      [{ user: 'a', role: ['Sales'] }, 'users.add.role is not an option; did you mean roles?'],
     ]
     for (const [given, place] of cases) {
       await expect(users.add(given as NewUser)).rejects.toThrow(TypeError)

@@ -133,8 +133,8 @@ describe('the record of an API key provider', () => {
   })
 
   test('is an object', () => {
-    expect(mistakesOf(undefined)).toEqual(['  - apiKeys: must be of type object'])
-    expect(mistakesOf('API Key')).toEqual(['  - apiKeys: must be of type object'])
+    expect(mistakesOf(undefined)).toEqual(['  - apiKeys: is missing: must be an object'])
+    expect(mistakesOf('API Key')).toEqual(['  - apiKeys: must be an object'])
   })
 
   test('has no default expiry above the maximum', () => {
@@ -252,6 +252,6 @@ describe('export and import', () => {
     for (const member of ['type', 'name', 'length', 'secret']) {
       expect(() => importProvider(json)).toThrow(`importProvider.${member}: `)
     }
-    expect(() => importProvider('{}')).toThrow('importProvider: must be of type object')
+    expect(() => importProvider('{}')).toThrow('importProvider: must be an object')
   })
 })

@@ -121,7 +121,9 @@ describe.each(storageNames)('rotation over %s', (storage) => {
       const named = [{ field: 'user', is: 'equal', value: 'maria' }] as const
       await transaction.delete(securityCollections.users, named)
     })
-    await expect(keys.rotate(key.keyId)).rejects.toThrow('the user of the key does not exist')
+    await expect(keys.rotate(key.keyId)).rejects.toThrow(
+      'keys.rotate.user: the user maria does not exist',
+    )
     expect(await keys.list()).toEqual([{ ...key }])
   })
 
@@ -145,8 +147,8 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     [{ overlap: 1e12 }, 'keys.rotate.overlap must be fewer minutes'],
     [{ expiresIn: 0 }, 'keys.rotate.expiresIn must be'],
     [{ expiresIn: 10_001 }, 'keys.rotate.expiresIn must not be above'],
-    [{ overlaps: 1 }, 'keys.rotate.overlaps there is no such option'],
-    [5, 'keys.rotate must be of type object'],
+    [{ overlaps: 1 }, 'keys.rotate.overlaps is not an option; did you mean overlap?'],
+    [5, 'keys.rotate must be an object'],
   ])('refuses %j', async (rotation, message) => {
     const { house, key } = await withKey(storage)
     await expect(house.keys.rotate(key.keyId, rotation as object)).rejects.toThrow(message)

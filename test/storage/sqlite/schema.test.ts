@@ -174,12 +174,12 @@ test('a view may be published to be read', async () => {
 })
 
 test.each([
-  [{ ensureschema: true }, 'there is no option ensureschema'],
-  [{ ensureSchema: 1 }, "ensureSchema must be true, false or 'columns'"],
-  [{ synchronous: 'OFF' }, "synchronous must be 'FULL' or 'NORMAL'"],
-  [{ busyTimeout: -1 }, 'busyTimeout must be a whole number'],
-  [{ driver: 'sqlite3' }, 'driver must be'],
-  [null, 'the options must be an object'],
+  [{ ensureschema: true }, 'ensureschema: is not an option; did you mean ensureSchema?'],
+  [{ ensureSchema: 1 }, "ensureSchema: must be true, false or 'columns'"],
+  [{ synchronous: 'OFF' }, "synchronous: must be 'FULL' or 'NORMAL'"],
+  [{ busyTimeout: -1 }, 'busyTimeout: must be a whole number'],
+  [{ driver: 'sqlite3' }, 'driver: must be'],
+  [null, 'sqliteStorage: must be an object'],
 ])('the options %j are refused', (options, message) => {
   expect(() => sqliteStorage(':memory:', options as object)).toThrow(message)
 })
