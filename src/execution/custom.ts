@@ -40,7 +40,8 @@ export async function runCustom(
     const { objections, information } = await judge(scope.findings, occasion, new Set())
     // Nothing here waits for a confirmation: warnings are only listed, as on a Filter.
     const errors = objections.filter((entry) => entry.severity === 'error')
-    if (errors.length > 0) throw new Undo(reject('Custom', undefined, errors), collection)
+    if (errors.length > 0)
+      throw new Undo(reject('Custom', undefined, [...errors, ...information]), collection)
     return { rejected: false, result, validations: [...objections, ...information] }
   }
   const options = { mode: 'write', brief: false, collection } as const

@@ -30,8 +30,10 @@ export async function deleteItem(event: DeleteEvent, terms: Terms): Promise<Outc
       if (before !== undefined) await scope.call('before', () => before(seen))
       await checkRules(rules, scope, { event: 'Delete', item: stored, stored })
     })
-    const { objections } = await judged()
-    if (objections.length > 0) return reject('Delete', readableValues(view, stored), objections)
+    const { objections, information } = await judged()
+    if (objections.length > 0) {
+      return reject('Delete', readableValues(view, stored), [...objections, ...information])
+    }
   }
 
   const row = await terms.running.transaction.delete(collection, conditions)

@@ -75,7 +75,7 @@ export async function filterWithHandlers(event: FilterEvent, terms: Terms): Prom
   const occasion = { view: event.view, event: 'Filter', key: [], data: {} } as const
   const { objections, information } = await judge(scope.findings, occasion, noneConfirmed)
   if (objections.some((entry) => entry.severity === 'error'))
-    return reject('Filter', undefined, objections)
+    return reject('Filter', undefined, [...objections, ...information])
   const rows = items.map((item) => rowOf(event, item))
   return { ...outcomeOf(event, rows, count), validations: [...objections, ...information] }
 }

@@ -116,8 +116,9 @@ export async function examine(
     requireOwnRow(save)
     if (steps.includes('validations')) await validate(save)
   })
-  const { objections } = await judgeSave(save, terms)
-  return objections.length === 0 ? undefined : reject(event.type, event.submitted.echo, objections)
+  const { objections, information } = await judgeSave(save, terms)
+  if (objections.length === 0) return undefined
+  return reject(event.type, event.submitted.echo, [...objections, ...information])
 }
 
 /** What the findings of a save amount to. */
@@ -150,7 +151,11 @@ async function write(save: Save, terms: Terms, store: () => Row | Promise<Row>):
   const { event, scope } = save
   const { type, submitted } = event
   const result = await storeOrFault(event.view, store)
-  if ('fault' in result) return reject(type, submitted.echo, entriesFor(event.view, [result.fault]))
+  if ('fault' in result) {
+    const { information } = await judgeSave(save, terms)
+    const entries = [...entriesFor(event.view, [result.fault]), ...information]
+    return reject(type, submitted.echo, entries)
+  }
   const { row } = result
   const judged = () => judgeSave(save, terms)
   const { stored: before, unfit } = save

@@ -68,9 +68,8 @@ export async function storeOrFault(
       }
     }
     if (error.kind !== 'invalid') throw error
-    return {
-      fault: { message: `${field ?? 'A value'} is not accepted by the database.`, ...named },
-    }
+    const names = error.fields.length === 0 ? 'A value' : error.fields.join(', ')
+    return { fault: { message: `${names} is not accepted by the database.`, ...named } }
   }
 }
 
@@ -104,7 +103,7 @@ export async function finishWrite(written: Written, terms: Terms): Promise<Outco
     await scope.untilRefused(() => scope.call('after', () => after(seen)))
   }
   const { objections, information } = await written.judged()
-  if (objections.length > 0) return reject(type, echo, objections)
+  if (objections.length > 0) return reject(type, echo, [...objections, ...information])
   announceCommit(written, terms)
   const select = view.readable.allNames
   return {

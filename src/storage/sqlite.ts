@@ -7,6 +7,7 @@ import {
 } from '../definition/published.ts'
 import { vouchFor, type StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
+import { constraintFields } from './sqlite/constraint-fields.ts'
 import { handleInUse, storageFailure } from './sqlite/failure.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
@@ -44,6 +45,7 @@ export function sqliteStorage(
   const guaranteed = new Set<PublishedField>()
   const session = sqliteSession(connection, guaranteed)
   const readSession = reader === connection ? session : sqliteSession(reader, guaranteed)
+  const constraints = constraintFields(connection)
   let current: OpenTransaction | undefined
   let defersConstraints = false
   let closing: Promise<void> | undefined
@@ -116,7 +118,7 @@ export function sqliteStorage(
     filterText: (collection, query) => read(() => readSession.filterText(collection, query)),
     transaction(transactionOptions, work) {
       return writer.transaction(transactionOptions, async () => {
-        const opened = openTransaction(session)
+        const opened = openTransaction(session, constraints)
         current = opened
         try {
           return await work(opened.transaction)

@@ -18,6 +18,7 @@ const kinds: readonly (readonly [name: string, code: number, kind: FailureKind])
   ['SQLITE_CONSTRAINT_ROWID', 2579, 'duplicate'],
   ['SQLITE_BUSY', 5, 'busy'],
   ['SQLITE_LOCKED', 6, 'busy'],
+  ['SQLITE_READONLY', 8, 'unavailable'],
   ['SQLITE_IOERR', 10, 'unavailable'],
   ['SQLITE_FULL', 13, 'unavailable'],
   ['SQLITE_CANTOPEN', 14, 'unavailable'],
@@ -40,6 +41,7 @@ export function storageFailure(
   error: unknown,
   operation: Operation,
   collection?: PublishedCollection,
+  fieldsOf: (kind: 'check' | 'foreignKey', message: string) => readonly string[] = () => [],
 ): unknown {
   const refuse = (kind: StorageError['kind'], fields: readonly string[] = []): StorageError =>
     new StorageError(kind, { fields, cause: error })
@@ -52,9 +54,10 @@ export function storageFailure(
     case 'notNull':
       return refuse('invalid', concerned(error, collection))
     case 'check':
-      return refuse('invalid')
+      return refuse('invalid', fieldsOf('check', (error as Error).message))
     case 'foreignKey':
-      return refuse(operation === 'delete' ? 'referenced' : 'invalid')
+      if (operation === 'delete') return refuse('referenced')
+      return refuse('invalid', fieldsOf('foreignKey', (error as Error).message))
     case 'fault':
       return error
   }

@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { StorageTransaction } from '../adapter.ts'
+import type { Condition, Row, StorageTransaction } from '../adapter.ts'
+import type { ConstraintFields } from './constraint-fields.ts'
 import { storageFailure, type Operation } from './failure.ts'
 import type { Session } from './session.ts'
 
@@ -14,7 +15,7 @@ export interface OpenTransaction {
 }
 
 /** Hands a session to one transaction. */
-export function openTransaction(session: Session): OpenTransaction {
+export function openTransaction(session: Session, constraints: ConstraintFields): OpenTransaction {
   let ended = false
   let operation: Operation = 'read'
 
@@ -22,10 +23,29 @@ export function openTransaction(session: Session): OpenTransaction {
     as: Operation,
     collection: PublishedCollection,
     work: () => Result,
+    saved: () => Row = () => ({}),
   ): MaybePromise<Result> {
     if (ended) return Promise.reject(new Error('this transaction has ended'))
     if (as === 'save' || operation === 'read') operation = as
-    return settle(as, collection, work)
+    try {
+      return work()
+    } catch (error) {
+      const failure = storageFailure(error, as, collection, (kind, message) =>
+        kind === 'check'
+          ? constraints.check(collection, message)
+          : constraints.foreignKey(collection, saved()),
+      )
+      return Promise.reject(failure as Error)
+    }
+  }
+
+  // An update that has failed has changed nothing: the other values are those that are stored.
+  function changed(
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+    changes: Row,
+  ): Row {
+    return { ...session.update(collection, conditions, {}), ...changes }
   }
 
   return {
@@ -33,10 +53,20 @@ export function openTransaction(session: Session): OpenTransaction {
       filter: (collection, query) => {
         return run('read', collection, () => session.filter(collection, query))
       },
-      insert: (collection, row) => run('save', collection, () => session.insert(collection, row)),
-      update: (collection, conditions, changes) => {
-        return run('save', collection, () => session.update(collection, conditions, changes))
-      },
+      insert: (collection, row) =>
+        run(
+          'save',
+          collection,
+          () => session.insert(collection, row),
+          () => row,
+        ),
+      update: (collection, conditions, changes) =>
+        run(
+          'save',
+          collection,
+          () => session.update(collection, conditions, changes),
+          () => changed(collection, conditions, changes),
+        ),
       delete: (collection, conditions) => {
         return run('delete', collection, () => session.delete(collection, conditions))
       },
@@ -45,18 +75,5 @@ export function openTransaction(session: Session): OpenTransaction {
     end() {
       ended = true
     },
-  }
-}
-
-/** The result of synchronous work, or a promise that rejects with what the port knows of its error. */
-export function settle<Result>(
-  as: Operation,
-  collection: PublishedCollection,
-  work: () => Result,
-): MaybePromise<Result> {
-  try {
-    return work()
-  } catch (error) {
-    return Promise.reject(storageFailure(error, as, collection))
   }
 }

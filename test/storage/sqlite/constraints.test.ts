@@ -85,7 +85,7 @@ describe.each(drivers)('%s: constraints', (driver) => {
       ],
       [
         { ...row, id: 4, third: 'bad', unlike: null },
-        { kind: 'invalid', fields: [] },
+        { kind: 'invalid', fields: ['third'] },
       ],
     ]
     for (const [given, error] of cases) {
@@ -113,7 +113,43 @@ describe.each(drivers)('%s: constraints', (driver) => {
     await insert('children', { id: 1, parent: 1, later: null })
     await expect(remove(1)).rejects.toMatchObject({ kind: 'referenced' })
     const orphan = insert('children', { id: 2, parent: 9, later: null })
-    await expect(orphan).rejects.toMatchObject({ kind: 'invalid' })
+    await expect(orphan).rejects.toMatchObject({ kind: 'invalid', fields: ['parent'] })
+    const moved = storage.transaction(brief, async (on) =>
+      on.update(children, equals({ id: 1 }), { parent: 9 }),
+    )
+    await expect(moved).rejects.toMatchObject({ kind: 'invalid', fields: ['parent'] })
+    // Here the row is the parent: none of its foreign keys has failed.
+    const renamed = storage.transaction(brief, async (on) =>
+      on.update(parents, equals({ id: 1 }), { id: 5 }),
+    )
+    await expect(renamed).rejects.toMatchObject({ kind: 'invalid', fields: [] })
+  })
+
+  test('name the fields of a CHECK that has a name or several columns', async () => {
+    await open(`ALTER TABLE children ADD COLUMN later INTEGER CONSTRAINT "it's (later)"
+      CHECK (later <> 3 AND ')' <> 'parent');
+      CREATE TABLE pairs (id INTEGER PRIMARY KEY, low INTEGER, [high] INTEGER,
+        CONSTRAINT ordered CHECK (low <= [high]), CHECK ("low" > 0), CHECK (abs(id) < 100));`)
+    const fields = { id: integer(), low: integer(), high: integer() }
+    const pairs = publishCollection('app', 'pairs', defineCollection({ key: 'id', fields }))
+    await storage.open([pairs])
+    const save = (row: Row) => storage.transaction(brief, async (on) => on.insert(pairs, row))
+    const later = insert('children', { id: 1, parent: null, later: 3 })
+    await expect(later).rejects.toMatchObject({ kind: 'invalid', fields: ['later'] })
+    for (const [row, named] of [
+      [{ id: 1, low: 2, high: 1 }, ['low', 'high']],
+      [{ id: 1, low: 0, high: 1 }, ['low']],
+      [{ id: 100, low: 1, high: 1 }, ['id']],
+    ] as const) {
+      await expect(save(row)).rejects.toMatchObject({ kind: 'invalid', fields: named })
+    }
+  })
+
+  test('of a read-only database are not reached: it is unavailable', async () => {
+    await open('ALTER TABLE children ADD COLUMN later INTEGER;')
+    handle.exec('PRAGMA query_only = ON')
+    const saved = insert('children', { id: 1, parent: null, later: null })
+    await expect(saved).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
   test('that are deferred concern the one transaction that breaks them', async () => {

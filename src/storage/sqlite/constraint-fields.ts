@@ -1,0 +1,106 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { Row } from '../adapter.ts'
+import { bindValue } from './columns.ts'
+import { rowsOf, type Connection, type SqliteValue } from './connection.ts'
+import { quoted } from './schema.ts'
+
+/** Finds the fields of a constraint that has failed. SQLite names none of them. */
+export interface ConstraintFields {
+  /** The fields in the expression of a CHECK, by the message of SQLite. */
+  check(collection: PublishedCollection, message: string): readonly string[]
+  /** The fields of the first foreign key whose parent row is missing. */
+  foreignKey(collection: PublishedCollection, row: Row): readonly string[]
+}
+
+const checkFailed = 'CHECK constraint failed: '
+// A string literal, or a name: in double quotes, brackets or backticks, or bare.
+const tokens =
+  /'(?:[^']|'')*'|"((?:[^"]|"")*)"|\[([^\]]*)\]|`((?:[^`]|``)*)`|([\p{L}_][\p{L}\p{N}_$]*)/gu
+
+/** Reads constraints on a connection. Only for the path of an error. */
+export function constraintFields(connection: Connection): ConstraintFields {
+  function statementOf(table: string): string {
+    const select = `SELECT sql FROM sqlite_schema WHERE type = 'table' AND lower(name) = lower(?)`
+    const [statement] = rowsOf(connection, select, [table])[0] ?? []
+    return typeof statement === 'string' ? statement : ''
+  }
+
+  function isMissing(parent: string, columns: readonly string[], values: readonly SqliteValue[]) {
+    const conditions = columns.map((column) => `${quoted(column)} = ?`).join(' AND ')
+    const select = `SELECT 1 FROM ${quoted(parent)} WHERE ${conditions} LIMIT 1`
+    return rowsOf(connection, select, values).length === 0
+  }
+
+  function keyOf(table: string): readonly string[] {
+    const select = 'SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk'
+    return rowsOf(connection, select, [table]).map(([name]) => name as string)
+  }
+
+  return {
+    check(collection, message) {
+      const start = message.indexOf(checkFailed)
+      if (start === -1) return []
+      // The name of the constraint, or else the text of its expression.
+      const failed = message.slice(start + checkFailed.length)
+      const statement = statementOf(collection.table)
+      const named = expressionOf(statement, failed) ?? failed
+      const names = new Set(namesIn(named).map((name) => name.toLowerCase()))
+      return collection.fields
+        .filter(({ column }) => names.has(column.toLowerCase()))
+        .map(({ name }) => name)
+    },
+    foreignKey(collection, row) {
+      const select =
+        'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq'
+      const keys = new Map<unknown, (readonly [string, string, string | null])[]>()
+      for (const [id, table, from, to] of rowsOf(connection, select, [collection.table])) {
+        const part = [table, from, to] as readonly [string, string, string | null]
+        keys.set(id, [...(keys.get(id) ?? []), part])
+      }
+      for (const parts of keys.values()) {
+        const fields = parts.flatMap(([, from]) =>
+          collection.fields.filter(({ column }) => column.toLowerCase() === from.toLowerCase()),
+        )
+        const values = fields.map((field) => bindValue(field, row[field.name] ?? null))
+        if (fields.length < parts.length || values.includes(null)) continue
+        const [parent] = parts[0] as readonly [string, string, string | null]
+        const named = parts.flatMap(([, , to]) => (to === null ? [] : [to]))
+        const columns = named.length === parts.length ? named : keyOf(parent)
+        if (columns.length === parts.length && isMissing(parent, columns, values)) {
+          return fields.map(({ name }) => name)
+        }
+      }
+      return []
+    },
+  }
+}
+
+function namesIn(expression: string): readonly string[] {
+  return Array.from(
+    expression.matchAll(tokens),
+    ([, double, bracket, backtick, bare]) =>
+      (double?.replaceAll('""', '"') ?? bracket ?? backtick?.replaceAll('``', '`') ?? bare) || '',
+  )
+}
+
+/** The expression of `CONSTRAINT name CHECK (...)` in a CREATE TABLE statement. */
+function expressionOf(statement: string, constraint: string): string | undefined {
+  const found = Array.from(statement.matchAll(tokens))
+  const at = found.findIndex(
+    (token, index) =>
+      token[0].toLowerCase() === 'constraint' &&
+      namesIn(found[index + 1]?.[0] ?? '')[0] === constraint &&
+      found[index + 2]?.[0].toLowerCase() === 'check',
+  )
+  if (at === -1) return undefined
+  const start = statement.indexOf('(', found[at + 2]?.index)
+  const literals = /'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]/g
+  literals.lastIndex = start
+  let depth = 0
+  for (let match = literals.exec(statement); match !== null; match = literals.exec(statement)) {
+    if (match[0] === '(') depth++
+    if (match[0] === ')') depth--
+    if (depth === 0) return statement.slice(start, match.index)
+  }
+  return undefined
+}
