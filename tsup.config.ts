@@ -20,20 +20,23 @@ export const library: Options = {
   treeshake: true,
   // Gives the CommonJS build an `import.meta.url`.
   shims: true,
-  sourcemap: true,
+  // The code is not minified, so stack traces are readable without them.
+  sourcemap: false,
   minify: false,
   removeNodeProtocol: false,
   // The command line is built at the same time.
   clean: ['!cli.js', '!cli-licences.txt'],
 }
 
-/** The command line: one module that brings its packages along, and names where they come from. */
+/**
+ * The command line: one module. It contains the packages that only it uses, with their licences;
+ * those that the library depends on are installed with it.
+ */
 export const commandLine: Options = {
   entry: { cli: 'src/cli/main.ts' },
   format: 'esm',
   target: 'node20',
   platform: 'node',
-  noExternal: [/./],
   removeNodeProtocol: false,
   clean: false,
   esbuildPlugins: [writeLicences('cli-licences.txt')],

@@ -3,6 +3,7 @@ import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { run, StepFailure } from './command.ts'
+import { checkContents, type PackedFile } from './contents.ts'
 import { entries, root } from './entries.ts'
 
 let packed: Promise<string> | undefined
@@ -28,8 +29,15 @@ async function pack(): Promise<string> {
     folder,
   ]
   const list = await run('npm', args)
-  const [{ filename }] = JSON.parse(list.slice(list.indexOf('['))) as [{ filename: string }]
+  const [{ filename, files }] = JSON.parse(list.slice(list.indexOf('['))) as [Packed]
+  checkContents(files)
   return join(folder, filename)
+}
+
+/** What npm reports of a package that it has packed. */
+interface Packed {
+  readonly filename: string
+  readonly files: readonly PackedFile[]
 }
 
 /** Installs the package in an empty project and uses it there, as a module and as CommonJS. */
@@ -44,6 +52,7 @@ export async function checkPack(): Promise<string> {
     }
     const names = await run('node', ['names.mjs'], { cwd: project })
     await run('tsc', ['-p', '.'], { cwd: project })
+    await checkTypes(project)
     for (const program of ['consumer.mjs', 'consumer.cjs']) {
       await run('node', [join('out', program)], { cwd: project })
     }
@@ -60,10 +69,33 @@ async function install(project: string, tarball: string): Promise<void> {
   const quickly = ['--ignore-scripts', '--prefer-offline', '--no-audit', '--no-fund']
   await run('npm', ['install', ...quickly, '--omit=peer', tarball], { cwd: project })
   // These are the user's to install; ours are at hand and need no compiler.
-  for (const name of ['better-sqlite3', '@opentelemetry/api', '@types/node', 'undici-types']) {
+  for (const name of linked) {
     const link = join(project, 'node_modules', name)
     await mkdir(dirname(link), { recursive: true })
     await symlink(join(root, 'node_modules', name), link)
+  }
+}
+
+/**
+ * Compiles a module and a CommonJS file that use the types of every entry. `node16` is stricter than
+ * `nodenext`: there, CommonJS can't take types from a package that has ES modules only.
+ */
+async function checkTypes(project: string): Promise<void> {
+  const program = entries
+    .map(
+      ({ specifier }, index) =>
+        `import * as entry${index} from '${specifier}'\nvoid entry${index}\n`,
+    )
+    .join('')
+  const files = ['types.mts', 'types.cts']
+  for (const file of files) await writeFile(join(project, file), program)
+  for (const module of ['node16', 'nodenext']) {
+    const options = { ...consumerConfig.compilerOptions, module, noEmit: true }
+    await writeFile(
+      join(project, `tsconfig.${module}.json`),
+      JSON.stringify({ compilerOptions: options, files }),
+    )
+    await run('tsc', ['-p', `tsconfig.${module}.json`], { cwd: project })
   }
 }
 
@@ -78,6 +110,8 @@ async function checkCommandLine(project: string): Promise<void> {
   if (!(await rowgate(...line)).includes('Added maria'))
     throw new StepFailure('npx rowgate users add did not add a user')
 }
+
+const linked = ['better-sqlite3', '@opentelemetry/api', 'fastify', '@types/node', 'undici-types']
 
 const serviceProgram = `
 import { createService, defineCollection, text } from 'rowgate'

@@ -34,7 +34,7 @@ async function installBuild(modules: string): Promise<void> {
   const house = join(modules, 'rowgate')
   const outDir = join(house, 'dist')
   const common = { config: false, silent: true, dts: false, clean: false, outDir } as const
-  await build({ ...library, ...common, format: 'esm', sourcemap: false })
+  await build({ ...library, ...common, format: 'esm' })
   await build({ ...commandLine, ...common })
   await cp(join(root, 'package.json'), join(house, 'package.json'))
   for (const name of [...Object.keys(manifest.dependencies), 'better-sqlite3'])

@@ -1,4 +1,3 @@
-import type { JSONWebKeySet } from 'jose'
 import { z } from 'zod'
 import { completeOptions } from '../../definition/options.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
@@ -8,6 +7,11 @@ const known = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
 ]
+
+/** A JSON Web Key Set (RFC 7517) of public keys. */
+export interface PublicKeySet {
+  readonly keys: readonly object[]
+}
 
 /** What a provider for the tokens of an authorization server is made of. */
 export interface AuthServerOptions {
@@ -26,7 +30,7 @@ export interface AuthServerOptions {
    * the set itself. A URL is fetched when the first token comes, every ten minutes, and for a key that
    * is not in the set.
    */
-  readonly jwks: string | JSONWebKeySet
+  readonly jwks: string | PublicKeySet
   /** Signatures that are accepted, public-key ones only. Default RS256, PS256, ES256 and EdDSA. */
   readonly algorithms?: readonly string[]
   /** How far clocks may differ, in seconds, 0 to 300. Default 5. */
@@ -70,7 +74,7 @@ const shape = z.strictObject({
     (value) => z.union([audience, z.array(audience).min(1)]).safeParse(value).success,
     'must be the text that names this service in aud, or a list of such texts',
   ),
-  jwks: accepted<string | JSONWebKeySet>(
+  jwks: accepted<string | PublicKeySet>(
     (value) => (typeof value === 'string' ? isFetchable(value) : isPublicKeySet(value)),
     'must be an https URL without user and password (http on loopback only), or a JSON Web Key Set of public keys',
   ),

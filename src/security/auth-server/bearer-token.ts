@@ -4,6 +4,7 @@ import {
   errors,
   jwtVerify,
   type CryptoKey,
+  type JSONWebKeySet,
   type JWTPayload,
   type JWTVerifyGetKey,
   type JWTVerifyOptions,
@@ -86,7 +87,7 @@ function keysOf({ jwks, timeout, cooldown }: CompleteAuthServer): JWTVerifyGetKe
   const keys =
     typeof jwks === 'string'
       ? createRemoteJWKSet(new URL(jwks), { timeoutDuration: timeout, cooldownDuration: cooldown })
-      : createLocalJWKSet(jwks)
+      : createLocalJWKSet(jwks as JSONWebKeySet)
   return async (header, token) => {
     try {
       return await keys(header, token)
