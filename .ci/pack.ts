@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { cp, mkdir, mkdtemp, rm, symlink, writeFile } from 'node:fs/promises'
+import { cp, mkdir, mkdtemp, readFile, rm, symlink, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { run, StepFailure } from './command.ts'
@@ -53,6 +53,7 @@ export async function checkPack(): Promise<string> {
     const names = await run('node', ['names.mjs'], { cwd: project })
     await run('tsc', ['-p', '.'], { cwd: project })
     await checkTypes(project)
+    await checkGettingStarted(project)
     for (const program of ['consumer.mjs', 'consumer.cjs']) {
       await run('node', [join('out', program)], { cwd: project })
     }
@@ -97,6 +98,22 @@ async function checkTypes(project: string): Promise<void> {
     )
     await run('tsc', ['-p', `tsconfig.${module}.json`], { cwd: project })
   }
+}
+
+/** Sets up a TypeScript project as the guide says, and compiles the guide's first program there. */
+async function checkGettingStarted(project: string): Promise<void> {
+  const page = await readFile(join(root, 'docs/guides/getting-started.md'), 'utf8')
+  const init = /^npx tsc (--init .*)$/m.exec(page)?.[1]
+  const program = /^```ts serve\n([\s\S]*?)^```$/m.exec(page)?.[1]
+  if (init === undefined || program === undefined)
+    throw new StepFailure('The guide to getting started shows no set-up for TypeScript')
+  const folder = join(project, 'started')
+  await mkdir(join(folder, 'src'), { recursive: true })
+  await writeFile(join(folder, 'package.json'), '{ "type": "module" }\n')
+  await writeFile(join(folder, 'src/server.ts'), program)
+  await run('tsc', init.split(' '), { cwd: folder })
+  await run('tsc', [], { cwd: folder })
+  await run('node', ['--check', 'dist/server.js'], { cwd: folder })
 }
 
 /** Runs the command line as its user does, against a service of the project. */

@@ -32,3 +32,15 @@ test('the page on the architecture names every file of the rooms', () => {
   const rooms = sources.filter((path) => !/^src\/(conformance|storage\/sqlite)\//.test(path))
   expect(rooms.filter((path) => !words.has(basename(path, '.ts')))).toEqual([])
 })
+
+test('no two pages use the same database file', () => {
+  const pages = ['README.md', ...filesBelow('docs', '.md')]
+  const users = new Map<string, Set<string>>()
+  for (const page of pages) {
+    for (const [, file = ''] of textOf(page).matchAll(/sqliteStorage\([^)]*?'([\w-]+\.db)'/g)) {
+      users.set(file, (users.get(file) ?? new Set()).add(page))
+    }
+  }
+  expect(users.size).toBeGreaterThan(4)
+  expect([...users].filter(([, among]) => among.size > 1)).toEqual([])
+})
