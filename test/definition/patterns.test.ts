@@ -1,4 +1,4 @@
-import { describe, expect, test } from 'vitest'
+import { describe, expect, test, vi } from 'vitest'
 import {
   createService,
   defineCollection,
@@ -105,6 +105,18 @@ describe('patterns that can hold the process are reported at start', () => {
     expect(observed).toEqual(reasons.map((reason) => ({ ...at, pattern, reason })))
     await service.close()
   })
+})
+
+test('the analysis needs no timer, which some runtimes do not allow at start', async () => {
+  vi.useFakeTimers()
+  try {
+    const observed: Observation[] = []
+    const field = text({ pattern: exponential, maxLength: 5 })
+    await serviceWith(field, (observation) => observed.push(observation)).ready()
+    expect(observed).toMatchObject([{ reason: 'super-linear' }])
+  } finally {
+    vi.useRealTimers()
+  }
 })
 
 function applicationsWith(code: ReturnType<typeof text>): ApplicationDefinitions {
