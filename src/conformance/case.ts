@@ -14,8 +14,8 @@ import { rowOf } from './collections.ts'
 /** One sentence of the contract, and the code that proves it. */
 export interface ConformanceCase {
   readonly name: string
-  /** The ability without which the case does not apply. */
-  readonly needs?: keyof StorageAbilities
+  /** The ability, or the option of the kit, without which the case does not apply. */
+  readonly needs?: keyof StorageAbilities | 'another'
   run(subject: Subject): Promise<void>
 }
 
@@ -24,6 +24,8 @@ export interface Subject {
   readonly adapter: StorageAdapter
   /** Closes the adapter, and opens another one over what it kept. */
   reopen(): Promise<StorageAdapter>
+  /** Opens a second adapter over the same store, as another process would. */
+  another(): Promise<StorageAdapter>
 }
 
 /** The parts of a query that a case is about. */

@@ -46,6 +46,32 @@ export const concurrencyCases: readonly ConformanceCase[] = [
     },
   })) satisfies readonly ConformanceCase[]),
   {
+    name: '40 increments through two adapters over one store lose nothing',
+    needs: 'another',
+    run: async ({ adapter, another }) => {
+      const other = await another()
+      await store(adapter, customers, [{ customerId: 'A', visits: 0 }])
+      const increments = Array.from({ length: 40 }, (_, index) =>
+        increment(index % 2 === 0 ? adapter : other, writing, 0),
+      )
+      await Promise.all(increments)
+      for (const one of [adapter, other]) {
+        equal(await findValues(one, customers, 'visits'), [40], 'the visits')
+      }
+    },
+  },
+  {
+    name: 'an adapter sees what another one over the same store has committed',
+    needs: 'another',
+    run: async ({ adapter, another }) => {
+      const other = await another()
+      await store(other, customers, [{ customerId: 'B' }])
+      equal(await findValues(adapter, customers, 'customerId'), ['B'], 'the keys')
+      await store(adapter, customers, [{ customerId: 'A' }])
+      equal(await findValues(other, customers, 'customerId'), ['A', 'B'], 'the keys')
+    },
+  },
+  {
     name: 'of updates on the same old value at the same time one takes place',
     run: async ({ adapter }) => {
       await store(adapter, customers, [{ customerId: 'A', visits: 0 }])

@@ -35,6 +35,33 @@ describe('an adapter fails that', () => {
   })
 })
 
+test('an adapter that loses updates between two processes fails', async () => {
+  const shared = new Map<string, StorageAdapter>()
+  const create = (): StorageAdapter => {
+    const adapter = memoryStorage()
+    shared.set('store', adapter)
+    return adapter
+  }
+  // Two adapters over one store that do not know of each other's transactions.
+  const another = (): StorageAdapter => {
+    const store = shared.get('store') as StorageAdapter
+    const transaction: StorageAdapter['transaction'] = (options, work) =>
+      work({
+        filter: store.filter,
+        insert: (collection, row) =>
+          store.transaction(options, async (on) => on.insert(collection, row)),
+        update: (collection, conditions, changes) =>
+          store.transaction(options, async (on) => on.update(collection, conditions, changes)),
+        delete: (collection, conditions) =>
+          store.transaction(options, async (on) => on.delete(collection, conditions)),
+      })
+    return { ...store, open: () => undefined, close: () => undefined, transaction }
+  }
+  expect(await failures({ create, another })).toEqual([
+    '40 increments through two adapters over one store lose nothing (another)',
+  ])
+})
+
 test('a durable adapter without `reopen` fails, and its message says why', async () => {
   const create = (): StorageAdapter => {
     const memory = memoryStorage()

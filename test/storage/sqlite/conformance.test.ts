@@ -23,6 +23,7 @@ describe('a file opened by better-sqlite3', () => {
       return sqliteStorage(file, { ensureSchema: true, driver })
     },
     reopen: () => sqliteStorage(file, { ensureSchema: true, driver }),
+    another: () => sqliteStorage(file, { ensureSchema: true, driver }),
   })
 })
 
