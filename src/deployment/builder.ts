@@ -27,7 +27,10 @@ export interface PackageFile {
 
 /** What a builder has built. */
 export interface Package {
-  /** For whoever saves it: a name without folders, at most 100 characters. */
+  /**
+   * The name under which it is saved, without folders and control characters. Accents are left out, other
+   * characters than letters, digits and `. _ -` become `-`, and it is cut at 100 characters.
+   */
   readonly fileName: string
   readonly bytes: Uint8Array
 }

@@ -18,6 +18,7 @@ function saying(error: unknown): Builder {
 
 const bytes = Buffer.from('x')
 const noPackage = 'The builder gave no package.'
+const badName = 'The builder gave a file name with a folder or a control character.'
 const hasFailed = 'The builder has failed.'
 
 const failing: readonly (readonly [string, Builder, string])[] = [
@@ -48,12 +49,11 @@ const failing: readonly (readonly [string, Builder, string])[] = [
   ['gives a name without bytes', giving({ fileName: 'a.zip' }), noPackage],
   ['gives a text for bytes', giving({ fileName: 'a.zip', bytes: 'x' }), noPackage],
   ['gives an array for bytes', giving({ fileName: 'a.zip', bytes: [1, 2] }), noPackage],
-  ['gives a name with folders (I18)', giving({ fileName: '../a.zip', bytes }), noPackage],
-  ['gives a name with a line end', giving({ fileName: 'a\r\nb.zip', bytes }), noPackage],
-  ['gives a name with NUL', giving({ fileName: 'a\0.zip', bytes }), noPackage],
-  ['gives a hidden name', giving({ fileName: '.zip', bytes }), noPackage],
+  ['gives a name with folders (I18)', giving({ fileName: '../a.zip', bytes }), badName],
+  ['gives a name with a line end', giving({ fileName: 'a\r\nb.zip', bytes }), badName],
+  ['gives a name with NUL', giving({ fileName: 'a\0.zip', bytes }), badName],
   ['gives an empty name', giving({ fileName: '', bytes }), noPackage],
-  ['gives a name of 300 characters', giving({ fileName: 'a'.repeat(300), bytes }), noPackage],
+  ['gives a name that is not Unicode', giving({ fileName: '\ud800.zip', bytes }), badName],
   [
     'gives too much',
     giving({ fileName: 'a.zip', bytes: Buffer.alloc(1001) }),
@@ -198,4 +198,16 @@ test('a host whose watch function throws has its builds all the same', async () 
   const { releaseId } = await ask.queue()
   await ask.once(releaseId, 'failed')
   expectRefused(await client.get(path), 400)
+})
+
+test.each([
+  ['Paket für München 1.2.zip', 'Paket-fur-Munchen-1.2.zip'],
+  ['Größe.tar.gz', 'Gro-e.tar.gz'],
+  ['.zip', 'release.zip'],
+  ['con.zip', '_con.zip'],
+  [`${'a'.repeat(300)}.zip`, `${'a'.repeat(95)}.zip`],
+  ['日本 2.zip', '2.zip'],
+])('a package called %j is kept as %s', async (fileName, expected) => {
+  const { ask } = await stage({ builder: giving({ fileName, bytes }) })
+  expect(await ask.build()).toMatchObject({ status: 'built', fileName: expected })
 })

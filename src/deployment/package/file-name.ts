@@ -16,6 +16,20 @@ export function packageFileName(name: string, version: string, ending: string): 
   return deviceName.test(whole) ? `_${whole}`.slice(0, longestName) : whole
 }
 
+/**
+ * The form of a file name that a builder gave: accents are left out, every other character than letters,
+ * digits and `. _ -` becomes `-`, and the name is cut at 100 characters. Undefined for a name with
+ * folders or control characters, and for an empty one.
+ */
+export function savedFileName(name: string): string | undefined {
+  if (name === '' || !name.isWellFormed() || /[\p{Cc}/\\]/u.test(name)) return undefined
+  const short = name.slice(-4 * longestName)
+  const [ending = ''] = /(?:\.tar)?\.[A-Za-z0-9]{1,10}$/.exec(short) ?? []
+  const title = name.slice(0, name.length - ending.length).slice(0, 4 * longestName)
+  return packageFileName(title, '', ending)
+}
+
 function plain(text: string): string {
-  return text.replace(/[^A-Za-z0-9._-]+/g, '-')
+  const unaccented = text.normalize('NFKD').replace(/\p{M}/gu, '')
+  return unaccented.replace(/[^A-Za-z0-9._-]+/g, '-')
 }
