@@ -28,12 +28,13 @@ export function openCrew({ build, ...parts }: CrewParts): Crew {
   }
   return {
     work: (concurrency) => {
+      const remove = parts.slots.add(concurrency)
       const worker = startWorker({ ...parts, build: attempt }, concurrency)
       workers.add(worker)
       return {
         stop: async () => {
           await worker.stop()
-          workers.delete(worker)
+          if (workers.delete(worker)) remove()
         },
       }
     },

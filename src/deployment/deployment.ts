@@ -7,6 +7,7 @@ import { harmless } from '../observation.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import { deploymentApplication } from './application.ts'
 import type { BuildNews } from './build-log.ts'
+import { buildSlots } from './build-slots.ts'
 import { openBuilds } from './builds.ts'
 import { openCrew } from './crew.ts'
 import { deploymentStorage } from './deployment-storage.ts'
@@ -71,7 +72,14 @@ export function createDeployment<const Brand extends string = 'svc'>(
   const report = ({ error }: { readonly error: unknown }): void => {
     tell({ type: 'unreachable', error })
   }
-  const queue = options.queue ?? storageQueue({ store, pollInterval: options.pollInterval, report })
+  const queue =
+    options.queue ??
+    storageQueue({
+      store,
+      serial: options.serial,
+      pollInterval: options.pollInterval,
+      report,
+    })
   const build = async (claimed: Release, closing: AbortSignal): Promise<Release | undefined> => {
     const { releaseId, attempt } = claimed
     tell({ type: 'started', releaseId, attempt })
@@ -79,9 +87,10 @@ export function createDeployment<const Brand extends string = 'svc'>(
     tell({ type: 'ended', releaseId, attempt, status: ended?.status ?? 'queued' })
     return ended
   }
-  const builds = openBuilds({ ...options, store, queue, build, tell })
+  const slots = buildSlots()
+  const builds = openBuilds({ ...options, store, queue, build, tell, slots })
   const { serial, lease, attempts: mostLost, now } = options
-  const crew = openCrew({ store, queue, build, serial, lease, mostLost, now, tell })
+  const crew = openCrew({ store, queue, build, serial, slots, lease, mostLost, now, tell })
 
   return {
     applications: { [name]: deploymentApplication({ ...options, solutions }) } as Readonly<

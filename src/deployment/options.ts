@@ -26,11 +26,17 @@ export interface DeploymentOptions<Brand extends string = string> {
   readonly brand?: Brand
   /** The contract version, as the service has it (section 9, D57). Default `4.54`. */
   readonly serviceVersion?: string | false
-  /** How many builds of the queue run in this process at a time; 0 leaves them to others. Default 1. */
+  /**
+   * How many builds run in this process at a time, those of the queue and of requests together. With 0
+   * the queue is left to others, and requests build one at a time. Default 1.
+   */
   readonly workers?: number
   /** Whether a solution builds one release at a time. Default false. */
   readonly serial?: boolean
-  /** The most builds that may wait; beyond it requests are answered with 429. Default 1000. */
+  /**
+   * The most builds that may wait, in the queue and in requests together; beyond it requests are answered
+   * with 429. Default 1000.
+   */
   readonly queueLimit?: number
   /** How long one build may take. Default 600000. */
   readonly buildTimeout?: number

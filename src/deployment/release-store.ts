@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { equal, type Condition, type Row } from '../event/query.ts'
-import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
+import type { StorageAdapter, StorageReader, StorageTransaction } from '../storage/adapter.ts'
 import { deploymentCollections } from './collections.ts'
 import type { BuildTicket } from './queue.ts'
 import { joinedParts, type StoredPackage } from './package-parts.ts'
@@ -17,6 +17,9 @@ export interface BuildEnd {
   readonly log: string | null
 }
 
+/** A release that waits, without what only its build needs. */
+export type QueuedRelease = Pick<Release, 'releaseId' | 'solutionId' | 'attempt' | 'beat'>
+
 /**
  * Releases in storage. Whoever builds one has claimed it by compare-and-set; each change names the
  * attempt that makes it, so that one that lost its claim changes nothing (D52).
@@ -26,6 +29,8 @@ export interface ReleaseStore {
   add(release: Release, serial: boolean): Promise<boolean>
   /** Stores a release that waits. False, and nothing is stored, when as many wait as may. */
   addQueued(release: Release, most: number): Promise<boolean>
+  /** How many releases are queued, of all processes. */
+  countQueued(): Promise<number>
   /** queued → building, as a new attempt; undefined when somebody else was first. */
   claim(release: Release, serial: boolean): Promise<Release | undefined>
   /** Tells that the attempt is alive; false when it has lost its claim. */
@@ -39,8 +44,13 @@ export interface ReleaseStore {
   /** building → queued, of an attempt that gives no sign of life; undefined when it has given one since. */
   requeue(seen: Release): Promise<Release | undefined>
   find(releaseId: string): Promise<Release | undefined>
-  /** The releases in a state, the oldest first, at most `limit`. */
-  inState(status: 'queued' | 'building', limit: number): Promise<readonly Release[]>
+  /** The releases that are being built, the oldest first, at most `limit`. */
+  building(limit: number): Promise<readonly Release[]>
+  /** The releases that wait, the oldest first. */
+  queued(page: {
+    readonly limit: number
+    readonly offset: number
+  }): Promise<readonly QueuedRelease[]>
   /** The release of a solution that has waited longest. */
   nextQueued(solutionId: string): Promise<BuildTicket | undefined>
   /** The package of a release in base64; null before it is built. */
@@ -79,6 +89,7 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
         await transaction.insert(releases, { ...release })
         return true
       }),
+    countQueued: () => countQueued(storage),
     claim: (release, serial) =>
       storage.transaction(writing, async (transaction) => {
         if (serial && !(await takeTurn(transaction, release.solutionId))) return undefined
@@ -110,9 +121,22 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
       const { rows } = await filter(releases, [equal('releaseId', releaseId)], 1)
       return rows[0] && releaseOf(rows[0])
     },
-    inState: async (status, limit) => {
-      const { rows } = await filter(releases, [equal('status', status)], limit)
+    building: async (limit) => {
+      const { rows } = await filter(releases, [equal('status', 'building')], limit)
       return rows.map(releaseOf)
+    },
+    queued: async ({ limit, offset }) => {
+      const { rows } = await storage.filter(releases, {
+        conditions: [equal('status', 'queued')],
+        search: null,
+        sort: [{ field: 'releaseId', descending: false }],
+        limit,
+        offset,
+        // Not the notes and the log: up to 100,000 characters each.
+        select: ['releaseId', 'solutionId', 'attempt', 'beat'],
+        count: false,
+      })
+      return rows as unknown as readonly QueuedRelease[]
     },
     nextQueued: async (solutionId) => {
       const conditions = [equal('solutionId', solutionId), equal('status', 'queued')]
@@ -129,8 +153,8 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
   }
 }
 
-async function countQueued(transaction: StorageTransaction): Promise<number> {
-  const { count } = await transaction.filter(releases, {
+async function countQueued(reader: Pick<StorageReader, 'filter'>): Promise<number> {
+  const { count } = await reader.filter(releases, {
     conditions: [equal('status', 'queued')],
     search: null,
     sort: [],

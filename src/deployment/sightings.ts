@@ -1,9 +1,9 @@
 import type { Release } from './release.ts'
 
 /** Remembers how releases were last seen, by the clock of this process only. */
-export interface Sightings {
+export interface Sightings<Seen> {
   /** Of releases that are seen now, those that have not moved while this process watched for a whole lease. */
-  unmoved(releases: readonly Release[]): readonly Release[]
+  unmoved(releases: readonly Seen[]): readonly Seen[]
 }
 
 interface Sighting {
@@ -17,7 +17,9 @@ interface Sighting {
 const fewestLooks = 3
 
 /** Starts watching. It has to look more than once a lease. */
-export function openSightings(lease: number): Sightings {
+export function openSightings<Seen extends Pick<Release, 'releaseId' | 'attempt' | 'beat'>>(
+  lease: number,
+): Sightings<Seen> {
   let seen: ReadonlyMap<string, Sighting> = new Map()
   return {
     unmoved: (releases) => {

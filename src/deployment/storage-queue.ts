@@ -1,19 +1,26 @@
 import type { BuildQueue, BuildTicket } from './queue.ts'
-import type { ReleaseStore } from './release-store.ts'
+import type { QueuedRelease, ReleaseStore } from './release-store.ts'
 
 /** How a storage queue looks for work. */
 export interface StorageQueueParts {
-  readonly store: Pick<ReleaseStore, 'inState'>
+  readonly store: Pick<ReleaseStore, 'queued'>
+  /** Whether a solution builds one release at a time. */
+  readonly serial: boolean
   /** Milliseconds between two looks. What is announced in this process is seen at once. */
   readonly pollInterval: number
   /** Told when storage could not be asked; it is asked again. */
   readonly report: (failure: { readonly error: unknown }) => void
 }
 
-const mostLooked = 100
+const pageSize = 100
 
 /** The queue that needs nothing but storage: workers look for releases that are queued, the oldest first. */
-export function storageQueue({ store, pollInterval, report }: StorageQueueParts): BuildQueue {
+export function storageQueue({
+  store,
+  serial,
+  pollInterval,
+  report,
+}: StorageQueueParts): BuildQueue {
   const workers = new Set<(ticket: BuildTicket) => void>()
   return {
     name: 'storage',
@@ -23,13 +30,17 @@ export function storageQueue({ store, pollInterval, report }: StorageQueueParts)
     process: (work, { concurrency }) => {
       const running = new Map<string, Promise<void>>()
       // What was tried and still waits can't be claimed now: it is tried again when there is a reason.
+      // Of a solution that builds one release at a time only the oldest one is tried.
       const tried = new Set<string>()
+      const keyOf = ({ releaseId, solutionId }: QueuedRelease): string =>
+        serial ? solutionId : releaseId
       const state: { again: boolean; stopped: boolean } = { again: false, stopped: false }
       let looking: Promise<void> | undefined
       const hasRoom = (): boolean => !state.stopped && running.size < concurrency
 
-      const start = ({ releaseId }: BuildTicket): void => {
-        tried.add(releaseId)
+      const start = (release: QueuedRelease): void => {
+        const { releaseId } = release
+        tried.add(keyOf(release))
         const done = work({ releaseId }).finally(() => {
           running.delete(releaseId)
           look()
@@ -39,9 +50,13 @@ export function storageQueue({ store, pollInterval, report }: StorageQueueParts)
       const search = async (): Promise<void> => {
         while (state.again && hasRoom()) {
           state.again = false
-          for (const waiting of await store.inState('queued', mostLooked)) {
-            const { releaseId } = waiting
-            if (hasRoom() && !running.has(releaseId) && !tried.has(releaseId)) start(waiting)
+          for (let offset = 0; hasRoom(); offset += pageSize) {
+            const page = await store.queued({ limit: pageSize, offset })
+            for (const waiting of page) {
+              if (hasRoom() && !running.has(waiting.releaseId) && !tried.has(keyOf(waiting)))
+                start(waiting)
+            }
+            if (page.length < pageSize) break
           }
         }
       }
@@ -58,7 +73,9 @@ export function storageQueue({ store, pollInterval, report }: StorageQueueParts)
           })
       }
       const tell = ({ releaseId }: BuildTicket): void => {
-        tried.delete(releaseId)
+        // The ticket does not say which solution it is of.
+        if (serial) tried.clear()
+        else tried.delete(releaseId)
         look()
       }
       const timer = setInterval(() => {

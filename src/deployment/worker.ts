@@ -1,8 +1,9 @@
 import { setMaxListeners } from 'node:events'
 import type { BuildNews } from './build-log.ts'
+import type { BuildSlots } from './build-slots.ts'
 import type { BuildQueue, QueueWorker } from './queue.ts'
 import type { Release } from './release.ts'
-import type { ReleaseStore } from './release-store.ts'
+import type { QueuedRelease, ReleaseStore } from './release-store.ts'
 import { openSightings } from './sightings.ts'
 
 /** What a worker works with. */
@@ -13,6 +14,7 @@ export interface WorkerParts {
   readonly build: (claimed: Release, closing: AbortSignal) => Promise<void>
   /** Whether a solution builds one release at a time. */
   readonly serial: boolean
+  readonly slots: BuildSlots
   readonly lease: number
   /** How many workers may die over a release before it has failed. */
   readonly mostLost: number
@@ -22,18 +24,27 @@ export interface WorkerParts {
 
 /** Takes builds from the queue, and watches over those of others. */
 export function startWorker(parts: WorkerParts, concurrency: number): QueueWorker {
-  const { store, queue, build, serial } = parts
+  const { store, queue, build, serial, slots } = parts
   const closing = new AbortController()
   // Each build in progress listens.
   setMaxListeners(0, closing.signal)
 
+  const claimAndBuild = async (releaseId: string): Promise<Release | undefined> => {
+    const free = await slots.take(closing.signal)
+    if (free === undefined) return undefined
+    try {
+      const waiting = await store.find(releaseId)
+      if (waiting?.status !== 'queued') return undefined
+      const claimed = await store.claim(waiting, serial)
+      if (claimed !== undefined) await build(claimed, closing.signal)
+      return claimed
+    } finally {
+      free()
+    }
+  }
   const work = async (releaseId: string): Promise<void> => {
-    const waiting = await store.find(releaseId)
-    if (waiting?.status !== 'queued') return
-    const claimed = await store.claim(waiting, serial)
-    if (claimed === undefined) return
-    await build(claimed, closing.signal)
-    if (!serial) return
+    const claimed = await claimAndBuild(releaseId)
+    if (claimed === undefined || !serial) return
     const next = await store.nextQueued(claimed.solutionId)
     if (next !== undefined) await queue.announce(next)
   }
@@ -61,16 +72,17 @@ const mostReminded = 10
  * not moved while this process watched.
  */
 function watchOthers(parts: WorkerParts): { stop(): void } {
-  const { store, queue, lease } = parts
-  const building = openSightings(lease)
-  const waiting = openSightings(lease)
+  const { store, queue, lease, serial } = parts
+  const building = openSightings<Release>(lease)
+  const waiting = openSightings<QueuedRelease>(lease)
   const look = async (): Promise<void> => {
-    for (const release of building.unmoved(await store.inState('building', mostWatched))) {
+    for (const release of building.unmoved(await store.building(mostWatched))) {
       await takeBack(parts, release)
     }
-    for (const { releaseId } of waiting.unmoved(await store.inState('queued', mostReminded))) {
-      await queue.announce({ releaseId })
-    }
+    const unmoved = waiting.unmoved(await store.queued({ limit: mostWatched, offset: 0 }))
+    // Those that wait for the turn of their solution must not keep others from being announced.
+    const first = serial ? firstOfEach(unmoved) : unmoved.slice(0, mostReminded)
+    for (const { releaseId } of first) await queue.announce({ releaseId })
   }
   let looking: Promise<void> | undefined
   const timer = setInterval(() => {
@@ -86,6 +98,15 @@ function watchOthers(parts: WorkerParts): { stop(): void } {
       clearInterval(timer)
     },
   }
+}
+
+/** The oldest release of each solution. */
+function firstOfEach(releases: readonly QueuedRelease[]): readonly QueuedRelease[] {
+  const bySolution = new Map<string, QueuedRelease>()
+  for (const release of releases) {
+    if (!bySolution.has(release.solutionId)) bySolution.set(release.solutionId, release)
+  }
+  return [...bySolution.values()]
 }
 
 async function takeBack(parts: WorkerParts, release: Release): Promise<void> {

@@ -30,7 +30,12 @@ describe.each(storages)('$name', ({ open }) => {
       const { storage, remove } = open()
       await storage.open(Object.values(deploymentCollections))
       const store = releaseStore(storage)
-      const queue = storageQueue({ store, pollInterval: 20, report: () => undefined })
+      const queue = storageQueue({
+        store,
+        serial: false,
+        pollInterval: 20,
+        report: () => undefined,
+      })
       return {
         queue,
         store: async ({ releaseId }) => {

@@ -87,7 +87,7 @@ describe.each(storages)('releases, $name', (on) => {
 
   test('the record of a release before it is built has its status, and no file (D54, I15)', async () => {
     const builder = gatedBuilder()
-    const { client, ask } = await stage({ on, builder })
+    const { client, ask } = await stage({ on, builder, workers: 2 })
     const building = ask.build()
     const build = await builder.next()
     const waiting = await ask.queue()
@@ -119,7 +119,7 @@ describe.each(storages)('releases, $name', (on) => {
 
   test('two builds of one solution at once are two releases (I14)', async () => {
     const builder = gatedBuilder()
-    const { ask } = await stage({ on, builder })
+    const { ask } = await stage({ on, builder, workers: 2 })
     const both = [ask.build(), ask.build()]
     const builds = [await builder.next(), await builder.next()]
     for (const build of builds.toReversed()) build.finish()

@@ -65,7 +65,7 @@ describe.each(storages)('solutions that build one release at a time, $name', (on
   test('a worker that waits for a turn leaves storage alone, and goes on with other solutions', async () => {
     const builder = gatedBuilder()
     const { wrap, calls } = counted()
-    const { ask } = await stage({ on, builder, serial: true, wrap, pollInterval: 100 })
+    const { ask } = await stage({ on, builder, serial: true, workers: 2, wrap, pollInterval: 100 })
     const asked = ask.build()
     const { finish } = await builder.next()
     const waiting = await ask.queue()

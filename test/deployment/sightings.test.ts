@@ -35,7 +35,7 @@ async function watched(look: (count: number) => readonly Release[]): Promise<rea
 }
 
 test('what does not move for a whole lease is unmoved, and what moves is not', async () => {
-  const { unmoved } = openSightings(lease)
+  const { unmoved } = openSightings<Release>(lease)
   const still = release('still')
   const look = (count: number) =>
     unmoved([still, release('beating', count), release('claimed again', 0, count)])
@@ -43,17 +43,17 @@ test('what does not move for a whole lease is unmoved, and what moves is not', a
 })
 
 test('nothing is unmoved before a lease has passed', () => {
-  const { unmoved } = openSightings(60_000)
+  const { unmoved } = openSightings<Release>(60_000)
   for (let count = 0; count < 5; count += 1) expect(unmoved([release('one')])).toEqual([])
 })
 
 test('what was away in between is seen anew', async () => {
-  const { unmoved } = openSightings(lease)
+  const { unmoved } = openSightings<Release>(lease)
   expect(await watched((count) => unmoved(count === 3 ? [] : [release('one')]))).toEqual([])
 })
 
 test('a process that slept takes nothing for unmoved: the others may have slept as well', () => {
-  const { unmoved } = openSightings(lease)
+  const { unmoved } = openSightings<Release>(lease)
   expect(unmoved([release('one')])).toEqual([])
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * lease)
   expect(unmoved([release('one')])).toEqual([])
