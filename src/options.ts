@@ -4,6 +4,7 @@ import { inspectApplications } from './definition/check.ts'
 import { mistaken } from './definition/mistake.ts'
 import { brand, code, objectWith, serviceVersion } from './definition/option-shapes.ts'
 import { inspectOptions } from './definition/options.ts'
+import { withServiceFacts, type ServiceFacts } from './definition/service-facts.ts'
 import type { Report } from './observation.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
 import { providerMistakes } from './security/check.ts'
@@ -128,7 +129,21 @@ export function completeService(options: ServiceOptions<ApplicationDefinitions>)
     ...providerMistakes(providers, definitions.wellFormed),
   ]
   if (complete === undefined || all.length > 0) throw mistaken(all)
-  return complete
+  return {
+    ...complete,
+    applications: withServiceFacts(complete.applications, factsOf(complete, providers)),
+  }
+}
+
+/** What the service tells the application of deployment. */
+function factsOf(
+  { brand, serviceVersion }: Pick<CompleteOptions, 'brand' | 'serviceVersion'>,
+  providers: readonly SecurityProvider[],
+): ServiceFacts {
+  const [first] = providers
+    .filter(({ enabled = true }) => enabled)
+    .sort((one, other) => one.priority - other.priority)
+  return { brand, serviceVersion, authenticationType: first?.type }
 }
 
 function providersOf(value: unknown): readonly Security[] {

@@ -1,7 +1,7 @@
 import type { Mistake } from './mistake.ts'
 
 /** Marks the application of deployment, which alone may have the name that belongs to it. */
-export const deploymentMark = Symbol.for('rowgate.deployment')
+export const deploymentMark: unique symbol = Symbol.for('rowgate.deployment')
 
 type Names = Readonly<Record<string, unknown>>
 
@@ -30,7 +30,7 @@ function applicationName(name: string, application: unknown, brand: string): rea
     return ['names that begin with rowgate- belong to the library: choose another']
   }
   const isReserved = name.toLowerCase() === `${brand}-deploy`
-  if (!isReserved || memberOf(application, deploymentMark) === true) return []
+  if (!isReserved || typeof memberOf(application, deploymentMark) === 'function') return []
   return ['the name belongs to deployment: choose another, or use createDeployment']
 }
 

@@ -1,11 +1,12 @@
-import type { ApplicationDefinition } from '../definition/application.ts'
 import { defineCollection } from '../definition/collection.ts'
 import { boolean, dateTime, instant, text, uuid } from '../definition/field.ts'
 import type { AfterSave, BeforeInsert } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { orderedId } from '../definition/ordered-id.ts'
 import { deploymentMark } from '../definition/reserved-names.ts'
+import type { DeploymentApplication, ServiceFacts } from '../definition/service-facts.ts'
 import { error } from '../definition/validation.ts'
+import { defaultServiceVersion } from '../protocol/names.ts'
 import { releaseStates } from './collections.ts'
 import type { Solution } from './solution.ts'
 
@@ -19,7 +20,8 @@ export const endpoints = {
 /** What the application of deployment is made of. */
 export interface ApplicationParts {
   readonly solutions: ReadonlyMap<string, Solution>
-  readonly serviceVersion: string | false
+  /** Called with the facts of the service that publishes the application. */
+  readonly published: (facts: ServiceFacts) => void
   readonly now: () => Date
 }
 
@@ -29,10 +31,15 @@ const internal = { readableBy: [], readOnly: true } as const
  * The application of deployment: releases, the queue of their builds, and the environment. The service
  * version decides which of them exist (section 9, D57).
  */
-export function deploymentApplication(parts: ApplicationParts): ApplicationDefinition {
-  const { serviceVersion } = parts
+export function deploymentApplication(
+  parts: ApplicationParts,
+  serviceVersion: string | false = defaultServiceVersion,
+): DeploymentApplication {
   return Object.freeze({
-    [deploymentMark]: true,
+    [deploymentMark]: (facts: ServiceFacts) => {
+      parts.published(facts)
+      return deploymentApplication(parts, facts.serviceVersion)
+    },
     description: 'Builds releases, hands out their packages, and describes the environment.',
     roles: ['Deployment'],
     collections: Object.freeze({

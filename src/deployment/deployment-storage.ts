@@ -19,9 +19,9 @@ import type { ReleaseStore } from './release-store.ts'
 export interface DeploymentStorageParts {
   /** Where everything is kept. */
   readonly storage: StorageAdapter
-  /** The endpoint name of deployment's application. */
-  readonly application: string
-  readonly environment: EnvironmentRecord
+  /** The endpoint name of deployment's application, once the service is known that publishes it. */
+  readonly application: () => string
+  readonly environment: () => EnvironmentRecord
   readonly store: Pick<ReleaseStore, 'file'>
   /** Builds a release, and resolves to its row when that has ended. */
   readonly buildNow: (row: Row) => Promise<Row>
@@ -55,14 +55,15 @@ function sortOf({ name }: PublishedCollection, { sort }: StorageQuery): StorageQ
 export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter {
   const { application, environment } = parts
   const storage = checkedStorage(parts.storage)
-  const isOwn = (collection: PublishedCollection): boolean => collection.application === application
+  const isOwn = (collection: PublishedCollection): boolean =>
+    collection.application === application()
 
   const filter = async (
     collection: PublishedCollection,
     query: StorageQuery,
   ): Promise<StoragePage> => {
     if (collection.name === endpoints.metadata) {
-      return { rows: [{ ...environment }], count: null }
+      return { rows: [{ ...environment() }], count: null }
     }
     const select = query.select.filter((name) => releases.byName.has(name))
     const page = await storage.filter(releases, {

@@ -3,7 +3,9 @@ import type { ApplicationDefinition } from '../definition/application.ts'
 import { mistaken } from '../definition/mistake.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { completeOptions } from '../definition/options.ts'
+import type { ServiceFacts } from '../definition/service-facts.ts'
 import { harmless } from '../observation.ts'
+import { defaultBrand } from '../protocol/names.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import { deploymentApplication } from './application.ts'
 import type { BuildNews } from './build-log.ts'
@@ -20,9 +22,12 @@ import { takeSnapshot } from './snapshot.ts'
 import { storageQueue } from './storage-queue.ts'
 
 /** Deployment, ready to be published with a service. */
-export interface Deployment<Brand extends string = 'svc'> {
-  /** The application of deployment, `svc-deploy`: spread it into those of the service. */
-  readonly applications: Readonly<Record<`${Brand}-deploy`, ApplicationDefinition>>
+export interface Deployment {
+  /**
+   * The application of deployment: spread it into those of the service. The service publishes it under
+   * its own brand prefix, as `svc-deploy` by default, and as its service version has it.
+   */
+  readonly applications: Readonly<Record<'svc-deploy', ApplicationDefinition>>
   /** The storage to give to the service: the host's own, with releases in it. */
   readonly storage: StorageAdapter
   /** Takes more builds from the queue in this process, once storage is open. */
@@ -44,12 +49,13 @@ export interface Deployment<Brand extends string = 'svc'> {
  * })
  * ```
  */
-export function createDeployment<const Brand extends string = 'svc'>(
-  given: DeploymentOptions<Brand>,
-): Deployment<Brand> {
+export function createDeployment(given: DeploymentOptions): Deployment {
   const options = completeDeployment(given)
   const { storage } = options
-  const name = `${options.brand}-deploy` as `${Brand}-deploy`
+  let service: Pick<ServiceFacts, 'brand' | 'authenticationType'> = {
+    brand: defaultBrand,
+    authenticationType: undefined,
+  }
   const listeners = new Set([harmless(options.watch)])
   const tell = (news: BuildNews): void => {
     for (const listen of listeners) listen(news)
@@ -93,13 +99,22 @@ export function createDeployment<const Brand extends string = 'svc'>(
   const crew = openCrew({ store, queue, build, serial, slots, lease, mostLost, now, tell })
 
   return {
-    applications: { [name]: deploymentApplication({ ...options, solutions }) } as Readonly<
-      Record<typeof name, ApplicationDefinition>
-    >,
+    applications: {
+      'svc-deploy': deploymentApplication({
+        ...options,
+        solutions,
+        published: (facts) => {
+          service = facts
+        },
+      }),
+    },
     storage: deploymentStorage({
       storage,
-      application: name,
-      environment: options.environment,
+      application: () => `${service.brand}-deploy`,
+      environment: () => ({
+        ...options.environment,
+        authenticationType: service.authenticationType ?? 'api_key',
+      }),
       store,
       buildNow: (row) => builds.buildNow(row),
       enqueue: (row) => builds.enqueue(row),

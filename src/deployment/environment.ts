@@ -9,6 +9,6 @@ export interface EnvironmentRecord {
   readonly supportsDeployment: boolean
   /** Whether packages may be installed during deployment. Default false. */
   readonly supportsInstallOnDeploy: boolean
-  /** How consumers have to prove who they are. Default `api_key`. */
+  /** How callers authenticate: that of the service's first enabled provider; without one, `api_key`. */
   readonly authenticationType: 'api_key' | 'http_basic_auth' | 'auth_server'
 }

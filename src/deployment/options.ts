@@ -2,9 +2,8 @@ import { z } from 'zod'
 import { isDateTime } from '../definition/calendar.ts'
 import { inspectApplications } from '../definition/check.ts'
 import { mistaken } from '../definition/mistake.ts'
-import { brand, code, objectWith, serviceVersion } from '../definition/option-shapes.ts'
+import { code, objectWith } from '../definition/option-shapes.ts'
 import { inspectOptions } from '../definition/options.ts'
-import { defaultBrand, defaultServiceVersion } from '../protocol/names.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import type { BuildNews } from './build-log.ts'
 import type { Builder } from './builder.ts'
@@ -13,7 +12,7 @@ import type { BuildQueue } from './queue.ts'
 import type { Solution } from './solution.ts'
 
 /** What deployment needs and may be told. Times are in milliseconds, sizes in bytes. */
-export interface DeploymentOptions<Brand extends string = string> {
+export interface DeploymentOptions {
   /** Where releases and everything else of the service is kept. */
   readonly storage: StorageAdapter
   /** What releases are built of. */
@@ -21,11 +20,7 @@ export interface DeploymentOptions<Brand extends string = string> {
   readonly builder: Builder
   /** The environment that the service runs in (section 2.5); what is left out has its default. */
   readonly environment: Pick<EnvironmentRecord, 'environmentId' | 'name' | 'url'> &
-    Partial<EnvironmentRecord>
-  /** The maker's word, as the service has it. Default `svc`: the application is `svc-deploy`. */
-  readonly brand?: Brand
-  /** The contract version, as the service has it (section 9, D57). Default `4.54`. */
-  readonly serviceVersion?: string | false
+    Partial<Omit<EnvironmentRecord, 'authenticationType'>>
   /**
    * How many builds run in this process at a time, those of the queue and of requests together. With 0
    * the queue is left to others, and requests build one at a time. Default 1.
@@ -62,7 +57,7 @@ export interface DeploymentOptions<Brand extends string = string> {
 
 /** The options with all their defaults. */
 export type CompleteDeployment = Required<Omit<DeploymentOptions, 'queue' | 'environment'>> & {
-  readonly environment: EnvironmentRecord
+  readonly environment: Omit<EnvironmentRecord, 'authenticationType'>
   readonly queue?: BuildQueue | undefined
 }
 
@@ -102,10 +97,7 @@ const shape = z.strictObject({
     url: z.url(),
     supportsDeployment: z.boolean().default(true),
     supportsInstallOnDeploy: z.boolean().default(false),
-    authenticationType: z.enum(['api_key', 'http_basic_auth', 'auth_server']).default('api_key'),
   }),
-  brand: brand.default(defaultBrand),
-  serviceVersion: serviceVersion.default(defaultServiceVersion),
   workers: z.int().min(0).max(64).default(1),
   serial: z.boolean().default(false),
   queueLimit: z.int().min(1).default(1_000),
@@ -143,8 +135,7 @@ export function completeDeployment(options: DeploymentOptions): CompleteDeployme
     (solution: unknown, index) => {
       const { applications } = Object(solution) as Partial<Solution>
       if (typeof applications !== 'object') return []
-      const brand = complete?.brand ?? defaultBrand
-      return inspectApplications(applications, { brand }).mistakes.map(({ place, advice }) => ({
+      return inspectApplications(applications).mistakes.map(({ place, advice }) => ({
         place: `deployment.solutions.${index}.${place}`,
         advice,
       }))

@@ -37,11 +37,10 @@ test.each<[string, object]>([
   ['deployment.environment.place', { environment: { ...environment, place: 'x' } }],
   [
     'deployment.environment.authenticationType',
-    { environment: { ...environment, authenticationType: 'none' } },
+    { environment: { ...environment, authenticationType: 'api_key' } },
   ],
-  ['deployment.brand', { brand: 'Acme Corp' }],
-  ['deployment.serviceVersion', { serviceVersion: '4' }],
-  ['deployment.serviceVersion', { serviceVersion: 4.54 }],
+  ['deployment.brand', { brand: 'acme' }],
+  ['deployment.serviceVersion', { serviceVersion: '4.54' }],
   ['deployment.workers', { workers: -1 }],
   ['deployment.workers', { workers: 65 }],
   ['deployment.serial', { serial: 'yes' }],
@@ -79,7 +78,5 @@ test('a solution whose applications are wrong is a mistake at start', () => {
 test('what is right opens, and nothing begins before its storage does', () => {
   const limits = { lease: 100, workers: 64, queueLimit: 1, attempts: 1, packageLimit: 2 ** 28 }
   const least = { environmentId: 'e', name: 'n', url: 'https://example.com' }
-  for (const serviceVersion of ['4.54', '10.0', false]) {
-    expect(opening({ ...limits, serviceVersion, environment: least })).not.toThrow()
-  }
+  expect(opening({ ...limits, environment: least })).not.toThrow()
 })

@@ -18,7 +18,7 @@ import { packageBuilder } from './builders.ts'
 import { applications, environment, solutions } from './solutions.ts'
 
 /** How deployment is opened for a test. */
-export interface StageOptions extends Partial<Omit<DeploymentOptions<'svc'>, 'storage'>> {
+export interface StageOptions extends Partial<Omit<DeploymentOptions, 'storage'>> {
   /** Default: memory. */
   readonly on?: Storage
   /** Instead of a new one. It is not removed. */

@@ -1,8 +1,15 @@
 import { expect, test } from 'vitest'
 import { createDeployment } from '../../src/deployment/index.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
-import { createService, memoryStorage } from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
+import {
+  createService,
+  memoryStorage,
+  openAccess,
+  system,
+  type OpenAccess,
+  type SecurityProvider,
+} from '../../src/index.ts'
+import { apiKeys, httpBasic } from '../../src/security/index.ts'
 import { packageBuilder } from './builders.ts'
 import { environment, solutions } from './solutions.ts'
 import { expectRefused, itemOf, keyOf, stage } from './stage.ts'
@@ -35,15 +42,11 @@ test('metadata is the environment, one record under item (D55)', async () => {
   }
 })
 
-test('metadata says what the host says', async () => {
-  const told = {
-    ...environment,
-    supportsDeployment: false,
-    supportsInstallOnDeploy: true,
-    authenticationType: 'auth_server',
-  } as const
-  const { client } = await stage({ environment: told })
-  expect(itemOf(await client.get('/svc-deploy/metadata'))).toEqual(told)
+test('metadata is what the options of deployment say', async () => {
+  const given = { ...environment, supportsDeployment: false, supportsInstallOnDeploy: true }
+  const { client } = await stage({ environment: given })
+  const expected = { ...given, authenticationType: 'api_key' }
+  expect(itemOf(await client.get('/svc-deploy/metadata'))).toEqual(expected)
 })
 
 test.each<[string | false, number, number]>([
@@ -64,7 +67,6 @@ test.each<[string | false, number, number]>([
       solutions,
       environment,
       builder: packageBuilder(),
-      serviceVersion,
     })
     const service = createService({
       applications,
@@ -88,15 +90,13 @@ test.each<[string | false, number, number]>([
   },
 )
 
-test('the brand names the application', async () => {
+test('the brand prefix of the service names the application', async () => {
   const { applications, storage } = createDeployment({
     storage: memoryStorage(),
     solutions,
     environment,
     builder: packageBuilder(),
-    brand: 'acme',
   })
-  expect(Object.keys(applications)).toEqual(['acme-deploy'])
   const service = createService({
     applications,
     storage,
@@ -110,4 +110,51 @@ test('the brand names the application', async () => {
   expect(itemOf(await client.get('/acme-deploy/metadata'))).toEqual(record)
   expectRefused(await client.get('/svc-deploy/metadata'), 404)
   await service.close()
+})
+
+const keys = apiKeys({ name: 'API Key', priority: 5 })
+
+test.each<[string, readonly SecurityProvider[] | OpenAccess, string]>([
+  ['keys', [keys], 'api_key'],
+  [
+    'passwords before keys',
+    [keys, httpBasic({ name: 'Passwords', priority: 1 })],
+    'http_basic_auth',
+  ],
+  [
+    'keys, since passwords are disabled',
+    [keys, { ...httpBasic({ name: 'Passwords', priority: 1 }), enabled: false }],
+    'api_key',
+  ],
+  ['open access', openAccess(), 'api_key'],
+])('the environment names how callers authenticate: %s', async (_, security, expected) => {
+  const { applications, storage } = createDeployment({
+    storage: memoryStorage(),
+    solutions,
+    environment,
+    builder: packageBuilder(),
+  })
+  const service = createService({ applications, storage, security: security as OpenAccess })
+  const metadata = service.as(system).collection('svc-deploy', 'metadata')
+  const { items } = await metadata.filter()
+  expect(items[0]).toMatchObject({ authenticationType: expected })
+  await service.close()
+})
+
+test('another application of the reserved name is a mistake, whatever the brand', () => {
+  const { applications, storage } = createDeployment({
+    storage: memoryStorage(),
+    solutions,
+    environment,
+    builder: packageBuilder(),
+  })
+  const own = { 'acme-deploy': { collections: {} } }
+  const start = () =>
+    createService({
+      applications: { ...own, ...applications },
+      storage,
+      brand: 'acme',
+      security: openAccess(),
+    })
+  expect(start).toThrow('applications.acme-deploy: the name belongs to deployment')
 })

@@ -85,7 +85,7 @@ const factories: Readonly<Record<string, Factory>> = {
     ],
   },
   createDeployment: {
-    create: (options: DeploymentOptions<'svc'>) => createDeployment(options),
+    create: (options: DeploymentOptions) => createDeployment(options),
     required: { storage: memoryStorage(), solutions: [solution], builder, environment },
     optional: [
       ...['workers', 'serial', 'queueLimit', 'buildTimeout', 'waitTimeout', 'lease', 'attempts'],
