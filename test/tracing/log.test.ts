@@ -76,12 +76,30 @@ test.each([
   ['apiKey=KEY=KEY', 'apiKey=***'],
   ['apiKey=%zz&apiKey', 'apiKey=***&apiKey'],
   ['apiKey=KEY&token=KEY', 'apiKey=***&token=***'],
+  [
+    'apikey=KEY&APIKEY=KEY&api_key=KEY&Api-Key=KEY',
+    'apikey=***&APIKEY=***&api_key=***&Api-Key=***',
+  ],
+  ['x-api-key=KEY&Access_Token=KEY&key=KEY', 'x-api-key=***&Access_Token=***&key=***'],
+  ['%41PI%4bEY=KEY&+apikey=KEY&apikey[]=KEY', '%41PI%4bEY=***&+apikey=***&apikey[]=***'],
+  [
+    'api%zzKey=KEY&apikey%3DKEY&words=a;apikey=KEY',
+    'api%zzKey=***&apikey%3D***&words=a;apikey=***',
+  ],
+  ['monkey=a&keys=b&words=key', 'monkey=a&keys=b&words=key'],
   ['token=KEY\n&words=KEY-not', 'token=***&words=KEY-not'],
-  ['words=a%20b&apikey=a', 'words=a%20b&apikey=a'],
+  ['words=a%20b&apis=a', 'words=a%20b&apis=a'],
 ])('of the query %s the log has %s', async (query, logged) => {
   const { service, entries } = openLogged([inQuery('one', 'apiKey', 1), inQuery('two', 'token', 2)])
   await createTestClient(service).get('/desk/notes', { query })
   expect(entries.map((entry) => entry.query)).toEqual([logged])
+})
+
+test('in a log, a key under the name of its header is hidden, whatever the case', async () => {
+  const properties = { HttpHeaderName: 'X-Desk-Pass', QueryStringParameterName: 'deskPass' }
+  const { service, entries } = openLogged([apiKeys({ name: 'keys', properties })])
+  await createTestClient(service).get('/desk/notes', { query: 'x-desk-pass=KEY&DESKPASS=KEY' })
+  expect(entries.map((entry) => entry.query)).toEqual(['x-desk-pass=***&DESKPASS=***'])
 })
 
 test('who logs gets an entry of their own', async () => {

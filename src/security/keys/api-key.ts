@@ -58,7 +58,10 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
     parameters: Object.freeze(
       properties.AllowApiKeyInQueryString ? [properties.QueryStringParameterName] : [],
     ),
-    hiddenParameters: Object.freeze([properties.QueryStringParameterName]),
+    hiddenParameters: Object.freeze([
+      properties.QueryStringParameterName,
+      properties.HttpHeaderName,
+    ]),
     keeps: Object.freeze(['keys', 'users'] as const),
     defaultExpiry: record.defaultExpiry ?? record.maxExpiry,
     maxExpiry: record.maxExpiry,
