@@ -27,8 +27,9 @@ export interface AuthServerOptions {
   readonly audience: string | readonly string[]
   /**
    * The server's public keys: the URL of its JSON Web Key Set, over https (http on loopback only), or
-   * the set itself. A URL is fetched when the first token comes, every ten minutes, and for a key that
-   * is not in the set.
+   * the set itself, of at most 256 KiB and 100 keys. A URL is fetched when the first token comes, every
+   * ten minutes, and for a key that is not in the set; after failures less and less often, and at least
+   * every 15 seconds.
    */
   readonly jwks: string | PublicKeySet
   /** Signatures that are accepted, public-key ones only. Default RS256, PS256, ES256 and EdDSA. */

@@ -1,6 +1,5 @@
 import {
   createLocalJWKSet,
-  createRemoteJWKSet,
   errors,
   jwtVerify,
   type CryptoKey,
@@ -11,6 +10,7 @@ import {
   type JWTVerifyResult,
 } from 'jose'
 import { isServiceError, unavailable } from '../../errors.ts'
+import { fetchedKeys } from './fetched-keys.ts'
 import type { CompleteAuthServer } from './auth-server-options.ts'
 import type { Refused } from '../provider.ts'
 
@@ -60,12 +60,22 @@ async function verify(
   options: JWTVerifyOptions,
 ): Promise<JWTPayload> {
   try {
-    return (await jwtVerify(token, keys, options)).payload
+    return claimsOf(await jwtVerify(token, keys, options))
   } catch (error) {
     if (!(error instanceof errors.JWKSMultipleMatchingKeys)) throw error
     return verifyByAny(error, (key) => jwtVerify(token, key, options))
   }
 }
+
+// A token of another type, such as an ID token or a logout token that the same server has signed, may
+// have all the claims (RFC 8725, section 3.11). The type is optional.
+function claimsOf({ payload, protectedHeader: { typ } }: JWTVerifyResult): JWTPayload {
+  if (typ === undefined || tokenType.test(typ)) return payload
+  throw new errors.JWTInvalid('The token is of another type.')
+}
+
+// RFC 9068 and RFC 7519: media types, usually without `application/`.
+const tokenType = /^(?:application\/)?(?:at\+)?jwt$/i
 
 // The token names no key, and several of the set could be it.
 async function verifyByAny(
@@ -74,7 +84,7 @@ async function verifyByAny(
 ): Promise<JWTPayload> {
   for await (const key of keys) {
     try {
-      return (await verifyBy(key)).payload
+      return claimsOf(await verifyBy(key))
     } catch (error) {
       if (!(error instanceof errors.JWSSignatureVerificationFailed)) throw error
     }
@@ -86,7 +96,7 @@ async function verifyByAny(
 function keysOf({ jwks, timeout, cooldown }: CompleteAuthServer): JWTVerifyGetKey {
   const keys =
     typeof jwks === 'string'
-      ? createRemoteJWKSet(new URL(jwks), { timeoutDuration: timeout, cooldownDuration: cooldown })
+      ? fetchedKeys(new URL(jwks), { timeout, cooldown })
       : createLocalJWKSet(jwks as JSONWebKeySet)
   return async (header, token) => {
     try {

@@ -37,6 +37,29 @@ test('a good token is its user', async () => {
   expect(principal).toHaveProperty('attributes', expect.toSatisfy(Object.isFrozen))
 })
 
+test.each([
+  ['JWT', true],
+  ['jwt', true],
+  ['at+jwt', true],
+  ['application/at+jwt', true],
+  ['Application/JWT', true],
+  ['logout+jwt', false],
+  ['dpop+jwt', false],
+  ['application/', false],
+  ['JWS', false],
+  ['', false],
+])('a token of type "%s" is accepted: %s', async (typ, isAccepted) => {
+  const unnamed = await sign(pair, {}, { typ, kid: undefined })
+  const several = provider({ jwks: await keySetOf(stranger, pair) })
+  for (const answer of [
+    await ask(given, await sign(pair, {}, { typ })),
+    await ask(several, unnamed),
+  ]) {
+    if (isAccepted) expect(answer).toMatchObject({ user: 'maria' })
+    else expect(answer).toEqual({ refused: 'malformed' })
+  }
+})
+
 test.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('%s is accepted by default', async (algorithm) => {
   const signer = await pairOf('key', algorithm)
   const own = provider({ jwks: await keySetOf(signer) })

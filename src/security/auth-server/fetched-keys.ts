@@ -1,0 +1,90 @@
+import {
+  createRemoteJWKSet,
+  customFetch,
+  errors,
+  type FetchImplementation,
+  type JWTVerifyGetKey,
+} from 'jose'
+
+/** How the keys of an authorization server are fetched, in milliseconds. */
+export interface FetchTimes {
+  readonly timeout: number
+  readonly cooldown: number
+}
+
+const maxBytes = 256 * 1024
+const maxKeys = 100
+const firstWait = 250
+const maxWait = 15_000
+
+/**
+ * Returns the keys of a JSON Web Key Set at a URL. After a failed fetch, no other is tried for a quarter
+ * of a second, and twice as long after each further failure, up to 15 seconds: looking for a key rejects with
+ * the last failure meanwhile. A set larger than 256 KiB or with more than 100 keys is a failure.
+ */
+export function fetchedKeys(url: URL, { timeout, cooldown }: FetchTimes): JWTVerifyGetKey {
+  return createRemoteJWKSet(url, {
+    timeoutDuration: timeout,
+    cooldownDuration: cooldown,
+    [customFetch]: withBackOff(fetchBounded),
+  })
+}
+
+function withBackOff(fetchKeys: FetchImplementation): FetchImplementation {
+  let failures = 0
+  let failure: unknown
+  let retryAt = 0
+  return async (url, options) => {
+    if (failures > 0 && performance.now() < retryAt) throw failure
+    try {
+      const response = await fetchKeys(url, options)
+      failures = 0
+      return response
+    } catch (error) {
+      failure = error
+      retryAt = performance.now() + Math.min(firstWait * 2 ** Math.min(failures, 10), maxWait)
+      failures++
+      throw error
+    }
+  }
+}
+
+const fetchBounded: FetchImplementation = async (url, options) => {
+  const response = await fetch(url, options)
+  if (response.status !== 200) {
+    await response.body?.cancel()
+    throw unusable(`the status of the response is ${response.status}`)
+  }
+  const text = await readBounded(response)
+  const keys = keysIn(text)
+  if (keys.length > maxKeys) throw unusable(`the set has more than ${maxKeys} keys`)
+  return new Response(text)
+}
+
+function keysIn(text: string): readonly unknown[] {
+  let set: unknown
+  try {
+    set = JSON.parse(text)
+  } catch {
+    throw unusable('the response is not JSON')
+  }
+  const { keys } = Object(set) as { readonly keys?: unknown }
+  if (!Array.isArray(keys)) throw unusable('the set has no list of keys')
+  return keys
+}
+
+async function readBounded({ body }: Response): Promise<string> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // Leaving the loop early cancels the body.
+  for await (const chunk of body ?? []) {
+    length += chunk.byteLength
+    if (length > maxBytes) throw unusable(`the set is larger than ${maxBytes} bytes`)
+    chunks.push(chunk)
+  }
+  return new TextDecoder().decode(Buffer.concat(chunks))
+}
+
+function unusable(reason: string): errors.JWKSInvalid {
+  return new errors.JWKSInvalid(reason)
+}
