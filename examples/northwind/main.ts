@@ -10,7 +10,8 @@ import { seedNorthwind } from './seed.ts'
 import { createNorthwind, createReleases } from './service.ts'
 import { databaseFile, folder, host, plainHttp, port, trustedProxies } from './settings.ts'
 
-mkdirSync(folder, { recursive: true })
+// The database has hashes of keys: other users of the machine must not read it.
+mkdirSync(folder, { recursive: true, mode: 0o700 })
 if (!existsSync(databaseFile)) {
   await seedNorthwind(databaseFile)
   console.log(`Built ${databaseFile} from the sample data.`)

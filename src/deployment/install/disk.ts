@@ -5,9 +5,9 @@ import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
  * folder was synced, survives a power cut.
  */
 export interface Disk {
-  /** Makes a folder, with those above it. */
+  /** Makes a folder, with those above it, for the user of the process only. */
   makeFolder(path: string): Promise<void>
-  /** Writes a new file and syncs it. */
+  /** Writes a new file and syncs it, for the user of the process only. */
   writeFile(path: string, bytes: Uint8Array): Promise<void>
   /** Puts a file in the place of another, or a folder where none is, in one step. */
   rename(from: string, to: string): Promise<void>
@@ -24,11 +24,11 @@ export function openDisk(step: (name: string) => void = () => undefined): Disk {
   return {
     makeFolder: async (path) => {
       step(`make ${path}`)
-      await mkdir(path, { recursive: true })
+      await mkdir(path, { recursive: true, mode: 0o700 })
     },
     writeFile: async (path, bytes) => {
       step(`open ${path}`)
-      const file = await open(path, 'wx')
+      const file = await open(path, 'wx', 0o600)
       try {
         step(`write ${path}`)
         await file.writeFile(bytes)

@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs'
+import { closeSync, existsSync, openSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { betterSqlite3Connection, type BetterSqlite3Handle } from './better-sqlite3.ts'
@@ -46,6 +46,7 @@ function openFile(file: string, options: CompleteSqlite): Connections {
     throw new Error(`sqliteStorage: the directory ${directory} of the database file does not exist`)
   }
   const open = openerOf(options.driver)
+  if (durable) createPrivate(file)
   const opened: Connection[] = []
   const openOne = (): Connection => {
     const connection = open(file)
@@ -67,6 +68,17 @@ function openFile(file: string, options: CompleteSqlite): Connections {
     throw new Error(`sqliteStorage: the file ${file} can not be opened: ${String(error)}`, {
       cause: error,
     })
+  }
+}
+
+// SQLite would create the file readable by every user of the machine. The files that it keeps beside it,
+// for the journal and for shared memory, get the same permissions.
+function createPrivate(file: string): void {
+  if (existsSync(file)) return
+  try {
+    closeSync(openSync(file, 'ax', 0o600))
+  } catch {
+    // Another process was faster, or opening the database fails with a message of its own.
   }
 }
 
