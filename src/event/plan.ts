@@ -46,12 +46,17 @@ export function planEvent(
   }
   if (query.conditions.size > 0 || Object.keys(query.collection).length > 0)
     throw unknownParameter()
-  if (name === 'Insert') return (bytes) => planInsert(view, decodeBody(bytes))
+  if (name === 'Insert') {
+    return (bytes) => {
+      const { values, rounded } = decodeBody(bytes)
+      return planInsert(view, values, rounded)
+    }
+  }
   const resolved = () => resolveKey(view.collection, key ?? '')
   if (name === 'Delete') return () => planDelete(view, resolved())
   return (bytes) => {
     const body = decodeBody(bytes)
-    return planUpdate(view, resolved(), body)
+    return planUpdate(view, resolved(), body.values, body.rounded)
   }
 }
 
@@ -102,20 +107,26 @@ export function itemEvent(view: View, given: readonly Condition[]): FilterEvent 
   return { type: 'Filter', collection: view.collection, view, result: 'item', query }
 }
 
-/** Resolves a POST on a collection. */
-export function planInsert(view: View, body: Readonly<Record<string, unknown>>): InsertEvent {
+/** Resolves a POST on a collection. `rounded` names the members whose number was rounded. */
+export function planInsert(
+  view: View,
+  body: Readonly<Record<string, unknown>>,
+  rounded?: ReadonlySet<string>,
+): InsertEvent {
   const { collection } = view
-  return { type: 'Insert', collection, view, submitted: checkSubmitted(view.sendable, body) }
+  const submitted = checkSubmitted(view.sendable, body, [], rounded)
+  return { type: 'Insert', collection, view, submitted }
 }
 
-/** Resolves a POST on an item. */
+/** Resolves a POST on an item. `rounded` names the members whose number was rounded. */
 export function planUpdate(
   view: View,
   key: readonly StoredValue[],
   body: Readonly<Record<string, unknown>>,
+  rounded?: ReadonlySet<string>,
 ): UpdateEvent {
   const { collection } = view
-  const submitted = checkSubmitted(view.sendable, body, key)
+  const submitted = checkSubmitted(view.sendable, body, key, rounded)
   return { type: 'Update', collection, view, key, conditions: ownItem(view, key), submitted }
 }
 

@@ -22,18 +22,21 @@ export interface Submitted {
 
 /**
  * Checks a body against the definition (D15, D16): unknown fields, types, sizes. `key` is the key of
- * the item's path, which a body may repeat but not change.
+ * the item's path, which a body may repeat but not change. `rounded` names the members whose number is an
+ * integer only because it was rounded.
  */
 export function checkSubmitted(
   collection: PublishedCollection,
   body: Readonly<Record<string, unknown>>,
   key: readonly StoredValue[] = [],
+  rounded?: ReadonlySet<string>,
 ): Submitted {
   const known: ItemValues = {}
   for (const { name } of collection.fields) {
     if (Object.hasOwn(body, name) && body[name] !== undefined) known[name] = body[name] as Json
   }
   const faults = [...collection.constraints(known)]
+  if (rounded !== undefined && rounded.size > 0) faults.push(...roundedFaults(collection, rounded))
   const wrong = new Set(faults.map((fault) => fault.field))
   const values: ItemValues = {}
   for (const [name, value] of Object.entries(known)) {
@@ -70,6 +73,16 @@ export function requiredFaults(
   return collection.fields
     .filter((field) => field.required && (values[field.name] ?? null) === null && among(field))
     .map((field) => fault(field.name, 'is required'))
+}
+
+// A double has no such limit: there a rounded number is the nearest one.
+function roundedFaults(
+  collection: PublishedCollection,
+  rounded: ReadonlySet<string>,
+): readonly ValidationEntry[] {
+  return collection.fields
+    .filter(({ name, type }) => rounded.has(name) && (type === 'integer' || type === 'bigint'))
+    .map(({ name, kind, definition }) => fault(name, `must be ${kind.mustBe(definition)}`))
 }
 
 /** A fault of one field. */

@@ -9,18 +9,33 @@ export const maximumDepth = 32
 
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
+/** The object of a request body. */
+export interface DecodedBody {
+  readonly values: Readonly<Record<string, Json>>
+  /** The members whose number became an integer only because a double can't hold what was written. */
+  readonly rounded: ReadonlySet<string>
+}
+
 /**
  * Reads a request body: one JSON object in UTF-8, a leading BOM allowed (D15). Throws MALFORMED_BODY
  * for no body, malformed or too deep JSON, duplicate names, invalid UTF-8 and any other JSON type.
  */
-export function decodeBody(bytes: Uint8Array): Readonly<Record<string, Json>> {
+export function decodeBody(bytes: Uint8Array): DecodedBody {
   if (bytes.length === 0) throw malformed('A request body is required: one JSON object.')
-  const value = parse(decodeText(bytes))
+  const text = decodeText(bytes)
+  const scan = scanJson(text)
+  const value = parse(text, scan)
   if (typeof value !== 'object' || value === null || Array.isArray(value)) {
     throw malformed('The request body must be one JSON object.')
   }
-  return value as Readonly<Record<string, Json>>
+  return {
+    values: value as Readonly<Record<string, Json>>,
+    rounded:
+      scan.rounded === undefined ? none : new Set(scan.rounded.map((at) => nameAt(text, at))),
+  }
 }
+
+const none: ReadonlySet<string> = new Set()
 
 function decodeText(bytes: Uint8Array): string {
   try {
@@ -30,8 +45,7 @@ function decodeText(bytes: Uint8Array): string {
   }
 }
 
-function parse(text: string): Json {
-  const scan = scanJson(text)
+function parse(text: string, scan: Scan): Json {
   if (scan.depth > maximumDepth) {
     throw malformed(`The request body is nested deeper than ${maximumDepth} levels.`)
   }
@@ -54,18 +68,67 @@ function parseStandard(text: string): Json {
 
 // JSON.parse keeps the last of two equal names. In well-formed JSON every colon outside a string
 // belongs to one member, so fewer members than colons means that a name came twice.
-function scanJson(text: string): { readonly depth: number; readonly members: number } {
+function scanJson(text: string): Scan {
   let depth = 0
   let deepest = 0
   let members = 0
+  let lastColon = 0
+  let rounded: number[] | undefined
   for (let index = 0; index < text.length; index++) {
     const code = text.charCodeAt(index)
     if (code === 0x22) index = endOfString(text, index)
-    else if (code === 0x3a) members++
-    else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth)
+    else if (code === 0x3a) {
+      members++
+      lastColon = index
+    } else if (
+      depth === 1 &&
+      (code === 0x2e || ((code | 0x20) === 0x65 && isDigit(text, index - 1)))
+    ) {
+      // A point or an exponent: only such a number can lose a fraction.
+      const end = endOfNumber(text, index)
+      if (isRounded(text.slice(lastColon + 1, end).trim())) (rounded ??= []).push(lastColon)
+      index = end - 1
+    } else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth)
     else if (code === 0x7d || code === 0x5d) depth--
   }
-  return { depth: deepest, members }
+  return { depth: deepest, members, rounded }
+}
+
+interface Scan {
+  readonly depth: number
+  readonly members: number
+  /** Where the colons stand in front of the numbers of the outermost object that were rounded. */
+  readonly rounded: readonly number[] | undefined
+}
+
+function isDigit(text: string, index: number): boolean {
+  const code = text.charCodeAt(index)
+  return code >= 0x30 && code <= 0x39
+}
+
+function endOfNumber(text: string, start: number): number {
+  let end = start + 1
+  while (isDigit(text, end) || '+-.eE'.includes(text.charAt(end) || ' ')) end++
+  return end
+}
+
+/** Returns whether a number is an integer as a double, and not as it is written. */
+function isRounded(number: string): boolean {
+  if (!Number.isInteger(Number(number))) return false
+  const [, whole = '', fraction = '', exponent = '0'] =
+    /^-?(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
+  const digits = whole + fraction
+  let significant = digits.length
+  while (significant > 0 && digits.charCodeAt(significant - 1) === 0x30) significant--
+  return significant > 0 && significant > whole.length + Number(exponent)
+}
+
+/** The name of the member whose colon stands at an index, in text that has been parsed. */
+function nameAt(text: string, colon: number): string {
+  const end = text.lastIndexOf('"', colon)
+  let start = text.lastIndexOf('"', end - 1)
+  while (isEscaped(text, start)) start = text.lastIndexOf('"', start - 1)
+  return JSON.parse(text.slice(start, end + 1)) as string
 }
 
 function endOfString(text: string, start: number): number {

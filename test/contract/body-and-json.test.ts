@@ -146,6 +146,20 @@ describeContract('bodies', {}, (contract) => {
     expect(itemIn(await contract.post('/customers/ALFKI', { extra }))['extra']).toEqual(extra)
   })
 
+  test('a number that is not an integer as it is written is none for an integer field', async () => {
+    const numbers = ['9007199254740991.2', '1.00000000000000000001', '1e-400', '1e400', '1.5']
+    for (const number of numbers) {
+      const inserted = await contract.post('/orders', `{"orderId":70,"quantity":${number}}`)
+      expectInvalid(inserted, ['quantity'])
+      expectInvalid(await contract.post('/orders/1', `{ "quantity" : ${number} }`), ['quantity'])
+    }
+    for (const number of ['5.0', '0.5e1', '50e-1']) {
+      expect(itemIn(await contract.post('/orders/1', `{"quantity":${number}}`))).toMatchObject({
+        quantity: 5,
+      })
+    }
+  })
+
   test('D15 a depth of 32 is accepted', async () => {
     itemIn(await contract.post('/customers/ALFKI', `{"extra":${nested(32)}}`))
   })

@@ -11,7 +11,7 @@ const depthOf = (value: unknown): number =>
 
 function outcomeOf(body: Uint8Array): unknown {
   try {
-    return decodeBody(body)
+    return decodeBody(body).values
   } catch (error) {
     if (isServiceError(error) && error.code === 'MALFORMED_BODY') return undefined
     throw error
@@ -22,8 +22,8 @@ test('decoding what JSON.stringify wrote is the identity for every object', () =
   const value = fc.dictionary(fc.string({ unit: 'binary' }), fc.jsonValue({ maxDepth: 5 }))
   const property = fc.property(value, fc.constantFrom(0, 2), (one, space) => {
     const text = JSON.stringify(one, null, space)
-    expect(JSON.stringify(decodeBody(bytes(text)))).toBe(JSON.stringify(JSON.parse(text)))
-    expect(JSON.stringify(decodeBody(bytes(`\ufeff${text}`)))).toBe(
+    expect(JSON.stringify(decodeBody(bytes(text)).values)).toBe(JSON.stringify(JSON.parse(text)))
+    expect(JSON.stringify(decodeBody(bytes(`\ufeff${text}`)).values)).toBe(
       JSON.stringify(JSON.parse(text)),
     )
   })
@@ -73,7 +73,7 @@ test('no bytes make decoding throw anything but MALFORMED_BODY', () => {
 
 test('a depth of 32 is the limit', () => {
   const nested = (depth: number) => bytes('{"a":'.repeat(depth) + '1' + '}'.repeat(depth))
-  expect(depthOf(decodeBody(nested(32)))).toBe(32)
+  expect(depthOf(decodeBody(nested(32)).values)).toBe(32)
   expect(() => decodeBody(nested(33))).toThrow('32')
   expect(() => decodeBody(nested(100_000))).toThrow('32')
   expect(() => decodeBody(bytes(']'.repeat(1_000_000)))).toThrow('JSON')
@@ -81,9 +81,9 @@ test('a depth of 32 is the limit', () => {
 
 test('the depth of a body is that of its deepest value, not the number of its objects', () => {
   const siblings = (one: string) => bytes(`{"a":[${Array(40).fill(one).join()}]}`)
-  expect(decodeBody(siblings('{}'))).toEqual({ a: Array(40).fill({}) })
-  expect(decodeBody(siblings('[]'))).toEqual({ a: Array(40).fill([]) })
-  expect(decodeBody(siblings('{"b":[1]}'))).toEqual({ a: Array(40).fill({ b: [1] }) })
+  expect(decodeBody(siblings('{}')).values).toEqual({ a: Array(40).fill({}) })
+  expect(decodeBody(siblings('[]')).values).toEqual({ a: Array(40).fill([]) })
+  expect(decodeBody(siblings('{"b":[1]}')).values).toEqual({ a: Array(40).fill({ b: [1] }) })
 })
 
 test('the message for invalid JSON has the position where the parser reports one', () => {
@@ -115,4 +115,28 @@ test('a body of a megabyte is read at once, whatever is in it', () => {
     outcomeOf(bytes(text))
     expect(performance.now() - begun).toBeLessThan(1000)
   }
+})
+
+test.each([
+  ['9007199254740991.2', true],
+  ['1.00000000000000000001', true],
+  ['-0.99999999999999999999', true],
+  ['1e-400', true],
+  ['10000000000000000000001e-21', true],
+  ['100000000000000000001e-20', true],
+  ['1.0', false],
+  ['-1.50e1', false],
+  ['100e-2', false],
+  ['0.0', false],
+  ['0e-5', false],
+  ['1E2', false],
+  ['1.5', false],
+  ['0.1', false],
+  ['1e400', false],
+  ['9007199254740993', false],
+])('the number %s was rounded to an integer: %s', (number, isRounded) => {
+  const names = isRounded ? ['a', 'b"\\', 'é'] : []
+  const [a, b, c] = ['"a"', String.raw`"b\"\\"`, String.raw`"\u00e9"`]
+  const text = `{ ${a} : ${number},"x":true,"y":{"z":${number}},${b}:${number}\n,"w":[${number}],${c}:${number}}`
+  expect(Array.from(decodeBody(bytes(text)).rounded)).toEqual(names)
 })
