@@ -40,6 +40,8 @@ export interface ServiceOptions<Applications> {
   readonly maximumPageSize?: number
   /** The largest request body, in bytes. Default 1048576. */
   readonly bodyLimit?: number
+  /** The longest request target behind the mount's prefix, path and query, in bytes. Default 8192. */
+  readonly maxTargetLength?: number
   /** How long one handler or rule may take, in milliseconds. Default 10000. */
   readonly handlerTimeout?: number
   /** Receives what goes wrong inside; see {@link Observation}. Default: nobody. */
@@ -96,6 +98,7 @@ const shape = z.strictObject({
     .int()
     .min(1)
     .default(1024 * 1024),
+  maxTargetLength: z.int().min(1).default(8192),
   handlerTimeout: z
     .int()
     .min(1)

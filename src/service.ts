@@ -22,6 +22,7 @@ import {
   applicationOf,
   decodePath,
   originForm,
+  requireTarget,
   splitTarget,
   type ResourcePath,
 } from './protocol/path.ts'
@@ -59,7 +60,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   given: ServiceOptions<Applications>,
 ): Service<Applications> {
   const options = completeService(given)
-  const { applications, maximumPageSize, bodyLimit, bodyStatus, now } = options
+  const { applications, maximumPageSize, bodyLimit, maxTargetLength, bodyStatus, now } = options
   const storage = tracedStorage(checkedStorage(options.storage))
   const publication = publish(applications, maximumPageSize)
   const headers = brandedHeaders(options.brand)
@@ -126,7 +127,9 @@ export function createService<const Applications extends ApplicationDefinitions>
   }
 
   async function handle(request: ServiceRequest, witness?: Witness): Promise<ServiceReply> {
-    const target = splitTarget(originForm(request.target))
+    const sent = originForm(request.target)
+    requireTarget(sent, maxTargetLength)
+    const target = splitTarget(sent)
     const path = decodePath(target.path)
     const known = publication.find(path.application, path.collection)
     const name = routeMethod(request.method, path, known)

@@ -125,8 +125,8 @@ export async function rowgateFastify(
 }
 
 /**
- * Has a service refuse malformed percent-encoding in its own paths, as in `/rest/v1/app/%zz`; Fastify
- * answers it before any plugin: `fastify({ frameworkErrors: answerBadUrls(service, { prefix: '/api' }) })`.
+ * Has a service answer malformed targets in its own paths, as `/rest/v1/app/%zz`, which Fastify rejects
+ * before any plugin: `fastify({ frameworkErrors: answerBadUrls(service, { prefix: '/api' }) })`.
  * All other errors are answered as Fastify does it by itself. Throws a TypeError as the plugin does.
  */
 export function answerBadUrls(
@@ -139,7 +139,7 @@ export function answerBadUrls(
     const reply = givenReply as FastifyReply
     const target = ownTarget(place, request.raw.url)
     // No hook of the host has run: nothing may come through but what is refused in any case.
-    if (target === undefined || decodePercent(splitTarget(target).path) !== undefined) {
+    if (target === undefined || isWellFormed(target)) {
       reply.send(error)
       return
     }
@@ -159,6 +159,10 @@ function placeOf(service: RequestHandler, { prefix, outside }: Required<BadUrlOp
     )
   }
   return { service, prefix: path, outside }
+}
+
+function isWellFormed(target: string): boolean {
+  return !target.includes('#') && decodePercent(splitTarget(target).path) !== undefined
 }
 
 /** The target after the prefix; undefined for what the host shall answer. */

@@ -1,6 +1,6 @@
 import { ServiceError } from '../errors.ts'
 import type { ServiceRequest } from '../event/request.ts'
-import { acceptsJson, isIdentity, isJson } from '../protocol/media.ts'
+import { acceptsJson, isChunked, isIdentity, isJson } from '../protocol/media.ts'
 
 /** Refuses a request that does not accept JSON. Throws NOT_ACCEPTABLE (D14). */
 export function requireJsonAccepted(request: ServiceRequest): void {
@@ -9,8 +9,8 @@ export function requireJsonAccepted(request: ServiceRequest): void {
 }
 
 /**
- * Reads the bytes of a JSON body. Throws UNSUPPORTED_MEDIA_TYPE for another media type, charset or
- * content coding, and BODY_TOO_LARGE above `limit` bytes (D14, D15).
+ * Reads the bytes of a JSON body. Throws UNSUPPORTED_MEDIA_TYPE for another media type, charset,
+ * content coding or transfer coding, and BODY_TOO_LARGE above `limit` bytes (D14, D15).
  */
 export async function readBytes(request: ServiceRequest, limit: number): Promise<Uint8Array> {
   const contentType = request.header('content-type')
@@ -29,6 +29,9 @@ export async function readBytes(request: ServiceRequest, limit: number): Promise
     throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Encoded request bodies are not supported.', {
       headers,
     })
+  }
+  if (!isChunked(request.header('transfer-encoding'))) {
+    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'The only transfer coding is chunked.')
   }
   if (length !== undefined && Number(length) > limit) throw bodyTooLarge(limit)
   return bodyless ? new Uint8Array() : request.body(limit)

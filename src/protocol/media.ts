@@ -15,17 +15,32 @@ export function acceptsJson(accept: string | undefined): boolean {
   return !readable || best.quality > 0
 }
 
-/** Whether a `Content-Type` header names JSON in UTF-8 (D14). */
+const mediaType = /^[ \t]*application\/json[ \t]*/iy
+const parameter = /;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))?[ \t]*/y
+
+/**
+ * Returns whether a `Content-Type` header is JSON in UTF-8. A second media type, which arrives joined with
+ * a comma, and a malformed parameter make it another type.
+ */
 export function isJson(contentType: string | undefined): boolean {
   if (contentType === 'application/json') return true
   if (contentType === undefined || contentType.length > 1024) return false
-  const [type, ...parameters] = contentType.split(';')
-  if (type?.trim().toLowerCase() !== 'application/json') return false
-  return parameters.every((parameter) => {
-    const [name, value = ''] = parameter.split('=', 2)
-    if (name?.trim().toLowerCase() !== 'charset') return true
-    return /^("utf-8"|utf-8)$/i.test(value.trim())
-  })
+  mediaType.lastIndex = 0
+  if (!mediaType.test(contentType)) return false
+  let at = mediaType.lastIndex
+  while (at < contentType.length) {
+    parameter.lastIndex = at
+    const [, name, value = ''] = parameter.exec(contentType) ?? []
+    if (parameter.lastIndex === 0) return false
+    if (name?.toLowerCase() === 'charset' && !/^("utf-8"|utf-8)$/i.test(value)) return false
+    at = parameter.lastIndex
+  }
+  return true
+}
+
+/** Returns whether a `Transfer-Encoding` header leaves the body as it is. */
+export function isChunked(transferEncoding: string | undefined): boolean {
+  return transferEncoding === undefined || transferEncoding.trim().toLowerCase() === 'chunked'
 }
 
 /** Whether a `Content-Encoding` header leaves the body as it is (D14). */

@@ -26,6 +26,20 @@ export function originForm(target: string): string {
   return rest.startsWith('/') ? rest : `/${rest}`
 }
 
+/**
+ * Checks a raw target as a whole. Throws TARGET_TOO_LONG above `maxLength` bytes, and MALFORMED_TARGET for
+ * a `#`: fragments are not sent, so that no two parties agree on what follows one.
+ */
+export function requireTarget(target: string, maxLength: number): void {
+  if (target.length > maxLength) {
+    throw new ServiceError(
+      'TARGET_TOO_LONG',
+      `The request target is longer than ${maxLength} bytes.`,
+    )
+  }
+  if (target.includes('#')) throw malformed('The request target contains a raw #.')
+}
+
 /** Cuts a raw target into path and query. */
 export function splitTarget(target: string): Target {
   const at = target.indexOf('?')
@@ -70,9 +84,6 @@ function wellFormed(path: string): boolean {
   return decodePercent(path) !== undefined
 }
 
-function malformed(): ServiceError {
-  return new ServiceError(
-    'MALFORMED_TARGET',
-    'The request path is not valid percent-encoded UTF-8.',
-  )
+function malformed(message = 'The request path is not valid percent-encoded UTF-8.'): ServiceError {
+  return new ServiceError('MALFORMED_TARGET', message)
 }

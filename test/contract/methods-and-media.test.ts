@@ -161,6 +161,17 @@ describeContract('media types', {}, (contract) => {
     expectRefusal(await contract.post('/customers/ALFKI', { city: 'x' }, headers), 415)
   })
 
+  test('a second Content-Type and a transfer coding other than chunked answer 415', async () => {
+    const json = 'Content-Type: application/json'
+    const post = `POST /rest/v1/app/orders`
+    const body = '2\r\n{}\r\n0\r\n\r\n'
+    const two = rawRequest(post, [json, json, 'Transfer-Encoding: chunked'], body)
+    const coded = rawRequest(post, [json, 'Transfer-Encoding: gzip, chunked'], body)
+    for (const request of [two, coded]) {
+      expect(statusesIn(await contract.raw(request))).toEqual([415])
+    }
+  })
+
   test('A24 a body without Content-Type answers 415', async () => {
     const answer = await contract.send({
       method: 'POST',

@@ -84,7 +84,6 @@ const missing: readonly (readonly [id: string, ...targets: string[]])[] = [
     '/rest/v1/app/customers;x=1',
     '/rest/v1/app/customers/ALFKI;x=1',
     '/rest/v1/app/customers.json',
-    '/rest/v1/app/customers#x',
     '/rest/v1/app/customers&x=1',
   ],
 ]
@@ -92,6 +91,28 @@ const missing: readonly (readonly [id: string, ...targets: string[]])[] = [
 describeContract('paths', {}, (contract) => {
   const { hostAnswers = [] } = contract.cell.binding
   const reachesUs = (target: string) => hostAnswers.every((one) => one.target !== target)
+
+  test('a raw # anywhere in the target answers 400', async () => {
+    const targets = ['/customers#x', '/customers?city=a#x', '/customers#?city=a', '/none#']
+    for (const target of targets.map((path) => `/rest/v1/app${path}`)) {
+      for (const sent of [target, `http://localhost${target}`]) {
+        const received = await contract.raw(rawRequest(`GET ${sent}`))
+        expect(statusesIn(received)).toEqual([400])
+        expect(received).toContain('{"message":"The request target contains a raw #."')
+      }
+    }
+    expectRefusal(await contract.send({ method: 'GET', target: '/rest/v1/app/customers%23' }), 404)
+  })
+
+  test('a target of more than 8192 bytes answers 414', async () => {
+    const target = (length: number) => '/rest/v1/app/customers?city='.padEnd(length, 'x')
+    itemsIn(await contract.send({ method: 'GET', target: target(8192) }))
+    expectRefusal(await contract.send({ method: 'GET', target: target(8193) }), 414, '8192 bytes')
+    const path = '/rest/v1/app/customers/'.padEnd(8193, 'x')
+    for (const method of ['GET', 'POST', 'PUT']) {
+      expectRefusal(await contract.send({ method, target: path }), 414)
+    }
+  })
 
   test.each(hostAnswers)(
     'the host answers $target with $status itself: $reason',
