@@ -13,7 +13,7 @@ export function readAllRows(
   conditions: readonly Condition[],
   order: readonly string[],
 ): Promise<readonly Row[]> {
-  return storage.transaction({ mode: 'read', brief: true }, (reader) =>
+  return storage.transaction({ mode: 'read', brief: true, priority: 'high' }, (reader) =>
     readPages(reader, collection, conditions, order),
   )
 }

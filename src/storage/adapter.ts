@@ -67,6 +67,11 @@ export interface TransactionOptions {
    * transactions share one commit, each in a savepoint of its own.
    */
   readonly brief: boolean
+  /**
+   * `high`: goes ahead of other waiting transactions. Writes of users and keys have it: a revocation
+   * must not wait for application code.
+   */
+  readonly priority?: 'high'
   /** The collection of the event that it is for; absent for work of another kind. Others may be touched as well. */
   readonly collection?: PublishedCollection
 }
@@ -110,7 +115,8 @@ export interface StorageAdapter extends StorageReader {
    * Runs work in a transaction: commits when it resolves, and only then resolves itself; undoes
    * everything when it rejects, and rejects with the same error. Others MUST NOT see what is not
    * committed. Two transactions that write the same row MUST NOT both commit on a
-   * stale view: one of them may be given up with an `unavailable` StorageError.
+   * stale view: one of them may be given up with an `unavailable` StorageError. So should one that
+   * has waited for its turn for too long.
    */
   transaction<Result>(
     options: TransactionOptions,

@@ -1,10 +1,13 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { StorageError, vouchFor } from './adapter.ts'
-import type { StorageAdapter, StorageTransaction, TransactionOptions } from './adapter.ts'
+import type { StorageAdapter, StoragePage, StorageQuery } from './adapter.ts'
+import type { StorageTransaction, TransactionOptions } from './adapter.ts'
 import { sharedTables, sharing, type SharedTable } from './memory-shared.ts'
 import { deleteRow, insertRow, pageOf, updateRow } from './memory-table.ts'
 import type { Table, TableView } from './memory-table.ts'
+import { readLog } from './read-log.ts'
 import { turns, type Turns } from './turns.ts'
+import { givenUp, waitLimits } from './wait-limits.ts'
 
 type Tables = Map<PublishedCollection, Table>
 
@@ -55,7 +58,8 @@ export function memoryStorage(): StorageAdapter {
       refuseClosed(memory)
       const session = await begin(memory, options)
       try {
-        const result = await work(sharing(session.transaction, memory.shared))
+        const done = work(sharing(session.transaction, memory.shared))
+        const result = await Promise.race([done, session.givenUp])
         refuseClosed(memory)
         session.commit()
         return result
@@ -73,38 +77,79 @@ export function memoryStorage(): StorageAdapter {
 
 interface Session {
   readonly transaction: StorageTransaction
+  /** Rejects when application code keeps its turn for too long. */
+  readonly givenUp: Promise<never>
   commit(): void
   end(): void
 }
 
-async function begin(memory: Memory, { mode }: TransactionOptions): Promise<Session> {
+async function begin(memory: Memory, options: TransactionOptions): Promise<Session> {
+  const { mode, priority } = options
   const { committed, writing } = memory
   const views = new Map<PublishedCollection, TableView>()
   let ended = false
   let turn: Promise<void> | undefined
   let mine = false
+  let written = false
+  let timer: ReturnType<typeof setTimeout> | undefined
+  let giveUp: (reason: Error) => void = () => undefined
+  const overdue = new Promise<never>((_, reject) => {
+    giveUp = reject
+  })
+  overdue.catch(() => undefined)
+  const log = readLog()
   let snapshot: Tables | undefined
   if (mode === 'read') snapshot = take(committed)
-  else await (turn = takeTurn())
+  else await (turn = takeTurn('normal'))
 
   function releaseSnapshot(): void {
     for (const table of snapshot?.values() ?? []) table.readers -= 1
     snapshot = undefined
   }
 
-  async function takeTurn(): Promise<void> {
-    await writing.enter()
-    const unchanged = [...views.values()].every((one) => isCurrent(one, committed))
-    if (unchanged && !ended && !memory.closed) {
+  async function takeTurn(rank: 'normal' | 'resumed'): Promise<void> {
+    try {
+      await writing.enter(priority ?? rank)
+    } catch (error) {
+      turn = undefined
+      throw error
+    }
+    if (isUnchanged() && !ended && !memory.closed) {
       // What was read is still so: from here on it is a transaction that began now.
       mine = true
       views.clear()
       releaseSnapshot()
+      watch(performance.now())
       return
     }
     writing.leave()
     turn = undefined
-    throw new StorageError('unavailable')
+    throw givenUp('stale')
+  }
+
+  function isUnchanged(): boolean {
+    if (snapshot !== undefined) return [...views.values()].every((one) => isCurrent(one, committed))
+    return log.isCurrent((collection, query) => pageOf(viewOf(committed, collection), query))
+  }
+
+  // Others go on while application code waits, unless something was written.
+  function watch(since: number, milliseconds: number = waitLimits.suspend): void {
+    timer = setTimeout(() => {
+      const held = performance.now() - since
+      const limit = writing.hasUrgent() ? waitLimits.lockBeforeUrgent : waitLimits.lock
+      if (!written) {
+        leaveTurn()
+        views.clear()
+        turn = undefined
+      } else if (held >= limit) giveUp(givenUp('overdue'))
+      else watch(since, waitLimits.check)
+    }, milliseconds)
+  }
+
+  function leaveTurn(): void {
+    clearTimeout(timer)
+    if (mine) writing.leave()
+    mine = false
   }
 
   function refuseEnded(): void {
@@ -123,13 +168,22 @@ async function begin(memory: Memory, { mode }: TransactionOptions): Promise<Sess
 
   async function writable(collection: PublishedCollection): Promise<TableView> {
     refuseEnded()
-    await (turn ??= takeTurn())
-    return view(collection)
+    await (turn ??= takeTurn('resumed'))
+    const found = view(collection)
+    written = true
+    return found
+  }
+
+  async function read(collection: PublishedCollection, query: StorageQuery): Promise<StoragePage> {
+    refuseEnded()
+    if (snapshot === undefined) await (turn ??= takeTurn('resumed'))
+    const page = pageOf(view(collection), query)
+    return written || snapshot !== undefined ? page : log.add(collection, query, page)
   }
 
   return {
     transaction: {
-      filter: async (collection, query) => pageOf(view(collection), query),
+      filter: read,
       insert: async (collection, row) => {
         const given = { ...row }
         return insertRow(await writable(collection), given)
@@ -141,6 +195,7 @@ async function begin(memory: Memory, { mode }: TransactionOptions): Promise<Sess
       delete: async (collection, conditions) =>
         deleteRow(await writable(collection), [...conditions]),
     },
+    givenUp: overdue,
     commit() {
       ended = true
       memory.version += 1
@@ -149,7 +204,7 @@ async function begin(memory: Memory, { mode }: TransactionOptions): Promise<Sess
     end() {
       ended = true
       releaseSnapshot()
-      if (mine) writing.leave()
+      leaveTurn()
     },
   }
 }

@@ -14,8 +14,13 @@ import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
 import { retryWhileBusy } from './sqlite/retry.ts'
 import { createTables } from './sqlite/schema.ts'
 import { sqliteSession } from './sqlite/session.ts'
-import { guaranteedFields, missingColumns, tableMistakes } from './sqlite/table-check.ts'
-import { openTransaction, type OpenTransaction } from './sqlite/transaction.ts'
+import {
+  guaranteedFields,
+  missingColumns,
+  missingTables,
+  tableMistakes,
+} from './sqlite/table-check.ts'
+import { openTransaction } from './sqlite/transaction.ts'
 import { turnSnapshot } from './sqlite/turn-snapshot.ts'
 import { closedError, sqliteWriter } from './sqlite/writer.ts'
 
@@ -46,16 +51,20 @@ export function sqliteStorage(
   const session = sqliteSession(connection, guaranteed)
   const readSession = reader === connection ? session : sqliteSession(reader, guaranteed)
   const constraints = constraintFields(connection)
-  let current: OpenTransaction | undefined
   let defersConstraints = false
   let closing: Promise<void> | undefined
   // On one connection its own commits would not count.
   const snapshot = reader === connection ? undefined : turnSnapshot(reader)
   const writer = sqliteWriter(connection, {
-    busyTimeout,
+    open: (lock) => openTransaction(session, constraints, lock),
+    limits: {
+      busy: busyTimeout,
+      queue: complete.queueTimeout,
+      lock: complete.lockTimeout,
+    },
+    isShared: durable,
     sharesCommits: () => !defersConstraints,
     committed: () => snapshot?.end(),
-    operation: () => current?.operation() ?? 'save',
   })
 
   // On one connection a read would see what a transaction has not committed yet.
@@ -81,13 +90,15 @@ export function sqliteStorage(
   }
 
   function prepareTables(collections: readonly PublishedCollection[]): void {
-    if (ensureSchema !== false) {
+    const missing = (): readonly string[] => [
+      ...(ensureSchema === false ? [] : missingTables(connection, collections)),
+      ...(ensureSchema === 'columns' ? missingColumns(connection, collections) : []),
+    ]
+    // A start that has nothing to create does not wait for the write lock.
+    if (missing().length > 0) {
       connection.execute('BEGIN IMMEDIATE')
       try {
-        for (const statement of createTables(collections)) connection.execute(statement)
-        if (ensureSchema === 'columns')
-          for (const statement of missingColumns(connection, collections))
-            connection.execute(statement)
+        for (const statement of missing()) connection.execute(statement)
         connection.execute('COMMIT')
       } finally {
         if (connection.inTransaction()) connection.execute('ROLLBACK')
@@ -116,17 +127,7 @@ export function sqliteStorage(
     filter: (collection, query) => read(() => readSession.filter(collection, query)),
     ...(snapshot && { version: snapshot.version }),
     filterText: (collection, query) => read(() => readSession.filterText(collection, query)),
-    transaction(transactionOptions, work) {
-      return writer.transaction(transactionOptions, async () => {
-        const opened = openTransaction(session, constraints)
-        current = opened
-        try {
-          return await work(opened.transaction)
-        } finally {
-          opened.end()
-        }
-      })
-    },
+    transaction: (transactionOptions, work) => writer.transaction(transactionOptions, work),
     close: () => (closing ??= closeAll()),
   })
 }

@@ -27,7 +27,7 @@ export interface KeyringParts {
 }
 
 const { keys } = securityCollections
-const writing = { mode: 'write', brief: true } as const
+const writing = { mode: 'write', brief: true, priority: 'high' } as const
 const visibleStart = 4
 
 const name = accepted<string>(

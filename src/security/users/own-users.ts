@@ -22,7 +22,7 @@ export interface UsersParts {
 }
 
 const { users } = securityCollections
-const writing = { mode: 'write', brief: true } as const
+const writing = { mode: 'write', brief: true, priority: 'high' } as const
 const accountFields = Object.freeze(users.allNames.filter((name) => name !== 'created'))
 
 const userName = line(1, 200)

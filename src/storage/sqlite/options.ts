@@ -1,5 +1,6 @@
 import { z } from 'zod'
 import { completeOptions } from '../../definition/options.ts'
+import { waitLimits } from '../wait-limits.ts'
 import type { SqliteDriver } from './connection.ts'
 
 /** Options of `sqliteStorage`. */
@@ -19,6 +20,17 @@ export interface SqliteOptions {
    * is answered with 503. The event loop goes on meanwhile. Default 250.
    */
   readonly busyTimeout?: number
+  /**
+   * Milliseconds that a write waits for other writes of this process, before it is answered with 503.
+   * Writes of users and keys go first and wait longer. Default 2000.
+   */
+  readonly queueTimeout?: number
+  /**
+   * Milliseconds that application code may keep the write lock after the first write of its transaction,
+   * for instance in an `after` handler; then the transaction is undone and answered with 503. Before its
+   * first write a transaction gives the lock back while application code waits. Default 15000.
+   */
+  readonly lockTimeout?: number
   /** The driver that opens a file. Default: `node:sqlite` where Node has it, else better-sqlite3. */
   readonly driver?: SqliteDriver
 }
@@ -35,6 +47,16 @@ const shape = z.strictObject({
     .min(0, milliseconds)
     .max(60_000, milliseconds)
     .default(250),
+  queueTimeout: z
+    .int({ error: milliseconds })
+    .min(0, milliseconds)
+    .max(60_000, milliseconds)
+    .default(waitLimits.queue),
+  lockTimeout: z
+    .int({ error: milliseconds })
+    .min(0, milliseconds)
+    .max(60_000, milliseconds)
+    .default(waitLimits.lock),
   driver: z
     .enum(['better-sqlite3', 'node:sqlite'], { error: "must be 'better-sqlite3' or 'node:sqlite'" })
     .optional(),

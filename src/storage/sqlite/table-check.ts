@@ -61,6 +61,15 @@ export function guaranteedFields(
   })
 }
 
+/** The statements that create the tables that the database does not have yet. */
+export function missingTables(
+  connection: Connection,
+  collections: readonly PublishedCollection[],
+): readonly string[] {
+  const missing = collections.filter(({ table }) => readTable(connection, table) === undefined)
+  return createTables(missing)
+}
+
 /** The statements that add what tables lack of their collections; keys can't be added to. */
 export function missingColumns(
   connection: Connection,

@@ -2,22 +2,39 @@ import type { MaybePromise } from '../../maybe-promise.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Condition, Row, StorageTransaction } from '../adapter.ts'
 import type { ConstraintFields } from './constraint-fields.ts'
+import { readLog } from '../read-log.ts'
 import { storageFailure, type Operation } from './failure.ts'
 import type { Session } from './session.ts'
 
-/** The transaction that is open on a connection. */
+/** The lock of a transaction, which it may have given back while application code waits. */
+export interface Lock {
+  isHeld(): boolean
+  /** Resolves when the lock is held again. Rejects if the transaction can't go on. */
+  acquire(): Promise<void>
+}
+
+/** A transaction on a connection. */
 export interface OpenTransaction {
   readonly transaction: StorageTransaction
   /** What it did so far: a transaction that saved anything is a save. */
   operation(): Operation
+  /** Whether it has read anything. */
+  hasRead(): boolean
+  /** Whether what it has read is still so. Throws the driver's errors. */
+  isCurrent(): boolean
   /** From now on every call rejects. */
   end(): void
 }
 
-/** Hands a session to one transaction. */
-export function openTransaction(session: Session, constraints: ConstraintFields): OpenTransaction {
+/** Opens a session to one transaction. */
+export function openTransaction(
+  session: Session,
+  constraints: ConstraintFields,
+  lock: Lock,
+): OpenTransaction {
   let ended = false
   let operation: Operation = 'read'
+  const log = readLog()
 
   function run<Result>(
     as: Operation,
@@ -26,6 +43,7 @@ export function openTransaction(session: Session, constraints: ConstraintFields)
     saved: () => Row = () => ({}),
   ): MaybePromise<Result> {
     if (ended) return Promise.reject(new Error('this transaction has ended'))
+    if (!lock.isHeld()) return lock.acquire().then(() => run(as, collection, work, saved))
     if (as === 'save' || operation === 'read') operation = as
     try {
       return work()
@@ -50,9 +68,12 @@ export function openTransaction(session: Session, constraints: ConstraintFields)
 
   return {
     transaction: {
-      filter: (collection, query) => {
-        return run('read', collection, () => session.filter(collection, query))
-      },
+      filter: (collection, query) =>
+        run('read', collection, () => {
+          const page = session.filter(collection, query)
+          // After its first write a transaction keeps the lock: nothing is compared any more.
+          return operation === 'read' ? log.add(collection, query, page) : page
+        }),
       insert: (collection, row) =>
         run(
           'save',
@@ -72,6 +93,8 @@ export function openTransaction(session: Session, constraints: ConstraintFields)
       },
     },
     operation: () => operation,
+    hasRead: () => !log.isEmpty(),
+    isCurrent: () => log.isCurrent((collection, query) => session.filter(collection, query)),
     end() {
       ended = true
     },

@@ -1,47 +1,43 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { StorageError, type TransactionOptions } from '../adapter.ts'
+import { StorageError, type StorageTransaction, type TransactionOptions } from '../adapter.ts'
+import { givenUp, waitLimits } from '../wait-limits.ts'
 import type { Connection } from './connection.ts'
-import { handleInUse, isBusy, storageFailure, type Operation } from './failure.ts'
+import { handleInUse, isBusy, storageFailure } from './failure.ts'
+import { createTask, type Task } from './task.ts'
+import type { Lock, OpenTransaction } from './transaction.ts'
+import { waitingTasks, type WaitLimits } from './waiting-tasks.ts'
 
 /** Lets one transaction at a time use a connection, and several brief ones share a commit. */
 export interface Writer {
   /** Runs work in a transaction when its turn has come. */
-  transaction<Result>(options: TransactionOptions, work: () => Promise<Result>): Promise<Result>
+  transaction<Result>(
+    options: TransactionOptions,
+    work: (transaction: StorageTransaction) => Promise<Result>,
+  ): Promise<Result>
   /** Runs synchronous work now, or as soon as no transaction is open on the connection. */
   between<Result>(work: () => Result): MaybePromise<Result>
-  /** Refuses what waits, and resolves once what runs has ended. */
+  /** Rejects waiting transactions, and resolves once the running one has ended. */
   close(): Promise<void>
 }
 
-/** What a writer has to know. */
+/** What a writer needs to know. */
 export interface WriterOptions {
-  /** Milliseconds that a transaction waits for a lock that another connection holds. */
-  readonly busyTimeout: number
+  /** Opens a transaction on the connection. */
+  readonly open: (lock: Lock) => OpenTransaction
+  readonly limits: WaitLimits
+  /** Whether other processes may use the database. */
+  readonly isShared: boolean
   /** Whether transactions may share a commit. */
   readonly sharesCommits: () => boolean
-  /** Told after each commit. */
+  /** Called after each commit. */
   readonly committed: () => void
-  /** What the open transaction did: it tells what a constraint that fails at the commit means. */
-  readonly operation: () => Operation
 }
 
-interface Waiting {
-  readonly options: TransactionOptions
-  readonly since: number
-  /** Runs the work. Never rejects. */
-  perform(): Promise<Performed>
-  refuse(error: unknown): void
-}
-
-interface Performed {
-  readonly failed: boolean
-  readonly error?: unknown
-  accept(): void
-  refuse(error: unknown): void
-}
-
-const mostShared = 128
+const maxMembers = 128
 const pauseMilliseconds = 3
+// Others look for the lock every few milliseconds, later on a busy machine.
+const freeMilliseconds = 15
+const maxOccupiedMilliseconds = 40
 
 /** A writer on a connection that nothing else writes through. */
 export function sqliteWriter(connection: Connection, options: WriterOptions): Writer {
@@ -52,117 +48,168 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
   const savepoint = connection.command('SAVEPOINT rowgate_turn')
   const release = connection.command('RELEASE rowgate_turn')
   const rollbackTo = connection.command('ROLLBACK TO rowgate_turn')
-  const queue: Waiting[] = []
-  const readers: { run(): void; refuse(error: unknown): void }[] = []
+  const othersVersion = connection.value('PRAGMA data_version')
+  const queue = waitingTasks(options.limits)
+  const readers: { run(): void; reject(error: unknown): void }[] = []
   let running: Promise<void> | undefined
   let open = false
-  let blockedSince: number | undefined
   let closed = false
+  let commits = 0
+  let occupied = 0
+  let freeUntil = 0
 
-  function schedule(): void {
+  function schedule(task: Task): void {
+    if (closed) {
+      task.fail(closedError())
+      return
+    }
+    queue.add(task)
+    start()
+  }
+
+  function start(): void {
     running ??= runAll().finally(() => {
       running = undefined
-      if (queue.length > 0) schedule()
+      if (!queue.isEmpty()) start()
     })
   }
 
   async function runAll(): Promise<void> {
+    occupied = 0
     for (;;) {
       // Every socket that is ready has delivered its request by then: they make one batch.
       await new Promise<void>((resolve) => setImmediate(resolve))
-      if (queue.length === 0) return
-      const began = begin(queue[0] as Waiting)
+      const wait = freeUntil - performance.now()
+      if (wait > 0) await sleep(wait)
+      const first = queue.first()
+      if (first === undefined) return
+      const began = begin(first)
       if (began !== true) {
-        if (isBusy(began)) await pause(began)
-        else queue.shift()?.refuse(storageFailure(began, 'save'))
+        if (!isBusy(began)) queue.shift()?.fail(storageFailure(began, 'save'))
+        else if (queue.blocked(began)) await sleep(pauseMilliseconds)
         continue
       }
+      queue.unblocked()
       open = true
-      const shares = isShareable(queue[0]) && isShareable(queue[1])
-      await (shares ? runShared() : runAlone(queue.shift() as Waiting))
+      const since = performance.now()
+      const shares = isShareable(first) && isShareable(queue.second())
+      await (shares ? runShared() : runAlone(queue.shift() as Task))
       open = false
+      if (!shares) leaveFree(performance.now() - since)
       for (const reader of readers.splice(0)) reader.run()
     }
   }
 
-  function begin(first: Waiting): unknown {
+  // Whoever comes back for the lock at once would keep it from other processes, which only look for
+  // it from time to time.
+  function leaveFree(heldMilliseconds: number): void {
+    occupied += heldMilliseconds
+    if (!options.isShared || occupied < maxOccupiedMilliseconds) return
+    occupied = 0
+    freeUntil = performance.now() + freeMilliseconds
+  }
+
+  function begin(first: Task): unknown {
     try {
       if (connection.inTransaction()) throw handleInUse()
       if (first.options.mode === 'read') beginDeferred()
       else beginImmediate()
-      blockedSince = undefined
       return true
     } catch (error) {
       return error
     }
   }
 
-  async function pause(cause: unknown): Promise<void> {
-    blockedSince ??= performance.now()
-    const limit = performance.now() - options.busyTimeout
-    const patient = queue.splice(0).filter((waiting) => {
-      if (Math.max(waiting.since, blockedSince ?? 0) > limit) return true
-      waiting.refuse(storageFailure(cause, 'save'))
-      return false
-    })
-    queue.push(...patient)
-    if (queue.length > 0) await sleep(pauseMilliseconds)
-    else blockedSince = undefined
+  function isShareable(task: Task | undefined): boolean {
+    if (task === undefined || task.isResumed() || !options.sharesCommits()) return false
+    return task.options.brief && task.options.mode === 'write'
   }
 
-  function isShareable(waiting: Waiting | undefined): boolean {
-    if (waiting === undefined || !options.sharesCommits()) return false
-    return waiting.options.brief && waiting.options.mode === 'write'
-  }
-
-  async function runAlone(waiting: Waiting): Promise<void> {
-    const performed = await waiting.perform()
-    if (!connection.inTransaction()) performed.refuse(undone(performed.error))
-    else if (performed.failed) {
+  async function runAlone(task: Task): Promise<void> {
+    const stale = task.isResumed() ? staleness(task) : undefined
+    if (stale !== undefined) {
       rollback()
-      performed.refuse(performed.error)
-    } else await commit([performed])
+      task.fail(stale)
+      return
+    }
+    const ending = await task.run()
+    if (ending === 'done' && connection.inTransaction() && task.failure() === undefined) {
+      await commit([task])
+      return
+    }
+    const isIntact = connection.inTransaction()
+    const seen = ending === 'suspended' ? version() : undefined
+    rollback()
+    if (ending === 'overdue') task.fail(givenUp('overdue'))
+    else if (!isIntact) task.fail(undone(task.failure()?.error))
+    else if (ending === 'suspended') task.detach(seen)
+    else task.settle()
+  }
+
+  // If what it has read is still so, the transaction is the same as one that begins now.
+  function staleness(task: Task): unknown {
+    try {
+      if (task.version() === version() || task.opened.isCurrent()) return undefined
+      return givenUp('stale')
+    } catch (error) {
+      return storageFailure(error, 'read')
+    }
+  }
+
+  function version(): string {
+    return `${String(othersVersion())} ${commits}`
   }
 
   async function runShared(): Promise<void> {
-    const members: Performed[] = []
-    while (members.length < mostShared && isShareable(queue[0])) {
-      const waiting = queue.shift() as Waiting
+    const members: Task[] = []
+    const began = performance.now()
+    let waits: Task | undefined
+    // After code that took its time the others get a turn, and those with high priority the first.
+    const isFull = (): boolean =>
+      members.length === maxMembers || performance.now() - began > waitLimits.suspend
+    while (waits === undefined && isShareable(queue.first())) {
+      if (members.length > 0 && isFull()) break
+      const task = queue.shift() as Task
       let broken: unknown = attempt(savepoint)
-      const performed = await waiting.perform()
-      members.push(performed)
+      const ending = await task.run()
+      if (ending === 'done') members.push(task)
+      else waits = task
       // A full disk or an I/O error may have undone the whole transaction.
       if (connection.inTransaction()) {
-        if (performed.failed) broken ??= attempt(rollbackTo)
+        if (task.failure() !== undefined || ending !== 'done') broken ??= attempt(rollbackTo)
         broken ??= attempt(release)
-      } else broken ??= undone(performed.error)
+      } else broken ??= undone(task.failure()?.error)
+      if (ending === 'overdue') task.fail(givenUp('overdue'))
       if (broken === undefined) continue
       rollback()
-      for (const member of members) member.refuse(undone(broken))
+      for (const member of [...members, task]) member.fail(undone(broken))
       return
     }
-    await commit(members)
+    const isCommitted = members.length > 0 && (await commit(members))
+    rollback()
+    // It may have read what other members wrote.
+    if (members.length === 0 || isCommitted) waits?.detach(undefined)
+    else waits?.fail(givenUp('dependent'))
   }
 
-  // Nobody is answered before the commit: a refusal, too, may rest on what another member wrote.
-  async function commit(members: readonly Performed[]): Promise<void> {
+  // No one gets an answer before the commit: a rejection, too, may rest on what another member wrote.
+  async function commit(members: readonly Task[]): Promise<boolean> {
     const began = performance.now()
     let error = attempt(commitCommand)
-    while (isBusy(error) && performance.now() - began < options.busyTimeout) {
+    while (isBusy(error) && performance.now() - began < options.limits.busy) {
       await sleep(pauseMilliseconds)
       error = attempt(commitCommand)
     }
     if (error === undefined) {
+      commits++
       options.committed()
-      for (const member of members) {
-        if (member.failed) member.refuse(member.error)
-        else member.accept()
-      }
-      return
+      for (const member of members) member.settle()
+      return true
     }
     rollback()
-    const failure = storageFailure(error, options.operation())
-    for (const member of members) member.refuse(failure)
+    const failure = storageFailure(error, members.at(-1)?.opened.operation() ?? 'save')
+    for (const member of members) member.fail(failure)
+    return false
   }
 
   function rollback(): void {
@@ -172,40 +219,38 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
   return {
     transaction<Result>(
       transactionOptions: TransactionOptions,
-      work: () => Promise<Result>,
+      work: (transaction: StorageTransaction) => Promise<Result>,
     ): Promise<Result> {
       if (closed) return Promise.reject(closedError())
-      return new Promise<Result>((accept, refuse) => {
-        const perform = async (): Promise<Performed> => {
-          try {
-            const result = await work()
-            return { failed: false, accept: () => accept(result), refuse }
-          } catch (error) {
-            return { failed: true, error, accept: () => refuse(error), refuse }
-          }
+      return new Promise<Result>((resolve, reject) => {
+        const settings = {
+          options: transactionOptions,
+          work,
+          open: options.open,
+          enqueue: schedule,
+          isOverdue: queue.isOverdue,
         }
-        queue.push({ options: transactionOptions, since: performance.now(), perform, refuse })
-        schedule()
+        schedule(createTask(settings, resolve, reject))
       })
     },
     between<Result>(work: () => Result): MaybePromise<Result> {
       if (closed) return Promise.reject(closedError())
       if (!open) return work()
-      return new Promise<Result>((resolve, refuse) => {
+      return new Promise<Result>((resolve, reject) => {
         const run = (): void => {
           try {
             resolve(work())
           } catch (error) {
-            refuse(error)
+            reject(error)
           }
         }
-        readers.push({ run, refuse })
+        readers.push({ run, reject })
       })
     },
     async close() {
       closed = true
-      for (const waiting of queue.splice(0)) waiting.refuse(closedError())
-      for (const reader of readers.splice(0)) reader.refuse(closedError())
+      queue.failAll(closedError)
+      for (const reader of readers.splice(0)) reader.reject(closedError())
       await running
     },
   }
@@ -224,7 +269,7 @@ function undone(cause: unknown): StorageError {
   return new StorageError('unavailable', { cause })
 }
 
-/** What every call after `close` is answered with. */
+/** The error of every call after `close`. */
 export function closedError(): StorageError {
   return new StorageError('unavailable', { cause: new Error('the storage is closed') })
 }

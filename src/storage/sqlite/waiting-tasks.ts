@@ -1,0 +1,122 @@
+import { givenUp, waitLimits } from '../wait-limits.ts'
+import { storageFailure } from './failure.ts'
+import type { Task } from './task.ts'
+
+/** How long transactions wait, in milliseconds. */
+export interface WaitLimits {
+  /** For a lock that another connection or process holds. */
+  readonly busy: number
+  /** For the other transactions of this process. */
+  readonly queue: number
+  /** How long application code may keep the lock after the first write of its transaction. */
+  readonly lock: number
+}
+
+/** The transactions that wait for the lock, in the order in which they get it. */
+export interface WaitingTasks {
+  /** Adds a task: high priority goes first, then tasks that had the lock before, then the others. */
+  add(task: Task): void
+  first(): Task | undefined
+  second(): Task | undefined
+  shift(): Task | undefined
+  isEmpty(): boolean
+  /** Fails the tasks that have met another connection's lock for too long. Returns whether any is left. */
+  blocked(cause: unknown): boolean
+  /** Another connection's lock is gone. */
+  unblocked(): void
+  /** Whether the lock is to be taken away from a transaction that has held it for some milliseconds. */
+  isOverdue(heldMilliseconds: number): boolean
+  failAll(error: () => unknown): void
+}
+
+/** An empty queue of tasks that fail when they have waited for too long. */
+export function waitingTasks(limits: WaitLimits): WaitingTasks {
+  let tasks: Task[] = []
+  let blockedSince: number | undefined
+  let expiry: ReturnType<typeof setTimeout> | undefined
+
+  function take(isIn: (task: Task) => boolean): readonly Task[] {
+    const taken: Task[] = []
+    const kept: Task[] = []
+    for (const task of tasks) (isIn(task) ? taken : kept).push(task)
+    tasks = kept
+    return taken
+  }
+
+  // Settled while it waited, for instance because a handler ran out of time.
+  function dropSettled(): void {
+    while (tasks[0]?.isSettled() === true) tasks.shift()
+  }
+
+  function expire(): void {
+    expiry = undefined
+    const now = performance.now()
+    for (const task of take((one) => endOf(one) <= now)) task.fail(givenUp('expired'))
+    armExpiry()
+  }
+
+  function armExpiry(): void {
+    if (expiry !== undefined || tasks.length === 0) return
+    const next = tasks.reduce((least, task) => Math.min(least, endOf(task)), Infinity)
+    expiry = setTimeout(expire, Math.max(1, next - performance.now()))
+    expiry.unref()
+  }
+
+  function endOf(task: Task): number {
+    return task.since() + patienceOf(task, limits.queue)
+  }
+
+  return {
+    add(task) {
+      const rank = rankOf(task)
+      const behind = rank === lastRank ? -1 : tasks.findIndex((other) => rankOf(other) > rank)
+      if (behind === -1) tasks.push(task)
+      else tasks.splice(behind, 0, task)
+      armExpiry()
+    },
+    first() {
+      dropSettled()
+      return tasks[0]
+    },
+    second: () => tasks[1],
+    shift: () => tasks.shift(),
+    isEmpty: () => tasks.length === 0,
+    blocked(cause) {
+      const now = performance.now()
+      blockedSince ??= now
+      const since = blockedSince
+      const isOver = (task: Task): boolean =>
+        Math.max(task.since(), since) + patienceOf(task, limits.busy) <= now
+      for (const task of take(isOver)) task.fail(storageFailure(cause, 'save'))
+      if (tasks.length > 0) return true
+      blockedSince = undefined
+      return false
+    },
+    unblocked() {
+      blockedSince = undefined
+    },
+    isOverdue(heldMilliseconds) {
+      if (heldMilliseconds >= limits.lock) return true
+      const [next] = tasks
+      return next !== undefined && isUrgent(next) && heldMilliseconds >= waitLimits.lockBeforeUrgent
+    },
+    failAll(error) {
+      for (const task of take(() => true)) task.fail(error())
+    },
+  }
+}
+
+function isUrgent({ options }: Task): boolean {
+  return options.priority === 'high'
+}
+
+function patienceOf(task: Task, milliseconds: number): number {
+  return isUrgent(task) ? Math.max(waitLimits.urgent, milliseconds) : milliseconds
+}
+
+const lastRank = 2
+
+function rankOf(task: Task): number {
+  if (isUrgent(task)) return 0
+  return task.isResumed() ? 1 : lastRank
+}

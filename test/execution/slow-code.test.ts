@@ -1,0 +1,74 @@
+import { expect } from 'vitest'
+import { system } from '../../src/index.ts'
+import { apiKeys } from '../../src/security/index.ts'
+import { describeOnStorages, log, loose, tasks } from './stage.ts'
+
+const pause = (milliseconds: number) => new Promise<void>((done) => setTimeout(done, milliseconds))
+const never = () => new Promise<void>(() => undefined)
+
+describeOnStorages('application code that waits', (on) => {
+  on('and never settles in `before` does not delay writes of other collections', async (open) => {
+    const { ask, reports } = open(
+      { log: loose(log), tasks: tasks({ events: { Insert: { before: never } } }) },
+      { handlerTimeout: 1000 },
+    )
+    let ended = 0
+    const stuck = Array.from({ length: 10 }, async (_, id) => {
+      const { status } = await ask('POST', '/tasks', { id, title: 'one' })
+      ended++
+      return status
+    })
+    expect((await ask('POST', '/log', { id: 1 })).status).toBe(200)
+    expect(ended).toBe(0)
+    expect(new Set(await Promise.all(stuck))).toEqual(new Set([500]))
+    expect(reports()).toHaveLength(10)
+  })
+
+  on('responds 503 when the item that it saw was changed meanwhile', async (open) => {
+    const { ask, rows, reports } = open({
+      tasks: tasks({
+        events: {
+          Update: {
+            before: async ({ item }) => {
+              if (item.size === 1) await pause(150)
+            },
+          },
+        },
+      }),
+    })
+    await ask('POST', '/tasks', { id: 1, title: 'one', size: 0 })
+    const slow = ask('POST', '/tasks/1', { size: 1 })
+    await pause(60)
+    expect((await ask('POST', '/tasks/1', { title: 'two' })).status).toBe(200)
+    expect((await slow).status).toBe(503)
+    expect(await rows('tasks')).toMatchObject([{ title: 'two', size: 0 }])
+    expect(reports()).toMatchObject([{ type: 'storage-unavailable' }])
+    expect((await ask('POST', '/tasks/1', { size: 1 })).status).toBe(200)
+    expect(await rows('tasks')).toMatchObject([{ title: 'two', size: 1 }])
+  })
+
+  on('in `after` does not stop the revocation of a key', async (open) => {
+    const { service, reports } = open(
+      { tasks: tasks({ events: { Insert: { after: async () => pause(700) } } }) },
+      { security: apiKeys({ name: 'Key' }) },
+    )
+    await service.users.add({ user: 'maria' })
+    let ended = 0
+    const key = await service.keys.create({ user: 'maria' })
+    const slow = Array.from({ length: 4 }, (_, id) =>
+      service
+        .as(system)
+        .collection('app', 'tasks')
+        .insert({ id, title: 'one' })
+        .then(() => ended++),
+    )
+    const settled = Promise.allSettled(slow)
+    await pause(60)
+    ended = 0
+    expect(await service.keys.revoke(key.keyId)).toMatchObject({ keyId: key.keyId })
+    // The one that was writing, and no one that waited.
+    expect(ended).toBeLessThanOrEqual(1)
+    await settled
+    reports()
+  })
+})
