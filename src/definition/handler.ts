@@ -69,7 +69,9 @@ export interface CollectionAccess<C extends CollectionShape> {
   /** New: an item with its defaults, not stored. */
   readonly new: () => Promise<Draft<C>>
   /** Change: defaults and validations of an insert (without a key) or update, not stored. */
-  change(values: Partial<Draft<C>>, key?: Key<C>): Promise<SaveResult<Draft<C>>>
+  change(values: Partial<Draft<C>>, key?: undefined): Promise<SaveResult<Draft<C>>>
+  /** The result is undefined when there is no such item. */
+  change(values: Partial<Draft<C>>, key: Key<C>): Promise<SaveResult<Draft<C>> | undefined>
   insert(values: InsertValues<C>, options?: SaveOptions): Promise<SaveResult<Item<C>>>
   /** The result is undefined when there is no such item. */
   update(

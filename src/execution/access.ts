@@ -87,12 +87,14 @@ function access(
       const item = await way.unstored((running) => newItem(view, { runtime, caller, running }))
       return item
     },
-    change: async (values, key) => {
+    change: (async (values: Readonly<ItemValues>, key?: unknown) => {
       const parts = key === undefined ? undefined : keyOf(collection, key)
       const view = viewFor(key === undefined ? 'Insert' : 'Update')
-      const change = { view, values: values as ItemValues, key: parts }
-      return way.unstored((running) => changeItem(change, { runtime, caller, running }))
-    },
+      const change = { view, values, key: parts }
+      return unlessMissing(() =>
+        way.unstored((running) => changeItem(change, { runtime, caller, running })),
+      )
+    }) as CollectionAccess<CollectionShape>['change'],
     insert: async (values, options) =>
       saveResult(await run(planInsert(viewFor('Insert'), values), options)),
     update: (key, values, options) =>

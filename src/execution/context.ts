@@ -3,13 +3,21 @@ import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Finding } from '../event/findings.ts'
 import { Refusal } from './guard.ts'
+import type { NestedCalls } from './nested-calls.ts'
 import type { Terms } from './runtime.ts'
+
+/** What a context of a handler needs to know of its event. */
+export interface HandlerSurroundings {
+  readonly findings: Finding[]
+  readonly stop: AbortSignal
+  readonly calls: NestedCalls
+}
 
 /** What host code sees of the event that it belongs to. */
 export function handlerContext(
   terms: Terms,
   { collection, event }: { readonly collection: PublishedCollection; readonly event: EventName },
-  { findings, stop }: { readonly findings: Finding[]; readonly stop: AbortSignal },
+  { findings, stop, calls }: HandlerSurroundings,
 ): HandlerContext {
   const { runtime, caller } = terms
   const left = caller.signal()
@@ -17,11 +25,11 @@ export function handlerContext(
     const reach = ((reference: string) => {
       const reached = runtime.collectionOf(collection.application, reference)
       const own = { ...caller, principal, confirmed: new Set<string>() }
-      return runtime.access({ ...terms, caller: own }, reached)
+      return calls.watchAccess(runtime.access({ ...terms, caller: own }, reached))
     }) as Reach
-    const find = (async (reference: string, conditions?: never, options = {}) => {
-      const page = await reach(reference).filter(conditions, options)
-      return page.items
+    const find = ((reference: string, conditions?: never, options = {}) => {
+      const items = async () => (await reach(reference).filter(conditions, options)).items
+      return calls.watch('find', items())
     }) as Find
     return { collection: reach, find }
   }

@@ -31,7 +31,7 @@ export async function runCustom(
     const terms = { runtime, caller, running: { ...running, depth: 1 } }
     const view = viewOf(collection, caller.principal)
     const scope = openScope(terms, { collection, event: 'Custom', name })
-    const own = runtime.access(terms, collection)
+    const own = scope.calls.watchAccess(runtime.access(terms, collection))
     let result: unknown
     await scope.untilRefused(async () => {
       result = await scope.call(name, () => handler({ ...scope.context(), own }, input))

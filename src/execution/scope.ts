@@ -3,7 +3,9 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { Finding } from '../event/findings.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { handlerContext } from './context.ts'
+import { internal } from '../errors.ts'
 import { callHost, Refusal } from './guard.ts'
+import { nestedCalls, type NestedCalls } from './nested-calls.ts'
 import type { Terms } from './runtime.ts'
 
 /** One event as the host's code meets it: what it sees, and what it finds. */
@@ -13,6 +15,8 @@ export interface Scope {
   readonly context: () => HandlerContext
   /** Records what the definition's own checks found. */
   add(entries: readonly ValidationEntry[]): void
+  /** The calls that its code makes to collections. */
+  readonly calls: NestedCalls
   /** Calls a rule or handler; see `callHost`. */
   call<Result>(name: string, run: () => Result | Promise<Result>): Promise<Result>
   /** Does work until a handler refuses; the refusal is among the findings then. */
@@ -32,6 +36,7 @@ export function openScope(
   const { runtime } = terms
   const findings: Finding[] = []
   const place = { application: collection.application, collection: collection.name, event: name }
+  const calls = nestedCalls()
   let stop: AbortController | undefined
   let context: HandlerContext | undefined
   const onWait = () => runtime.waiting.set(collection, true)
@@ -39,15 +44,25 @@ export function openScope(
     findings,
     context: () => {
       stop ??= new AbortController()
-      context ??= handlerContext(terms, subject, { stop: stop.signal, findings })
+      context ??= handlerContext(terms, subject, { stop: stop.signal, findings, calls })
       return context
     },
     add: (entries) => {
       for (const { severity, message, field } of entries)
         findings.push({ severity, name: '', message, field })
     },
-    call: (callee, run) =>
-      callHost(runtime, { place, name: callee, run, abort: () => stop?.abort(), onWait }),
+    calls,
+    call: async (callee, run) => {
+      const abort = (): void => stop?.abort()
+      const result = await callHost(runtime, { place, name: callee, run, abort, onWait })
+      const error = calls.unawaited()
+      if (error === undefined) return result
+      // What the call writes later must not be saved either.
+      const failure = internal(error)
+      terms.running.log.failure ??= { error: failure }
+      runtime.report({ type: 'handler-failed', place, name: callee, error })
+      throw failure
+    },
     untilRefused: async (work) => {
       try {
         await work()

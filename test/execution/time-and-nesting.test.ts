@@ -208,3 +208,75 @@ describeOnStorages('events inside events', (on) => {
     expect(await rows('tasks')).toHaveLength(1)
   })
 })
+
+describeOnStorages('a nested call that a handler does not await', (on) => {
+  const careless: Record<string, CollectionBehaviour<TaskShape>> = {
+    'and that fails': {
+      events: {
+        Insert: {
+          before: async ({ collection }) => {
+            void collection('log').filter({ nope: 1 })
+            await new Promise((resolve) => setTimeout(resolve, 10))
+          },
+        },
+      },
+    },
+    'and that is not done when the handler is': {
+      events: {
+        Insert: {
+          before: ({ collection }) => {
+            void collection('log').insert({ id: 1 })
+          },
+        },
+      },
+    },
+    'to `find`, in a rule': {
+      validations: [
+        error('rule', {
+          check: (_, { find }) => {
+            void find('log', { nope: 1 } as never)
+            return undefined
+          },
+        }),
+      ],
+    },
+  }
+  for (const [what, behaviour] of Object.entries(careless)) {
+    on(`${what} is reported, and fails the event`, async (open) => {
+      const rejections: unknown[] = []
+      const listen = (reason: unknown): unknown => rejections.push(reason)
+      process.on('unhandledRejection', listen)
+      const stage = open({ log: loose(log), tasks: tasks(behaviour) })
+      await expectFault(stage)
+      expect(await stage.rows('log')).toEqual([])
+      const [report, ...others] = stage.reports()
+      expect(report).toMatchObject({ type: 'handler-failed' })
+      expect(String((report as { error?: unknown }).error)).toContain('was not awaited')
+      expect(others).toEqual([])
+      await new Promise((resolve) => setTimeout(resolve, 20))
+      process.off('unhandledRejection', listen)
+      expect(rejections).toEqual([])
+    })
+  }
+
+  on('at once, but later, is no fault', async (open) => {
+    const stage = open({
+      log: loose(log),
+      tasks: tasks({
+        events: {
+          Insert: {
+            before: async ({ collection }) => {
+              const calls = [1, 2].map((id) => collection('log').insert({ id }))
+              await Promise.all(calls)
+              await collection('log')
+                .filter({ nope: 1 })
+                .catch(() => undefined)
+            },
+          },
+        },
+      }),
+    })
+    expect((await stage.ask('POST', '/tasks', task)).status).toBe(200)
+    expect(await stage.rows('log')).toHaveLength(2)
+  })
+})
