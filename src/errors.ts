@@ -66,9 +66,15 @@ export function notFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'Not found.')
 }
 
-/** The one answer for a caller who lacks the right (D26). */
-export function forbidden(): ServiceError {
-  return new ServiceError('FORBIDDEN', 'You do not have the right to do this.')
+/** What a caller lacks, for reports. */
+export interface MissingRight {
+  readonly user: string | null
+  readonly reason: string
+}
+
+/** The one answer for a caller who lacks the right (D26). What is missing is reported, never sent. */
+export function forbidden(missing: MissingRight): ServiceError {
+  return new ServiceError('FORBIDDEN', 'You do not have the right to do this.', { cause: missing })
 }
 
 /** The one answer for a fault of the host's code or of a database: no internals. */

@@ -1,5 +1,5 @@
 export { createService, type Service } from './service.ts'
-export type { ServiceOptions } from './options.ts'
+export type { OpenServiceOptions, ServiceOptions } from './options.ts'
 export type { InProcess, ServiceCollection } from './in-process.ts'
 export {
   ServiceError,
@@ -76,6 +76,7 @@ export type {
   BeforeDelete,
   BeforeFilter,
   BeforeInsert,
+  BeforeSave,
   BeforeUpdate,
   CollectionAccess,
   Committed,

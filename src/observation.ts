@@ -19,8 +19,8 @@ export type RefusalReason =
   | 'user-unknown'
 
 /**
- * Everything that a service reports to its host. Nothing of it reaches a consumer, and nothing is
- * printed: the host decides what to do with it (see the `report` option of `createService`).
+ * Everything that a service reports. Nothing of it reaches a client. The option `report` of
+ * `createService` receives it; without that option failures are printed with `console.error`.
  */
 export type Observation =
   /** A handler, rule or default of the host threw, or returned what it may not. */
@@ -40,14 +40,22 @@ export type Observation =
   /** A handler that runs after the commit failed. The change is kept and the answer was not affected. */
   | { readonly type: 'committed-handler-failed'; readonly place: Place; readonly error: unknown }
   /** Something else that a request needs could not be had: the request was answered with 503. */
-  | { readonly type: 'unavailable'; readonly error: unknown }
+  | { readonly type: 'unavailable'; readonly place: Place | null; readonly error: unknown }
   /** Storage could not be reached, was locked, full or closed: the request was answered with 503. */
-  | { readonly type: 'storage-unavailable'; readonly error: unknown }
+  | { readonly type: 'storage-unavailable'; readonly place: Place | null; readonly error: unknown }
   /**
    * A stored value does not fit its field; the message of the error names collection, key and field. A read
    * responded 500. An update or delete of the row succeeded, with null in place of the value.
    */
-  | { readonly type: 'stored-value-unfit'; readonly error: unknown }
+  | { readonly type: 'stored-value-unfit'; readonly place: Place | null; readonly error: unknown }
+  /** A request was answered with 403. The client does not learn which right was missing. */
+  | {
+      readonly type: 'forbidden'
+      readonly place: Place | null
+      readonly user: string | null
+      /** The role, attribute or rule that was missing. */
+      readonly reason: string
+    }
   /** A request was answered with 401. The consumer is never told why (D25). */
   | {
       readonly type: 'credential-refused'
@@ -83,7 +91,7 @@ export type Observation =
       readonly reason: 'no-maximum-length' | 'super-linear' | 'not-analyzed'
     }
   /** Anything else that was answered with 500. */
-  | { readonly type: 'request-failed'; readonly error: unknown }
+  | { readonly type: 'request-failed'; readonly place: Place | null; readonly error: unknown }
 
 /** Receives what a service reports. MUST NOT throw; what it throws is dropped. */
 export type Report = (observation: Observation) => void

@@ -6,6 +6,7 @@ import { brand, code, objectWith, serviceVersion } from './definition/option-sha
 import { inspectOptions } from './definition/options.ts'
 import { withServiceFacts, type ServiceFacts } from './definition/service-facts.ts'
 import type { Report } from './observation.ts'
+import { printFailures } from './print-failures.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
 import { providerMistakes } from './security/check.ts'
 import type { Limiter, Limits } from './security/limiter.ts'
@@ -14,16 +15,14 @@ import type { FindUser } from './security/users/user-store.ts'
 import type { StorageAdapter } from './storage/adapter.ts'
 import type { RequestLog } from './watch.ts'
 
-/** A security provider, or the word that access is open. */
-type Security = SecurityProvider | OpenAccess
+/** A security provider, or the explicit statement that access is open. */
+export type Security = SecurityProvider | OpenAccess
 
-/** What `createService` needs and may be told. */
-export interface ServiceOptions<Applications> {
+/** The options of `createService` without its security providers. */
+export interface OpenServiceOptions<Applications> {
   /** The applications by endpoint name. */
   readonly applications: Applications
   readonly storage: StorageAdapter
-  /** Who may ask. `openAccess()` says in so many words that everybody may (D48). */
-  readonly security: Security | readonly Security[]
   /** Finds users instead of the library's own collection, once a request. Default: the collection. */
   readonly users?: FindUser
   /** Limits on requests and on failed credentials (D28). Default: none. */
@@ -44,19 +43,29 @@ export interface ServiceOptions<Applications> {
   readonly maxTargetLength?: number
   /** How long one handler or rule may take, in milliseconds. Default 10000. */
   readonly handlerTimeout?: number
-  /** Receives what goes wrong inside; see {@link Observation}. Default: nobody. */
-  readonly report?: Report
+  /**
+   * Receives what the service reports; see {@link Observation}. `false` drops it. Default: failures are
+   * printed with `console.error`, and nothing else is.
+   */
+  readonly report?: Report | false
   /** Receives one entry for each answered request, without credentials. Default: nobody. */
   readonly log?: RequestLog
   /** The clock of `generated: 'now'`. Default: the system's. */
   readonly now?: () => Date
 }
 
+/** The options of `createService`. */
+export interface ServiceOptions<Applications> extends OpenServiceOptions<Applications> {
+  /** The providers that authenticate callers. `openAccess()` explicitly allows everything to everyone. */
+  readonly security: Security | readonly Security[]
+}
+
 /** The options with all their defaults. */
 export type CompleteOptions = Required<
-  Omit<ServiceOptions<ApplicationDefinitions>, 'security' | 'users' | 'log'>
+  Omit<ServiceOptions<ApplicationDefinitions>, 'security' | 'users' | 'log' | 'report'>
 > & {
   readonly security: readonly Security[]
+  readonly report: Report
   readonly users?: FindUser | undefined
   readonly log?: RequestLog | undefined
 }
@@ -104,7 +113,12 @@ const shape = z.strictObject({
     .min(1)
     .max(2 ** 31 - 1)
     .default(10_000),
-  report: code<Report>().default(() => () => undefined),
+  report: z
+    .custom<Report | false>((value) => value === false || typeof value === 'function', {
+      error: 'must be a function, or false for no reports',
+    })
+    .default(() => printFailures)
+    .transform((report) => (report === false ? () => undefined : report)),
   log: code<RequestLog>().optional(),
   now: code<() => Date>().default(() => () => new Date()),
 })
@@ -113,7 +127,9 @@ const shape = z.strictObject({
  * Checks the options of a service, its definitions and its providers. Throws one TypeError that lists
  * every mistake.
  */
-export function completeService(options: ServiceOptions<ApplicationDefinitions>): CompleteOptions {
+export function completeService(
+  options: OpenServiceOptions<ApplicationDefinitions>,
+): CompleteOptions {
   const { complete, mistakes } = inspectOptions('options', shape, options)
   const given = Object(options) as Partial<ServiceOptions<ApplicationDefinitions>>
   const { applications, maximumPageSize = 100 } = given

@@ -1,6 +1,6 @@
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { reportPatterns } from './definition/pattern-report.ts'
-import type { Principal } from './definition/principal.ts'
+import { requirePrincipal, type Principal } from './definition/principal.ts'
 import type { PublishedCollection } from './definition/published.ts'
 import { notFound, unavailable } from './errors.ts'
 import { encodeOutcome } from './event/outcome.ts'
@@ -15,8 +15,8 @@ import { asServiceError } from './failure.ts'
 import { readBytes, requireJsonAccepted } from './http/read.ts'
 import { replyWriter } from './http/write.ts'
 import { inProcess, type InProcess } from './in-process.ts'
-import { harmless } from './observation.ts'
-import { completeService, type ServiceOptions } from './options.ts'
+import { harmless, type Place } from './observation.ts'
+import { completeService, type OpenServiceOptions, type Security } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
 import {
   applicationOf,
@@ -52,12 +52,24 @@ export interface Service<Applications> extends RequestHandler {
   close(): Promise<void>
 }
 
+// For a missing member the compiler would print the types of all applications; this is short.
+type RequiresSecurity<Providers> = unknown extends Providers
+  ? {
+      readonly storage: 'The option security is missing: a provider, a list of them, or openAccess()'
+    }
+  : unknown
+
 /**
  * Publishes applications as REST collections. Throws a TypeError that lists every mistake in the
  * options or definitions; nothing starts then.
  */
+export function createService<const Applications extends ApplicationDefinitions, Providers>(
+  given: OpenServiceOptions<Applications> & {
+    readonly security?: Providers & (Security | readonly Security[])
+  } & RequiresSecurity<Providers>,
+): Service<Applications>
 export function createService<const Applications extends ApplicationDefinitions>(
-  given: ServiceOptions<Applications>,
+  given: OpenServiceOptions<Applications>,
 ): Service<Applications> {
   const options = completeService(given)
   const { applications, maximumPageSize, bodyLimit, maxTargetLength, bodyStatus, now } = options
@@ -111,7 +123,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     },
     keys: security.keys,
     users: security.users,
-    as: (principal) => inProcess<Applications>(runtime, publication, principal),
+    as: (principal) => inProcess<Applications>(runtime, publication, requirePrincipal(principal)),
     close: () => (closing ??= close()),
   }
 
@@ -120,7 +132,7 @@ export function createService<const Applications extends ApplicationDefinitions>
       if (closing !== undefined) throw unavailable('closing')
       return await handle(request, witness)
     } catch (error) {
-      const refusal = asServiceError(error, report)
+      const refusal = asServiceError(error, report, () => placeOf(request))
       witness?.refused(refusal)
       return writer.refusal(refusal)
     }
@@ -149,6 +161,19 @@ export function createService<const Applications extends ApplicationDefinitions>
     const caller = { principal, confirmed, signal: () => request.signal }
     const outcome = await runtime.enter(() => runEvent(runtime, event, caller))
     return writer.outcome(encodeOutcome(outcome, bodyStatus))
+  }
+
+  /** Where a request was going; found again after a failure, so that successes don't pay for it. */
+  function placeOf({ method, target }: ServiceRequest): Place | null {
+    try {
+      const path = decodePath(splitTarget(originForm(target)).path)
+      const known = publication.find(path.application, path.collection)
+      if (known === undefined) return null
+      const { application, name: collection } = known
+      return { application, collection, event: routeMethod(method, path, known) }
+    } catch {
+      return null
+    }
   }
 
   async function close(): Promise<void> {

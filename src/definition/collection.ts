@@ -49,6 +49,15 @@ export interface CollectionBehaviour<C extends CollectionShape, U = object> {
   readonly userDefinedEvents?: U & Record<string, (event: CustomEvent<C>, input: never) => unknown>
 }
 
+/** The data of a collection whose fields have these names. */
+type CollectionDataOf<Name extends string> = Omit<
+  CollectionData,
+  'defaultSort' | 'requiredFilters'
+> & {
+  readonly defaultSort?: readonly NoInfer<Name | `-${Name}`>[]
+  readonly requiredFilters?: readonly NoInfer<Name>[]
+}
+
 type KeyNames = string | readonly string[]
 
 type ShapeOf<F extends Fields, K> = { readonly fields: F; readonly key: Extract<K, KeyNames> }
@@ -96,9 +105,10 @@ export function defineCollection<
   const K extends (keyof F & string) | readonly (keyof F & string)[] | undefined = undefined,
   U extends Record<string, (event: CustomEvent<ShapeOf<F, K>>, input: never) => unknown> = NoEvents,
 >(
-  data: CollectionData & { readonly fields: F; readonly key?: K } & CollectionBehaviour<
-      ShapeOf<F, K>
-    >,
+  data: CollectionDataOf<keyof F & string> & {
+    readonly fields: F
+    readonly key?: K
+  } & CollectionBehaviour<ShapeOf<F, K>>,
   behaviour: CollectionBehaviour<ShapeOf<F, K>, U> = {},
 ): CollectionDefinition<F, K, U> {
   // A member that is undefined must not take back what the data says, such as its row rule.

@@ -123,10 +123,15 @@ export type Fields = Readonly<Record<string, Field>>
 
 type Exactly<Given, Allowed> = Given & Readonly<Record<Exclude<keyof Given, keyof Allowed>, never>>
 
+/** Where values are enumerated, the default is one of them. */
+type FittingDefault<Options> = Options extends { readonly enumeration: readonly (infer Value)[] }
+  ? { readonly default?: Value | (() => unknown) }
+  : unknown
+
 type FieldBuilder<Type extends FieldTypeName> = <const Options extends FieldOptionsByType[Type]>(
   ...options: object extends FieldOptionsByType[Type]
-    ? [options?: Exactly<Options, FieldOptionsByType[Type]>]
-    : [options: Exactly<Options, FieldOptionsByType[Type]>]
+    ? [options?: Exactly<Options, FieldOptionsByType[Type]> & FittingDefault<Options>]
+    : [options: Exactly<Options, FieldOptionsByType[Type]> & FittingDefault<Options>]
 ) => { readonly type: Type } & ([Options] extends [never] ? object : Options)
 
 function builder<Type extends FieldTypeName>(type: Type): FieldBuilder<Type> {

@@ -41,14 +41,14 @@ export type SaveResult<I> =
   | {
       readonly rejected: false
       readonly item: I
-      readonly validations: readonly ValidationEntry[]
+      readonly validations: readonly ValidationEntry<keyof I & string>[]
       /** Why what the item stands for has failed; absent unless a handler said so. */
       readonly failure?: string
     }
   | {
       readonly rejected: true
       readonly message: string
-      readonly validations: readonly ValidationEntry[]
+      readonly validations: readonly ValidationEntry<keyof I & string>[]
     }
 
 /** The options of an in-process save or delete. */
@@ -109,8 +109,10 @@ export interface System {
   readonly find: Find
 }
 
-/** What every handler sees. */
-export interface HandlerContext {
+type FieldNameOf<C extends CollectionShape> = keyof C['fields'] & string
+
+/** What every handler sees. A finding about a field that the collection does not have is a TypeError. */
+export interface HandlerContext<FieldName extends string = string> {
   readonly event: EventName
   readonly principal: Principal
   /** Aborted when the client has left or the handler has used up its time. */
@@ -123,44 +125,51 @@ export interface HandlerContext {
   /** The same, with every right: for what the host does on its own account. */
   readonly system: System
   /** Adds a validation result of severity error: the event will be rejected. */
-  error(message: string, field?: string): void
+  error(message: string, field?: FieldName): void
   /** Adds a warning: the save is held back until the consumer confirms. `name` identifies it. */
-  warning(name: string, message: string, field?: string): void
+  warning(name: string, message: string, field?: FieldName): void
   /** Adds information to the answer. */
-  information(message: string, field?: string): void
+  information(message: string, field?: FieldName): void
   /** Rejects the event at once: the message becomes an entry of severity error. */
-  refuse(message: string, field?: string): never
+  refuse(message: string, field?: FieldName): never
 }
 
 /** A Filter before it is run. */
-export interface BeforeFilter<C extends CollectionShape> extends HandlerContext {
+export interface BeforeFilter<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
   /** Narrows the Filter: only items that meet these conditions too. */
   where(conditions: Conditions<C>): void
 }
 
 /** A Filter that has been run. Values of the items may be changed for the answer. */
-export interface AfterFilter<C extends CollectionShape> extends HandlerContext {
+export interface AfterFilter<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
   readonly items: readonly Partial<Draft<C>>[]
 }
 
 /** An Insert before its validations. The handler may change the item. */
-export interface BeforeInsert<C extends CollectionShape> extends HandlerContext {
+export interface BeforeInsert<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
   readonly item: Draft<C>
 }
 
 /** An Update before its validations. The handler may change the item. */
-export interface BeforeUpdate<C extends CollectionShape> extends HandlerContext {
+export interface BeforeUpdate<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
   readonly item: Draft<C>
   readonly stored: Item<C>
 }
 
+/** An Insert or Update before its validations, for code that both share. The handler may change the item. */
+export interface BeforeSave<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
+  readonly item: Draft<C>
+  /** The item as it is stored; null for an Insert. */
+  readonly stored: Item<C> | null
+}
+
 /** A Delete before it happens. */
-export interface BeforeDelete<C extends CollectionShape> extends HandlerContext {
+export interface BeforeDelete<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
   readonly stored: Item<C>
 }
 
 /** A save or delete that has been written, but not committed. */
-export interface AfterSave<C extends CollectionShape> extends HandlerContext {
+export interface AfterSave<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
   readonly item: Item<C>
   /** The item as it was; null for an Insert. */
   readonly stored: Item<C> | null
@@ -187,6 +196,13 @@ export interface Handlers<C extends CollectionShape> {
   readonly Filter?: {
     readonly before?: Handler<BeforeFilter<C>>
     readonly after?: Handler<AfterFilter<C>>
+  }
+  /** Handlers of both Insert and Update. Each runs before that of Insert or Update with the same name. */
+  readonly Save?: {
+    readonly before?: Handler<BeforeSave<C>>
+    readonly after?: Handler<AfterSave<C>>
+    /** Runs after the commit and does not hold up the answer; a failure is only reported. */
+    readonly committed?: Handler<Committed<C>>
   }
   readonly Insert?: {
     readonly before?: Handler<BeforeInsert<C>>
@@ -226,6 +242,6 @@ export type CustomResult<Result> =
     }
 
 /** What a user-defined event sees, with its own collection at hand. */
-export interface CustomEvent<C extends CollectionShape> extends HandlerContext {
+export interface CustomEvent<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
   readonly own: CollectionAccess<C>
 }

@@ -30,7 +30,25 @@ const known = ['roles', 'attributes', 'provider', 'keyId']
 /** A principal for in-process calls: `principal('maria', { roles: ['Sales'] })`. */
 export function principal(user: string, rest: Partial<Omit<Principal, 'user'>> = {}): Principal {
   requireKnown('principal', rest, known)
+  const { roles, attributes } = rest
+  if (typeof user !== 'string') throw new TypeError('principal: the user must be a string')
+  if (roles !== undefined && !Array.isArray(roles)) {
+    throw new TypeError(`principal: roles must be a list, such as ['Sales']`)
+  }
+  if (attributes !== undefined && Object(attributes) !== attributes) {
+    throw new TypeError('principal: attributes must be an object')
+  }
   return freeze({ ...rest, user })
+}
+
+/** Returns a principal that application code gave. Throws a TypeError for anything else. */
+export function requirePrincipal(given: unknown): Principal {
+  const { user, roles, attributes } = Object(given) as Partial<Record<keyof Principal, unknown>>
+  const isUser = user === null || typeof user === 'string'
+  if (isUser && Array.isArray(roles) && Object(attributes) === attributes) return given as Principal
+  throw new TypeError(
+    `as: the caller must be a principal, such as principal('maria', { roles: ['Sales'] }), or system`,
+  )
 }
 
 function freeze(given: Partial<Principal> & Pick<Principal, 'user'>): Principal {

@@ -2,9 +2,10 @@ import type { CollectionDefinition } from './collection.ts'
 import { compileConstraints, type CheckConstraints } from './constraints.ts'
 import type { Field } from './field.ts'
 import { fieldTypes, type FieldType } from './field-type.ts'
-import type { Handlers, PublishedEventName } from './handler.ts'
+import type { PublishedEventName } from './handler.ts'
 import type { CollectionShape, Draft } from './item.ts'
 import { withoutUndefined } from './options.ts'
+import { publishHandlers, type PublishedHandlers } from './published-handlers.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import type { Validation } from './validation.ts'
 import { parameters, type SortKey } from '../protocol/query.ts'
@@ -65,7 +66,7 @@ export interface PublishedCollection {
   readonly rows: RowRule<CollectionShape> | undefined
   readonly pageSize: { readonly default: number; readonly maximum: number }
   readonly validations: readonly Validation<Draft<CollectionShape>>[]
-  readonly events: Handlers<CollectionShape>
+  readonly events: PublishedHandlers
   readonly constraints: CheckConstraints
 }
 
@@ -105,7 +106,7 @@ export function publishCollection(
     rows: definition.rows,
     pageSize: { default: definition.pageSize?.default ?? Math.min(10, maximum), maximum },
     validations: Object.freeze((definition.validations ?? []).map(withoutUndefined)),
-    events: freezeHandlers(definition.events ?? {}),
+    events: publishHandlers(definition.events),
     constraints: compileConstraints(
       Object.fromEntries(fields.map((field) => [field.name, field.definition])),
     ),
@@ -158,14 +159,6 @@ function rolesByEvent(
     Delete: lists('Delete'),
     Custom: lists(),
   }
-}
-
-function freezeHandlers(events: Handlers<CollectionShape>): Handlers<CollectionShape> {
-  const present = withoutUndefined(events) as Readonly<Record<string, object>>
-  const copies = Object.entries(present).map(
-    ([name, handlers]) => [name, Object.freeze(withoutUndefined(handlers))] as const,
-  )
-  return Object.freeze(Object.fromEntries(copies) as Handlers<CollectionShape>)
 }
 
 function namesOf(fields: readonly PublishedField[]): readonly string[] {

@@ -140,6 +140,7 @@ const behaviour = {
   events: z
     .strictObject({
       Filter: z.strictObject({ before: code.optional(), after: code.optional() }).optional(),
+      Save: saveHandlers.optional(),
       Insert: saveHandlers.optional(),
       Update: saveHandlers.optional(),
       Delete: saveHandlers.optional(),

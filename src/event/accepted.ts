@@ -1,4 +1,5 @@
 import { isValueOf, itemValue } from '../definition/field-type.ts'
+import { suggestion } from '../definition/nearest-name.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ItemValues } from './query.ts'
@@ -21,8 +22,10 @@ export function acceptedItem(
   const accepted: ItemValues = {}
   for (const name of Object.keys(item)) {
     const field = collection.byName.get(name)
-    if (field === undefined)
-      throw new TypeError(`The collection ${collection.name} has no field ${name}.`)
+    if (field === undefined) {
+      const advice = suggestion(name, collection.allNames, 'fields')
+      throw new TypeError(`The collection ${collection.name} has no field ${name}; ${advice}`)
+    }
     const value: unknown = item[name]
     accepted[name] = value === null || value === undefined ? null : acceptedType(field, value)
   }

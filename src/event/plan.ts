@@ -2,7 +2,12 @@ import type { PublishedEventName } from '../definition/handler.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { decodeBody } from '../protocol/json.ts'
-import { malformedQuery, unknownParameter, type DecodedQuery } from '../protocol/query.ts'
+import {
+  firstParameter,
+  malformedQuery,
+  unknownParameter,
+  type DecodedQuery,
+} from '../protocol/query.ts'
 import type { DataEvent, DeleteEvent, FilterEvent, InsertEvent, UpdateEvent } from './event.ts'
 import type { Condition } from './query.ts'
 import {
@@ -44,8 +49,8 @@ export function planEvent(
     const page = planPage(view, query, rules)
     return () => page
   }
-  if (query.conditions.size > 0 || Object.keys(query.collection).length > 0)
-    throw unknownParameter()
+  const parameter = firstParameter(query)
+  if (parameter !== undefined) throw unknownParameter(parameter)
   if (name === 'Insert') {
     return (bytes) => {
       const { values, rounded } = decodeBody(bytes)

@@ -2,7 +2,7 @@ import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import { notFound } from '../errors.ts'
 import { decodeKey } from '../protocol/key.ts'
-import { malformedQuery, unknownParameter, type SortKey } from '../protocol/query.ts'
+import { malformedQuery, unknownField, unknownParameter, type SortKey } from '../protocol/query.ts'
 import type { Condition, SortField } from './query.ts'
 
 const maximumSortKeys = 10
@@ -52,7 +52,8 @@ export function resolveConditions(
 ): readonly Condition[] {
   if (conditions.size === 0) return []
   return Array.from(conditions, ([name, text]) => {
-    const field = known(collection, name)
+    const field = collection.byName.get(name)
+    if (field === undefined) throw unknownParameter(name)
     const { kind, definition } = field
     if (!kind.filterable) throw malformedQuery(`The field ${name} can not be filtered.`)
     if (text === '') return { field: name, is: 'empty' }
@@ -75,7 +76,7 @@ export function resolveSort(
     throw malformedQuery(`The parameter $sort may name at most ${maximumSortKeys} fields.`)
   }
   for (const { field } of keys) {
-    if (known(collection, field).kind.compare === undefined) {
+    if (known(collection, field, '$sort').kind.compare === undefined) {
       throw malformedQuery(`The field ${field} can not be sorted.`)
     }
   }
@@ -103,12 +104,12 @@ export function resolveSelection(
 ): readonly string[] {
   if (fields === undefined) return collection.defaultNames
   if (fields === '*') return collection.allNames
-  for (const name of fields) known(collection, name)
+  for (const name of fields) known(collection, name, '$fields')
   return collection.allNames.filter((name) => fields.includes(name))
 }
 
-function known(collection: PublishedCollection, name: string): PublishedField {
+function known(collection: PublishedCollection, name: string, parameter: string): PublishedField {
   const field = collection.byName.get(name)
-  if (field === undefined) throw unknownParameter()
+  if (field === undefined) throw unknownField(parameter, name)
   return field
 }

@@ -3,7 +3,7 @@ import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import type { RowRuleData, RowValue } from '../definition/rights.ts'
 import type { CollectionShape } from '../definition/item.ts'
-import { forbidden } from '../errors.ts'
+import { forbidden, type ServiceError } from '../errors.ts'
 import { acceptedType } from './accepted.ts'
 import type { Condition, ItemValues } from './query.ts'
 import { stored } from './submitted.ts'
@@ -24,7 +24,7 @@ export function rowsOf(
   if (typeof rule !== 'function') return fromData(collection, rule, caller)
   const answer: unknown = rule(caller)
   if (answer === true) return []
-  if (answer === false) throw forbidden()
+  if (answer === false) throw noRow(collection, caller, 'returned false')
   // A promise that nobody waits for must not end the process when it fails.
   if (answer instanceof Promise) answer.catch(() => undefined)
   const given = Object.entries(Object(answer) === answer ? (answer as object) : {})
@@ -36,7 +36,7 @@ export function rowsOf(
   }
   return given.map(([name, value]) => {
     // A value that is missing by mistake must not widen what the caller sees.
-    if (value === undefined) throw forbidden()
+    if (value === undefined) throw noRow(collection, caller, `returned no value for ${name}`)
     return condition(collection, name, value)
   })
 }
@@ -74,9 +74,24 @@ function fromData(
   return Object.entries(equal).map(([name, value]) => {
     if (typeof value !== 'object' || value === null) return condition(collection, name, value)
     const own = ownValue(caller, value as OwnValue)
-    if (own === null || own === undefined) throw forbidden()
+    if (own === null || own === undefined) {
+      const needed = 'principal' in (value as OwnValue) ? 'a user' : attributeOf(value as OwnValue)
+      throw noRow(collection, caller, `needs ${needed}, which the caller lacks`)
+    }
     return condition(collection, name, own)
   })
+}
+
+function noRow(
+  { application, name }: PublishedCollection,
+  { user }: Principal,
+  problem: string,
+): ServiceError {
+  return forbidden({ user, reason: `the row rule of ${application}/${name} ${problem}` })
+}
+
+function attributeOf(value: OwnValue): string {
+  return 'attribute' in value ? `the attribute ${value.attribute}` : ''
 }
 
 type OwnValue = Extract<RowValue<never>, object>

@@ -4,6 +4,7 @@ import { itemValue } from '../definition/field-type.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
 import { unaddressable } from '../protocol/key.ts'
+import { repeatedName } from '../protocol/names.ts'
 import type { ItemValues } from './query.ts'
 
 const maximumUnknown = 100
@@ -117,7 +118,7 @@ function unknownFields(
 ): readonly ValidationEntry[] {
   const unknown = Object.keys(body).filter((name) => !collection.byName.has(name))
   return unknown.slice(0, maximumUnknown).map((name) => ({
-    message: 'There is no such field.',
+    message: `Unknown field: ${repeatedName(name)}.`,
     severity: 'error',
     field: name.slice(0, longestName).toWellFormed(),
   }))

@@ -36,13 +36,16 @@ export function viewOf(collection: PublishedCollection, caller: Principal): View
 
 /** Throws FORBIDDEN unless the caller may invoke the event (D26). */
 export function requireRight(
-  { rolesFor }: PublishedCollection,
+  { rolesFor, application, name }: PublishedCollection,
   event: keyof PublishedCollection['rolesFor'],
   caller: Principal,
 ): void {
   if (caller === system) return
   for (const roles of rolesFor[event]) {
-    if (!holdsOneOf(caller, roles)) throw forbidden()
+    if (holdsOneOf(caller, roles)) continue
+    const held = caller.roles.length === 0 ? 'no roles' : caller.roles.join(', ')
+    const reason = `${event} of ${application}/${name} needs one of the roles ${roles.join(', ')}; the caller has ${held}`
+    throw forbidden({ user: caller.user, reason })
   }
 }
 

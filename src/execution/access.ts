@@ -15,7 +15,7 @@ import { keyConditions } from '../event/resolve.ts'
 import { itemOf } from '../event/serialize.ts'
 import { requireRight, viewOf, type View } from '../event/view.ts'
 import { changeItem, newItem } from './change.ts'
-import { keyOf, pageOf } from './conditions.ts'
+import { keyOf, pageOf, requireFields, requireSaveOptions } from './conditions.ts'
 import { inTransaction, runEvent, runNested } from './run.ts'
 import type { Caller, Running, Runtime, Terms } from './runtime.ts'
 
@@ -59,8 +59,11 @@ function access(
   collection: PublishedCollection,
   way: Way,
 ): CollectionAccess<CollectionShape> {
-  const run = (event: DataEvent, { ignoreWarnings }: SaveOptions = {}): Promise<Outcome> =>
-    way.event(event, { ...caller, confirmed: confirmedBy(ignoreWarnings ?? caller.confirmed) })
+  const run = async (event: DataEvent, options: SaveOptions = {}): Promise<Outcome> => {
+    requireSaveOptions(event.type, options)
+    const confirmed = confirmedBy(options.ignoreWarnings ?? caller.confirmed)
+    return way.event(event, { ...caller, confirmed })
+  }
   const viewFor = (event: PublishedEventName): View => {
     requireRight(collection, event, caller.principal)
     return viewOf(collection, caller.principal)
@@ -88,6 +91,7 @@ function access(
       return item
     },
     change: (async (values: Readonly<ItemValues>, key?: unknown) => {
+      requireFields(collection, values)
       const parts = key === undefined ? undefined : keyOf(collection, key)
       const view = viewFor(key === undefined ? 'Insert' : 'Update')
       const change = { view, values, key: parts }
@@ -95,10 +99,13 @@ function access(
         way.unstored((running) => changeItem(change, { runtime, caller, running })),
       )
     }) as CollectionAccess<CollectionShape>['change'],
-    insert: async (values, options) =>
-      saveResult(await run(planInsert(viewFor('Insert'), values), options)),
+    insert: async (values, options) => {
+      requireFields(collection, values)
+      return saveResult(await run(planInsert(viewFor('Insert'), values), options))
+    },
     update: (key, values, options) =>
       unlessMissing(async () => {
+        requireFields(collection, values)
         const event = planUpdate(viewFor('Update'), keyOf(collection, key), values)
         return saveResult(await run(event, options))
       }),

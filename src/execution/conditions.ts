@@ -1,4 +1,6 @@
-import type { FilterOptions } from '../definition/handler.ts'
+import type { FilterOptions, SaveOptions } from '../definition/handler.ts'
+import { suggestion } from '../definition/nearest-name.ts'
+import { requireKnown } from '../definition/options.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import { acceptedType } from '../event/accepted.ts'
@@ -15,6 +17,7 @@ export function conditionsOf(
   collection: PublishedCollection,
   conditions: Readonly<Record<string, unknown>>,
 ): readonly Condition[] {
+  requireObject('The conditions', conditions)
   return Object.entries(conditions).map(([name, value]) => {
     const field = fieldOf(collection, name)
     if (!field.kind.filterable) throw new TypeError(`The field ${name} can not be filtered.`)
@@ -42,6 +45,8 @@ export function pageOf(
   conditions: Readonly<Record<string, unknown>>,
   options: FilterOptions,
 ): FilterEvent {
+  requireObject('The options of filter', options)
+  requireKnown('filter', options, filterOptions)
   const { limit = everything, offset = 0, sort = [], q = '', count = false } = options
   const { readable } = view
   for (const number of [limit, offset]) {
@@ -49,6 +54,9 @@ export function pageOf(
       throw new TypeError('limit and offset must be whole numbers.')
     }
   }
+  if (!Array.isArray(sort)) throw new TypeError('sort must be a list of field names.')
+  if (typeof q !== 'string') throw new TypeError('q must be a string.')
+  if (typeof count !== 'boolean') throw new TypeError('count must be true or false.')
   const keys = sort.length === 0 ? [] : parameters.sort.decode(sort.join(','))
   if (keys === undefined) throw new TypeError(`sort ${parameters.sort.rule}.`)
   for (const { field } of keys) {
@@ -68,9 +76,32 @@ export function pageOf(
   return { type: 'Filter', collection: view.collection, view, result: 'page', query }
 }
 
-function fieldOf(collection: PublishedCollection, name: string): PublishedField {
+/** Throws a TypeError for values of a save that name a field which the collection does not have. */
+export function requireFields(collection: PublishedCollection, values: unknown): void {
+  requireObject('The values', values)
+  for (const name of Object.keys(values as object)) fieldOf(collection, name)
+}
+
+/** Throws a TypeError for options of a save or delete that are unknown or wrong. */
+export function requireSaveOptions(event: string, options: SaveOptions): void {
+  requireObject(`The options of ${event}`, options)
+  requireKnown(event, options, ['ignoreWarnings'])
+  const { ignoreWarnings: ids = [] } = options
+  if (ids === 'all' || (typeof ids === 'object' && Symbol.iterator in ids)) return
+  throw new TypeError(`${event}: ignoreWarnings must be a list of ids, or 'all'`)
+}
+
+/** The field of a name. Throws a TypeError that names the nearest one when there is none. */
+export function fieldOf(collection: PublishedCollection, name: string): PublishedField {
   const field = collection.byName.get(name)
-  if (field === undefined)
-    throw new TypeError(`The collection ${collection.name} has no field ${name}.`)
-  return field
+  if (field !== undefined) return field
+  const advice = suggestion(name, collection.allNames, 'fields')
+  throw new TypeError(`The collection ${collection.name} has no field ${name}; ${advice}`)
+}
+
+const filterOptions = ['limit', 'offset', 'sort', 'q', 'count']
+
+function requireObject(what: string, given: unknown): void {
+  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return
+  throw new TypeError(`${what} must be an object.`)
 }

@@ -2,6 +2,7 @@ import type { EventName, Find, HandlerContext, Reach, System } from '../definiti
 import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Finding } from '../event/findings.ts'
+import { fieldOf } from './conditions.ts'
 import { Refusal } from './guard.ts'
 import type { NestedCalls } from './nested-calls.ts'
 import type { Terms } from './runtime.ts'
@@ -37,6 +38,7 @@ export function handlerContext(
     if (typeof message !== 'string' || message === '') {
       throw new TypeError('The message of a validation must be a text that is not empty.')
     }
+    if (field !== undefined) fieldOf(collection, field)
     findings.push({ severity, name, message, field })
   }
   return {

@@ -113,7 +113,7 @@ export async function examine(
   const { event, scope } = save
   await scope.untilRefused(async () => {
     if (steps.includes('before')) await runBefore(save)
-    requireOwnRow(save)
+    requireOwnRow(save, terms)
     if (steps.includes('validations')) await validate(save)
   })
   const { objections, information } = await judgeSave(save, terms)
@@ -166,8 +166,12 @@ async function write(save: Save, terms: Terms, store: () => Row | Promise<Row>):
 }
 
 /** A save must leave the item among the rows of its caller (D45). */
-function requireOwnRow({ event, draft }: Save): void {
-  if (!isAmong(event.collection, event.view.rows, draft)) throw forbidden()
+function requireOwnRow({ event, draft }: Save, { caller }: Terms): void {
+  const { collection, type, view } = event
+  if (isAmong(collection, view.rows, draft)) return
+  const names = view.rows.map(({ field }) => field).join(', ')
+  const reason = `${type} of ${collection.application}/${collection.name} would leave the caller's rows, which are decided by ${names}`
+  throw forbidden({ user: caller.principal.user, reason })
 }
 
 function allFaults(

@@ -44,7 +44,9 @@ export async function readItem(
     if (!isStorageError(error) || error.kind !== 'unfit' || error.fields.length === 0) throw error
     const unfit = error.fields
     const item = await read(query.select.filter((name) => !unfit.includes(name)))
-    runtime.report({ type: 'stored-value-unfit', error })
+    const { application, name } = collection
+    const place = { application, collection: name, event: event.type }
+    runtime.report({ type: 'stored-value-unfit', place, error })
     return { item, unfit }
   }
 }
@@ -124,7 +126,8 @@ function reportUnfit({ event, row, unfit }: Written, { runtime }: Terms): void {
   if (missing.length === 0 || missing.every((name) => unfit.includes(name))) return
   const key = event.key.map((part) => JSON.stringify(part))
   const values = missing.map((field) => ({ field, found: 'another value' }))
-  runtime.report({ type: 'stored-value-unfit', error: unfitError(collection, key, values) })
+  const place = { application: collection.application, collection: collection.name, event: type }
+  runtime.report({ type: 'stored-value-unfit', place, error: unfitError(collection, key, values) })
 }
 
 function announceCommit(written: Written, { runtime, caller, running }: Terms): void {

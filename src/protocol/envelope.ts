@@ -2,13 +2,13 @@
 export type Severity = 'error' | 'warning' | 'information'
 
 /** One validation result (section 2.2). */
-export interface ValidationEntry {
+export interface ValidationEntry<FieldName extends string = string> {
   /** Identifies a warning, so that the consumer can bypass it. Only on warnings. */
   readonly validationId?: string
   readonly message: string
   readonly severity: Severity
   /** The field concerned, if it is one. */
-  readonly field?: string
+  readonly field?: FieldName
 }
 
 /** The wire body of every response (section 2.1). */

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import { repeatedName } from './names.ts'
 import { decodeFormPercent } from './percent.ts'
 
 /** One key of a sort order. */
@@ -113,7 +114,7 @@ export function decodeQuery(raw: string): DecodedQuery {
       continue
     }
     const entry = byName.get(name)
-    if (entry === undefined) throw unknownParameter()
+    if (entry === undefined) throw unknownParameter(name)
     const decoded = entry.row.decode(value)
     if (decoded === undefined) throw malformedQuery(`The parameter ${name} ${entry.row.rule}.`)
     collection[entry.member] = decoded
@@ -136,9 +137,22 @@ export function encodeQuery(query: DecodedQuery): string {
     .join('&')
 }
 
-/** One text for a parameter that does not exist and one that the caller may not use (D3). */
-export function unknownParameter(): ServiceError {
-  return malformedQuery('The query names a parameter or field that does not exist here.')
+/** The same message for a parameter that does not exist and for a field that the caller can't read. */
+export function unknownParameter(name: string): ServiceError {
+  return malformedQuery(`Unknown query parameter: ${repeatedName(name)}.`)
+}
+
+/** The same message for a field that does not exist and for one that the caller can't read. */
+export function unknownField(parameter: string, name: string): ServiceError {
+  return malformedQuery(`Unknown field in ${parameter}: ${repeatedName(name)}.`)
+}
+
+/** The first parameter of a query as it was sent; undefined for a query without parameters. */
+export function firstParameter({ conditions, collection }: DecodedQuery): string | undefined {
+  const [condition] = conditions.keys()
+  if (condition !== undefined) return condition
+  const [member] = Object.keys(collection) as (keyof CollectionQuery)[]
+  return member && parameters[member].name
 }
 
 /** Refuses a query with a text of its own. */
@@ -164,7 +178,7 @@ function gather(raw: string): ReadonlyMap<string, string> {
     const earlier = values.get(name)
     if (earlier === undefined) values.set(name, value)
     else if (byName.get(name)?.row.list === true) values.set(name, `${earlier},${value}`)
-    else throw malformedQuery('The query repeats a parameter.')
+    else throw malformedQuery(`Repeated query parameter: ${repeatedName(name)}.`)
   }
   return values
 }

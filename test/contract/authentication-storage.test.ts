@@ -86,7 +86,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     const answer = await ask(withKey(made.key))
     expectRefusal(answer, 500, /^The request could not be served/)
     expect(answer.text).not.toContain('s3cret')
-    expect(reports.splice(0)).toEqual([{ type: 'request-failed', error }])
+    expect(reports.splice(0)).toMatchObject([{ type: 'request-failed', error }])
   })
 
   test('that can not write a use down serves the request, and tells the host', async () => {

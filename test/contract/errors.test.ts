@@ -46,8 +46,12 @@ describeContract('errors', { security: thrower }, (contract) => {
 
   test.each(Object.entries(errorStatuses))('%s answers %i with its text', async (code, status) => {
     expectRefusal(await provoke(code), status, `refused with ${code}`)
-    const told = code === 'UNAVAILABLE' ? [{ type: 'unavailable', error: new Error('s3cret') }] : []
-    expect(contract.reports()).toEqual(told)
+    const place = { collection: 'orders', event: 'Filter' }
+    const told: Readonly<Record<string, object>> = {
+      UNAVAILABLE: { type: 'unavailable', place, error: new Error('s3cret') },
+      FORBIDDEN: { type: 'forbidden', place, user: null, reason: `refused with ${code}` },
+    }
+    expect(contract.reports()).toMatchObject(told[code] === undefined ? [] : [told[code]])
   })
 
   test.each(['Error', 'text', 'null', 'undefined', 'object', 'symbol'])(
@@ -59,7 +63,8 @@ describeContract('errors', { security: thrower }, (contract) => {
       const error = thrown[what]?.()
       const reports = contract.reports()
       expect(reports).toMatchObject([{ type: 'request-failed' }])
-      if (typeof error !== 'symbol') expect(reports).toEqual([{ type: 'request-failed', error }])
+      if (typeof error !== 'symbol')
+        expect(reports).toMatchObject([{ place: { event: 'Filter' }, error }])
     },
   )
 

@@ -99,7 +99,7 @@ function openStage(
 ): Stage {
   const observed: Observation[] = []
   let read: Stage['rows'] = () => Promise.resolve([])
-  const service = createService<ApplicationDefinitions>({
+  const service = createService({
     applications: { app: { collections } },
     security: openAccess(),
     report: (observation) => observed.push(observation),

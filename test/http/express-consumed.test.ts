@@ -4,6 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { RequestHandler } from 'express'
 import { describe, expect, test } from 'vitest'
 import type { RequestHandler as Service, ServiceRequest } from '../../src/event/request.ts'
+import type { Place } from '../../src/index.ts'
 import { toExpressHandler } from '../../src/http/express.ts'
 import { rawRequest } from '../contract/client.ts'
 import { apps, releases } from './express-app.ts'
@@ -94,6 +95,7 @@ describe.each(releases)('a body in $name', ({ express }) => {
     expect(reports).toEqual([
       {
         type: 'request-failed',
+        place: expect.objectContaining({ event: 'Insert' }) as Place,
         error: expect.objectContaining({ message: expect.stringMatching(told) as string }) as Error,
       },
     ])

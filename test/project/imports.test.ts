@@ -3,7 +3,15 @@ import { filesBelow, importsOf, neighboursOf } from './tree.ts'
 
 const ground = ['errors', 'observation', 'maybe-promise', 'tracing']
 const core = [...ground, 'protocol', 'definition', 'event']
-const aroundService = ['failure', 'options', 'publication', 'in-process', 'watch', 'work']
+const aroundService = [
+  'failure',
+  'print-failures',
+  'options',
+  'publication',
+  'in-process',
+  'watch',
+  'work',
+]
 
 /**
  * Who may import whom. A room is a folder of src, or a file directly in it without `.ts`; it may
@@ -41,8 +49,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   deployment: [...core, 'storage/adapter', 'storage/checked'],
   conformance: [...core, 'storage/adapter', 'security/provider', 'deployment/queue'],
   failure: ['errors', 'observation', 'maybe-promise', 'storage/adapter'],
+  'print-failures': ['observation'],
   options: [
     ...core,
+    'print-failures',
     'watch',
     'storage/adapter',
     'security/check',

@@ -158,7 +158,7 @@ describeRights('what code of the host reaches', (on) => {
     await stage.plant('notes', firstNotes)
     itemIn(await stage.ask(nora, 'POST', '/tasks', { id: 1 }))
     expect(results).toMatchObject([
-      { rejected: true, validations: [{ field: 'secret', message: 'There is no such field.' }] },
+      { rejected: true, validations: [{ field: 'secret', message: 'Unknown field: secret.' }] },
       { rejected: false, item: { secret: 'mine' } },
     ])
     const answer = await stage.ask(nora, 'DELETE', '/tasks/1')

@@ -67,7 +67,7 @@ describeRights('calls in process', (on) => {
     await expect(own.delete(2)).rejects.toMatchObject(forbidden)
     expect(await own.insert({ id: 3, secret: 'x' })).toMatchObject({
       rejected: true,
-      validations: [{ field: 'secret', message: 'There is no such field.' }],
+      validations: [{ field: 'secret', message: 'Unknown field: secret.' }],
     })
     expect(await own.insert({ id: 3 })).toMatchObject({
       rejected: false,
@@ -152,7 +152,7 @@ describeRights('calls in process', (on) => {
       validations: [{ field: 'state', message: 'state is read-only.' }],
     })
     expect(await own.change({ secret: 's1' }, 1)).toMatchObject({
-      validations: [{ field: 'secret', message: 'There is no such field.' }],
+      validations: [{ field: 'secret', message: 'Unknown field: secret.' }],
     })
     const leaving = own.change({ region: 'south' }, 1)
     await expect(leaving).rejects.toMatchObject(forbidden)

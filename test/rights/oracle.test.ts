@@ -9,7 +9,6 @@ import {
   text,
   warning,
   type ApplicationDefinition,
-  type ApplicationDefinitions,
   type StorageAdapter,
 } from '../../src/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
@@ -122,7 +121,7 @@ const storages: Readonly<Record<string, () => StorageAdapter>> = {
 /** A service whose rows can be exchanged. */
 function serve(create: () => StorageAdapter) {
   const { storage, plant } = changingStorage(create)
-  const service = createService<ApplicationDefinitions>({
+  const service = createService({
     applications: { app: application },
     security: visitors,
     storage,

@@ -7,7 +7,6 @@ import {
   json,
   text,
   type ApplicationDefinition,
-  type ApplicationDefinitions,
 } from '../../src/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { storages } from '../contract/matrix.ts'
@@ -56,7 +55,7 @@ const data = fc
 
 function serve(collections: ApplicationDefinition['collections'], create: Create) {
   const { storage, plant } = changingStorage(create)
-  const service = createService<ApplicationDefinitions>({
+  const service = createService({
     applications: { app: { collections } },
     security: visitors,
     storage,

@@ -36,7 +36,7 @@ afterEach(async () => {
 function open(changed: Partial<StorageAdapter>, wrap = (adapter: StorageAdapter) => adapter): void {
   reports.length = 0
   const storage = wrap({ ...memoryStorage(), name: 'custom', ...changed })
-  service = createService<ApplicationDefinitions>({
+  service = createService({
     applications: { app: { collections: { notes } } },
     security: openAccess(),
     report: (observation) => void reports.push(observation),

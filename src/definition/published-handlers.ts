@@ -1,0 +1,63 @@
+import type { Handlers } from './handler.ts'
+import type { CollectionShape } from './item.ts'
+import { withoutUndefined } from './options.ts'
+
+/** The handlers of a collection by event; those of Save are part of Insert and Update. */
+export type PublishedHandlers = Omit<Handlers<CollectionShape>, 'Save'>
+
+type Moments = Readonly<Record<string, Handler>>
+type Handler = (event: never) => unknown
+
+/** Copies handlers, so that later changes of the definition have no effect, and takes Save apart. */
+export function publishHandlers(declared: Handlers<CollectionShape> = {}): PublishedHandlers {
+  const { Save, ...events } = withoutUndefined(declared) as Readonly<Record<string, Moments>>
+  const copies = Object.fromEntries(
+    Object.entries(events).map(([name, moments]) => [name, withoutUndefined(moments)]),
+  )
+  if (Save !== undefined) {
+    const shared = withoutUndefined(Save)
+    for (const name of ['Insert', 'Update']) copies[name] = joined(shared, copies[name] ?? {})
+  }
+  const frozen = Object.entries(copies).map(([name, moments]) => [name, Object.freeze(moments)])
+  return Object.freeze(Object.fromEntries(frozen) as PublishedHandlers)
+}
+
+function joined(shared: Moments, own: Moments): Moments {
+  const all = { ...own, ...shared }
+  for (const [moment, first] of Object.entries(shared)) {
+    const second = own[moment]
+    if (second === undefined) continue
+    all[moment] = moment === 'committed' ? independent(first, second) : inOrder(first, second)
+  }
+  return all
+}
+
+function inOrder(first: Handler, second: Handler): Handler {
+  // Only an async function is known to wait before it is called.
+  if (isAsync(first) || isAsync(second)) {
+    return async (event) => {
+      await first(event)
+      await second(event)
+    }
+  }
+  return (event) => {
+    const result = first(event)
+    if (!(Object(result) instanceof Promise)) return second(event)
+    return (result as Promise<unknown>).then(() => second(event))
+  }
+}
+
+/** The change is committed: the second handler runs although the first has failed. */
+function independent(first: Handler, second: Handler): Handler {
+  return async (event) => {
+    try {
+      await first(event)
+    } finally {
+      await second(event)
+    }
+  }
+}
+
+function isAsync(handler: Handler): boolean {
+  return handler.constructor.name === 'AsyncFunction'
+}

@@ -1,0 +1,59 @@
+import type { Observation, Place } from './observation.ts'
+
+/**
+ * Prints failures with `console.error`: what failed, where, and its stack. This is the default of the
+ * option `report`. Requests that were rejected are not printed: clients could fill the log with them.
+ */
+export function printFailures(observation: Observation): void {
+  const failure = failureOf(observation)
+  // eslint-disable-next-line no-console -- a failure that nothing shows can't be found; `report` replaces this
+  if (failure !== undefined) console.error(`rowgate: ${failure}`)
+}
+
+function failureOf(observation: Observation): string | undefined {
+  switch (observation.type) {
+    case 'handler-failed':
+      return `${observation.name} failed${at(observation.place)}.\n${stackOf(observation.error)}`
+    case 'handler-timed-out': {
+      const { name, place, milliseconds } = observation
+      return `${name} did not settle within ${milliseconds} milliseconds${at(place)}.`
+    }
+    case 'committed-handler-failed':
+      return `committed failed${at(observation.place)}. The change is kept.\n${stackOf(observation.error)}`
+    case 'request-failed':
+      return `A request failed${at(observation.place)}.\n${stackOf(observation.error)}`
+    case 'storage-unavailable':
+      return `Storage was not available${at(observation.place)}.\n${stackOf(observation.error)}`
+    case 'unavailable':
+      return `A request could not be served${at(observation.place)}.\n${stackOf(observation.error)}`
+    case 'stored-value-unfit':
+      return `A stored value does not fit its field${at(observation.place)}.\n${stackOf(observation.error)}`
+    case 'limiter-failed':
+      return `A limiter failed.\n${stackOf(observation.error)}`
+    case 'security-record-failed':
+      return `Something about a key could not be recorded.\n${stackOf(observation.error)}`
+    case 'pattern-at-risk':
+    case 'forbidden':
+    case 'credential-refused':
+    case 'credential-in-clear':
+      return undefined
+  }
+}
+
+function at(place: Place | null): string {
+  return place === null ? '' : ` at ${place.application}/${place.collection}, ${place.event}`
+}
+
+const maxCauses = 5
+
+// Only stacks: other members of an error, such as the request of an HTTP client, may hold credentials.
+function stackOf(error: unknown): string {
+  const stacks: string[] = []
+  let current = error
+  while (current instanceof Error && stacks.length < maxCauses) {
+    stacks.push(current.stack ?? current.message)
+    current = current.cause
+  }
+  if (stacks.length === 0) return `Thrown: ${typeof error === 'string' ? error : typeof error}`
+  return stacks.join('\nCaused by: ')
+}
