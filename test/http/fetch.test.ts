@@ -47,7 +47,7 @@ describe('an answer', () => {
     expect(await statusOf('/rest/v1/desk/%zz')).toBe(400)
     expect(await statusOf('/rest/v1/desk%2fnotes')).toBe(404)
     expect(await statusOf('//rest/v1/desk/notes')).toBe(404)
-    expect(await statusOf('/rest/v1/desk/notes#here')).toBe(404)
+    expect(await statusOf('/rest/v1/desk/notes#here')).toBe(400)
     expect(await statusOf('?x')).toBe(404)
   })
 
