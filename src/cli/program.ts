@@ -3,6 +3,7 @@ import type { Desk } from './command.ts'
 import { commands, everywhere, optionsOf, readCommandLine, type Typed } from './commands.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { keysOf, usersOf, type ServiceToManage } from './load-service.ts'
+import { patience, patiently } from './patience.ts'
 import { UsageError } from './refusal.ts'
 import { openTerminal, type Surroundings, type Terminal } from './terminal.ts'
 import { messageOf } from './text.ts'
@@ -77,16 +78,18 @@ function openDesk(
 ): Desk & { close(): Promise<void> } {
   let opening: Promise<ServiceToManage> | undefined
   let loaded: ServiceToManage | undefined
+  const repeat = patience(terminal)
   const service = (): Promise<ServiceToManage> => (opening ??= open())
   async function open(): Promise<ServiceToManage> {
     loaded = await terminal.loadService(named, terminal.workingFolder)
-    await loaded.ready()
-    return loaded
+    const found = loaded
+    await repeat(() => found.ready())
+    return found
   }
   return {
     ...terminal,
-    keys: async () => keysOf(await service()),
-    users: async () => usersOf(await service()),
+    keys: async () => patiently(keysOf(await service()), repeat),
+    users: async () => patiently(usersOf(await service()), repeat),
     deployment: async () => {
       const deployment = await terminal.loadDeployment(named, terminal.workingFolder)
       await service()

@@ -44,6 +44,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'deployment/queue',
     'security/keys/key-store',
     'security/users/user-store',
+    'storage/adapter',
     'storage/sqlite',
   ],
   deployment: [...core, 'storage/adapter', 'storage/checked'],

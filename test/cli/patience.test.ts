@@ -1,0 +1,45 @@
+import { rmSync } from 'node:fs'
+import { expect, onTestFinished, test } from 'vitest'
+import { createService, defineCollection, text } from '../../src/index.ts'
+import { apiKeys } from '../../src/security/index.ts'
+import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { drivers, openHandle, temporaryDirectory } from '../storage/sqlite/databases.ts'
+import { startOfTime, runScene } from './stage.ts'
+
+test.each(drivers)(
+  '%s: keys revoke waits for another process that writes, and says so on stderr',
+  async (driver) => {
+    const directory = temporaryDirectory()
+    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const open = () =>
+      createService({
+        applications: {
+          app: { collections: { notes: defineCollection({ key: 'id', fields: { id: text() } }) } },
+        },
+        storage: sqliteStorage(`${directory}/a.db`, {
+          driver,
+          ensureSchema: true,
+          busyTimeout: 20,
+        }),
+        security: apiKeys({ name: 'Key' }),
+      })
+    const service = open()
+    await service.users.add({ user: 'maria' })
+    const key = await service.keys.create({ user: 'maria' })
+    await service.close()
+    const other = openHandle(driver, `${directory}/a.db`)
+    other.exec('BEGIN EXCLUSIVE')
+    setTimeout(() => other.exec('COMMIT'), 11_000)
+    const run = await runScene(
+      ['keys', 'revoke', key.keyId, '--yes'],
+      {},
+      {
+        now: () => new Date(startOfTime),
+        loadService: async () => open(),
+      },
+    )
+    other.close()
+    expect(run).toMatchObject({ code: 0 })
+    expect(run.messages).toContain('Waiting for the database')
+  },
+)
