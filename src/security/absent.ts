@@ -9,6 +9,7 @@ export function absentKeyring(): Keyring {
   return Object.freeze({
     providers: [],
     create: refuse,
+    ensure: refuse,
     list: refuse,
     revoke: refuse,
     rotate: refuse,
@@ -25,6 +26,7 @@ export function absentUsers(fromHost: boolean): Users {
   )
   return Object.freeze({
     add: refuse,
+    ensure: refuse,
     get: refuse,
     list: refuse,
     change: refuse,

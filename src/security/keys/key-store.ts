@@ -41,6 +41,12 @@ export interface KeyRequest {
   readonly expiresIn?: number
 }
 
+/** A key that the developer chose, for development. */
+export interface ChosenKey extends KeyRequest {
+  /** At least 16 random bytes in base64url; from an environment variable, never from the code. */
+  readonly key: string | undefined
+}
+
 /** A key that has just been made, with the one sight of its text there will ever be. */
 export interface NewKey extends KeyRecord {
   /** The plain key. Not enumerable: printing or serializing the object does not show it. */
@@ -76,6 +82,12 @@ export interface Keyring {
   readonly providers: readonly { readonly name: string; readonly identifier: string }[]
   /** Throws a TypeError for an unknown user or provider and for a lifetime that is not allowed (D41). */
   create(request: KeyRequest): Promise<NewKey>
+  /**
+   * For development: stores the hash of a chosen key, unless it is stored already. A key that is there
+   * stays as it is, also when it has been revoked or has expired. Throws a TypeError for a key that is
+   * missing, malformed or not random, and for one of another user.
+   */
+  ensure(request: ChosenKey): Promise<KeyRecord>
   /** Keys on record, dead ones too, the oldest first. */
   list(filter?: {
     readonly user?: string

@@ -4,8 +4,10 @@ import { orderedId } from '../../definition/ordered-id.ts'
 import { accepted, checkCall, line, minutes } from '../check-call.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { readEvents, recordEvent } from './key-event.ts'
+import { requireChosenKey, storeMissingKey } from './ensure-key.ts'
 import { expiryOf, instantOf } from './key-lifetime.ts'
 import { findKey, keyRecord, newKey, storedKey, type StoredKey } from './key-row.ts'
+import { sha256 } from './key-text.ts'
 import { revokeKey } from './key-revocation.ts'
 import { retireKey } from './key-rotation.ts'
 import type { Keyring, KeyRecord, NewKey } from './key-store.ts'
@@ -44,6 +46,7 @@ const requestShape = z.strictObject({
   description: line(0, 200).optional(),
   expiresIn: minutes(1).optional(),
 })
+const chosenShape = requestShape.extend({ key: accepted<unknown>(() => true, '').optional() })
 const rotationShape = z.strictObject({
   overlap: minutes(0).default(0),
   expiresIn: minutes(1).optional(),
@@ -79,13 +82,34 @@ export function createKeyring(parts: KeyringParts): Keyring {
       const expires = expiryOf(provider, given.expiresIn, at, call)
       await requireUser(given.user, `${call}.user`)
       const description = given.description === '' ? null : (given.description ?? null)
-      const made = makeKey(provider, at, { user: given.user, description, expires })
+      const made = makeKey(provider.mint(), provider, at, {
+        user: given.user,
+        description,
+        expires,
+      })
       await storage.transaction(writing, async (transaction) => {
         await requireKept(transaction, given.user)
         await transaction.insert(keys, { ...made.stored })
         await recordEvent(transaction, made.stored, { event: 'created' }, at)
       })
       return made.key
+    },
+
+    async ensure(request) {
+      const call = 'keys.ensure'
+      const { key: chosen, ...given } = checkCall(call, chosenShape, request)
+      const key = requireChosenKey(chosen)
+      const provider = chooseProvider(providers, given.provider, call)
+      const at = now()
+      const expires = expiryOf(provider, given.expiresIn, at, call)
+      await requireUser(given.user, `${call}.user`)
+      const description = given.description === '' ? null : (given.description ?? null)
+      const text = { key, hash: sha256(key) }
+      const made = makeKey(text, provider, at, { user: given.user, description, expires })
+      return storage.transaction(writing, async (transaction) => {
+        await requireKept(transaction, given.user)
+        return keyRecord(await storeMissingKey(transaction, made.stored, at))
+      })
     },
 
     async list(filter = {}) {
@@ -124,7 +148,7 @@ export function createKeyring(parts: KeyringParts): Keyring {
       const { user, description } = seen
       const expires = expiryOf(provider, expiresIn, at, call)
       await requireUser(user, `${call}.user`)
-      const made = makeKey(provider, at, { user, description, expires })
+      const made = makeKey(provider.mint(), provider, at, { user, description, expires })
       await storage.transaction(writing, async (transaction) => {
         await retire(transaction, made.stored.keyId)
         await transaction.insert(keys, { ...made.stored })
@@ -145,11 +169,11 @@ interface Made {
 }
 
 function makeKey(
+  { key: text, hash }: { readonly key: string; readonly hash: string },
   provider: KeyProvider,
   at: Date,
   rest: Pick<KeyRecord, 'user' | 'description' | 'expires'>,
 ): Made {
-  const { key: text, hash } = provider.mint()
   const stored = {
     hash,
     keyId: orderedId(at),

@@ -9,7 +9,7 @@ import { revokeKeysOf } from '../keys/key-revocation.ts'
 import { readAllRows, readRow, rowFinder } from '../read-rows.ts'
 import { equal } from '../../event/query.ts'
 import { isAttributes, isRoles, userReader } from './user-row.ts'
-import type { Account, UserLookup, Users } from './user-store.ts'
+import type { Account, NewUser, UserLookup, Users } from './user-store.ts'
 
 /** What the users' own collection is made of. */
 export interface UsersParts {
@@ -73,23 +73,41 @@ export function createUsers(parts: UsersParts): Users & UserLookup {
     return hashPassword(given)
   }
 
+  async function newRow(call: string, user: NewUser): Promise<Row> {
+    const given = checkCall(call, newUserShape, user)
+    return {
+      user: given.user,
+      enabled: given.enabled,
+      roles: JSON.stringify(given.roles),
+      attributes: JSON.stringify(given.attributes),
+      password:
+        given.password === undefined ? null : await hashed(call, given.user, given.password),
+      created: instantOf(now()),
+    }
+  }
+
   return Object.freeze({
     find: (user) => whenDone(findRow(user), account),
 
     async add(user) {
-      const call = 'users.add'
-      const given = checkCall(call, newUserShape, user)
-      const row = {
-        user: given.user,
-        enabled: given.enabled,
-        roles: JSON.stringify(given.roles),
-        attributes: JSON.stringify(given.attributes),
-        password:
-          given.password === undefined ? null : await hashed(call, given.user, given.password),
-        created: instantOf(now()),
-      }
+      const row = await newRow('users.add', user)
       return reader.user(
         await storage.transaction(writing, (transaction) => insertUser(transaction, row)),
+      )
+    },
+
+    async ensure(user) {
+      const call = 'users.ensure'
+      const name = checkCall(call, newUserShape, user).user
+      const found = await readRow(storage, users, [equal('user', name)])
+      // Hashing a password takes its time: not for a user that is there.
+      if (found !== undefined) return reader.user(found)
+      const row = await newRow(call, user)
+      return reader.user(
+        await storage.transaction(writing, async (transaction) => {
+          const present = await readRow(transaction, users, [equal('user', name)])
+          return present ?? transaction.insert(users, row)
+        }),
       )
     },
 

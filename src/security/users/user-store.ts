@@ -51,6 +51,11 @@ export interface UserChanges {
 export interface Users {
   /** Throws a TypeError when the user exists already. */
   add(user: NewUser): Promise<User>
+  /**
+   * Adds the user unless it exists, and returns it as it is stored: roles, attributes, password and
+   * `enabled` of a user that exists stay as they are.
+   */
+  ensure(user: NewUser): Promise<User>
   get(user: string): Promise<User | undefined>
   /** All users by name. */
   list(): Promise<readonly User[]>
