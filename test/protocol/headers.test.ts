@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isServiceError } from '../../src/index.ts'
-import { acceptsJson, isIdentity, isJson } from '../../src/protocol/media.ts'
+import { acceptsJson, isChunked, isIdentity, isJson } from '../../src/protocol/media.ts'
 import { brandedHeaders } from '../../src/protocol/names.ts'
 import { decodeIgnoredWarnings, encodeIgnoredWarnings } from '../../src/protocol/warnings.ts'
 
@@ -78,6 +78,8 @@ test.each([
   ['*/*, application/json;q=0.0', false],
   ['application/*;q=0, application/json', true],
   ['*/json', true],
+  ['text/html, */*', true],
+  ['text/html, */json', false],
   ['text/html x', true],
   ['x text/html', true],
   ['application/json;q= 0', false],
@@ -131,6 +133,17 @@ test.each([
   ['', false],
 ])('Content-Encoding: %s leaves the body as it is: %s', (header, is) => {
   expect(isIdentity(header)).toBe(is)
+})
+
+test.each([
+  [undefined, true],
+  ['chunked', true],
+  [' Chunked ', true],
+  ['gzip', false],
+  ['gzip, chunked', false],
+  ['', false],
+])('Transfer-Encoding: %s leaves the body as it is: %s', (header, is) => {
+  expect(isChunked(header)).toBe(is)
 })
 
 test('the brand word is part of both header names', () => {

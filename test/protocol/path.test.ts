@@ -109,6 +109,16 @@ test.each([
   ['', ''],
 ])('the text %s decodes once', (given, decoded) => expect(decodePercent(given)).toBe(decoded))
 
+test.each([
+  ['a+b', 'a b'],
+  ['+', ' '],
+  ['%2B', '+'],
+  ['a+%2B%20+b', 'a +  b'],
+  ['plain', 'plain'],
+])('the text %s of a query decodes to "%s"', (given, decoded) =>
+  expect(decodeFormPercent(given)).toBe(decoded),
+)
+
 test('decoding an encoded path is the identity', () => {
   const property = fc.property(
     segment,
