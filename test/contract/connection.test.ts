@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { rawRequest, statusesIn } from './client.ts'
-import { base, describeContract } from './contract.ts'
+import { base, describeEverywhere } from './contract.ts'
 import { expectRefusal, itemIn } from './expectations.ts'
 
 const post = `POST ${base}/orders`
 const json = 'Content-Type: application/json'
 
-describeContract('connections', {}, (contract) => {
+describeEverywhere('connections', {}, (contract) => {
   test('A18 too large a header section is refused, and many headers are served or refused', async () => {
     const one = await contract.raw(
       rawRequest(`GET ${base}/orders`, [`X-Long: ${'x'.repeat(17_000)}`]),

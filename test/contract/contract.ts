@@ -2,7 +2,7 @@ import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vi
 import type { Observation, Row, Service } from '../../src/index.ts'
 import { converse, send, type Answer, type Request } from './client.ts'
 import type { applications } from './fixture.ts'
-import { cells, type Cell } from './matrix.ts'
+import { cells, everyCell, type Cell } from './matrix.ts'
 import { start, type Options, type Running } from './running.ts'
 import { checkAnswer, type Leave } from './universal.ts'
 
@@ -38,48 +38,65 @@ interface RawOptions {
 /** The prefix of the fixture's paths. */
 export const base = '/rest/v1/app'
 
-/** Registers cases that are run on every cell of the matrix, each on the rows of the fixture. */
+/** Registers cases that are run on cells of the matrix, each on the rows of the fixture. */
 export function describeContract(
   title: string,
   options: Options,
   register: (contract: Contract) => void,
 ): void {
-  for (const cell of cells)
-    describe(`${title} on ${cell.name}`, () => {
-      const observed: Observation[] = []
-      const warnings: Error[] = []
-      const notice = (warning: Error) => {
-        if (warning.name !== 'ExperimentalWarning') warnings.push(warning)
-      }
-      let current: Running | undefined
-      let clean = ''
-      const running = (): Running => {
-        if (current === undefined) throw new Error('A request stands outside a test.')
-        return current
-      }
-      beforeAll(() => void process.on('warning', notice))
-      beforeEach(async () => {
-        if (current !== undefined && JSON.stringify(await current.dump()) === clean) return
-        await current?.stop()
-        current = await start(cell, {
-          report: (observation) => observed.push(observation),
-          ...options,
-        })
-        clean = JSON.stringify(await current.dump())
+  for (const cell of cells) describeCell(cell, title, options, register)
+}
+
+/** Registers cases that are run on every combination of a binding and a storage. */
+export function describeEverywhere(
+  title: string,
+  options: Options,
+  register: (contract: Contract) => void,
+): void {
+  for (const cell of everyCell) describeCell(cell, title, options, register)
+}
+
+function describeCell(
+  cell: Cell,
+  title: string,
+  options: Options,
+  register: (contract: Contract) => void,
+): void {
+  describe(`${title} on ${cell.name}`, () => {
+    const observed: Observation[] = []
+    const warnings: Error[] = []
+    const notice = (warning: Error) => {
+      if (warning.name !== 'ExperimentalWarning') warnings.push(warning)
+    }
+    let current: Running | undefined
+    let clean = ''
+    const running = (): Running => {
+      if (current === undefined) throw new Error('A request stands outside a test.')
+      return current
+    }
+    beforeAll(() => void process.on('warning', notice))
+    beforeEach(async () => {
+      if (current !== undefined && JSON.stringify(await current.dump()) === clean) return
+      await current?.stop()
+      current = await start(cell, {
+        report: (observation) => observed.push(observation),
+        ...options,
       })
-      afterEach(() => {
-        expect(observed.splice(0)).toEqual([])
-      })
-      afterAll(async () => {
-        const { host, agent, stop } = running()
-        const answer = await send(host.port, agent, { method: 'GET', target: `${base}/countries` })
-        expect(answer.status).toBeLessThan(500)
-        await stop()
-        process.off('warning', notice)
-        expect(warnings.map((warning) => `${warning.name} ${warning.message}`)).toEqual([])
-      })
-      register(contractOf(cell, running, observed))
+      clean = JSON.stringify(await current.dump())
     })
+    afterEach(() => {
+      expect(observed.splice(0)).toEqual([])
+    })
+    afterAll(async () => {
+      const { host, agent, stop } = running()
+      const answer = await send(host.port, agent, { method: 'GET', target: `${base}/countries` })
+      expect(answer.status).toBeLessThan(500)
+      await stop()
+      process.off('warning', notice)
+      expect(warnings.map((warning) => `${warning.name} ${warning.message}`)).toEqual([])
+    })
+    register(contractOf(cell, running, observed))
+  })
 }
 
 function contractOf(cell: Cell, running: () => Running, observed: Observation[]): Contract {

@@ -13,14 +13,14 @@ import { expectRefusal, itemIn, itemsIn } from './expectations.ts'
 import { mountings, type Mount } from './host-mounts.ts'
 import { expectQuietProcess } from './host-quiet.ts'
 import { newKey, plainKeys, withKey } from './keys.ts'
-import { bindings, cells, storages, type Host } from './matrix.ts'
+import { bindings, everyCell, storages, type Host } from './matrix.ts'
 
 const fields = { noteId: integer(), words: text() }
 const path = '/rest/v1/desk/notes'
 
 expectQuietProcess()
 
-describe.each(cells)('services in one process on $name', ({ binding, storage }) => {
+describe.each(everyCell)('services in one process on $name', ({ binding, storage }) => {
   const ends: (() => unknown)[] = []
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end()

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { base, describeContract } from './contract.ts'
+import { base, describeEverywhere } from './contract.ts'
 import { expectRefusal, itemIn, itemsIn } from './expectations.ts'
 import { jsonHeaders, jsonRequest, openLine, requestBytes, type Line } from './host-line.ts'
 import { expectQuietProcess } from './host-quiet.ts'
-import { cells } from './matrix.ts'
+import { everyCell } from './matrix.ts'
 import { start } from './running.ts'
 
 const target = `${base}/orders`
@@ -14,7 +14,7 @@ const held = 5
 
 expectQuietProcess()
 
-describeContract('slow bodies', {}, (contract) => {
+describeEverywhere('slow bodies', {}, (contract) => {
   test('a request that comes byte by byte, head and body, is one request', async () => {
     const line = await openLine(contract.port)
     await line.trickle(jsonRequest(target, { orderId: 20, title: 'bytes' }).toString())
@@ -72,7 +72,7 @@ describeContract('slow bodies', {}, (contract) => {
   })
 })
 
-describe.each(cells)('closing on $name', (cell) => {
+describe.each(everyCell)('closing on $name', (cell) => {
   test('does not wait for a body: what comes after is answered with 503', async () => {
     const reports: string[] = []
     const running = await start(cell, { report: ({ type }) => reports.push(type) })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { base, describeContract } from './contract.ts'
+import { base, describeEverywhere } from './contract.ts'
 import type { Request } from './client.ts'
 
 const letters = [
@@ -161,7 +161,7 @@ const step: fc.Arbitrary<Request> = fc.oneof(
 const script = fc.sample(step, { numRuns: 800, seed: 20_240_229 })
 const transcripts = new Map<string, readonly string[]>()
 
-describeContract('parity', {}, (contract) => {
+describeEverywhere('parity', {}, (contract) => {
   test(
     'K01 K03 K04 K09 U7 the same script has the same answers, byte for byte',
     { timeout: 120_000 },
