@@ -2,7 +2,7 @@ import { availableParallelism } from 'node:os'
 import { defineConfig } from 'vitest/config'
 import { entries, root } from './.ci/entries.ts'
 
-export default defineConfig(({ mode }) => ({
+export default defineConfig({
   resolve: {
     alias: entries.map(({ specifier, source }) => ({
       find: new RegExp(`^${specifier}$`),
@@ -11,8 +11,6 @@ export default defineConfig(({ mode }) => ({
   },
   test: {
     include: ['test/**/*.test.ts'],
-    // `--mode matrix`: every contract case on every binding and storage.
-    env: mode === 'matrix' ? { MATRIX: 'full' } : {},
     pool: 'forks',
     // Much of the work is waiting for sockets, disks and processes: one worker leaves a core idle.
     maxWorkers: Math.max(2, availableParallelism() - 1),
@@ -25,4 +23,4 @@ export default defineConfig(({ mode }) => ({
       reporter: ['text-summary', 'html'],
     },
   },
-}))
+})
