@@ -28,17 +28,9 @@ export const pageCases: readonly ConformanceCase[] = [
         [1, Number.MAX_SAFE_INTEGER, []],
       ]
       for (const [limit, offset, ids] of pages) {
-        const found = await pageOf(adapter, { limit, offset })
-        equal(found, { ids, count: null }, `limit ${limit}, offset ${offset}`)
+        const found = await findValues(adapter, samples, 'id', { limit, offset })
+        equal(found, ids, `limit ${limit}, offset ${offset}`)
       }
-    },
-  },
-  {
-    name: 'limit 0 gives no rows, and still counts when asked',
-    run: async ({ adapter }) => {
-      await storeTen(adapter)
-      equal(await pageOf(adapter, { limit: 0 }), { ids: [], count: null }, 'limit 0')
-      equal(await pageOf(adapter, { limit: 0, count: true }), { ids: [], count: 10 }, 'with count')
     },
   },
   {
@@ -53,13 +45,21 @@ export const pageCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'limit 0 gives no rows, and still counts when asked',
+    run: async ({ adapter }) => {
+      await storeTen(adapter)
+      equal(await pageOf(adapter, { limit: 0 }), { ids: [], count: null }, 'limit 0')
+      equal(await pageOf(adapter, { limit: 0, count: true }), { ids: [], count: 10 }, 'with count')
+    },
+  },
+  {
     name: 'the count follows conditions and search',
     run: async ({ adapter }) => {
       await storeTen(adapter)
       const conditions = equals({ quantity: 1 })
       const some = await pageOf(adapter, { conditions, limit: 2, count: true })
       equal(some, { ids: [1, 3], count: 5 }, 'the page of odd rows')
-      const search = { fields: ['label'], text: 'row 3' }
+      const search = { fields: ['label'], text: '3' }
       const both = await pageOf(adapter, { conditions, search, count: true })
       equal(both, { ids: [3], count: 1 }, 'the page of odd rows with a 3')
       const none = await pageOf(adapter, { conditions: equals({ id: 99 }), count: true })

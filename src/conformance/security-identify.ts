@@ -27,20 +27,6 @@ const reasons: Readonly<Record<RefusalReason, true>> = {
 /** `identify`: who a credential stands for. */
 export const identifyCases: readonly SecurityCase[] = [
   {
-    name: 'a valid credential gives the principal that is expected',
-    run: async (subject) => {
-      for (const { request, principal: expected } of subject.valid) {
-        const principal = await principalOf(subject, credentialIn(subject.provider, request))
-        const given = Object.keys(expected).map((name) => [
-          name,
-          principal[name as keyof Principal],
-        ])
-        const actual = Object.fromEntries(given) as Partial<Principal>
-        equal(sortedRoles(actual), sortedRoles(expected), 'identify: the principal')
-      }
-    },
-  },
-  {
     name: 'a principal is whole: user, distinct roles, flat attributes, provider and keyId',
     run: async (subject) => {
       for (const credential of validCredentials(subject)) {
@@ -56,6 +42,20 @@ export const identifyCases: readonly SecurityCase[] = [
         )
         ensure(new Set(roles).size === roles.length, 'roles: must be distinct.')
         ensure(isFlat(attributes), 'attributes: must be an object of flat values.')
+      }
+    },
+  },
+  {
+    name: 'a valid credential gives the principal that is expected',
+    run: async (subject) => {
+      for (const { request, principal: expected } of subject.valid) {
+        const principal = await principalOf(subject, credentialIn(subject.provider, request))
+        const given = Object.keys(expected).map((name) => [
+          name,
+          principal[name as keyof Principal],
+        ])
+        const actual = Object.fromEntries(given) as Partial<Principal>
+        equal(sortedRoles(actual), sortedRoles(expected), 'identify: the principal')
       }
     },
   },

@@ -15,9 +15,9 @@ import { searchCases } from './search.ts'
 import { sequenceCases } from './sequences.ts'
 import { sortCases } from './sort.ts'
 import { textPageCases } from './text-pages.ts'
-import { transactionCases } from './transaction.ts'
+import { isolationCases, transactionEndCases } from './transaction.ts'
 import { updateCases } from './update.ts'
-import { valueCases } from './values.ts'
+import { changedValueCases, valueCases } from './values.ts'
 
 /** How {@link testStorageAdapter} gets at a test runner and at adapters. */
 export interface ConformanceOptions {
@@ -42,8 +42,10 @@ export interface ConformanceOptions {
   readonly another?: (opened: StorageAdapter) => MaybePromise<StorageAdapter>
 }
 
-// A fault in what others build on fails many cases: the one that is about it comes early.
+// A fault may fail many cases. The first of them must name it, so a case comes after those it builds on.
 const cases: readonly ConformanceCase[] = [
+  ...valueCases,
+  ...transactionEndCases,
   ...insertCases,
   ...conditionCases,
   ...sortCases,
@@ -51,10 +53,10 @@ const cases: readonly ConformanceCase[] = [
   ...searchCases,
   ...updateCases,
   ...deleteCases,
+  ...changedValueCases,
   ...keyCases,
-  ...valueCases,
   ...nameCases,
-  ...transactionCases,
+  ...isolationCases,
   ...concurrencyCases,
   ...sequenceCases,
   ...textPageCases,

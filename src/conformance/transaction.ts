@@ -10,8 +10,8 @@ const key = equals({ customerId: 'A' })
 const brief = { mode: 'write', brief: true } as const
 const reading = { mode: 'read', brief: false } as const
 
-/** Transactions: all or nothing, seen by nobody before, by everybody after. */
-export const transactionCases: readonly ConformanceCase[] = [
+/** The end of a transaction: commit, undo, and nothing after it. */
+export const transactionEndCases: readonly ConformanceCase[] = [
   {
     name: 'a transaction resolves with the result of its work, after the commit',
     run: async ({ adapter }) => {
@@ -21,25 +21,6 @@ export const transactionCases: readonly ConformanceCase[] = [
       })
       equal(result, { answer: 42 }, 'the result')
       equal(await find(adapter, customers), [first], 'the rows right after it')
-    },
-  },
-  {
-    name: 'a transaction sees its own changes, over all collections',
-    run: async ({ adapter }) => {
-      await store(adapter, customers, [first])
-      await write(adapter, async (on) => {
-        await on.insert(customers, second)
-        await on.update(customers, key, { visits: 9 })
-        await on.insert(orderLines, rowOf(orderLines, { orderId: 1, product: 'A' }))
-        const page = await on.filter(customers, queryOf(customers, { count: true, limit: 1 }))
-        equal(page.count, 2, 'the count inside')
-        equal(await findValues(on, customers, 'visits'), [9, 2], 'the visits inside')
-        const sort = [{ field: 'visits', descending: false }]
-        equal(await findValues(on, customers, 'visits', { sort }), [2, 9], 'in order of visits')
-        const found = await find(on, customers, { conditions: equals({ visits: 1 }) })
-        equal(found, [], 'the rows that were')
-        equal(await findValues(on, orderLines, 'product'), ['A'], 'the order lines inside')
-      })
     },
   },
   ...(([writing, brief, reading] as const).map((options) => ({
@@ -73,6 +54,49 @@ export const transactionCases: readonly ConformanceCase[] = [
         const run = (): unknown => adapter.transaction(writing, () => Promise.reject(reason))
         ensure((await rejection(run, 'the transaction')) === reason, `Not ${String(reason)}.`)
       }
+    },
+  },
+  ...(([true, false] as const).map((commits) => ({
+    name: `every call rejects once its transaction has ${commits ? 'committed' : 'been undone'}`,
+    run: async ({ adapter }) => {
+      const late = await endedTransaction(adapter, commits)
+      const query = queryOf(customers)
+      await rejection(() => late.filter(customers, query), 'a late filter')
+      await rejection(() => late.insert(customers, second), 'a late insert')
+      await rejection(() => late.update(customers, key, { visits: 9 }), 'a late update')
+      await rejection(() => late.delete(customers, key), 'a late delete')
+      equal(await find(adapter, customers), commits ? [first] : [], 'the rows after it')
+    },
+  })) satisfies readonly ConformanceCase[]),
+  {
+    name: 'a transaction without any call resolves',
+    run: async ({ adapter }) => {
+      for (const options of [writing, brief, reading]) {
+        equal(await adapter.transaction(options, async () => 'done'), 'done', 'the result')
+      }
+    },
+  },
+]
+
+/** What a transaction sees, and what others see of it. */
+export const isolationCases: readonly ConformanceCase[] = [
+  {
+    name: 'a transaction sees its own changes, over all collections',
+    run: async ({ adapter }) => {
+      await store(adapter, customers, [first])
+      await write(adapter, async (on) => {
+        await on.insert(customers, second)
+        await on.update(customers, key, { visits: 9 })
+        await on.insert(orderLines, rowOf(orderLines, { orderId: 1, product: 'A' }))
+        const page = await on.filter(customers, queryOf(customers, { count: true, limit: 1 }))
+        equal(page.count, 2, 'the count inside')
+        equal(await findValues(on, customers, 'visits'), [9, 2], 'the visits inside')
+        const sort = [{ field: 'visits', descending: false }]
+        equal(await findValues(on, customers, 'visits', { sort }), [2, 9], 'in order of visits')
+        const found = await find(on, customers, { conditions: equals({ visits: 1 }) })
+        equal(found, [], 'the rows that were')
+        equal(await findValues(on, orderLines, 'product'), ['A'], 'the order lines inside')
+      })
     },
   },
   {
@@ -166,26 +190,6 @@ export const transactionCases: readonly ConformanceCase[] = [
       })
       await run
       equal(await findValues(adapter, customers, 'visits'), [3], 'the visits after it')
-    },
-  },
-  ...(([true, false] as const).map((commits) => ({
-    name: `every call rejects once its transaction has ${commits ? 'committed' : 'been undone'}`,
-    run: async ({ adapter }) => {
-      const late = await endedTransaction(adapter, commits)
-      const query = queryOf(customers)
-      await rejection(() => late.filter(customers, query), 'a late filter')
-      await rejection(() => late.insert(customers, second), 'a late insert')
-      await rejection(() => late.update(customers, key, { visits: 9 }), 'a late update')
-      await rejection(() => late.delete(customers, key), 'a late delete')
-      equal(await find(adapter, customers), commits ? [first] : [], 'the rows after it')
-    },
-  })) satisfies readonly ConformanceCase[]),
-  {
-    name: 'a transaction without any call resolves',
-    run: async ({ adapter }) => {
-      for (const options of [writing, brief, reading]) {
-        equal(await adapter.transaction(options, async () => 'done'), 'done', 'the result')
-      }
     },
   },
   {

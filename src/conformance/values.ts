@@ -7,6 +7,7 @@ const controls = Array.from({ length: 31 }, (_, index) => String.fromCharCode(in
 
 /** By field: values that must come back as they went in. */
 const values: readonly (readonly [string, string, readonly Row[string][]])[] = [
+  ['label', 'empty and blank texts', ['', ' ', '  ', '\u00a0', 'trailing ', ' leading']],
   ['label', 'control characters', [controls, '\u007f\u0080\u009f', '\r\n', '\n', '\t ', '\b\f']],
   [
     'label',
@@ -23,7 +24,6 @@ const values: readonly (readonly [string, string, readonly Row[string][]])[] = [
     'Unicode normal forms',
     ['\u00e9', 'e\u0301', '\u1e9b\u0323', '\ufb01', '\u2126', '\u03a9'],
   ],
-  ['label', 'empty and blank texts', ['', ' ', '  ', '\u00a0', 'trailing ', ' leading']],
   [
     'label',
     'texts that look like other values',
@@ -137,29 +137,8 @@ const values: readonly (readonly [string, string, readonly Row[string][]])[] = [
   ],
 ]
 
-/** Values come back as they went in: through insert, update and delete, in their JavaScript types. */
+/** Values come back from insert and filter as they went in, in their JavaScript types. */
 export const valueCases: readonly ConformanceCase[] = [
-  ...(values.map(([field, what, list]) => ({
-    name: `keeps ${what}, through insert, update, filter and delete`,
-    run: async ({ adapter }) => {
-      for (const [id, value] of list.entries()) {
-        const row = rowOf(samples, { id, [field]: value })
-        const stored = await write(adapter, (on) => on.insert(samples, row))
-        equal(stored, row, `${field} as insert returned it`)
-      }
-      const expected = list.map((value, id) => rowOf(samples, { id, [field]: value }))
-      equal(await find(adapter, samples), expected, `${field} as filter found it`)
-      for (const [id, row] of expected.entries()) {
-        const conditions = equals({ id })
-        await write(adapter, (on) => on.update(samples, conditions, { [field]: null }))
-        const change = { [field]: row[field] ?? null }
-        const changed = await write(adapter, (on) => on.update(samples, conditions, change))
-        equal(changed, row, `${field} as update returned it`)
-        const removed = await write(adapter, (on) => on.delete(samples, conditions))
-        equal(removed, row, `${field} as delete returned it`)
-      }
-    },
-  })) satisfies readonly ConformanceCase[]),
   {
     name: 'a row without any value but the key has null in every field',
     run: async ({ adapter }) => {
@@ -168,6 +147,19 @@ export const valueCases: readonly ConformanceCase[] = [
       equal(await find(adapter, samples), [row], 'as filter found it')
     },
   },
+  ...(values.map(([field, what, list]) => ({
+    name: `keeps ${what}, through insert and filter`,
+    run: async ({ adapter }) => {
+      for (const [id, value] of list.entries()) {
+        const row = rowOf(samples, { id, [field]: value })
+        const stored = await write(adapter, (on) => on.insert(samples, row))
+        equal(stored, row, `${field} as insert returned it`)
+        // One row at a time: a fault in the sort order is not the subject.
+        const found = await find(adapter, samples, { conditions: equals({ id }) })
+        equal(found, [row], `${field} as filter found it`)
+      }
+    },
+  })) satisfies readonly ConformanceCase[]),
   {
     name: 'a json field tells the JSON value null from no value',
     run: async ({ adapter }) => {
@@ -188,3 +180,23 @@ export const valueCases: readonly ConformanceCase[] = [
     },
   },
 ]
+
+/** Values come back from update and delete as they went in. */
+export const changedValueCases: readonly ConformanceCase[] = values.map(([field, what, list]) => ({
+  name: `keeps ${what}, through update and delete`,
+  run: async ({ adapter }) => {
+    for (const [id, value] of list.entries()) {
+      await store(adapter, samples, [{ id }])
+      const row = rowOf(samples, { id, [field]: value })
+      const conditions = equals({ id })
+      const changed = await write(adapter, (on) =>
+        on.update(samples, conditions, { [field]: value }),
+      )
+      equal(changed, row, `${field} as update returned it`)
+      const found = await find(adapter, samples, { conditions })
+      equal(found, [row], `${field} as filter found it`)
+      const removed = await write(adapter, (on) => on.delete(samples, conditions))
+      equal(removed, row, `${field} as delete returned it`)
+    }
+  },
+}))

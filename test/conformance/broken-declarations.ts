@@ -4,7 +4,7 @@ import type { Credentials } from '../../src/event/request.ts'
 import type { SecurityProvider } from '../../src/security/provider.ts'
 import { finding, secret, sessions, subjectWith } from './session-provider.ts'
 
-/** A provider with one defect, and all cases that fail for it. */
+/** A provider with one defect, and all cases that fail for it: the case about the defect first. */
 export interface BrokenProvider {
   readonly defect: string
   readonly fails: readonly string[]

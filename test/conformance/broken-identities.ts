@@ -36,13 +36,13 @@ export const brokenIdentities: readonly BrokenProvider[] = [
     ] as const
   ).map(([what, changes]) => ({
     defect: `gives a principal with ${what}`,
-    fails: what === 'an empty keyId' || what === 'no keyId' ? [expectedPrincipal, whole] : [whole],
+    fails: what === 'an empty keyId' || what === 'no keyId' ? [whole, expectedPrincipal] : [whole],
     create: () =>
       subjectWith(answering((principal) => ({ ...principal, ...structuredClone(changes) }))),
   })),
   {
     defect: 'gives a role twice',
-    fails: [expectedPrincipal, whole],
+    fails: [whole, expectedPrincipal],
     create: () =>
       subjectWith(
         answering((principal) => ({ ...principal, roles: [...principal.roles, 'Sales'] })),

@@ -11,10 +11,11 @@ import type {
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { lenient, reordered, textsOf } from './broken-queries.ts'
 
-/** An adapter with one defect, and the case that has to find it, among others maybe. */
+/** An adapter with one defect. */
 export interface BrokenAdapter {
   readonly defect: string
-  readonly caught: RegExp
+  /** Matches the name of the first case that fails: the case about the defect. */
+  readonly root: RegExp
   readonly create: () => StorageAdapter
 }
 
@@ -69,7 +70,7 @@ export function withLenience(how: Parameters<typeof lenient>[0]): StorageAdapter
 export function withOrder(how: Parameters<typeof reordered>[0]): StorageAdapter {
   return withFilter((filter) => async (collection, query) => {
     const all = await filter(collection, { ...query, limit: 100_000, offset: 0 })
-    const rows = reordered(how, all.rows, query)
+    const rows = reordered(how, all.rows, query, collection)
     return { ...all, rows: rows.slice(query.offset, query.offset + query.limit) }
   })
 }

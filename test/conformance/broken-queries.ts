@@ -1,5 +1,5 @@
 import { itemValue } from '../../src/definition/field-type.ts'
-import type { PublishedCollection } from '../../src/definition/published.ts'
+import type { PublishedCollection, PublishedField } from '../../src/definition/published.ts'
 import type { Condition, Row, StoragePage, StorageQuery } from '../../src/storage/adapter.ts'
 
 type Value = Row[string] | undefined
@@ -68,39 +68,37 @@ export function reordered(
   how: Disorder,
   rows: readonly Row[],
   query: StorageQuery,
+  { byName }: PublishedCollection,
 ): readonly Row[] {
   const sort = how === 'first field' ? query.sort.slice(0, 1) : query.sort
   // What the sort leaves open comes out in any order, such as this one.
   return rows.toReversed().toSorted((left, right) => {
     for (const { field, descending } of sort) {
-      const difference = compare(how, left[field], right[field])
+      const difference = compare(how, byName.get(field) as PublishedField, [
+        left[field],
+        right[field],
+      ])
       if (difference !== 0) return descending ? -difference : difference
     }
     return 0
   })
 }
 
-function compare(how: Disorder, left: Value = null, right: Value = null): number {
+function compare(
+  how: Disorder,
+  { kind, type }: PublishedField,
+  [left = null, right = null]: readonly [Value, Value],
+): number {
   if (left === right) return 0
   if (left === null || right === null) {
     return (left === null ? -1 : 1) * (how === 'null last' ? -1 : 1)
   }
+  const isText = type === 'text'
+  const isExact = type === 'bigint' || type === 'decimal'
   if (how === 'locale') return String(left).localeCompare(String(right))
-  if (how === 'doubles' && typeof left === 'string' && isNumber(left)) {
-    return Number(left) - Number(right)
-  }
-  if (typeof left === 'string' && isNumber(left) && isNumber(String(right)) && how !== 'texts') {
-    return scaled(left) < scaled(String(right)) ? -1 : 1
-  }
-  return left < right ? -1 : 1
-}
-
-function isNumber(text: string): boolean {
-  return /^-?\d+(\.\d+)?$/.test(text)
-}
-
-function scaled(text: string): bigint {
-  return BigInt(text.replace('.', ''))
+  if (how === 'doubles' && type === 'decimal') return Number(left) - Number(right)
+  if ((how === 'UTF-16' && isText) || (how === 'texts' && isExact)) return left < right ? -1 : 1
+  return kind.compare?.(left, right) ?? 0
 }
 
 /** The JSON texts of the rows' items. */

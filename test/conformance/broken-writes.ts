@@ -15,7 +15,7 @@ import {
 export const brokenWrites: readonly BrokenAdapter[] = [
   {
     defect: 'keeps the empty text as null',
-    caught: /empty and blank/,
+    root: /empty and blank/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -28,7 +28,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'trims texts',
-    caught: /blank texts/,
+    root: /blank texts/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -41,7 +41,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'cuts long texts',
-    caught: /100 KB/,
+    root: /100 KB/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -54,7 +54,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'replaces a row with the same key',
-    caught: /existing key is refused/,
+    root: /existing key is refused/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -70,7 +70,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'updates by the key alone',
-    caught: /an update needs all/,
+    root: /an update needs all/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -84,7 +84,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'deletes by a part of the key',
-    caught: /a delete (of a missing key|returns)/,
+    root: /a delete (of a missing key|returns)/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -114,7 +114,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'returns only the changed fields of an update',
-    caught: /an update returns the whole/,
+    root: /an update returns the whole/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -122,16 +122,16 @@ export const brokenWrites: readonly BrokenAdapter[] = [
           (await on.update(collection, conditions, changes)) && changes,
       })),
   },
-  { defect: 'forgets to undo', caught: /undoes everything/, create: withoutRollback },
-  { defect: 'has no transactions', caught: /undoes everything/, create: withoutTransactions },
+  { defect: 'forgets to undo', root: /undoes everything/, create: withoutRollback },
+  { defect: 'has no transactions', root: /undoes everything/, create: withoutTransactions },
   {
     defect: 'lets others see what is not committed',
-    caught: /nobody outside sees/,
+    root: /nobody outside sees/,
     create: withDirtyReads,
   },
   {
     defect: 'rejects with an error of its own',
-    caught: /passes the very error on/,
+    root: /passes the very error on/,
     create: () => {
       const memory = memoryStorage()
       return {
@@ -148,7 +148,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'works on after the end of a transaction',
-    caught: /once its transaction has committed/,
+    root: /once its transaction has committed/,
     create: () => {
       const memory = memoryStorage()
       return {
@@ -160,22 +160,22 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'works on after close',
-    caught: /rejects as unavailable after close/,
+    root: /rejects as unavailable after close/,
     create: () => ({ ...memoryStorage(), close: () => undefined }),
   },
   {
     defect: 'writes text pages with spaces',
-    caught: /byte for byte/,
+    root: /byte for byte/,
     create: () => withText((json) => JSON.stringify(JSON.parse(json), null, 1)),
   },
   {
     defect: 'writes text pages in ASCII',
-    caught: /byte for byte/,
+    root: /byte for byte/,
     create: () => withText((json) => json.replaceAll('é', '\\u00e9')),
   },
   {
     defect: 'writes text pages with every field',
-    caught: /selected fields/,
+    root: /selected fields/,
     create: () => withText((json) => json, 'all'),
   },
 ]
