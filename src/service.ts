@@ -44,6 +44,8 @@ export interface Service<Applications> extends RequestHandler {
   ready(): Promise<void>
   /** The events without HTTP, with the rights of a principal. */
   as(principal: Principal): InProcess<Applications>
+  /** Whether the storage keeps rows after the process has ended. */
+  readonly isDurable: boolean
   /** The API keys of the service (section 2.6). */
   readonly keys: Keyring
   /** The users that the library keeps for the service. */
@@ -121,6 +123,7 @@ export function createService<const Applications extends ApplicationDefinitions>
       await storageOpen()
       await patternsReported
     },
+    isDurable: options.storage.supports.durable,
     keys: security.keys,
     users: security.users,
     as: (principal) => inProcess<Applications>(runtime, publication, requirePrincipal(principal)),

@@ -1,3 +1,4 @@
+import { nearestName } from '../definition/nearest-name.ts'
 import { UsageError } from './refusal.ts'
 
 /** An option of a command: `--user <name>` with a value, `--json` without one. */
@@ -59,6 +60,15 @@ export function typedText(text: string): string {
   return text.slice(1)
 }
 
+function unknownOption(flag: string, options: readonly Option[]): string {
+  if (!shorterThanKeys.test(flag)) return 'like that.'
+  const near = nearestName(
+    flag.replace(/^--?/, ''),
+    options.map(({ name }) => name),
+  )
+  return near === undefined ? `${flag}.` : `${flag}: did you mean --${near}?`
+}
+
 const shortForms = ['-h', '-v']
 // A key may begin with a dash.
 const shorterThanKeys = /^--?[a-zA-Z_][\w-]{0,15}$/
@@ -69,7 +79,7 @@ function readableOption(text: string, left: string[], options: readonly Option[]
   if (flag === '--password')
     throw new UsageError('A password is never an argument: use --password-stdin.')
   if (option === undefined && !shortForms.includes(flag))
-    throw new UsageError(`There is no option ${shorterThanKeys.test(flag) ? flag : 'like that'}.`)
+    throw new UsageError(`There is no option ${unknownOption(flag, options)}`)
   if (option?.value === undefined) {
     if (parts.length > 0) throw new UsageError(`${flag} takes no value.`)
     return flag

@@ -16,7 +16,7 @@ export function programHelp(
     Options: optionLines(options),
     Service: [
       'The module has to export the service: export const service = createService(...).',
-      'Without --service or ROWGATE_SERVICE it is ./service.js, ./service.mjs or ./dist/service.js.',
+      'Without --service or ROWGATE_SERVICE it is ./service.js, ./service.mjs, ./dist/service.js or ./service.ts.',
     ],
     Example: [`rowgate ${shown[0]?.example ?? ''}`],
     'Exit codes': exitCodes,

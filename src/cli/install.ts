@@ -43,7 +43,7 @@ export const installCommands: readonly Command[] = [
   {
     name: 'rollback',
     description: 'Go back to the release before the installed one',
-    options: [folder],
+    options: [folder, { name: 'yes', description: 'Do not ask first' }],
     withoutService: true,
     example: 'rollback --folder installed',
     run: goBack,
@@ -103,6 +103,8 @@ async function install(given: Given, desk: Desk): Promise<void> {
 
 async function goBack(given: Given, desk: Desk): Promise<void> {
   const place = resolve(desk.workingFolder, requiredOf(given, 'folder', 'folder'))
+  if (desk.interactive && !given.has('yes'))
+    await confirmed(questions(desk), 'Go back to the release before the installed one?')
   const done = await rollback(place)
   const { name, version } = done.release
   desk.result(done, () => printable(`Back to ${name} ${version}.`))

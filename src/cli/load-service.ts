@@ -3,13 +3,15 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
-import { Refusal } from './refusal.ts'
+import { Refusal, UsageError } from './refusal.ts'
 import { messageOf, printable } from './text.ts'
 
 /** What the command line needs of a service. */
 export interface ServiceToManage {
   readonly keys: Keyring
   readonly users: Users
+  /** Whether its storage keeps what a command changes. */
+  readonly isDurable?: boolean
   ready(): Promise<void>
   close(): Promise<void>
 }
@@ -61,12 +63,12 @@ export async function loadDeployment(
 async function importedModule(named: string | undefined, workingFolder: string) {
   const name = named ?? customary.find((path) => existsSync(resolve(workingFolder, path)))
   if (name === undefined)
-    throw new Refusal(
+    throw new UsageError(
       `There is no ${customary.join(', ')} here: name the module of the service with --service or ROWGATE_SERVICE.`,
     )
   const path = resolve(workingFolder, name)
   const shown = printable(name)
-  if (!existsSync(path)) throw new Refusal(`There is no file ${shown}.`)
+  if (!existsSync(path)) throw new UsageError(`There is no file ${shown}.`)
   return { exported: await imported(path, shown), shown }
 }
 
@@ -80,7 +82,7 @@ export function usersOf(service: ServiceToManage): Users {
   return part(service, 'users', ['add', 'get', 'list', 'change', 'remove'])
 }
 
-const customary = ['./service.js', './service.mjs', './dist/service.js']
+const customary = ['./service.js', './service.mjs', './dist/service.js', './service.ts']
 
 async function imported(path: string, shown: string): Promise<Readonly<Record<string, unknown>>> {
   try {

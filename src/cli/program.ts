@@ -1,3 +1,4 @@
+import { nearestName } from '../definition/nearest-name.ts'
 import { RequestError } from '../client/request-error.ts'
 import type { Desk } from './command.ts'
 import { commands, everywhere, optionsOf, readCommandLine, type Typed } from './commands.ts'
@@ -16,12 +17,14 @@ export async function runProgram(
   line: readonly string[],
   surroundings: Surroundings,
 ): Promise<number> {
+  let help = 'rowgate --help'
   try {
     const typed = readCommandLine(line)
+    if (typed.command !== undefined) help = `rowgate ${typed.command.name} --help`
     return await obey(typed, openTerminal(surroundings, typed.given.has('json')))
   } catch (error) {
     const code = codeOf(error)
-    const hint = code === 2 ? ' See rowgate --help.' : ''
+    const hint = code === 2 ? ` See ${help}.` : ''
     surroundings.messages.write(`rowgate: ${messageOf(error)}${hint}\n`)
     return code
   }
@@ -51,7 +54,7 @@ async function obey(typed: Typed, terminal: Terminal): Promise<number> {
     messages.write(`${programHelp(commands, everywhere, undefined)}\n`)
     return 2
   }
-  if (command === undefined) throw new UsageError(unknownCommand(group))
+  if (command === undefined) throw new UsageError(unknownCommand(name, group))
   typed.check()
   const named = given.one('service') ?? terminal.environment['ROWGATE_SERVICE']
   const desk = openDesk(terminal, named === '' ? undefined : named)
@@ -64,8 +67,11 @@ async function obey(typed: Typed, terminal: Terminal): Promise<number> {
 }
 
 /** What there is instead; what was typed may be a secret in the wrong place. */
-function unknownCommand(group: string): string {
-  const names = commands.map(({ name }) => name).filter((name) => name.startsWith(`${group} `))
+function unknownCommand(typed: string, group: string): string {
+  const all = commands.map(({ name }) => name)
+  const near = nearestName(typed, all)
+  if (near !== undefined) return `There is no such command: did you mean ${near}?`
+  const names = all.filter((name) => name.startsWith(`${group} `))
   return names.length === 0
     ? 'There is no such command.'
     : `There is no such command: it is one of ${names.join(', ')}.`
@@ -84,6 +90,10 @@ function openDesk(
     loaded = await terminal.loadService(named, terminal.workingFolder)
     const found = loaded
     await repeat(() => found.ready())
+    if (found.isDurable === false)
+      terminal.messages.write(
+        'Warning: the storage of this service is in memory. What this command changes is lost when it ends.\n',
+      )
     return found
   }
   return {

@@ -38,6 +38,19 @@ test.each(commands.map((command) => [command.name, command] as const))(
   },
 )
 
+test('a misspelt command gets a suggestion, and errors name the help of the command', async () => {
+  const stage = openStage()
+  const { messages } = await stage.run(['keys', 'craete'])
+  expect(messages).toBe(
+    'rowgate: There is no such command: did you mean keys create? See rowgate --help.\n',
+  )
+  const option = await stage.run(['keys', 'create', '--usre', 'maria'])
+  expect(option.messages).toContain('There is no option --usre: did you mean --user?')
+  const wrong = await stage.run(['keys', 'create', '--expires-in', 'x', '--user', 'maria'])
+  expect(wrong.code).toBe(2)
+  expect(wrong.messages).toContain('See rowgate keys create --help.')
+})
+
 test('without a command the help is a message, and wrong usage', async () => {
   const stage = openStage()
   expect(await stage.run([])).toMatchObject({ code: 2, output: '' })

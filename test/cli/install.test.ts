@@ -188,7 +188,10 @@ test('rollback goes back, and says when it can not', async () => {
   const { run, installed } = await begin()
   expect(await run(['rollback'])).toMatchObject({ code: 1, output: '' })
   for (const name of names) await run(['install', `${name}.zip`, '--yes'])
-  expect(await run(['rollback'])).toMatchObject({ code: 0, output: 'Back to Geography 2.0.\n' })
+  expect(await run(['rollback', '--yes'])).toMatchObject({
+    code: 0,
+    output: 'Back to Geography 2.0.\n',
+  })
   const json = await run(['rollback', '--json'])
   expect(JSON.parse(json.output)).toMatchObject({ release: { version: '1.0' } })
   expect(installed()).toBe(textOf(releases.first))

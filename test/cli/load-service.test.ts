@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { keysOf, loadDeployment, loadService, usersOf } from '../../src/cli/load-service.ts'
-import { Refusal } from '../../src/cli/refusal.ts'
+import { Refusal, UsageError } from '../../src/cli/refusal.ts'
 
 const service = (name: string): string => `{ name: '${name}', ready() {}, close() {} }`
 
@@ -19,8 +19,8 @@ async function folderWith(files: Readonly<Record<string, string>>): Promise<stri
 
 async function refusalOf(loading: Promise<unknown>): Promise<string> {
   const error = await loading.catch((reason: unknown) => reason)
-  expect(error).toBeInstanceOf(Refusal)
-  return (error as Refusal).message
+  expect(error instanceof Refusal || error instanceof UsageError).toBe(true)
+  return (error as Error).message
 }
 
 test.each([
@@ -40,6 +40,15 @@ test('without a name it is looked for where it usually is', async () => {
   expect(await loadService(undefined, await folderWith(more))).toMatchObject({ name: 'mjs' })
   const all = { ...more, 'service.js': text('js') }
   expect(await loadService(undefined, await folderWith(all))).toMatchObject({ name: 'js' })
+})
+
+test('a TypeScript file is found as well', async () => {
+  const folder = await folderWith({ 'service.ts': `export const service = ${service('ts')}` })
+  expect(await loadService(undefined, folder)).toMatchObject({ name: 'ts' })
+})
+
+test.each([undefined, 'other.js'])('a missing file (%s) is wrong usage', async (file) => {
+  await expect(loadService(file, await folderWith({}))).rejects.toBeInstanceOf(UsageError)
 })
 
 test.each([

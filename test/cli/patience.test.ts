@@ -1,10 +1,23 @@
 import { rmSync } from 'node:fs'
 import { expect, onTestFinished, test } from 'vitest'
-import { createService, defineCollection, text } from '../../src/index.ts'
+import { createService, defineCollection, memoryStorage, text } from '../../src/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { drivers, openHandle, temporaryDirectory } from '../storage/sqlite/databases.ts'
 import { startOfTime, runScene } from './stage.ts'
+
+test('a command over storage in memory warns that its changes are lost', async () => {
+  const notes = defineCollection({ key: 'id', fields: { id: text() } })
+  const service = createService({
+    applications: { app: { collections: { notes } } },
+    storage: memoryStorage(),
+    security: apiKeys({ name: 'Key' }),
+  })
+  const rest = { now: () => new Date(startOfTime), loadService: async () => service }
+  const run = await runScene(['users', 'add', 'maria'], {}, rest)
+  expect(run.code).toBe(0)
+  expect(run.messages).toContain('Warning: the storage of this service is in memory.')
+})
 
 test.each(drivers)(
   '%s: keys revoke waits for another process that writes, and says so on stderr',
