@@ -86,8 +86,8 @@ export interface KeyProvider extends SecurityProvider {
   readonly defaultExpiry: number | null
   /** Minutes that a new key may live at most; null: there is no maximum. */
   readonly maxExpiry: number | null
-  /** Makes the text of a new key, and the hash by which it is found. */
-  mint(): { readonly key: string; readonly hash: string }
+  /** Makes the text of a new key, unless one was chosen, and the hash by which it is found. */
+  mint(chosen?: string): { readonly key: string; readonly hash: string }
 }
 
 /** A provider that checks passwords: what the users' own collection needs of it. */

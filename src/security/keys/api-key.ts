@@ -4,9 +4,10 @@ import type { RefusalReason } from '../../observation.ts'
 import { completeRecord, type ApiKeyOptions, type ApiKeyRecord } from './api-key-record.ts'
 import { callerMemory } from './caller-memory.ts'
 import { apiKeyFinder } from './find-api-key.ts'
+import { isKeyText } from './key-form.ts'
 import { deathOf } from './key-lifetime.ts'
 import type { KeyRecord } from './key-store.ts'
-import { isKeyText, mintKey, sha256 } from './key-text.ts'
+import { mintKey, sha256 } from './key-text.ts'
 import type { KeyProvider, Refused, SecurityHouse } from '../provider.ts'
 import { admitUser } from '../users/admit-user.ts'
 import type { User } from '../users/user-store.ts'
@@ -79,8 +80,8 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
       const search = { house, hash, version }
       return whenDone(house.keys.find(hash), (key) => identifyOwner(key, search))
     },
-    mint() {
-      const key = mintKey(record.length)
+    mint(chosen) {
+      const key = chosen ?? mintKey(record.length)
       return { key, hash: sha256(key) }
     },
   } satisfies ApiKeyProvider)

@@ -3,8 +3,8 @@ import { equal } from '../../event/query.ts'
 import { securityCollections } from '../collections.ts'
 import { readRow } from '../read-rows.ts'
 import { recordEvent } from './key-event.ts'
+import { isKeyText } from './key-form.ts'
 import { storedKey, type StoredKey } from './key-row.ts'
-import { isKeyText } from './key-text.ts'
 
 const { keys } = securityCollections
 const minDistinctCharacters = 10

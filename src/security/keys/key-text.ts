@@ -1,16 +1,6 @@
 import crypto from 'node:crypto'
 import base64url from 'base64url'
 
-const keyForm = /^[A-Za-z0-9_-]{22,171}$/
-
-/**
- * Whether a text could be an API key: 16 to 128 bytes in base64url without padding (D40). Everything
- * else is refused without a look-up.
- */
-export function isKeyText(text: string): boolean {
-  return keyForm.test(text)
-}
-
 /** Makes the text of a key: `length` bytes from the system's random source, in base64url (D40). */
 export function mintKey(length: number): string {
   return base64url.default.encode(crypto.randomBytes(length))

@@ -7,7 +7,6 @@ import { readEvents, recordEvent } from './key-event.ts'
 import { requireChosenKey, storeMissingKey } from './ensure-key.ts'
 import { expiryOf, instantOf } from './key-lifetime.ts'
 import { findKey, keyRecord, newKey, storedKey, type StoredKey } from './key-row.ts'
-import { sha256 } from './key-text.ts'
 import { revokeKey } from './key-revocation.ts'
 import { retireKey } from './key-rotation.ts'
 import type { Keyring, KeyRecord, NewKey } from './key-store.ts'
@@ -104,8 +103,11 @@ export function createKeyring(parts: KeyringParts): Keyring {
       const expires = expiryOf(provider, given.expiresIn, at, call)
       await requireUser(given.user, `${call}.user`)
       const description = given.description === '' ? null : (given.description ?? null)
-      const text = { key, hash: sha256(key) }
-      const made = makeKey(text, provider, at, { user: given.user, description, expires })
+      const made = makeKey(provider.mint(key), provider, at, {
+        user: given.user,
+        description,
+        expires,
+      })
       return storage.transaction(writing, async (transaction) => {
         await requireKept(transaction, given.user)
         return keyRecord(await storeMissingKey(transaction, made.stored, at))
