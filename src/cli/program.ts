@@ -1,5 +1,5 @@
+import { RequestError } from '../client/send-request.ts'
 import { nearestName } from '../definition/nearest-name.ts'
-import { RequestError } from '../client/request-error.ts'
 import type { Desk } from './command.ts'
 import { commands, everywhere, optionsOf, readCommandLine, type Typed } from './commands.ts'
 import { commandHelp, programHelp } from './help.ts'

@@ -1,6 +1,6 @@
 import type { ReleaseClient } from '../client/release-client.ts'
-import type { ListedRelease } from '../client/release-records.ts'
-import { RequestError } from '../client/request-error.ts'
+import type { ListedRelease } from '../client/release-client.ts'
+import { RequestError } from '../client/send-request.ts'
 import { compact, requiredOf, wholeOf, type Command, type Desk, type Given } from './command.ts'
 import { openProgress } from './progress.ts'
 import { Refusal, UsageError } from './refusal.ts'

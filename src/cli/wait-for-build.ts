@@ -1,7 +1,7 @@
 import { setTimeout as pause } from 'node:timers/promises'
 import type { ReleaseClient } from '../client/release-client.ts'
-import type { QueuedRelease } from '../client/release-records.ts'
-import { RequestError } from '../client/request-error.ts'
+import type { QueuedRelease } from '../client/release-client.ts'
+import { RequestError } from '../client/send-request.ts'
 import type { Progress } from './progress.ts'
 import { Refusal } from './refusal.ts'
 

@@ -1,14 +1,31 @@
 import { z } from 'zod'
 import { encodePath } from '../protocol/path.ts'
-import {
-  full,
-  listed,
-  queued,
-  type FullRelease,
-  type ListedRelease,
-  type QueuedRelease,
-} from './release-records.ts'
 import { sendRequest } from './send-request.ts'
+
+const facts = {
+  releaseId: z.string(),
+  solutionId: z.string(),
+  name: z.string(),
+  version: z.string(),
+  releaseNotes: z.string().nullable(),
+  releaseDate: z.string(),
+}
+
+/** A release as lists have it (section 2.4). */
+export type ListedRelease = z.infer<typeof listed>
+const listed = z.object(facts)
+
+/** A release as the queue has it. */
+export type QueuedRelease = z.infer<typeof queued>
+const queued = z.object({
+  ...facts,
+  status: z.enum(['queued', 'building', 'built', 'failed']),
+  snapshot: z.boolean(),
+})
+
+/** A release with its package; both are null before it is built. */
+export type FullRelease = z.infer<typeof full>
+const full = queued.extend({ fileName: z.string().nullable(), file: z.string().nullable() })
 
 /** Whose releases are asked for, and how. */
 export interface ReleaseClientOptions {

@@ -1,6 +1,26 @@
-import type { z } from 'zod'
-import { RequestError } from './request-error.ts'
-import { refusal } from './release-records.ts'
+import { z } from 'zod'
+
+/**
+ * A request that did not do what it was for. `refused`: the service has answered that it won't, and
+ * would again. `unreached`: there was no answer of the service, or that it can't now; the next request
+ * may fare better.
+ */
+export class RequestError extends Error {
+  readonly kind: 'refused' | 'unreached'
+  /** The HTTP status; null without an answer. */
+  readonly status: number | null
+
+  constructor(
+    kind: 'refused' | 'unreached',
+    message: string,
+    { status = null, cause }: { readonly status?: number | null; readonly cause?: unknown } = {},
+  ) {
+    super(message, cause === undefined ? undefined : { cause })
+    this.name = 'RequestError'
+    this.kind = kind
+    this.status = status
+  }
+}
 
 /** One request. */
 export interface OutgoingRequest<Body> {
@@ -14,6 +34,12 @@ export interface OutgoingRequest<Body> {
   readonly timeout: number
   readonly signal: AbortSignal | undefined
 }
+
+/** An answer without its item or items. */
+const refusal = z.object({
+  message: z.string().nullable(),
+  validations: z.array(z.object({ message: z.string(), field: z.string().optional() })),
+})
 
 /**
  * Sends a request and reads its answer. Throws a RequestError; and the reason of `signal` once that is

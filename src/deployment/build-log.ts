@@ -1,24 +1,5 @@
-import type { Release, ReleaseStatus } from './release.ts'
-
-/** What happens to builds, for the host: nothing of it reaches consumers. */
-export type BuildNews =
-  | { readonly type: 'started'; readonly releaseId: string; readonly attempt: number }
-  /** `queued`: the build was given back, or its claim was lost to another worker. */
-  | {
-      readonly type: 'ended'
-      readonly releaseId: string
-      readonly attempt: number
-      readonly status: ReleaseStatus
-    }
-  | { readonly type: 'progress'; readonly releaseId: string; readonly fraction: number }
-  | { readonly type: 'line'; readonly releaseId: string; readonly line: string }
-  | { readonly type: 'failed'; readonly releaseId: string; readonly error: unknown }
-  /** Storage or the queue could not be reached; it is tried again. */
-  | { readonly type: 'unreachable'; readonly error: unknown }
-  /** A queue could not be told that a build waits; its workers find it when they look. */
-  | { readonly type: 'unannounced'; readonly releaseId: string; readonly error: unknown }
-  /** A worker gave no sign of life. The build is queued again, or failed when it was the last attempt. */
-  | { readonly type: 'lost'; readonly releaseId: string; readonly attempt: number }
+import type { BuildEvent } from './build-event.ts'
+import type { Release } from './release.ts'
 
 /** The log of a build while it is written. */
 export interface BuildLog {
@@ -32,7 +13,7 @@ const mostCharacters = 64 * 1024
 const longestLine = 2_000
 
 /** Opens the log of a build, and tells the host what is written into it. */
-export function buildLog({ releaseId }: Release, tell: (news: BuildNews) => void): BuildLog {
+export function buildLog({ releaseId }: Release, tell: (news: BuildEvent) => void): BuildLog {
   let lines: string[] = []
   let length = 0
   return {

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events'
 import { ServiceError, unavailable } from '../errors.ts'
 import type { Row } from '../event/query.ts'
 import { inTime } from '../maybe-promise.ts'
-import type { BuildNews } from './build-log.ts'
+import type { BuildEvent } from './build-event.ts'
 import type { BuildSlots } from './build-slots.ts'
 import type { BuildQueue } from './queue.ts'
 import type { Release } from './release.ts'
@@ -20,7 +20,7 @@ export interface BuildsParts {
   readonly slots: BuildSlots
   /** Milliseconds that a request waits for its build. */
   readonly waitTimeout: number
-  readonly tell: (news: BuildNews) => void
+  readonly tell: (news: BuildEvent) => void
 }
 
 /** The two ways to ask for a build (section 4.2). */

@@ -8,10 +8,9 @@ import { harmless } from '../observation.ts'
 import { defaultBrand } from '../protocol/names.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import { deploymentApplication } from './application.ts'
-import type { BuildNews } from './build-log.ts'
+import type { BuildEvent } from './build-event.ts'
 import { buildSlots } from './build-slots.ts'
 import { openBuilds } from './builds.ts'
-import { openCrew } from './crew.ts'
 import { deploymentStorage } from './deployment-storage.ts'
 import { completeDeployment, type CompleteDeployment, type DeploymentOptions } from './options.ts'
 import type { QueueWorker } from './queue.ts'
@@ -20,6 +19,7 @@ import { releaseStore } from './release-store.ts'
 import { runBuild, type BuildParts } from './run-build.ts'
 import { takeSnapshot } from './snapshot.ts'
 import { storageQueue } from './storage-queue.ts'
+import { openWorkerPool } from './worker-pool.ts'
 
 /** Deployment, ready to be published with a service. */
 export interface Deployment {
@@ -33,7 +33,7 @@ export interface Deployment {
   /** Takes more builds from the queue in this process, once storage is open. */
   work(options?: { readonly concurrency?: number }): QueueWorker
   /** Tells what happens to builds in this process, until the returned function is called. */
-  watch(listener: (news: BuildNews) => void): () => void
+  watch(listener: (news: BuildEvent) => void): () => void
 }
 
 /**
@@ -57,7 +57,7 @@ export function createDeployment(given: DeploymentOptions): Deployment {
     authenticationType: undefined,
   }
   const listeners = new Set([harmless(options.watch)])
-  const tell = (news: BuildNews): void => {
+  const tell = (news: BuildEvent): void => {
     for (const listen of listeners) listen(news)
   }
   const store = releaseStore(storage)
@@ -96,7 +96,17 @@ export function createDeployment(given: DeploymentOptions): Deployment {
   const slots = buildSlots()
   const builds = openBuilds({ ...options, store, queue, build, tell, slots })
   const { serial, lease, attempts: mostLost, now } = options
-  const crew = openCrew({ store, queue, build, serial, slots, lease, mostLost, now, tell })
+  const workerPool = openWorkerPool({
+    store,
+    queue,
+    build,
+    serial,
+    slots,
+    lease,
+    mostLost,
+    now,
+    tell,
+  })
 
   return {
     applications: {
@@ -120,13 +130,13 @@ export function createDeployment(given: DeploymentOptions): Deployment {
       enqueue: (row) => builds.enqueue(row),
       opened: (collections) => {
         data = snapshotCollections(options, collections)
-        if (options.workers > 0) crew.work(options.workers)
+        if (options.workers > 0) workerPool.work(options.workers)
       },
       closing: async () => {
-        await Promise.all([builds.close(), crew.stop()])
+        await Promise.all([builds.close(), workerPool.stop()])
       },
     }),
-    work: (chosen = {}) => crew.work(completeOptions('work', workShape, chosen).concurrency),
+    work: (chosen = {}) => workerPool.work(completeOptions('work', workShape, chosen).concurrency),
     watch: (listener) => {
       const listen = harmless(listener)
       listeners.add(listen)

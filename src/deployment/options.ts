@@ -5,7 +5,7 @@ import { mistaken } from '../definition/mistake.ts'
 import { code, objectWith } from '../definition/option-shapes.ts'
 import { inspectOptions } from '../definition/options.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
-import type { BuildNews } from './build-log.ts'
+import type { BuildEvent } from './build-event.ts'
 import type { Builder } from './builder.ts'
 import type { EnvironmentRecord } from './environment.ts'
 import type { BuildQueue } from './queue.ts'
@@ -50,7 +50,7 @@ export interface DeploymentOptions {
   /** Another queue than storage itself. */
   readonly queue?: BuildQueue
   /** Receives what happens to builds. Default: nobody. */
-  readonly watch?: (news: BuildNews) => void
+  readonly watch?: (news: BuildEvent) => void
   /** Default: the system's clock. */
   readonly now?: () => Date
 }
@@ -120,7 +120,7 @@ const shape = z.strictObject({
     )
     .default([]),
   queue: objectWith<BuildQueue>('process', 'must be a build queue').optional(),
-  watch: code<(news: BuildNews) => void>().default(() => () => undefined),
+  watch: code<(news: BuildEvent) => void>().default(() => () => undefined),
   now: code<() => Date>().default(() => () => new Date()),
 })
 

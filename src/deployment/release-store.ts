@@ -1,11 +1,15 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { equal, type Condition, type Row } from '../event/query.ts'
-import type { StorageAdapter, StorageReader, StorageTransaction } from '../storage/adapter.ts'
+import {
+  isStorageError,
+  type StorageAdapter,
+  type StorageReader,
+  type StorageTransaction,
+} from '../storage/adapter.ts'
 import { deploymentCollections } from './collections.ts'
 import type { BuildTicket } from './queue.ts'
-import { joinedParts, type StoredPackage } from './package-parts.ts'
+import { readStoredPackage, type StoredPackage } from './stored-package.ts'
 import { releaseOf, type Release } from './release.ts'
-import { takeTurn } from './turns.ts'
 
 /** What deployment needs of storage. */
 export type DeploymentStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
@@ -58,7 +62,7 @@ export interface ReleaseStore {
   keepSnapshot(releaseId: string, files: string): Promise<void>
 }
 
-const { releases, packages, snapshots } = deploymentCollections
+const { releases, packages, snapshots, turns } = deploymentCollections
 const writing = { mode: 'write', brief: true } as const
 
 /** Opens the releases in a storage. */
@@ -143,7 +147,7 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
       const { rows } = await filter(releases, conditions, 1)
       return rows[0] && { releaseId: releaseOf(rows[0]).releaseId }
     },
-    file: (releaseId) => joinedParts(storage, releaseId),
+    file: (releaseId) => readStoredPackage(storage, releaseId),
     keepSnapshot: (releaseId, files) =>
       storage.transaction(writing, async (transaction) => {
         // An attempt before this one may have kept one.
@@ -181,4 +185,38 @@ function ofAttempt({ releaseId, attempt }: Release): readonly Condition[] {
 
 function inProgress(claimed: Release): readonly Condition[] {
   return [...ofAttempt(claimed), equal('status', 'building')]
+}
+
+/**
+ * Whether a solution of which one release is built at a time may build now. Two who ask at once write
+ * the same row, so that storage lets only one of them commit.
+ */
+async function takeTurn(transaction: StorageTransaction, solutionId: string): Promise<boolean> {
+  const page = { search: null, sort: [], limit: 1, offset: 0, count: false }
+  const ofSolution = [equal('solutionId', solutionId)]
+  const building = await transaction.filter(releases, {
+    ...page,
+    conditions: [...ofSolution, equal('status', 'building')],
+    select: ['releaseId'],
+  })
+  if (building.rows.length > 0) return false
+  const { rows } = await transaction.filter(turns, {
+    ...page,
+    conditions: ofSolution,
+    select: turns.allNames,
+  })
+  const turn = rows[0]?.['turn'] as number | undefined
+  if (turn === undefined) return isFirst(transaction, solutionId)
+  const conditions = [...ofSolution, equal('turn', turn)]
+  return (await transaction.update(turns, conditions, { turn: turn + 1 })) !== undefined
+}
+
+async function isFirst(transaction: StorageTransaction, solutionId: string): Promise<boolean> {
+  try {
+    await transaction.insert(turns, { solutionId, turn: 1 })
+    return true
+  } catch (error) {
+    if (isStorageError(error) && error.kind === 'duplicate') return false
+    throw error
+  }
 }

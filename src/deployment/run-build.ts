@@ -1,6 +1,7 @@
 import { isStorageError } from '../storage/adapter.ts'
 import { BuildError } from './builders/build-error.ts'
-import { buildLog, type BuildNews } from './build-log.ts'
+import type { BuildEvent } from './build-event.ts'
+import { buildLog } from './build-log.ts'
 import type { Builder, PackageFile } from './builder.ts'
 import type { Release } from './release.ts'
 import type { BuildEnd, ReleaseStore } from './release-store.ts'
@@ -21,7 +22,7 @@ export interface BuildParts {
   /** The largest package, in bytes. */
   readonly packageLimit: number
   readonly now: () => Date
-  readonly tell: (news: BuildNews) => void
+  readonly tell: (news: BuildEvent) => void
 }
 
 /** Why a build was told to stop. */

@@ -1,7 +1,7 @@
 import { expect, onTestFinished } from 'vitest'
 import {
   createDeployment,
-  type BuildNews,
+  type BuildEvent,
   type Deployment,
   type DeploymentOptions,
 } from '../../src/deployment/index.ts'
@@ -37,7 +37,7 @@ export interface Stage {
   readonly deployment: Deployment
   /** Has the key of a user with the role Deployment. */
   readonly client: TestClient
-  readonly news: BuildNews[]
+  readonly news: BuildEvent[]
   readonly reports: Observation[]
   readonly ask: Asking
 }
@@ -45,7 +45,7 @@ export interface Stage {
 /** Opens a service with deployment, which is closed after the test. */
 export async function stage(given: StageOptions = {}): Promise<Stage> {
   const { on = storages[0], wrap = (one: StorageAdapter) => one, service: more, ...options } = given
-  const news: BuildNews[] = []
+  const news: BuildEvent[] = []
   const reports: Observation[] = []
   const deployment = createDeployment({
     solutions,

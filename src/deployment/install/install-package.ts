@@ -12,7 +12,7 @@ import {
   type VerifiedPackage,
 } from '../package/read-package.ts'
 import { sha256Of } from '../package/sha256.ts'
-import { changesBetween, type Change } from './changes.ts'
+import { changesBetween, isOlder, type Change } from './changes.ts'
 import { openDisk, type Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 import {
@@ -22,7 +22,6 @@ import {
   type InstalledRelease,
   type InstalledState,
 } from './installed-state.ts'
-import { isOlder } from './is-older.ts'
 import { whileLocked } from './lock.ts'
 import { placeRelease, readRelease, removeOthers, type UnpackedRelease } from './release-folder.ts'
 

@@ -13,7 +13,7 @@ import {
 } from '../package/manifest.ts'
 import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
-import type { InstalledRelease } from './installed-state.ts'
+import { readState, type InstalledRelease } from './installed-state.ts'
 import { kindOf, readPlainFile, requireFolder } from './plain-file.ts'
 
 /** The folder of the releases, each under the SHA-256 of its package. */
@@ -89,6 +89,19 @@ export function readRelease(folder: string, release: InstalledRelease): Unpacked
   const file = manifest.files.find(({ path }) => path === definitionsPath)
   const definitions = read(definitionsPath, file?.sha256, definitionsLimit)
   return { manifest, applications: applicationsOf(jsonOf(definitions, definitionsPath)) }
+}
+
+/**
+ * The applications of the release that is installed in a folder, without code; none when nothing is
+ * installed there. Throws an InstallError when the release is not as it was installed.
+ *
+ * ```ts
+ * const applications = { ...own, ...installedApplications('installed') }
+ * ```
+ */
+export function installedApplications(folder: string): ApplicationDefinitions {
+  const state = readState(folder)
+  return state === undefined ? {} : readRelease(folder, state.current).applications
 }
 
 /** Reads a release, and verifies every file of it. */

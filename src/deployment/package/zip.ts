@@ -1,7 +1,7 @@
 import { setImmediate as nextTurn } from 'node:timers/promises'
+import { crc32 } from 'node:zlib'
 import { Deflate } from 'fflate'
 import type { PackageFile } from '../builder.ts'
-import { crc32 } from './crc32.ts'
 import { PackageError } from './package-error.ts'
 import { clashOf, pathMistake } from './package-path.ts'
 import {

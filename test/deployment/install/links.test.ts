@@ -9,7 +9,7 @@ import {
 } from 'node:fs'
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
-import { installedApplications } from '../../../src/deployment/install/installed-applications.ts'
+import { installedApplications } from '../../../src/deployment/install/release-folder.ts'
 import { installPackage } from '../../../src/deployment/install/install-package.ts'
 import { rollback } from '../../../src/deployment/install/rollback.ts'
 import { folderOf } from '../builders/folder.ts'

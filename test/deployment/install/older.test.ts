@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { installedApplications } from '../../../src/deployment/install/installed-applications.ts'
+import { installedApplications } from '../../../src/deployment/install/release-folder.ts'
 import { installPackage } from '../../../src/deployment/install/install-package.ts'
-import { isOlder } from '../../../src/deployment/install/is-older.ts'
+import { isOlder } from '../../../src/deployment/install/changes.ts'
 import { folderOf } from '../builders/folder.ts'
 import { packageWith, releases, textOf } from './packages.ts'
 

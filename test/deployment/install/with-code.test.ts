@@ -13,7 +13,7 @@ import {
 } from '../../../src/index.ts'
 import { definitionData } from '../../../src/deployment/package/definition-data.ts'
 import { createDeployment, definitionBuilder } from '../../../src/deployment/index.ts'
-import { installedApplications } from '../../../src/deployment/install/installed-applications.ts'
+import { installedApplications } from '../../../src/deployment/install/release-folder.ts'
 import { installPackage } from '../../../src/deployment/install/install-package.ts'
 import { principal } from '../../../src/definition/principal.ts'
 import { folderOf } from '../builders/folder.ts'

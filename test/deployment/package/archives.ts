@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto'
-import { deflateRawSync } from 'node:zlib'
+import { crc32, deflateRawSync } from 'node:zlib'
 import { unzipSync } from 'fflate'
-import { crc32 } from '../../../src/deployment/package/crc32.ts'
 import type { Manifest } from '../../../src/deployment/package/manifest.ts'
 import {
   centralHeader,

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import type { Release } from '../../src/deployment/release.ts'
-import { openSightings } from '../../src/deployment/sightings.ts'
+import { openSightings } from '../../src/deployment/heartbeat-monitor.ts'
 
 const lease = 40
 

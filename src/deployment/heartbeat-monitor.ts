@@ -1,66 +1,19 @@
-import { setMaxListeners } from 'node:events'
-import type { BuildNews } from './build-log.ts'
-import type { BuildSlots } from './build-slots.ts'
-import type { BuildQueue, QueueWorker } from './queue.ts'
+import type { BuildEvent } from './build-event.ts'
+import type { BuildQueue } from './queue.ts'
 import type { Release } from './release.ts'
 import type { QueuedRelease, ReleaseStore } from './release-store.ts'
-import { openSightings } from './sightings.ts'
 
-/** What a worker works with. */
-export interface WorkerParts {
+/** What the monitor works with. */
+export interface HeartbeatMonitorDependencies {
   readonly store: ReleaseStore
   readonly queue: BuildQueue
-  /** Builds a release that was claimed. Never rejects. */
-  readonly build: (claimed: Release, closing: AbortSignal) => Promise<void>
   /** Whether a solution builds one release at a time. */
   readonly serial: boolean
-  readonly slots: BuildSlots
   readonly lease: number
   /** How many workers may die over a release before it has failed. */
   readonly mostLost: number
   readonly now: () => Date
-  readonly tell: (news: BuildNews) => void
-}
-
-/** Takes builds from the queue, and watches over those of others. */
-export function startWorker(parts: WorkerParts, concurrency: number): QueueWorker {
-  const { store, queue, build, serial, slots } = parts
-  const closing = new AbortController()
-  // Each build in progress listens.
-  setMaxListeners(0, closing.signal)
-
-  const claimAndBuild = async (releaseId: string): Promise<Release | undefined> => {
-    const free = await slots.take(closing.signal)
-    if (free === undefined) return undefined
-    try {
-      const waiting = await store.find(releaseId)
-      if (waiting?.status !== 'queued') return undefined
-      const claimed = await store.claim(waiting, serial)
-      if (claimed !== undefined) await build(claimed, closing.signal)
-      return claimed
-    } finally {
-      free()
-    }
-  }
-  const work = async (releaseId: string): Promise<void> => {
-    const claimed = await claimAndBuild(releaseId)
-    if (claimed === undefined || !serial) return
-    const next = await store.nextQueued(claimed.solutionId)
-    if (next !== undefined) await queue.announce(next)
-  }
-  const worker = queue.process(
-    // Storage that fails here is asked again at the next look.
-    ({ releaseId }) => work(releaseId).catch(() => undefined),
-    { concurrency },
-  )
-  const watch = watchOthers(parts)
-  return {
-    stop: async () => {
-      watch.stop()
-      closing.abort()
-      await worker.stop()
-    },
-  }
+  readonly tell: (news: BuildEvent) => void
 }
 
 const mostWatched = 1_000
@@ -71,7 +24,7 @@ const mostReminded = 10
  * that wait as long: it may have lost them. No clock is compared with another: what counts is what has
  * not moved while this process watched.
  */
-function watchOthers(parts: WorkerParts): { stop(): void } {
+export function startHeartbeatMonitor(parts: HeartbeatMonitorDependencies): { stop(): void } {
   const { store, queue, lease, serial } = parts
   const building = openSightings<Release>(lease)
   const waiting = openSightings<QueuedRelease>(lease)
@@ -109,7 +62,7 @@ function firstOfEach(releases: readonly QueuedRelease[]): readonly QueuedRelease
   return [...bySolution.values()]
 }
 
-async function takeBack(parts: WorkerParts, release: Release): Promise<void> {
+async function takeBack(parts: HeartbeatMonitorDependencies, release: Release): Promise<void> {
   const { store, queue, mostLost, now, tell } = parts
   const { releaseId, attempt, lost } = release
   if (lost + 1 >= mostLost) {
@@ -121,4 +74,44 @@ async function takeBack(parts: WorkerParts, release: Release): Promise<void> {
   if ((await store.requeue(release)) === undefined) return
   tell({ type: 'lost', releaseId, attempt })
   await queue.announce({ releaseId })
+}
+
+/** Remembers how releases were last seen, by the clock of this process only. */
+export interface Sightings<Seen> {
+  /** Of releases that are seen now, those that have not moved while this process watched for a whole lease. */
+  unmoved(releases: readonly Seen[]): readonly Seen[]
+}
+
+interface Sighting {
+  readonly attempt: number
+  readonly beat: number
+  readonly at: number
+  readonly looks: number
+}
+
+// A process that slept did not watch, whatever its clock says: whoever it looks at gets time to move.
+const fewestLooks = 3
+
+/** Starts watching. It has to look more than once a lease. */
+export function openSightings<Seen extends Pick<Release, 'releaseId' | 'attempt' | 'beat'>>(
+  lease: number,
+): Sightings<Seen> {
+  let seen: ReadonlyMap<string, Sighting> = new Map()
+  return {
+    unmoved: (releases) => {
+      const at = performance.now()
+      const next = new Map<string, Sighting>()
+      const unmoved = releases.filter(({ releaseId, attempt, beat }) => {
+        const last = seen.get(releaseId)
+        const isSame = last?.attempt === attempt && last.beat === beat
+        const sighting = isSame
+          ? { ...last, looks: last.looks + 1 }
+          : { attempt, beat, at, looks: 1 }
+        next.set(releaseId, sighting)
+        return sighting.looks >= fewestLooks && at - sighting.at > lease
+      })
+      seen = next
+      return unmoved
+    },
+  }
 }
