@@ -11,12 +11,12 @@ const all = (...folders: readonly string[]): readonly string[] =>
 export const mutationAreas: Readonly<Record<string, MutationArea>> = {
   protocol: { code: ['src/protocol/*.ts'], tests: all('protocol') },
   event: {
-    code: ['src/event/*.ts'],
-    tests: all('event', 'definition', 'execution', 'rights'),
+    code: ['src/request/*.ts'],
+    tests: all('request', 'definition', 'events', 'rights'),
   },
   rights: {
-    code: ['src/definition/rights*.ts', 'src/execution/{access,conditions,filter}.ts'],
-    tests: all('rights', 'definition', 'execution'),
+    code: ['src/definition/rights*.ts', 'src/events/{access,conditions,filter}.ts'],
+    tests: all('rights', 'definition', 'events'),
   },
   gate: {
     code: ['src/security/{gate,check,limiting,refusal,find-authorization}.ts'],
@@ -25,7 +25,7 @@ export const mutationAreas: Readonly<Record<string, MutationArea>> = {
   keys: { code: ['src/security/keys/*.ts'], tests: all('security/keys') },
   packages: { code: ['src/deployment/package/*.ts'], tests: all('deployment/package') },
   save: {
-    code: ['src/execution/{save,write,run,delete,rules,guard,change,scope}.ts'],
-    tests: all('execution', 'rights', 'event'),
+    code: ['src/events/{save,write,run,delete,rules,guard,change,scope}.ts'],
+    tests: all('events', 'rights', 'request'),
   },
 }

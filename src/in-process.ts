@@ -1,9 +1,9 @@
 import type { CollectionAccess, CustomResult } from './definition/handler.ts'
 import type { CollectionShape } from './definition/item.ts'
 import type { Principal } from './definition/principal.ts'
-import { ownAccess } from './execution/access.ts'
-import { runCustom } from './execution/custom.ts'
-import type { Runtime } from './execution/runtime.ts'
+import { ownAccess } from './events/access.ts'
+import { runCustom } from './events/custom.ts'
+import type { Runtime } from './events/runtime.ts'
 import type { Publication } from './publication.ts'
 
 type CollectionsOf<Application> = Application extends { readonly collections: infer Collections }

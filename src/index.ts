@@ -115,7 +115,12 @@ export type { CheckConstraints } from './definition/constraints.ts'
 
 export type { Envelope, Severity, ValidationEntry } from './protocol/envelope.ts'
 export type { Json } from './protocol/json.ts'
-export type { Credentials, RequestHandler, ServiceReply, ServiceRequest } from './event/request.ts'
+export type {
+  Credentials,
+  RequestHandler,
+  ServiceReply,
+  ServiceRequest,
+} from './request/request.ts'
 
 export type { MaybePromise } from './maybe-promise.ts'
 export {

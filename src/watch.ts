@@ -1,6 +1,6 @@
 import type { Principal } from './definition/principal.ts'
 import type { ServiceError } from './errors.ts'
-import type { ServiceReply, ServiceRequest } from './event/request.ts'
+import type { ServiceReply, ServiceRequest } from './request/request.ts'
 import { harmless } from './observation.ts'
 import { originForm, splitTarget } from './protocol/path.ts'
 import { stages, type RequestTrace } from './tracing.ts'

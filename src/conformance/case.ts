@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Condition, Row, SortField, StorageQuery } from '../event/query.ts'
+import type { Condition, Row, SortField, StorageQuery } from '../request/query.ts'
 import type {
   StorageAbilities,
   StorageAdapter,

@@ -13,7 +13,7 @@ import {
   uuid,
 } from '../definition/field.ts'
 import { publishCollection, type PublishedCollection } from '../definition/published.ts'
-import type { Row } from '../event/query.ts'
+import type { Row } from '../request/query.ts'
 
 /** A text as key. */
 export const customers = publishCollection(

@@ -1,4 +1,4 @@
-import type { Row } from '../event/query.ts'
+import type { Row } from '../request/query.ts'
 import { equal } from './assertion.ts'
 import { equals, find, findValues, store, type ConformanceCase } from './case.ts'
 import { customers, orderLines, readings, samples } from './collections.ts'

@@ -1,4 +1,4 @@
-import type { Credentials } from '../event/request.ts'
+import type { Credentials } from '../request/request.ts'
 
 /** What a request for {@link credentials} is made of. */
 export interface RequestParts {

@@ -1,5 +1,5 @@
 import type { StorageAdapter } from '../storage/adapter.ts'
-import type { Row } from '../event/query.ts'
+import type { Row } from '../request/query.ts'
 import { equal } from './assertion.ts'
 import { equals, find, findValues, store, write, type ConformanceCase } from './case.ts'
 import { customers, orderLines } from './collections.ts'

@@ -1,4 +1,4 @@
-import type { Row } from '../event/query.ts'
+import type { Row } from '../request/query.ts'
 import { equal, refused } from './assertion.ts'
 import { equals, find, findValues, store, write, type ConformanceCase } from './case.ts'
 import { customers, orderLines, passes, rowOf, samples } from './collections.ts'

@@ -1,4 +1,4 @@
-import type { Credentials } from '../event/request.ts'
+import type { Credentials } from '../request/request.ts'
 import { decodeFormPercent } from '../protocol/percent.ts'
 import type { SecurityProvider } from '../security/provider.ts'
 import { changed, credentials } from './credentials.ts'

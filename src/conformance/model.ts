@@ -1,6 +1,6 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Condition, Row, StorageQuery } from '../event/query.ts'
+import type { Condition, Row, StorageQuery } from '../request/query.ts'
 
 /** The simplest storage that can be right: a list of rows, and no thought of speed. */
 export interface Model {

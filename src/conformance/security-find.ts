@@ -1,5 +1,5 @@
 import { isServiceError } from '../errors.ts'
-import type { Credentials } from '../event/request.ts'
+import type { Credentials } from '../request/request.ts'
 import type { Credential, SecurityProvider } from '../security/provider.ts'
 import { ensure, equal } from './assertion.ts'
 import { changed, credentials, watched } from './credentials.ts'

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Principal } from '../definition/principal.ts'
-import type { Credentials } from '../event/request.ts'
+import type { Credentials } from '../request/request.ts'
 import type { Credential, Refused, SecurityHouse, SecurityProvider } from '../security/provider.ts'
 import { ensure } from './assertion.ts'
 import { changed, watched } from './credentials.ts'

@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Condition, Row, StorageQuery } from '../event/query.ts'
+import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import { searchText, type StorageTransaction } from '../storage/adapter.ts'
 import { equal, refused } from './assertion.ts'
 import { equals, find, pick, queryOf, store, writing, type ConformanceCase } from './case.ts'

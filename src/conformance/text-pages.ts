@@ -1,6 +1,6 @@
 import { itemValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Row } from '../event/query.ts'
+import type { Row } from '../request/query.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import { ensure, equal } from './assertion.ts'
 import {

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events'
 import { ServiceError, unavailable } from '../errors.ts'
-import type { Row } from '../event/query.ts'
+import type { Row } from '../request/query.ts'
 import { inTime } from '../maybe-promise.ts'
 import type { BuildEvent } from './build-event.ts'
 import type { BuildSlots } from './build-slots.ts'

@@ -1,7 +1,7 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { whenDone } from '../maybe-promise.ts'
-import type { Row, StorageQuery } from '../event/query.ts'
-import { encodeRow } from '../event/serialize.ts'
+import type { Row, StorageQuery } from '../request/query.ts'
+import { encodeRow } from '../request/serialize.ts'
 import {
   vouchFor,
   type StorageAdapter,

@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import { equal, type Condition, type Row } from '../event/query.ts'
+import { equal, type Condition, type Row } from '../request/query.ts'
 import {
   isStorageError,
   type StorageAdapter,

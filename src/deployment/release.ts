@@ -1,4 +1,4 @@
-import type { Row } from '../event/query.ts'
+import type { Row } from '../request/query.ts'
 import type { releaseStates } from './collections.ts'
 
 /** The state of a release (section 3). */

@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import { encodeRow } from '../event/serialize.ts'
+import { encodeRow } from '../request/serialize.ts'
 import type { StorageReader } from '../storage/adapter.ts'
 import type { PackageFile } from './builder.ts'
 import { definitionsFile } from './package/write-package.ts'

@@ -1,4 +1,4 @@
-import { equal } from '../event/query.ts'
+import { equal } from '../request/query.ts'
 import type { StorageReader } from '../storage/adapter.ts'
 import type { Package } from './builder.ts'
 import { BuildError } from './builders/build-error.ts'

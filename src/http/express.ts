@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { completeOptions } from '../definition/options.ts'
-import type { RequestHandler } from '../event/request.ts'
+import type { RequestHandler } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { isEncrypted } from './connection.ts'
 import {

@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
-import type { ServiceRequest } from '../event/request.ts'
+import type { ServiceRequest } from '../request/request.ts'
 import { NodeRequest, readIncoming, requireWhole, type IncomingKnowledge } from './incoming.ts'
 import { addressOf } from './trusted-proxies.ts'
 

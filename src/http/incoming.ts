@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { ServiceError } from '../errors.ts'
-import type { ServiceReply, ServiceRequest } from '../event/request.ts'
+import type { ServiceReply, ServiceRequest } from '../request/request.ts'
 import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
 import { bodyTooLarge } from './read.ts'

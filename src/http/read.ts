@@ -1,5 +1,5 @@
 import { ServiceError } from '../errors.ts'
-import type { ServiceRequest } from '../event/request.ts'
+import type { ServiceRequest } from '../request/request.ts'
 import { acceptsJson, isChunked, isIdentity, isJson } from '../protocol/media.ts'
 
 /** Refuses a request that does not accept JSON. Throws NOT_ACCEPTABLE (D14). */

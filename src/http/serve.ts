@@ -3,7 +3,7 @@ import { createServer as createSecureServer, type ServerOptions } from 'node:htt
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
 import { completeOptions } from '../definition/options.ts'
-import type { RequestHandler } from '../event/request.ts'
+import type { RequestHandler } from '../request/request.ts'
 import { nodeShape, toNodeHandler, type NodeHandlerOptions } from './node-handler.ts'
 
 /** A service that can be served: it opens and closes. */

@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import { completeOptions, requireKnown, withoutUndefined } from '../definition/options.ts'
-import type { RequestHandler, ServiceRequest } from '../event/request.ts'
+import type { RequestHandler, ServiceRequest } from '../request/request.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
 import { pathRoot } from '../protocol/names.ts'

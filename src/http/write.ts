@@ -1,8 +1,8 @@
 import type { ServiceError } from '../errors.ts'
 import { encodeRefusal } from '../protocol/envelope.ts'
 import { responseMediaType } from '../protocol/names.ts'
-import type { EncodedOutcome } from '../event/outcome.ts'
-import type { ServiceReply } from '../event/request.ts'
+import type { EncodedOutcome } from '../request/outcome.ts'
+import type { ServiceReply } from '../request/request.ts'
 
 /** Writes the replies of one service: the envelope and the headers that every answer has (D30). */
 export interface ReplyWriter {

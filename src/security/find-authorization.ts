@@ -1,4 +1,4 @@
-import type { Credentials } from '../event/request.ts'
+import type { Credentials } from '../request/request.ts'
 import type { Credential } from './provider.ts'
 import { multipleCredentials } from './refusal.ts'
 

@@ -1,7 +1,7 @@
 import { isThenable, type MaybePromise } from '../maybe-promise.ts'
 import { system, type Principal } from '../definition/principal.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
-import type { Credentials } from '../event/request.ts'
+import type { Credentials } from '../request/request.ts'
 import type { RefusalReason, Report } from '../observation.ts'
 import type { Limiting } from './limiting.ts'
 import type { Credential, Refused, SecurityHouse, SecurityProvider } from './provider.ts'

@@ -1,6 +1,6 @@
 import type { Principal } from '../definition/principal.ts'
 import { ServiceError } from '../errors.ts'
-import type { Credentials } from '../event/request.ts'
+import type { Credentials } from '../request/request.ts'
 import type { Report } from '../observation.ts'
 import { keepLatest } from './keep-latest.ts'
 import type { Limiter, Limits } from './limiter.ts'

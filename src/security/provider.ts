@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Principal } from '../definition/principal.ts'
-import type { Credentials } from '../event/request.ts'
+import type { Credentials } from '../request/request.ts'
 import type { RefusalReason } from '../observation.ts'
 import type { KeyLookup } from './keys/key-store.ts'
 import type { UserLookup } from './users/user-store.ts'

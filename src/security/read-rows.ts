@@ -1,4 +1,4 @@
-import { equal } from '../event/query.ts'
+import { equal } from '../request/query.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Condition, Row, SortField, StoragePage, StorageReader } from '../storage/adapter.ts'

@@ -1,9 +1,9 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import type { Condition, Row, StorageQuery } from '../event/query.ts'
+import type { Condition, Row, StorageQuery } from '../request/query.ts'
 
-export type { Condition, Row, SortField, StorageQuery } from '../event/query.ts'
-export { searchText } from '../event/search.ts'
+export type { Condition, Row, SortField, StorageQuery } from '../request/query.ts'
+export { searchText } from '../request/search.ts'
 
 /** A page of rows. */
 export interface StoragePage {

@@ -1,8 +1,8 @@
 import { whenDone } from '../maybe-promise.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import type { Row, StorageQuery } from '../event/query.ts'
-import { encodeRow } from '../event/serialize.ts'
+import type { Row, StorageQuery } from '../request/query.ts'
+import { encodeRow } from '../request/serialize.ts'
 import { isVouchedFor, unfitError, type UnfitValue } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageTextPage, StorageTransaction } from './adapter.ts'
 

@@ -1,5 +1,5 @@
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import type { Condition, Row, StorageQuery } from '../event/query.ts'
+import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import { StorageError, type StorageTransaction } from './adapter.ts'
 
 /** A collection whose rows are kept with those of other collections, by column. */

@@ -1,7 +1,7 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import type { Condition, Row, SortField, StorageQuery } from '../event/query.ts'
-import { searchText } from '../event/search.ts'
+import type { Condition, Row, SortField, StorageQuery } from '../request/query.ts'
+import { searchText } from '../request/search.ts'
 import { StorageError, type StoragePage } from './adapter.ts'
 
 /** The committed rows of a collection. */

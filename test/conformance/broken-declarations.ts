@@ -1,6 +1,6 @@
 import type { SecuritySubject } from '../../src/conformance/index.ts'
 import { ServiceError } from '../../src/errors.ts'
-import type { Credentials } from '../../src/event/request.ts'
+import type { Credentials } from '../../src/request/request.ts'
 import type { SecurityProvider } from '../../src/security/provider.ts'
 import { finding, secret, sessions, subjectWith } from './session-provider.ts'
 

@@ -1,7 +1,7 @@
 import { exportJWK, generateKeyPair, SignJWT } from 'jose'
 import { describe, test } from 'vitest'
 import { credentials, testSecurityProvider } from '../../src/conformance/index.ts'
-import type { Credentials } from '../../src/event/request.ts'
+import type { Credentials } from '../../src/request/request.ts'
 import { apiKeys } from '../../src/security/keys/api-key.ts'
 import { authServer } from '../../src/security/auth-server/auth-server.ts'
 import { httpBasic } from '../../src/security/basic/http-basic.ts'

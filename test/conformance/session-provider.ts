@@ -1,7 +1,7 @@
 import { credentials, type SecuritySubject } from '../../src/conformance/index.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { Principal } from '../../src/definition/principal.ts'
-import type { Credentials } from '../../src/event/request.ts'
+import type { Credentials } from '../../src/request/request.ts'
 import type { Credential, SecurityProvider } from '../../src/security/provider.ts'
 import type { Account } from '../../src/security/users/user-store.ts'
 import type { MaybePromise } from '../../src/maybe-promise.ts'

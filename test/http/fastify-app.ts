@@ -1,6 +1,6 @@
 import type { AddressInfo } from 'node:net'
 import { fastify, type FastifyInstance } from 'fastify'
-import type { RequestHandler } from '../../src/event/request.ts'
+import type { RequestHandler } from '../../src/request/request.ts'
 import { answerBadUrls, rowgateFastify } from '../../src/http/fastify.ts'
 
 /** Lets an app of Fastify listen. */

@@ -1,6 +1,6 @@
 import { fastify, type FastifyServerOptions } from 'fastify'
 import { afterEach, expect, test } from 'vitest'
-import type { RequestHandler } from '../../src/event/request.ts'
+import type { RequestHandler } from '../../src/request/request.ts'
 import { rowgateFastify } from '../../src/http/fastify.ts'
 import { notesPath, noteService } from './express-service.ts'
 import { makeCertificate } from './tls.ts'

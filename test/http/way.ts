@@ -7,7 +7,7 @@ import {
 } from 'node:http'
 import { request as requestTls } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import type { RequestHandler } from '../../src/event/request.ts'
+import type { RequestHandler } from '../../src/request/request.ts'
 import { startTls } from './tls.ts'
 
 /** How a request came, as the binding tells a service. */

@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { filesBelow, importsOf, neighboursOf } from './tree.ts'
 
 const ground = ['errors', 'observation', 'maybe-promise', 'tracing']
-const core = [...ground, 'protocol', 'definition', 'event']
+const core = [...ground, 'protocol', 'definition', 'request']
 const aroundService = [
   'failure',
   'print-failures',
@@ -25,8 +25,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   tracing: ['maybe-promise'],
   protocol: ['errors'],
   definition: ['errors', 'observation', 'protocol'],
-  event: ['errors', 'observation', 'protocol', 'definition'],
-  execution: [...core, 'storage/adapter'],
+  request: ['errors', 'observation', 'protocol', 'definition'],
+  events: [...core, 'storage/adapter'],
   storage: core,
   security: [...core, 'storage/adapter'],
   http: core,
@@ -64,10 +64,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   publication: core,
   watch: core,
   work: [],
-  'in-process': [...core, 'execution', 'publication'],
+  'in-process': [...core, 'events', 'publication'],
   service: [
     ...core,
-    'execution',
+    'events',
     'security',
     'http',
     'storage/checked',
@@ -75,7 +75,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/traced',
     ...aroundService,
   ],
-  index: [...core, 'execution', 'storage', 'security', 'http', 'service', ...aroundService],
+  index: [...core, 'events', 'storage', 'security', 'http', 'service', ...aroundService],
 }
 
 const files = filesBelow('src', '.ts')

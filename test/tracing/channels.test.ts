@@ -8,7 +8,7 @@ import {
   type StorageAdapter,
 } from '../../src/index.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
-import { describeOnStorages, loose, tasks } from '../execution/stage.ts'
+import { describeOnStorages, loose, tasks } from '../events/stage.ts'
 import { listen, type Heard } from './listen.ts'
 
 /** The order of the phases of each trace, by the stage. */

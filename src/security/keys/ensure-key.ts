@@ -1,5 +1,5 @@
 import type { Row, StorageTransaction } from '../../storage/adapter.ts'
-import { equal } from '../../event/query.ts'
+import { equal } from '../../request/query.ts'
 import { securityCollections } from '../collections.ts'
 import { readRow } from '../read-rows.ts'
 import { recordEvent } from './key-event.ts'

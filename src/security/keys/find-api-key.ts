@@ -1,4 +1,4 @@
-import type { Credentials } from '../../event/request.ts'
+import type { Credentials } from '../../request/request.ts'
 import { decodeFormPercent } from '../../protocol/percent.ts'
 import type { ApiKeyProperties } from './api-key-record.ts'
 import type { Credential } from '../provider.ts'

@@ -4,7 +4,7 @@ import { securityCollections, type SecurityStorage } from '../collections.ts'
 import type { KeyEvent, KeyRecord } from './key-store.ts'
 import { instantOf } from './key-lifetime.ts'
 import { readAllRows } from '../read-rows.ts'
-import { equal } from '../../event/query.ts'
+import { equal } from '../../request/query.ts'
 
 const { keyEvents } = securityCollections
 

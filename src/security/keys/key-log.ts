@@ -8,7 +8,7 @@ import { instantOf } from './key-lifetime.ts'
 import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import type { KeyLookup, KeyRecord } from './key-store.ts'
 import { rowFinder } from '../read-rows.ts'
-import { equal } from '../../event/query.ts'
+import { equal } from '../../request/query.ts'
 import { isRecent, refusalCounter } from './refusal-counter.ts'
 
 /** What the log of a service's keys is made of. */

@@ -4,7 +4,7 @@ import { recordEvent } from './key-event.ts'
 import { instantOf } from './key-lifetime.ts'
 import { storedKey, type StoredKey } from './key-row.ts'
 import { readPages, readRow } from '../read-rows.ts'
-import { equal } from '../../event/query.ts'
+import { equal } from '../../request/query.ts'
 
 const { keys } = securityCollections
 

@@ -3,7 +3,7 @@ import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
 import { deathOf, minutesAfter } from './key-lifetime.ts'
 import type { StoredKey } from './key-row.ts'
-import { equal } from '../../event/query.ts'
+import { equal } from '../../request/query.ts'
 
 const { keys, keyEvents } = securityCollections
 

@@ -2,7 +2,7 @@ import type { Row, StorageReader } from '../../storage/adapter.ts'
 import { securityCollections } from '../collections.ts'
 import type { KeyRecord, NewKey } from './key-store.ts'
 import { readRow } from '../read-rows.ts'
-import { equal } from '../../event/query.ts'
+import { equal } from '../../request/query.ts'
 
 /** A key as it is stored: its row has these values and no others. */
 export interface StoredKey extends KeyRecord {

@@ -13,7 +13,7 @@ import type { Keyring, KeyRecord, NewKey } from './key-store.ts'
 import type { KeyProvider } from '../provider.ts'
 import type { StorageReader } from '../../storage/adapter.ts'
 import { readAllRows, readRow } from '../read-rows.ts'
-import { equal } from '../../event/query.ts'
+import { equal } from '../../request/query.ts'
 import type { UserLookup } from '../users/user-store.ts'
 
 /** What a keyring is made of. */

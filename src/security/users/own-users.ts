@@ -7,7 +7,7 @@ import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { instantOf } from '../keys/key-lifetime.ts'
 import { revokeKeysOf } from '../keys/key-revocation.ts'
 import { readAllRows, readRow, rowFinder } from '../read-rows.ts'
-import { equal } from '../../event/query.ts'
+import { equal } from '../../request/query.ts'
 import { isAttributes, isRoles, userReader } from './user-row.ts'
 import type { Account, NewUser, UserLookup, Users } from './user-store.ts'
 

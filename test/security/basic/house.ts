@@ -1,4 +1,4 @@
-import type { Credentials } from '../../../src/event/request.ts'
+import type { Credentials } from '../../../src/request/request.ts'
 import type { SecurityHouse } from '../../../src/security/provider.ts'
 import type { Account } from '../../../src/security/users/user-store.ts'
 

@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isServiceError } from '../../../src/errors.ts'
-import type { Credentials } from '../../../src/event/request.ts'
+import type { Credentials } from '../../../src/request/request.ts'
 import type { ApiKeyProperties } from '../../../src/security/keys/api-key-record.ts'
 import type { SecurityHouse } from '../../../src/security/provider.ts'
 import { clockAt, provider } from './house.ts'

@@ -1,7 +1,7 @@
 import type { EventName, Find, HandlerContext, Reach, System } from '../definition/handler.ts'
 import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Finding } from '../event/findings.ts'
+import type { Finding } from '../request/findings.ts'
 import { fieldOf } from './conditions.ts'
 import { Refusal } from './guard.ts'
 import type { NestedCalls } from './nested-calls.ts'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { integer, publishCollection } from '../../src/index.ts'
-import { resolveSort } from '../../src/event/resolve.ts'
+import { resolveSort } from '../../src/request/resolve.ts'
 
 const names = Array.from({ length: 11 }, (_, index) => `f${index}`)
 const wide = publishCollection('app', 'wide', {

@@ -1,6 +1,6 @@
 import type { EventName, HandlerContext } from '../definition/handler.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Finding } from '../event/findings.ts'
+import type { Finding } from '../request/findings.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { handlerContext } from './context.ts'
 import { internal } from '../errors.ts'

@@ -1,7 +1,7 @@
 import { inTime, isThenable, type MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal, isServiceError } from '../errors.ts'
-import type { RejectedOutcome } from '../event/outcome.ts'
+import type { RejectedOutcome } from '../request/outcome.ts'
 import type { Place } from '../observation.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import type { Runtime } from './runtime.ts'

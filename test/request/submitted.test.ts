@@ -9,12 +9,12 @@ import {
   text,
   uuid,
 } from '../../src/index.ts'
-import { acceptedItem } from '../../src/event/accepted.ts'
-import { completeItem } from '../../src/event/defaults.ts'
-import { judge } from '../../src/event/findings.ts'
-import { searchText } from '../../src/event/search.ts'
-import { checkSubmitted } from '../../src/event/submitted.ts'
-import { wholeView } from '../../src/event/view.ts'
+import { acceptedItem } from '../../src/request/accepted.ts'
+import { completeItem } from '../../src/request/defaults.ts'
+import { judge } from '../../src/request/findings.ts'
+import { searchText } from '../../src/request/search.ts'
+import { checkSubmitted } from '../../src/request/submitted.ts'
+import { wholeView } from '../../src/request/view.ts'
 
 const things = publishCollection('app', 'things', {
   key: 'id',

@@ -2,8 +2,8 @@ import type { EventName } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { StandardSchema, ValidatedEvent, Validation } from '../definition/validation.ts'
-import type { Finding } from '../event/findings.ts'
-import type { ItemValues } from '../event/query.ts'
+import type { Finding } from '../request/findings.ts'
+import type { ItemValues } from '../request/query.ts'
 import type { Scope } from './scope.ts'
 
 type Rule = Validation<Draft<CollectionShape>>

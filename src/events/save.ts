@@ -3,15 +3,21 @@ import type { CollectionShape } from '../definition/item.ts'
 import { system } from '../definition/principal.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import { forbidden, notFound } from '../errors.ts'
-import { acceptedItem } from '../event/accepted.ts'
-import { completeItem } from '../event/defaults.ts'
-import type { InsertEvent, UpdateEvent } from '../event/event.ts'
-import type { ItemValues, Row } from '../event/query.ts'
-import { judge, type Judgement } from '../event/findings.ts'
-import { reject, type Outcome, type RejectedOutcome } from '../event/outcome.ts'
-import { isAmong, rowValues } from '../event/rows.ts'
-import { fault, inDefinitionOrder, keyFaults, requiredFaults, stored } from '../event/submitted.ts'
-import { entriesFor } from '../event/view.ts'
+import { acceptedItem } from '../request/accepted.ts'
+import { completeItem } from '../request/defaults.ts'
+import type { InsertEvent, UpdateEvent } from '../request/event.ts'
+import type { ItemValues, Row } from '../request/query.ts'
+import { judge, type Judgement } from '../request/findings.ts'
+import { reject, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
+import { isAmong, rowValues } from '../request/rows.ts'
+import {
+  fault,
+  inDefinitionOrder,
+  keyFaults,
+  requiredFaults,
+  stored,
+} from '../request/submitted.ts'
+import { entriesFor } from '../request/view.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { checkRules, rulesOn } from './rules.ts'
 import type { Terms } from './runtime.ts'
