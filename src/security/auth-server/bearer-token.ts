@@ -68,7 +68,7 @@ async function verify(
 }
 
 // A token of another type, such as an ID token or a logout token that the same server has signed, may
-// have all the claims (RFC 8725, section 3.11). The type is optional.
+// have all the claims (RFC 8725, 3.11). The type is optional.
 function claimsOf({ payload, protectedHeader: { typ } }: JWTVerifyResult): JWTPayload {
   if (typ === undefined || tokenType.test(typ)) return payload
   throw new errors.JWTInvalid('The token is of another type.')
