@@ -5,7 +5,6 @@ import type { Row, StoragePage, StorageQuery } from './adapter.ts'
 export interface ReadLog {
   /** Adds a page that was read, and returns it. */
   add(collection: PublishedCollection, query: StorageQuery, page: StoragePage): StoragePage
-  isEmpty(): boolean
   /** Whether every query returns the same page again. */
   isCurrent(read: Read): boolean
 }
@@ -27,7 +26,6 @@ export function readLog(): ReadLog {
       entries.push({ collection, query, page })
       return page
     },
-    isEmpty: () => entries.length === 0,
     isCurrent: (read) =>
       entries.every(({ collection, query, page }) => isSame(page, read(collection, query))),
   }

@@ -23,6 +23,8 @@ export interface Task {
   version(): string | undefined
   /** Runs the work with the lock, from where it stopped. Never rejects. */
   run(): Promise<Ending>
+  /** Looks whether application code has had the lock for long enough. Call it every now and then. */
+  check(): void
   /** After `suspended`: lets the work end, or ask for the lock again. */
   detach(version: string | undefined): void
   /** The error of the work, once it has ended with one. */
@@ -56,6 +58,7 @@ export function createTask<Result>(
   let detached = false
   let settled = false
   let version: string | undefined
+  let heldSince = 0
   let leave: ((ending: Ending) => void) | undefined
   let outcome: { readonly failure?: { readonly error: unknown }; pass(): void } | undefined
   let resuming: Promise<void> | undefined
@@ -79,8 +82,15 @@ export function createTask<Result>(
       outcome = { failure: { error }, pass: () => reject(error) }
     }
     opened.end()
-    if (leave !== undefined) leave('done')
+    if (leave !== undefined) giveBack('done')
     else if (detached) task.settle()
+  }
+
+  function giveBack(ending: Ending): void {
+    const ended = leave
+    leave = undefined
+    held = false
+    ended?.(ending)
   }
 
   // Nothing was written, and what was read can be compared later. A `read` transaction must see one
@@ -115,19 +125,8 @@ export function createTask<Result>(
     version: () => version,
     run: () =>
       new Promise((ended) => {
-        const began = performance.now()
-        const check = (): void => {
-          if (canSuspend()) leave?.('suspended')
-          else if (isOverdue(performance.now() - began)) leave?.('overdue')
-          else timer = setTimeout(check, waitLimits.check)
-        }
-        let timer = setTimeout(check, waitLimits.suspend)
-        leave = (ending) => {
-          leave = undefined
-          held = false
-          clearTimeout(timer)
-          ended(ending)
-        }
+        heldSince = performance.now()
+        leave = ended
         held = true
         detached = false
         if (started) {
@@ -137,6 +136,12 @@ export function createTask<Result>(
         started = true
         void perform()
       }),
+    check() {
+      const milliseconds = performance.now() - heldSince
+      if (leave === undefined || milliseconds < waitLimits.suspend) return
+      if (canSuspend()) giveBack('suspended')
+      else if (isOverdue(milliseconds)) giveBack('overdue')
+    },
     detach(seen) {
       version = seen
       detached = true

@@ -2,7 +2,7 @@ import type { MaybePromise } from '../../maybe-promise.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Condition, Row, StorageTransaction } from '../adapter.ts'
 import type { ConstraintFields } from './constraint-fields.ts'
-import { readLog } from '../read-log.ts'
+import { readLog, type ReadLog } from '../read-log.ts'
 import { storageFailure, type Operation } from './failure.ts'
 import type { Session } from './session.ts'
 
@@ -34,7 +34,7 @@ export function openTransaction(
 ): OpenTransaction {
   let ended = false
   let operation: Operation = 'read'
-  const log = readLog()
+  let log: ReadLog | undefined
 
   function run<Result>(
     as: Operation,
@@ -72,7 +72,7 @@ export function openTransaction(
         run('read', collection, () => {
           const page = session.filter(collection, query)
           // After its first write a transaction keeps the lock: nothing is compared any more.
-          return operation === 'read' ? log.add(collection, query, page) : page
+          return operation === 'read' ? (log ??= readLog()).add(collection, query, page) : page
         }),
       insert: (collection, row) =>
         run(
@@ -93,8 +93,9 @@ export function openTransaction(
       },
     },
     operation: () => operation,
-    hasRead: () => !log.isEmpty(),
-    isCurrent: () => log.isCurrent((collection, query) => session.filter(collection, query)),
+    hasRead: () => log !== undefined,
+    isCurrent: () =>
+      log?.isCurrent((collection, query) => session.filter(collection, query)) ?? true,
     end() {
       ended = true
     },

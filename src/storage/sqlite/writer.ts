@@ -3,7 +3,7 @@ import { StorageError, type StorageTransaction, type TransactionOptions } from '
 import { givenUp, waitLimits } from '../wait-limits.ts'
 import type { Connection } from './connection.ts'
 import { handleInUse, isBusy, storageFailure } from './failure.ts'
-import { createTask, type Task } from './task.ts'
+import { createTask, type Ending, type Task } from './task.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
 import { waitingTasks, type WaitLimits } from './waiting-tasks.ts'
 
@@ -52,6 +52,8 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
   const queue = waitingTasks(options.limits)
   const readers: { run(): void; reject(error: unknown): void }[] = []
   let running: Promise<void> | undefined
+  let holder: Task | undefined
+  let watch: ReturnType<typeof setInterval> | undefined
   let open = false
   let closed = false
   let commits = 0
@@ -100,6 +102,19 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
     }
   }
 
+  // One timer for all: setting one for each transaction costs more than a small statement.
+  function watched(task: Task): Promise<Ending> {
+    holder = task
+    watch ??= setInterval(() => {
+      if (open) holder?.check()
+      else {
+        clearInterval(watch)
+        watch = undefined
+      }
+    }, waitLimits.suspend)
+    return task.run()
+  }
+
   // Whoever comes back for the lock at once would keep it from other processes, which only look for
   // it from time to time.
   function leaveFree(heldMilliseconds: number): void {
@@ -132,7 +147,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
       task.fail(stale)
       return
     }
-    const ending = await task.run()
+    const ending = await watched(task)
     if (ending === 'done' && connection.inTransaction() && task.failure() === undefined) {
       await commit([task])
       return
@@ -171,7 +186,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
       if (members.length > 0 && isFull()) break
       const task = queue.shift() as Task
       let broken: unknown = attempt(savepoint)
-      const ending = await task.run()
+      const ending = await watched(task)
       if (ending === 'done') members.push(task)
       else waits = task
       // A full disk or an I/O error may have undone the whole transaction.
@@ -252,6 +267,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
       queue.failAll(closedError)
       for (const reader of readers.splice(0)) reader.reject(closedError())
       await running
+      clearInterval(watch)
     },
   }
 }
