@@ -1,31 +1,31 @@
 import { isStorageError, type StorageErrorKind } from '../storage/adapter.ts'
 
-/** Fails the case unless it holds. */
+/** Throws an Error with the message unless the condition holds. */
 export function ensure(holds: boolean, message: string): asserts holds {
   if (!holds) throw new Error(message)
 }
 
-/** Fails the case unless two plain values are the same, whatever the order of an object's members. */
+/** Throws unless two plain values are equal. The order of an object's members does not matter. */
 export function equal(actual: unknown, expected: unknown, subject: string): void {
   if (isSame(actual, expected)) return
   throw new Error(`${subject}\n  expected ${show(expected)}\n  but got  ${show(actual)}`)
 }
 
-/** Fails the case unless the call rejects with a StorageError of the kind; gives the error's fields. */
-export async function refused(
+/** Throws unless the call rejects with a StorageError of the kind. Returns the fields of the error. */
+export async function expectStorageError(
   call: () => unknown,
   kind: StorageErrorKind,
   subject: string,
 ): Promise<readonly string[]> {
-  const error = await rejection(call, subject)
+  const error = await expectRejection(call, subject)
   ensure(isStorageError(error), `${subject}: expected a StorageError, but got ${String(error)}`)
   const storageError = error as { readonly kind: string; readonly fields: readonly string[] }
   equal(storageError.kind, kind, `${subject}: the kind of the StorageError`)
   return storageError.fields
 }
 
-/** Fails the case unless the call rejects; gives its reason. To throw at once counts as well. */
-export async function rejection(call: () => unknown, subject: string): Promise<unknown> {
+/** Throws unless the call throws or rejects. Returns the reason. */
+export async function expectRejection(call: () => unknown, subject: string): Promise<unknown> {
   let value: unknown
   try {
     value = await call()
@@ -35,7 +35,7 @@ export async function rejection(call: () => unknown, subject: string): Promise<u
   throw new Error(`${subject}: expected a rejection, but it resolved with ${show(value)}`)
 }
 
-/** A value as text in which look-alikes differ. */
+/** Returns a value as ASCII text, in which characters that look alike differ. */
 export function show(value: unknown): string {
   const text = JSON.stringify(value) as string | undefined
   if (text === undefined) return String(value)
@@ -49,7 +49,7 @@ function isSame(left: unknown, right: unknown): boolean {
   if (left === right) return true
   if (typeof left !== 'object' || typeof right !== 'object') return false
   if (left === null || right === null || Array.isArray(left) !== Array.isArray(right)) return false
-  const [mine, theirs] = [Object.entries(left), new Map<string, unknown>(Object.entries(right))]
-  if (mine.length !== theirs.size) return false
-  return mine.every(([name, value]) => theirs.has(name) && isSame(value, theirs.get(name)))
+  const [members, others] = [Object.entries(left), new Map<string, unknown>(Object.entries(right))]
+  if (members.length !== others.size) return false
+  return members.every(([name, value]) => others.has(name) && isSame(value, others.get(name)))
 }

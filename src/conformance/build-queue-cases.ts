@@ -3,18 +3,21 @@ import { ensure, equal } from './assertion.ts'
 import type { QueueBench, QueueCase } from './build-queue-subject.ts'
 import { pause } from './case.ts'
 
-const longestWait = 10_000
+const maxWaitMilliseconds = 10_000
 
-/** Waits until something holds. Fails the case when it never does. */
+/** Resolves as soon as the condition holds. Rejects if it does not hold in time. */
 async function until(holds: () => boolean, subject: string): Promise<void> {
-  const end = performance.now() + longestWait
+  const end = performance.now() + maxWaitMilliseconds
   while (!holds()) {
-    ensure(performance.now() < end, `${subject}: it did not come to that.`)
+    ensure(
+      performance.now() < end,
+      `${subject}: this did not happen within ${maxWaitMilliseconds} ms.`,
+    )
     await pause(5)
   }
 }
 
-/** A worker's work that claims what it is handed, and counts it. */
+/** Returns the work of a worker that claims each release and counts the claims. */
 function counting({ claim }: QueueBench, claimed: Map<string, number>) {
   return async (ticket: BuildTicket): Promise<void> => {
     if (!(await claim(ticket))) return
@@ -25,7 +28,7 @@ function counting({ claim }: QueueBench, claimed: Map<string, number>) {
 /** Every case of the port of build queues. */
 export const buildQueueCases: readonly QueueCase[] = [
   {
-    name: 'what was announced before there was a worker is handed out',
+    name: 'a worker gets the releases that were announced before it started',
     run: async (bench) => {
       const tickets = await bench.add(3)
       const claimed = new Map<string, number>()
@@ -34,7 +37,7 @@ export const buildQueueCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'what is announced to a worker that waits is handed out',
+    name: 'a waiting worker gets a release that is announced',
     run: async (bench) => {
       const claimed = new Map<string, number>()
       bench.process(counting(bench, claimed))
@@ -44,7 +47,7 @@ export const buildQueueCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'of many releases and several workers, each is handed out',
+    name: 'several workers get all releases, each claimed once',
     run: async (bench) => {
       const claimed = new Map<string, number>()
       for (let worker = 0; worker < 3; worker++) bench.process(counting(bench, claimed), 2)
@@ -54,41 +57,41 @@ export const buildQueueCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'a worker has at most as many at a time as it asked for',
+    name: 'a worker gets at most as many releases at a time as its concurrency',
     run: async (bench) => {
       let now = 0
-      let most = 0
+      let maximum = 0
       let ended = 0
       bench.process(async (ticket) => {
         if (!(await bench.claim(ticket))) return
-        most = Math.max(most, ++now)
+        maximum = Math.max(maximum, ++now)
         await pause(10)
         now--
         ended++
       }, 3)
       await bench.add(12)
       await until(() => ended === 12, 'twelve releases')
-      equal(most, 3, 'the most at a time')
+      equal(maximum, 3, 'the maximum at a time')
     },
   },
   {
-    name: 'what was not claimed is handed out again when it is announced again',
+    name: 'a release that was not claimed is delivered again if it is announced again',
     run: async (bench) => {
-      const handed: string[] = []
+      const delivered: string[] = []
       bench.process(async ({ releaseId }) => {
-        handed.push(releaseId)
+        delivered.push(releaseId)
         await pause(1)
       })
       const [ticket] = await bench.add(1)
       ensure(ticket !== undefined, 'There is a ticket.')
-      await until(() => handed.length > 0, 'the first time')
-      const before = handed.length
+      await until(() => delivered.length > 0, 'the first time')
+      const before = delivered.length
       await bench.queue.announce(ticket)
-      await until(() => handed.length > before, 'the second time')
+      await until(() => delivered.length > before, 'the second time')
     },
   },
   {
-    name: 'a worker that stops waits for what it has, and takes no more',
+    name: 'a worker that stops finishes its releases and takes no more',
     run: async (bench) => {
       let begun = 0
       let ended = 0
@@ -110,7 +113,7 @@ export const buildQueueCases: readonly QueueCase[] = [
     },
   },
   {
-    name: 'a worker that stops leaves the others to work',
+    name: 'the other workers continue after one has stopped',
     run: async (bench) => {
       const claimed = new Map<string, number>()
       const first = bench.process(counting(bench, claimed))

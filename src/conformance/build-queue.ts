@@ -3,17 +3,17 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import { buildQueueCases } from './build-queue-cases.ts'
 import type { QueueBench, QueueSubject } from './build-queue-subject.ts'
 
-/** How {@link testBuildQueue} gets at a test runner and at queues. */
+/** Options of {@link testBuildQueue}. */
 export interface QueueConformanceOptions {
   /** The runner's function that registers a test: that of vitest, node:test, mocha and most others. */
   readonly test: (name: string, run: () => Promise<void>) => unknown
-  /** Makes a queue that is empty, for one case. */
+  /** Creates an empty queue for one case. */
   readonly create: () => MaybePromise<QueueSubject>
 }
 
 /**
- * Registers the cases of the port of build queues with a test runner: a queue that passes them all can
- * stand behind deployment.
+ * Registers the cases of the port of build queues with a test runner. Deployment can use a queue that
+ * passes all of them.
  */
 export function testBuildQueue({ test, create }: QueueConformanceOptions): void {
   for (const { name, run } of buildQueueCases) {

@@ -11,24 +11,24 @@ import type {
 import { ensure } from './assertion.ts'
 import { rowOf } from './collections.ts'
 
-/** One sentence of the contract, and the code that proves it. */
+/** One requirement of the contract, and the code that tests it. */
 export interface ConformanceCase {
   readonly name: string
-  /** The ability, or the option of the kit, without which the case does not apply. */
+  /** The ability, or the option of the kit, that the case requires. */
   readonly needs?: keyof StorageAbilities | 'another'
   run(subject: Subject): Promise<void>
 }
 
-/** The adapter under test: opened, and empty. */
+/** The adapter under test, opened and empty. */
 export interface Subject {
   readonly adapter: StorageAdapter
-  /** Closes the adapter, and opens another one over what it kept. */
+  /** Closes the adapter and opens another one over the same data. */
   reopen(): Promise<StorageAdapter>
   /** Opens a second adapter over the same store, as another process would. */
   another(): Promise<StorageAdapter>
 }
 
-/** The parts of a query that a case is about. */
+/** The parts of a query that a case sets. The others have defaults. */
 export interface PartialQuery {
   readonly conditions?: readonly Condition[]
   readonly search?: StorageQuery['search']
@@ -39,7 +39,7 @@ export interface PartialQuery {
   readonly count?: boolean
 }
 
-/** A transaction that writes, as most do. */
+/** The options of an ordinary write transaction. */
 export const writing: TransactionOptions = { mode: 'write', brief: false }
 
 /** Completes a query as the service does: its sort order always ends with the tie-breakers. */
@@ -59,7 +59,7 @@ export function queryOf(collection: PublishedCollection, given: PartialQuery = {
   }
 }
 
-/** The rows that a query finds, each with the selected fields only. */
+/** Returns the rows that a query finds, each with the selected fields only. */
 export async function find(
   reader: StorageReader,
   collection: PublishedCollection,
@@ -70,7 +70,7 @@ export async function find(
   return page.rows.map((row) => pick(row, query.select))
 }
 
-/** The values of one field in the rows that a query finds. */
+/** Returns the values of one field in the rows that a query finds. */
 export async function findValues(
   reader: StorageReader,
   collection: PublishedCollection,
@@ -81,7 +81,7 @@ export async function findValues(
   return rows.map((row) => row[field])
 }
 
-/** Stores rows, completed with null, in one transaction. */
+/** Inserts rows in one transaction. Fields that are not given are null. */
 export function store(
   adapter: StorageAdapter,
   collection: PublishedCollection,
@@ -100,24 +100,24 @@ export function write<Value>(
   return adapter.transaction(writing, async (transaction) => call(transaction))
 }
 
-/** Conditions that fields equal these values. */
+/** Returns conditions that the fields equal these values. */
 export function equals(values: Row): readonly Condition[] {
   return Object.entries(values).map(([field, value]) => ({ field, is: 'equal', value }))
 }
 
-/** The named fields of a row, each of which it must have. */
+/** Returns the named fields of a row. Throws if one is absent. */
 export function pick(row: Row, names: readonly string[]): Row {
   const entries = names.map((name) => {
     ensure(
       Object.hasOwn(row, name) && row[name] !== undefined,
-      `The row has no ${name}; a field without value is null.`,
+      `The row has no ${name}. A field without value must be null.`,
     )
     return [name, row[name] ?? null] as const
   })
   return Object.fromEntries(entries)
 }
 
-/** Lets time pass. */
+/** Resolves after a time in milliseconds. */
 export function pause(milliseconds: number): Promise<void> {
   return new Promise((resolve) => setTimeout(resolve, milliseconds))
 }

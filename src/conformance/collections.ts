@@ -15,7 +15,7 @@ import {
 import { publishCollection, type PublishedCollection } from '../definition/published.ts'
 import type { Row } from '../request/query.ts'
 
-/** A text as key. */
+/** A string key. */
 export const customers = publishCollection(
   'app',
   'customers',
@@ -84,7 +84,7 @@ export const readings = publishCollection(
   defineCollection({ fields: { station: text(), value: double(), remark: text() } }),
 )
 
-/** Names in storage that are other names, reserved words, and need quoting. */
+/** Names in storage that need quotes, are reserved words, or are the names of other fields. */
 export const oddNames = publishCollection(
   'odd',
   'oddNames',
@@ -103,7 +103,7 @@ export const oddNames = publishCollection(
   }),
 )
 
-/** Numbered by storage. */
+/** A generated integer key. */
 export const tickets = publishCollection(
   'app',
   'tickets',
@@ -113,7 +113,7 @@ export const tickets = publishCollection(
   }),
 )
 
-/** Numbered by storage, in 64 bits. */
+/** A generated 64-bit key. */
 export const entries = publishCollection(
   'app',
   'entries',
@@ -123,7 +123,7 @@ export const entries = publishCollection(
   }),
 )
 
-/** What every adapter keeps. */
+/** The collections that every adapter is opened with. */
 export const everyCollection: readonly PublishedCollection[] = Object.freeze([
   customers,
   samples,
@@ -133,10 +133,10 @@ export const everyCollection: readonly PublishedCollection[] = Object.freeze([
   oddNames,
 ])
 
-/** What an adapter keeps that numbers items itself. */
+/** The collections for the ability `generatedNumbers`. */
 export const numberedCollections: readonly PublishedCollection[] = Object.freeze([tickets, entries])
 
-/** A whole row: what is not given has no value. */
+/** Returns a complete row. Fields that are not given are null. */
 export function rowOf(collection: PublishedCollection, values: Row): Row {
   return Object.fromEntries(collection.allNames.map((name) => [name, values[name] ?? null]))
 }

@@ -8,10 +8,10 @@ const brief = { mode: 'write', brief: true } as const
 const reading = { mode: 'read', brief: false } as const
 const key = equals({ customerId: 'A' })
 
-/** Transactions at the same time. */
+/** Concurrent transactions. */
 export const concurrencyCases: readonly ConformanceCase[] = [
   ...(([writing, brief] as const).map((options) => ({
-    name: `of 20 ${options.brief ? 'brief ' : ''}inserts of one key at the same time one succeeds, and 19 are duplicates`,
+    name: `one of 20 concurrent ${options.brief ? 'brief ' : ''}inserts of one key succeeds, and 19 reject as duplicates`,
     run: async ({ adapter }) => {
       const attempts = Array.from({ length: 20 }, (_, visits) =>
         adapter.transaction(options, async (on) =>
@@ -37,7 +37,7 @@ export const concurrencyCases: readonly ConformanceCase[] = [
       ['read mode', reading, 20, 0],
     ] as const
   ).map(([what, options, times, delay]) => ({
-    name: `${times} increments in ${what} transactions at the same time lose nothing`,
+    name: `${times} concurrent increments in ${what} transactions lose no update`,
     run: async ({ adapter }) => {
       await store(adapter, customers, [{ customerId: 'A', visits: 0 }])
       const increments = Array.from({ length: times }, () => increment(adapter, options, delay))
@@ -46,7 +46,7 @@ export const concurrencyCases: readonly ConformanceCase[] = [
     },
   })) satisfies readonly ConformanceCase[]),
   {
-    name: '40 increments through two adapters over one store lose nothing',
+    name: '40 concurrent increments through two adapters over one store lose no update',
     needs: 'another',
     run: async ({ adapter, another }) => {
       const other = await another()
@@ -61,7 +61,7 @@ export const concurrencyCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an adapter sees what another one over the same store has committed',
+    name: 'an adapter sees the commits of another adapter over the same store',
     needs: 'another',
     run: async ({ adapter, another }) => {
       const other = await another()
@@ -72,7 +72,7 @@ export const concurrencyCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'of updates on the same old value at the same time one takes place',
+    name: 'one of 10 concurrent updates on the same old value succeeds',
     run: async ({ adapter }) => {
       await store(adapter, customers, [{ customerId: 'A', visits: 0 }])
       const attempts = Array.from({ length: 10 }, (_, index) =>
@@ -83,11 +83,11 @@ export const concurrencyCases: readonly ConformanceCase[] = [
       )
       const results = await Promise.allSettled(attempts)
       const changed = results.filter((one) => one.status === 'fulfilled' && one.value !== undefined)
-      equal(changed.length, 1, 'the number of updates that took place')
+      equal(changed.length, 1, 'the number of updates that succeeded')
     },
   },
   {
-    name: 'of brief transactions at the same time the one that fails is undone alone',
+    name: 'a brief transaction that fails is undone without the concurrent ones',
     run: async ({ adapter }) => {
       const reason = new Error('the fourth')
       const attempts = Array.from({ length: 10 }, (_, index) =>
@@ -112,7 +112,7 @@ export const concurrencyCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'brief and long transactions take turns, and none sees half of another',
+    name: 'brief and long transactions never see a part of each other',
     run: async ({ adapter }) => {
       await store(adapter, customers, [
         { customerId: 'A', visits: 0 },
@@ -140,7 +140,7 @@ export const concurrencyCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a transaction that fails lets those go on that wait for it',
+    name: 'a waiting transaction continues after the one ahead of it fails',
     run: async ({ adapter }) => {
       const failing = adapter.transaction(writing, async (on) => {
         await on.insert(customers, rowOf(customers, { customerId: 'A' }))
@@ -170,7 +170,7 @@ function increment(
   )
 }
 
-// Storage may give up a transaction whose view went stale: `unavailable`. Then it is tried again.
+// Storage may reject a transaction whose reads are stale with `unavailable`. It is retried.
 async function retried<Result>(run: () => Promise<Result>): Promise<Result> {
   for (let attempt = 1; ; attempt++) {
     try {

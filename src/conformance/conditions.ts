@@ -3,7 +3,7 @@ import { equal } from './assertion.ts'
 import { equals, find, findValues, store, type ConformanceCase } from './case.ts'
 import { customers, orderLines, readings, samples } from './collections.ts'
 
-/** Texts that some databases take for each other. The service never does. */
+/** Strings that some databases treat as equal. The service never does. */
 const lookAlikes: readonly (readonly [string, readonly string[]])[] = [
   ['letter case', ['berlin', 'Berlin', 'BERLIN']],
   ['accents', ['resume', 'résumé', 'résume']],
@@ -13,8 +13,8 @@ const lookAlikes: readonly (readonly [string, readonly string[]])[] = [
   ['letters with and without case pairs', ['ı', 'i', 'I', 'İ', 'ß', 'ss', 'ẞ', 'SS']],
   ['sigmas and Kelvin', ['σ', 'ς', 'Σ', 'k', 'K', '\u212a']],
   ['invisible characters', ['ab', 'a\u200bb', 'a\u00adb', '\ufeffab']],
-  ['texts that look like numbers', ['0', '00', '0.0', '-0', '+0', '0e0', '1', '1e0', ' 1']],
-  ['texts that look like other literals', ['null', 'NULL', 'true', 'TRUE', "''", '""']],
+  ['strings that look like numbers', ['0', '00', '0.0', '-0', '+0', '0e0', '1', '1e0', ' 1']],
+  ['strings that look like other literals', ['null', 'NULL', 'true', 'TRUE', "''", '""']],
   ['wide and narrow forms', ['A', '\uff21', '1', '\uff11', '\u00b9']],
   ['wildcards', ['a%', 'a_', 'ab', 'a*', 'a?', 'a\\%', 'a']],
 ]
@@ -35,7 +35,7 @@ const typed: readonly (readonly [string, readonly Row[string][]])[] = [
 /** Equality conditions: exact on every type, whatever the collation of the database. */
 export const conditionCases: readonly ConformanceCase[] = [
   ...(lookAlikes.map(([what, texts]) => ({
-    name: `a condition tells apart: ${what}`,
+    name: `a condition distinguishes ${what}`,
     run: ({ adapter }) => everyValueFindsItself(adapter, 'label', texts),
   })) satisfies readonly ConformanceCase[]),
   ...(typed.map(([field, values]) => ({
@@ -43,7 +43,7 @@ export const conditionCases: readonly ConformanceCase[] = [
     run: ({ adapter }) => everyValueFindsItself(adapter, field, values),
   })) satisfies readonly ConformanceCase[]),
   {
-    name: 'a condition on a text key is exact',
+    name: 'a condition on a key of type text is exact',
     run: async ({ adapter }) => {
       const keys = ['ALFKI', 'alfki', 'ALFKI ', 'ÁLFKI', 'ALFK', 'ALFKII', '0', '00']
       await store(
@@ -60,7 +60,7 @@ export const conditionCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'equal to null finds the rows without value, and no empty text',
+    name: 'equal to null finds rows without value, and no empty string',
     run: async ({ adapter }) => {
       await storeRegions(adapter)
       equal(await keysWhere(adapter, equals({ region: null })), ['null1', 'null2'], 'region = null')
@@ -68,7 +68,7 @@ export const conditionCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'the condition `empty` finds null and the empty text, and no space or zero',
+    name: 'the condition `empty` finds null and the empty string, and no space or zero',
     run: async ({ adapter }) => {
       await storeRegions(adapter)
       const found = await keysWhere(adapter, [{ field: 'region', is: 'empty' }])
@@ -90,7 +90,7 @@ export const conditionCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'all conditions hold together, also two on one field',
+    name: 'all conditions must hold, also two on one field',
     run: async ({ adapter }) => {
       await store(adapter, orderLines, [
         { orderId: 1, product: 'tea', quantity: 5 },
@@ -148,7 +148,7 @@ async function everyValueFindsItself(
   for (const row of rows) {
     const conditions = equals({ [field]: row[field] ?? null })
     const found = await find(adapter, samples, { conditions, select: ['id', field] })
-    equal(found, [row], `the rows whose ${field} is exactly row ${row.id}'s`)
+    equal(found, [row], `the rows whose ${field} equals that of row ${row.id}`)
   }
 }
 

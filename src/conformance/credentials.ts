@@ -1,8 +1,8 @@
 import type { Credentials } from '../request/request.ts'
 
-/** What a request for {@link credentials} is made of. */
-export interface RequestParts {
-  /** Headers by name, in any letter case; a list is joined as headers that came several times are. */
+/** Options of {@link credentials}. */
+export interface CredentialsOptions {
+  /** Headers by name, in any letter case. A list stands for a repeated header. */
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
   /** The target with its query. Default `/rest/v1/app/items`. */
   readonly target?: string
@@ -12,60 +12,60 @@ export interface RequestParts {
   readonly peer?: string
 }
 
-/** Makes a request as security providers see it: `credentials({ headers: { 'X-API-Key': 'k' } })`. */
-export function credentials(parts: RequestParts = {}): Credentials {
+/** Creates a request as security providers see it: `credentials({ headers: { 'X-API-Key': 'k' } })`. */
+export function credentials(options: CredentialsOptions = {}): Credentials {
   const headers = new Map<string, string>()
-  for (const [name, value] of Object.entries(parts.headers ?? {})) {
+  for (const [name, value] of Object.entries(options.headers ?? {})) {
     const joint = name.toLowerCase() === 'cookie' ? '; ' : ', '
     headers.set(name.toLowerCase(), typeof value === 'string' ? value : value.join(joint))
   }
   return Object.freeze({
-    target: parts.target ?? '/rest/v1/app/items',
+    target: options.target ?? '/rest/v1/app/items',
     header: (name: string) => headers.get(name),
-    secure: parts.secure ?? true,
-    peer: parts.peer,
+    secure: options.secure ?? true,
+    peer: options.peer,
   })
 }
 
-/** A request that differs from another one in the parts that are given; null takes a header away. */
+/** Returns a copy of a request with the given members replaced. Null removes a header. */
 export function changed(
   request: Credentials,
-  parts: {
+  options: {
     readonly headers?: Readonly<Record<string, string | null>>
     readonly target?: string
     readonly secure?: boolean
   },
 ): Credentials {
-  const headers = new Map(Object.entries(parts.headers ?? {}))
+  const headers = new Map(Object.entries(options.headers ?? {}))
   return {
-    target: parts.target ?? request.target,
+    target: options.target ?? request.target,
     header: (name) => {
       const value = headers.get(name)
       return value === undefined ? request.header(name) : (value ?? undefined)
     },
-    secure: parts.secure ?? request.secure,
+    secure: options.secure ?? request.secure,
     peer: request.peer,
   }
 }
 
-/** A request that takes note of what is asked of it. */
+/** Returns a request that records which headers and members are read. */
 export function watched(request: Credentials): {
   readonly request: Credentials
-  /** The names of the headers that were asked for. */
+  /** The names of the headers that were read. */
   readonly headers: Set<string>
   /** The members that were read. */
   readonly members: Set<string>
 } {
   const headers = new Set<string>()
   const members = new Set<string>()
-  const noting: Credentials = {
+  const recording: Credentials = {
     ...changed(request, {}),
     header: (name) => {
       headers.add(name)
       return request.header(name)
     },
   }
-  const proxy = new Proxy(noting, {
+  const proxy = new Proxy(recording, {
     get: (target, name, receiver): unknown => {
       if (typeof name === 'string') members.add(name)
       return Reflect.get(target, name, receiver)

@@ -13,7 +13,7 @@ const lines: readonly Row[] = [
 /** `delete`. */
 export const deleteCases: readonly ConformanceCase[] = [
   {
-    name: 'a delete returns the whole removed row, and removes no other',
+    name: 'a delete returns the complete removed row, and removes no other row',
     run: async ({ adapter }) => {
       const removed = await remove(adapter, { orderId: 1, product: 'tea' })
       equal(removed, lines[1], 'the row that delete returned')
@@ -21,7 +21,7 @@ export const deleteCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a delete of a missing key gives undefined and removes nothing',
+    name: 'a delete of a missing key returns undefined and removes nothing',
     run: async ({ adapter }) => {
       for (const key of [
         { orderId: 3, product: 'rum' },
@@ -34,7 +34,7 @@ export const deleteCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a repeated delete gives undefined',
+    name: 'a repeated delete returns undefined',
     run: async ({ adapter }) => {
       await remove(adapter, { orderId: 1, product: 'rum' })
       equal(await remove(adapter, { orderId: 1, product: 'rum' }), undefined, 'the second delete')
@@ -42,7 +42,7 @@ export const deleteCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a delete needs all its conditions, not the key alone',
+    name: 'a delete applies only if all conditions hold, not the key alone',
     run: async ({ adapter }) => {
       const key = { orderId: 1, product: 'rum' }
       equal(await remove(adapter, { ...key, quantity: 2 }), undefined, 'quantity 2')
@@ -53,7 +53,7 @@ export const deleteCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a deleted row is gone for the rest of its own transaction',
+    name: 'a deleted row is missing for the rest of its transaction',
     run: async ({ adapter }) => {
       await store(adapter, customers, [{ customerId: 'A' }, { customerId: 'B' }])
       await write(adapter, async (on) => {
@@ -68,7 +68,7 @@ export const deleteCases: readonly ConformanceCase[] = [
   },
 ]
 
-/** Deletes among the order lines, which it stores when there are none. */
+/** Deletes an order line. Stores the order lines first if there are none. */
 async function remove(adapter: StorageAdapter, conditions: Row): Promise<Row | undefined> {
   if ((await find(adapter, orderLines)).length === 0) await store(adapter, orderLines, lines)
   return write(adapter, (on) => on.delete(orderLines, equals(conditions)))

@@ -1,6 +1,6 @@
 export { testBuildQueue, type QueueConformanceOptions } from './build-queue.ts'
 export type { QueueSubject } from './build-queue-subject.ts'
-export { credentials, type RequestParts } from './credentials.ts'
+export { credentials, type CredentialsOptions } from './credentials.ts'
 export { testSecurityProvider, type SecurityConformanceOptions } from './security-provider.ts'
 export type { SecuritySubject, ValidRequest } from './security-subject.ts'
 export { testStorageAdapter, type ConformanceOptions } from './storage-adapter.ts'

@@ -1,5 +1,5 @@
 import { StorageError } from '../storage/adapter.ts'
-import { ensure, equal, refused } from './assertion.ts'
+import { ensure, equal, expectStorageError } from './assertion.ts'
 import { find, findValues, store, write, type ConformanceCase } from './case.ts'
 import { customers, entries, orderLines, readings, rowOf, tickets } from './collections.ts'
 
@@ -8,7 +8,7 @@ const alfki = rowOf(customers, { customerId: 'ALFKI', companyName: 'Alfheim', vi
 /** `insert`. */
 export const insertCases: readonly ConformanceCase[] = [
   {
-    name: 'an insert returns the whole row as stored, and the row is there',
+    name: 'an insert stores the row, and returns it complete',
     run: async ({ adapter }) => {
       const row = await write(adapter, (transaction) => transaction.insert(customers, alfki))
       equal(row, alfki, 'the row that insert returned')
@@ -16,18 +16,18 @@ export const insertCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an insert with an existing key is refused as duplicate of the key, and changes nothing',
+    name: 'an insert with an existing key rejects as duplicate, and changes nothing',
     run: async ({ adapter }) => {
       await store(adapter, customers, [alfki])
       const other = rowOf(customers, { customerId: 'ALFKI', companyName: 'Other' })
       const insert = (): unknown => write(adapter, (on) => on.insert(customers, other))
-      const fields = await refused(insert, 'duplicate', 'the second insert')
+      const fields = await expectStorageError(insert, 'duplicate', 'the second insert')
       if (fields.length > 0) equal(fields, ['customerId'], 'the fields of the error, if any')
       equal(await find(adapter, customers), [alfki], 'the rows')
     },
   },
   {
-    name: 'an insert with an existing composite key is refused, and with one equal part is not',
+    name: 'an insert with an existing composite key rejects, and one with a single equal part does not',
     run: async ({ adapter }) => {
       const lines = [
         { orderId: 1, product: 'tea' },
@@ -36,19 +36,23 @@ export const insertCases: readonly ConformanceCase[] = [
       ]
       await store(adapter, orderLines, lines)
       const insert = (): unknown => store(adapter, orderLines, [{ orderId: 2, product: 'tea' }])
-      const fields = await refused(insert, 'duplicate', 'the second insert')
+      const fields = await expectStorageError(insert, 'duplicate', 'the second insert')
       if (fields.length > 0)
         equal(fields, ['orderId', 'product'], 'the fields of the error, if any')
       equal((await find(adapter, orderLines)).length, 3, 'the number of rows')
     },
   },
   {
-    name: 'a refused insert leaves the transaction usable',
+    name: 'a transaction stays usable after an insert that rejects',
     run: async ({ adapter }) => {
       await store(adapter, customers, [alfki])
       await write(adapter, async (transaction) => {
         await transaction.insert(customers, rowOf(customers, { customerId: 'before' }))
-        await refused(() => transaction.insert(customers, alfki), 'duplicate', 'the insert')
+        await expectStorageError(
+          () => transaction.insert(customers, alfki),
+          'duplicate',
+          'the insert',
+        )
         await transaction.insert(customers, rowOf(customers, { customerId: 'later' }))
       })
       const keys = await findValues(adapter, customers, 'customerId')
@@ -56,10 +60,10 @@ export const insertCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a duplicate within one transaction is refused',
+    name: 'an insert of a duplicate within one transaction rejects',
     run: async ({ adapter }) => {
       const twice = (): unknown => store(adapter, customers, [alfki, alfki])
-      await refused(twice, 'duplicate', 'the transaction')
+      await expectStorageError(twice, 'duplicate', 'the transaction')
       equal(await find(adapter, customers), [], 'the rows')
     },
   },
@@ -76,7 +80,7 @@ export const insertCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'equal rows without key may be inserted as often as one likes',
+    name: 'equal rows without key may be inserted repeatedly',
     run: async ({ adapter }) => {
       const reading = rowOf(readings, { station: 'north', value: 1.5 })
       const row = await write(adapter, (transaction) => transaction.insert(readings, reading))
@@ -86,7 +90,7 @@ export const insertCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an insert keeps the values, not the object that brought them',
+    name: 'an insert copies the values of the given row',
     run: async ({ adapter }) => {
       const given: Record<string, string | number | null> = { ...alfki, companyName: 'Before' }
       await write(adapter, async (transaction) => {
@@ -98,7 +102,7 @@ export const insertCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'storage numbers a row that brings no number, each with another one',
+    name: 'each row without a number gets a new generated number',
     needs: 'generatedNumbers',
     run: async ({ adapter }) => {
       const titles = ['a', 'b', 'c']
@@ -108,7 +112,10 @@ export const insertCases: readonly ConformanceCase[] = [
         return stored
       })
       const numbers = rows.map(({ number }) => number)
-      ensure(numbers.every(Number.isSafeInteger), 'The number of an integer field is no number.')
+      ensure(
+        numbers.every(Number.isSafeInteger),
+        'The generated number of an integer field must be a safe integer.',
+      )
       equal(new Set(numbers).size, 3, 'the number of different numbers')
       equal(
         numbers,
@@ -125,19 +132,19 @@ export const insertCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'the number of a bigint field is text',
+    name: 'the generated number of a bigint field is a string',
     needs: 'generatedNumbers',
     run: async ({ adapter }) => {
       const row = await write(adapter, (transaction) => transaction.insert(entries, { title: 'a' }))
       ensure(
         typeof row['number'] === 'string' && /^[1-9][0-9]*$/.test(row['number']),
-        `The number of a bigint field is no text of digits: ${String(row['number'])}`,
+        `The generated number of a bigint field must be a string of digits, but is ${String(row['number'])}.`,
       )
       equal(await find(adapter, entries), [row], 'the rows')
     },
   },
   {
-    name: 'numbers go on above one that a row brought itself',
+    name: 'generated numbers are above a number that was inserted',
     needs: 'generatedNumbers',
     run: async ({ adapter }) => {
       await store(adapter, tickets, [{ number: 41, title: 'own' }])
@@ -159,17 +166,17 @@ export const insertCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an insert that is refused is a StorageError that other copies of the package know',
+    name: 'an insert that rejects has a StorageError that other copies of the package recognize',
     run: async ({ adapter }) => {
       await store(adapter, customers, [alfki])
       const error: unknown = await store(adapter, customers, [alfki]).catch(
         (caught: unknown) => caught,
       )
       const brand = Object.getOwnPropertySymbols(new StorageError('duplicate'))
-      ensure(error instanceof Error, 'The reason of the rejection is no Error.')
+      ensure(error instanceof Error, 'The reason of the rejection must be an Error.')
       ensure(
         brand.every((symbol) => symbol in error),
-        'The error has no mark of a StorageError.',
+        'The error lacks the symbol that marks a StorageError.',
       )
     },
   },

@@ -1,9 +1,9 @@
 import type { Row } from '../request/query.ts'
-import { equal, refused } from './assertion.ts'
+import { equal, expectStorageError } from './assertion.ts'
 import { equals, find, findValues, store, write, type ConformanceCase } from './case.ts'
 import { customers, orderLines, passes, rowOf, samples } from './collections.ts'
 
-/** Keys that a careless store takes for something else. */
+/** Keys that a naive implementation may confuse with something else. */
 const strangeKeys = [
   '__proto__',
   'constructor',
@@ -45,7 +45,7 @@ const pass: Row = {
   note: 'first',
 }
 
-/** For each part of the key a value that is close to that of `pass`. */
+/** For each part of the key, a value that is close to that of `pass`. */
 const neighbours: Row = {
   day: '2024-03-01',
   large: '9007199254740992',
@@ -55,10 +55,10 @@ const neighbours: Row = {
   token: 'aaaaaaaa-bbbb-4ccc-8ddd-eeeeeeeeeeef',
 }
 
-/** Keys: whole, exact, and of any content. */
+/** Keys: complete, exact, and with any content. */
 export const keyCases: readonly ConformanceCase[] = [
   {
-    name: 'every text is a key of its own: names of objects, literals, quotes, control characters',
+    name: 'every string is a distinct key: names of object members, literals, quotes, control characters',
     run: async ({ adapter }) => {
       await store(
         adapter,
@@ -70,7 +70,7 @@ export const keyCases: readonly ConformanceCase[] = [
         const found = await findValues(adapter, customers, 'visits', { conditions })
         equal(found, [visits], `the rows with key ${JSON.stringify(customerId)}`)
         const again = (): unknown => store(adapter, customers, [{ customerId }])
-        await refused(again, 'duplicate', `the second ${JSON.stringify(customerId)}`)
+        await expectStorageError(again, 'duplicate', `the second ${JSON.stringify(customerId)}`)
         const changed = await write(adapter, (on) =>
           on.update(customers, conditions, { region: 'x' }),
         )
@@ -82,7 +82,7 @@ export const keyCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a missing key with the name of an object member is missing',
+    name: 'a key with the name of an object member is not found unless it was stored',
     run: async ({ adapter }) => {
       for (const customerId of ['__proto__', 'constructor', 'toString']) {
         const conditions = equals({ customerId })
@@ -93,7 +93,7 @@ export const keyCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'composite keys whose texts joined would be equal differ',
+    name: 'composite keys differ even if their parts are equal when concatenated',
     run: async ({ adapter }) => {
       const keys = [
         [1, '1'],
@@ -140,7 +140,7 @@ export const keyCases: readonly ConformanceCase[] = [
       await store(adapter, passes, [pass, ...others])
       equal(await find(adapter, passes, { conditions: equals(key) }), [pass], 'the pass')
       const again = (): unknown => store(adapter, passes, [{ ...pass, note: 'again' }])
-      await refused(again, 'duplicate', 'the second pass')
+      await expectStorageError(again, 'duplicate', 'the second pass')
       for (const [part, value] of Object.entries(neighbours)) {
         const conditions = equals({ ...key, [part]: value })
         const changed = await write(adapter, (on) => on.update(passes, conditions, { note: 'new' }))

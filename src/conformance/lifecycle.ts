@@ -1,11 +1,11 @@
-import { ensure, equal, refused } from './assertion.ts'
+import { ensure, equal, expectStorageError } from './assertion.ts'
 import { find, pause, queryOf, store, write, writing, type ConformanceCase } from './case.ts'
 import { customers, orderLines, rowOf, samples, tickets } from './collections.ts'
 
-/** Opening, closing, and what the adapter says of itself. */
+/** Opening, closing, and the declarations of the adapter. */
 export const lifecycleCases: readonly ConformanceCase[] = [
   {
-    name: 'an adapter has a name, and declares every ability with yes or no',
+    name: 'an adapter has a name, and declares every ability as true or false',
     run: async ({ adapter }) => {
       ensure(typeof adapter.name === 'string' && adapter.name !== '', 'The adapter has no name.')
       const { textPages, durable, generatedNumbers } = adapter.supports
@@ -19,7 +19,7 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'collections do not mix',
+    name: 'collections have separate rows',
     run: async ({ adapter }) => {
       await store(adapter, customers, [{ customerId: '1' }])
       await store(adapter, samples, [{ id: 1, label: 'sample' }])
@@ -30,14 +30,18 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'every call rejects as unavailable after close, and a second close does no harm',
+    name: 'every call rejects as unavailable after close, and a second close has no effect',
     run: async ({ adapter }) => {
       await store(adapter, customers, [{ customerId: 'A' }])
       await adapter.close()
       const query = queryOf(customers)
-      await refused(() => adapter.filter(customers, query), 'unavailable', 'a late filter')
+      await expectStorageError(
+        () => adapter.filter(customers, query),
+        'unavailable',
+        'a late filter',
+      )
       if (adapter.supports.textPages) {
-        await refused(
+        await expectStorageError(
           () => adapter.filterText?.(customers, query),
           'unavailable',
           'a late filterText',
@@ -48,13 +52,13 @@ export const lifecycleCases: readonly ConformanceCase[] = [
         adapter.transaction(writing, async () => {
           ran = true
         })
-      await refused(transaction, 'unavailable', 'a late transaction')
+      await expectStorageError(transaction, 'unavailable', 'a late transaction')
       ensure(!ran, 'The work of a transaction ran after close.')
       await adapter.close()
     },
   },
   {
-    name: 'close ends the transactions that wait for their turn',
+    name: 'close ends waiting transactions',
     run: async ({ adapter }) => {
       const long = adapter.transaction(writing, async (on) => {
         await on.insert(customers, rowOf(customers, { customerId: 'A' }))
@@ -70,14 +74,14 @@ export const lifecycleCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a version, where an adapter tells one, differs after each commit and is the same in between',
+    name: 'a version, if the adapter has one, changes with each commit and only then',
     run: async ({ adapter }) => {
-      const told = (): unknown => adapter.version?.()
-      if (told() === undefined) return
-      const seen = [told()]
+      const current = (): unknown => adapter.version?.()
+      if (current() === undefined) return
+      const seen = [current()]
       const step = async (work: () => unknown): Promise<void> => {
         await work()
-        const version = told()
+        const version = current()
         ensure(!seen.includes(version), 'A version came back after a commit.')
         seen.push(version)
       }
@@ -87,7 +91,7 @@ export const lifecycleCases: readonly ConformanceCase[] = [
       await step(() => write(adapter, (on) => on.update(customers, key, { region: 'North' })))
       await step(() => write(adapter, (on) => on.delete(customers, key)))
       await find(adapter, customers)
-      equal(told(), seen.at(-1), 'the version after a read')
+      equal(current(), seen.at(-1), 'the version after a read')
     },
   },
   {
@@ -111,11 +115,11 @@ export const lifecycleCases: readonly ConformanceCase[] = [
       equal(await find(next, samples), rows, 'the samples')
       equal(await find(next, customers), [], 'the customers')
       const again = (): unknown => store(next, samples, [{ id: 1 }])
-      await refused(again, 'duplicate', 'an insert with a key from before')
+      await expectStorageError(again, 'duplicate', 'an insert with a key from before')
     },
   },
   {
-    name: 'numbers go on where they were after a restart',
+    name: 'generated numbers continue after a restart',
     needs: 'durable',
     run: async ({ adapter, reopen }) => {
       if (!adapter.supports.generatedNumbers) return

@@ -5,7 +5,7 @@ import { changed, credentials } from './credentials.ts'
 import { garbage } from './made-up-values.ts'
 import { asText, attempt, carriersOf, type CompleteSubject } from './security-subject.ts'
 
-/** A request that the kit makes up, and what is special about it. */
+/** A generated request and its description. */
 export interface MadeUpRequest {
   readonly what: string
   readonly request: Credentials
@@ -14,13 +14,13 @@ export interface MadeUpRequest {
 const otherSchemes: readonly string[] = [
   'Basic bm9ib2R5Om5vdGhpbmc=',
   'Bearer bm9ib2R5.bm90aGluZw.bm9ib2R5',
-  'Digest username="nobody"',
+  'Digest username="unknown"',
   'Negotiate YII',
   'X-Rowgate-Unknown bm9ib2R5',
   'bm9ib2R5',
 ]
 
-/** Requests with credentials that are none of the provider's: its `Authorization` scheme is left out. */
+/** Returns requests with credentials of other kinds. The `Authorization` scheme of the provider is left out. */
 export function foreignRequests(subject: CompleteSubject): readonly MadeUpRequest[] {
   const own = [...subject.valid.map(({ request }) => request), ...subject.invalid].map(schemeOf)
   const schemes = otherSchemes
@@ -38,7 +38,7 @@ export function foreignRequests(subject: CompleteSubject): readonly MadeUpReques
   return [...schemes, ...others, query, ...given]
 }
 
-/** Requests in which something else stands where the credential does, or stands beside it. */
+/** Returns requests with another value in the place of the credential, or next to it. */
 export function garbled(
   provider: SecurityProvider,
   request: Credentials,
@@ -46,8 +46,7 @@ export function garbled(
   const inHeaders = carriersOf(provider, request).flatMap((name) => {
     const value = request.header(name) ?? ''
     const mixed = garbage.flatMap((text) => [`${firstWord(value)} ${text}`, `${value}, ${text}`])
-    const texts = [...garbage, ...mixed]
-    return texts.map((text) => inHeader(request, name, text))
+    return [...garbage, ...mixed].map((text) => inHeader(request, name, text))
   })
   const inQuery = pairsOf(provider, request).flatMap((pair) =>
     [...garbage.slice(0, 30), ...garbage.map(encoded)].map((text) => inPair(request, pair, text)),
@@ -55,7 +54,7 @@ export function garbled(
   return [...inHeaders, ...inQuery, ...repeated(provider, request)]
 }
 
-/** Requests in which the credential came twice: in headers as they are joined, and in the query. */
+/** Returns requests with the credential twice: in a joined header, and in the query. */
 export function repeated(
   provider: SecurityProvider,
   request: Credentials,
@@ -71,7 +70,7 @@ export function repeated(
   return [...inHeaders, ...inQuery]
 }
 
-/** A target without the named query parameters. */
+/** Returns a target without the named query parameters. */
 export function withoutParameters(target: string, names: readonly string[]): string {
   const [path = '', ...rest] = target.split('?')
   const pairs = rest.join('?').split('&')
@@ -89,7 +88,7 @@ interface Pair {
   readonly start: number
 }
 
-// The parameters without which the credential is not found, or is another one.
+// The parameters that carry the credential: without one, `find` has another result.
 function pairsOf(provider: SecurityProvider, request: Credentials): readonly Pair[] {
   const expected = asText(attempt(provider, changed(request, {})))
   return Array.from(request.target.matchAll(/[?&]([^=&]*)=([^&]*)/g))
@@ -112,7 +111,7 @@ function inPair(request: Credentials, { name, value, start }: Pair, text: string
   return { what: `parameter ${name}`, request: changed(request, { target: odd }) }
 }
 
-// Headers that came several times are joined with a comma, and cookies as they are in one header.
+// Repeated headers are joined with a comma, and cookies with a semicolon.
 function beside(request: Credentials, name: string): readonly string[] {
   const value = request.header(name) ?? ''
   return (name === 'cookie' ? ['; ', ';'] : [', ', ',']).map((joint) => value + joint + value)

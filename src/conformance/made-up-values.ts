@@ -1,6 +1,6 @@
-/** A way to make wrong values out of a right one. */
+/** A way to derive invalid values from a valid one. */
 export interface Mutation {
-  /** What happened to the value, to end the sentence "a credential stands for nobody when". */
+  /** What was done to the value. It ends the sentence "a credential is invalid if". */
   readonly name: string
   make(value: string): readonly string[]
 }
@@ -8,8 +8,8 @@ export interface Mutation {
 const alphabet = 'ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789-_'
 
 /**
- * What is no longer the same credential. Encodings have spare bits at their ends and white space and
- * padding that lenient readers skip: what is changed here carries meaning, or must not be skipped.
+ * The ways to forge a credential. Encodings have unused bits at their ends, and lenient readers skip white
+ * space and padding. Each change here is significant, or is one that a reader must not skip.
  */
 export const mutations: readonly Mutation[] = [
   {
@@ -56,7 +56,7 @@ export const mutations: readonly Mutation[] = [
     ],
   },
   {
-    name: 'there is white space or a control character in it',
+    name: 'it contains white space or a control character',
     make: (value) => {
       const half = Math.max(1, Math.floor(value.length / 2))
       const inside = [' ', '\t', '\r\n', '\0', '\u00a0', '\u200b']
@@ -69,7 +69,7 @@ export const mutations: readonly Mutation[] = [
   },
 ]
 
-/** What nobody was ever given as a credential. */
+/** Values that are never issued as credentials. */
 export const garbage: readonly string[] = [
   '',
   ' ',
@@ -110,7 +110,7 @@ export const garbage: readonly string[] = [
   '.'.repeat(10_000),
 ]
 
-// The other half of the alphabet: the change is in a bit that every encoding uses.
+// The other half of the alphabet: the changed bit is one that every encoding uses.
 function another(character: string): string {
   const at = alphabet.indexOf(character)
   return at < 0 ? 'A' : alphabet.charAt(at ^ 32)

@@ -2,12 +2,12 @@ import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 
-/** The simplest storage that can be right: a list of rows, and no thought of speed. */
+/** The simplest possible storage: a list of rows. */
 export interface Model {
   rows: readonly Row[]
 }
 
-/** What a filter must find in a model. */
+/** Returns the page that a filter of the rows must return. */
 export function expectedPage(
   { rows }: Model,
   collection: PublishedCollection,
@@ -38,18 +38,18 @@ export function meets(row: Row, conditions: readonly Condition[]): boolean {
 
 function contains(row: Row, search: StorageQuery['search']): boolean {
   if (search === null) return true
-  // The words of the sequences are plain: no letter whose lower case depends on its neighbours.
+  // Simple folding is enough: the sequences have no letter whose lower case depends on its neighbors.
   const texts = search.fields.map((field) => row[field] ?? null).filter((value) => value !== null)
   return texts.some((value) => String(value).toLowerCase().includes(search.text))
 }
 
-// A text that sorts as the value does: null, then numbers by sign and size, or texts by code point.
+// Returns a string that sorts as the value does: null, then numbers by value, or strings by code point.
 function rank(collection: PublishedCollection, field: string, row: Row): string {
   const value = row[field] ?? null
   if (value === null) return '0'
   const type = collection.byName.get(field)?.type ?? 'text'
   if (['integer', 'bigint', 'decimal'].includes(type)) return `1${numberRank(value)}`
-  // Without its Z an instant with a fraction comes after the one without.
+  // Without its Z, an instant with a fraction sorts after the one without.
   return `1${codePoints(type === 'instant' ? String(value).slice(0, -1) : String(value))}`
 }
 

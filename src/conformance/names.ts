@@ -1,5 +1,5 @@
 import type { Row } from '../request/query.ts'
-import { equal, refused } from './assertion.ts'
+import { equal, expectStorageError } from './assertion.ts'
 import { equals, find, store, write, type ConformanceCase } from './case.ts'
 import { oddNames } from './collections.ts'
 
@@ -8,7 +8,7 @@ const rows: readonly Row[] = [
   { id: 2, first: 'b', second: 'y', third: "it's", fourth: 'c', fifth: false, sixth: null },
 ]
 
-/** Tables and columns may have any name, and fields other names than their columns. */
+/** Tables and columns may have any name, and the names of fields and columns may differ. */
 export const nameCases: readonly ConformanceCase[] = [
   {
     name: 'a query works on columns with reserved words, quotes, brackets and spaces',
@@ -27,7 +27,7 @@ export const nameCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a field named like the column of another field stays that field',
+    name: 'a field is not confused with another field whose column has its name',
     run: async ({ adapter }) => {
       await store(adapter, oddNames, rows)
       const found = await find(adapter, oddNames, { select: ['fourth', 'first'], limit: 1 })
@@ -43,7 +43,7 @@ export const nameCases: readonly ConformanceCase[] = [
       const changed = await write(adapter, (on) => on.update(oddNames, conditions, changes))
       equal(changed, { ...rows[0], ...changes }, 'the row that update returned')
       const insert = (): unknown => write(adapter, (on) => on.insert(oddNames, { ...rows[1] }))
-      const fields = await refused(insert, 'duplicate', 'the second insert')
+      const fields = await expectStorageError(insert, 'duplicate', 'the second insert')
       if (fields.length > 0) equal(fields, ['id'], 'the fields of the error, if any')
       const removed = await write(adapter, (on) => on.delete(oddNames, equals({ id: 2 })))
       equal(removed, rows[1], 'the row that delete returned')

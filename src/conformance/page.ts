@@ -7,14 +7,14 @@ import { orderLines, readings, samples } from './collections.ts'
 /** `limit`, `offset`, `count` and `select`. */
 export const pageCases: readonly ConformanceCase[] = [
   {
-    name: 'an empty collection gives no rows and the count 0',
+    name: 'an empty collection has no rows and the count 0',
     run: async ({ adapter }) => {
       equal(await pageOf(adapter, { count: true }), { ids: [], count: 0 }, 'the page')
       equal(await pageOf(adapter, { count: true, limit: 0 }), { ids: [], count: 0 }, 'limit 0')
     },
   },
   {
-    name: 'limit and offset cut a page out of the sorted rows',
+    name: 'limit and offset select a page of the sorted rows',
     run: async ({ adapter }) => {
       await storeTen(adapter)
       const pages: readonly (readonly [number, number, readonly number[]])[] = [
@@ -34,7 +34,7 @@ export const pageCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'the count ignores limit and offset, and is null when the query does not ask',
+    name: 'the count ignores limit and offset, and is null if it is not requested',
     run: async ({ adapter }) => {
       await storeTen(adapter)
       const expected = { ids: [2, 3], count: 10 }
@@ -45,7 +45,7 @@ export const pageCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'limit 0 gives no rows, and still counts when asked',
+    name: 'limit 0 returns no rows, and the count if it is requested',
     run: async ({ adapter }) => {
       await storeTen(adapter)
       equal(await pageOf(adapter, { limit: 0 }), { ids: [], count: null }, 'limit 0')
@@ -69,7 +69,7 @@ export const pageCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'pages that follow each other hold every row once, whatever the ties',
+    name: 'consecutive pages contain every row once, whatever the ties',
     run: async ({ adapter }) => {
       const keys = Array.from({ length: 23 }, (_, index) => (index * 7) % 23)
       await store(
@@ -87,7 +87,7 @@ export const pageCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a row has at least the selected fields, and no field but those of the collection',
+    name: 'a row has at least the selected fields, and only fields of the collection',
     run: async ({ adapter }) => {
       await storeTen(adapter)
       for (const select of [
@@ -122,7 +122,7 @@ export const pageCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a page of rows without key is cut like any other',
+    name: 'limit and offset work on a collection without key',
     run: async ({ adapter }) => {
       const rows = [3, 1, 2, 1].map((value) => ({ station: 'a', value }))
       await store(adapter, readings, rows)
@@ -131,7 +131,7 @@ export const pageCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'what a page holds does not change afterwards',
+    name: 'a page does not change after it was returned',
     run: async ({ adapter }) => {
       await storeTen(adapter)
       const page = await adapter.filter(samples, queryOf(samples))

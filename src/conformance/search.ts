@@ -3,7 +3,7 @@ import { equal } from './assertion.ts'
 import { equals, find, findValues, store, type ConformanceCase } from './case.ts'
 import { customers, readings, samples } from './collections.ts'
 
-/** What is searched for, the texts that contain it, and texts that do not. */
+/** A search, strings that contain it, and strings that do not. */
 interface SearchRow {
   readonly search: string
   readonly hits: readonly string[]
@@ -52,18 +52,18 @@ const literals: readonly SearchRow[] = [
   { search: '^', hits: ['2^3'], misses: ['23', 'x'] },
 ]
 
-/** `search`: a part of the wire text, whatever its letter case, taken literally. */
+/** `search`: a part of the wire form, compared literally, ignoring letter case. */
 export const searchCases: readonly ConformanceCase[] = [
   ...([...letters, ...literals].map((row) => ({
-    name: `a search for ${JSON.stringify(row.search)} finds what contains it in any letter case`,
+    name: `a search for ${JSON.stringify(row.search)} finds values that contain it, ignoring letter case`,
     run: ({ adapter }) => searchFinds(adapter, row),
   })) satisfies readonly ConformanceCase[]),
   {
-    name: 'a search looks into the named fields only, and one that contains the text is enough',
+    name: 'a search covers the named fields only, and one matching field is enough',
     run: async ({ adapter }) => {
       await store(adapter, customers, [
         { customerId: 'A', companyName: 'Rum & Co', region: 'north' },
-        { customerId: 'B', companyName: 'Tea House', region: 'Rumford' },
+        { customerId: 'B', companyName: 'Tea Trading', region: 'Rumford' },
         { customerId: 'C', companyName: 'Tea', region: null },
       ])
       const search = async (fields: readonly string[], text: string): Promise<readonly unknown[]> =>
@@ -76,7 +76,7 @@ export const searchCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a search finds numbers, days and times by their wire text',
+    name: 'a search finds numbers, dates and times by their wire form',
     run: async ({ adapter }) => {
       await store(adapter, samples, [
         { id: 1, quantity: 1205, large: '9007199254740993', amount: '0.5000' },
@@ -110,7 +110,7 @@ export const searchCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a text is not found across two fields',
+    name: 'a search does not match across two fields',
     run: async ({ adapter }) => {
       await store(adapter, customers, [{ customerId: 'A', companyName: 'ab', region: 'cd' }])
       for (const text of ['bc', 'b c', 'b\ncd', 'abcd']) {
@@ -120,7 +120,7 @@ export const searchCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'search and conditions hold together, and the count follows both',
+    name: 'a row must meet both the search and the conditions',
     run: async ({ adapter }) => {
       const rows = ['one', 'two', 'One', 'three'].map((label, id) => ({
         id,
@@ -153,5 +153,5 @@ async function searchFinds(adapter: StorageAdapter, row: SearchRow): Promise<voi
   )
   const search = { fields: ['label'], text: searchText(row.search) }
   const found = await findValues(adapter, samples, 'label', { search })
-  equal(found, row.hits, `the texts that contain ${JSON.stringify(row.search)}`)
+  equal(found, row.hits, `the values that contain ${JSON.stringify(row.search)}`)
 }

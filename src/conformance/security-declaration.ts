@@ -2,7 +2,7 @@ import { ensure } from './assertion.ts'
 import type { SecurityCase } from './security-subject.ts'
 
 const token = "[!#$%&'*+.^_`|~0-9A-Za-z-]+"
-// What a header may hold besides: no control characters, and Latin-1 at most.
+// A quoted string may contain Latin-1 characters, except control characters.
 const quoted = '"(?:[ !#-\\[\\]-~\\u00a0-\\u00ff]|\\\\[ -~\\u00a0-\\u00ff])*"'
 const parameter = `${token} *= *(?:${token}|${quoted})`
 const challengeForm = new RegExp(
@@ -11,13 +11,16 @@ const challengeForm = new RegExp(
 const types: readonly unknown[] = [undefined, 'api_key', 'http_basic_auth', 'auth_server']
 const flags: readonly unknown[] = [undefined, true, false]
 
-/** What a provider says about itself. */
+/** The declarations of a provider. */
 export const declarationCases: readonly SecurityCase[] = [
   {
-    name: 'the name is a line of text',
+    name: 'the name is a non-empty line',
     run: ({ provider: { name } }) => {
-      ensure(isText(name) && name.trim() !== '', 'name: must be a text that is not empty.')
-      ensure(isLine(name), 'name: must have no control characters: it goes to logs.')
+      ensure(isText(name) && name.trim() !== '', 'name: must be a string that is not empty.')
+      ensure(
+        isLine(name),
+        'name: must not contain control characters, because it is written to logs.',
+      )
     },
   },
   {
@@ -27,11 +30,11 @@ export const declarationCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'the challenge is one challenge of WWW-Authenticate: a scheme, and maybe parameters',
+    name: 'the challenge is a single challenge of WWW-Authenticate: a scheme with optional parameters',
     run: ({ provider: { challenge } }) => {
       ensure(
         isText(challenge) && challengeForm.test(challenge),
-        'challenge: must be one like `Bearer` or `Basic realm="x", charset="UTF-8"` (RFC 9110, 11.3).',
+        'challenge: must be a single challenge such as `Bearer` or `Basic realm="x", charset="UTF-8"` (RFC 9110, 11.3).',
       )
     },
   },
@@ -46,12 +49,15 @@ export const declarationCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'what else it declares has the declared types',
+    name: 'the other members have the declared types',
     run: ({ provider }) => {
       const { enabled, allowInsecureHttp, type, keeps = [] } = provider
       ensure(flags.includes(enabled), 'enabled: must be true or false, or absent.')
       ensure(flags.includes(allowInsecureHttp), 'allowInsecureHttp: must be true, false or absent.')
-      ensure(types.includes(type), 'type: must be one of the three, or absent.')
+      ensure(
+        types.includes(type),
+        "type: must be 'api_key', 'http_basic_auth', 'auth_server' or absent.",
+      )
       const known = Array.isArray(keeps) && keeps.every((one) => one === 'keys' || one === 'users')
       ensure(known, "keeps: must be a list of 'keys' and 'users'.")
     },

@@ -14,22 +14,28 @@ import {
 
 const known = ['target', 'header', 'secure', 'peer']
 
-/** `find`: the credential of its kind in a request. */
+/** `find`: the credential in a request. */
 export const findCases: readonly SecurityCase[] = [
   {
-    name: 'it finds the credential of every valid request, at once, as a place and a value',
+    name: 'find returns the credential of every valid request synchronously, as a place and a value',
     run: ({ provider, valid }) => {
       for (const { request } of valid) {
         const credential: unknown = credentialIn(provider, request)
-        ensure(!isThenable(credential), 'find: must answer at once, not with a promise.')
+        ensure(!isThenable(credential), 'find: must return synchronously, not a promise.')
         const { place, value } = credential as Credential
-        ensure(typeof place === 'string' && place !== '', 'find: the place must be a text.')
-        ensure(typeof value === 'string' && value !== '', 'find: the value must be a text.')
+        ensure(
+          typeof place === 'string' && place !== '',
+          'find: the place must be a string that is not empty.',
+        )
+        ensure(
+          typeof value === 'string' && value !== '',
+          'find: the value must be a string that is not empty.',
+        )
       }
     },
   },
   {
-    name: 'it finds the credential of every invalid request as well, or refuses it with 400',
+    name: 'find returns the credential of every invalid request, or throws with status 400',
     run: ({ provider, invalid }) => {
       for (const [index, request] of invalid.entries()) {
         const finding = attempt(provider, request)
@@ -37,24 +43,27 @@ export const findCases: readonly SecurityCase[] = [
           'thrown' in finding ? isBadRequest(finding.thrown) : finding.found !== undefined
         ensure(
           seen,
-          `find: invalid request ${index}: to look away would make the caller anonymous.`,
+          `find: must return the credential of invalid request ${index}, or throw with status 400. Otherwise the caller is anonymous.`,
         )
       }
     },
   },
   {
-    name: 'it finds the same in the same request, whatever it has found in between',
+    name: 'find returns the same result for the same request, whatever it has returned in between',
     run: (subject) => {
       const { provider } = subject
       const requests = requestsOf(subject)
       const first = requests.map((request) => asText(attempt(provider, request)))
       const again = requests.toReversed().map((request) => asText(attempt(provider, request)))
       // Not compared by `equal`, whose message would show the credentials.
-      ensure(asText(first) === asText(again.toReversed()), 'find: must repeat its answer.')
+      ensure(
+        asText(first) === asText(again.toReversed()),
+        'find: must return the same result for the same request.',
+      )
     },
   },
   {
-    name: 'it finds nothing in a request without credentials',
+    name: 'find returns undefined for a request without credentials',
     run: ({ provider, valid }) => {
       const targets = ['/', '/rest/v1/app/items?$limit=10&name=x', '/rest/v1/app/items?']
       const bare = targets.map((target) => credentials({ target }))
@@ -65,7 +74,7 @@ export const findCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'it finds nothing in a request with a credential of another kind',
+    name: 'find returns undefined for a request with a credential of another kind',
     run: (subject) => {
       for (const { what, request } of foreignRequests(subject)) {
         equal(found(subject.provider, request), undefined, `find: in a request with ${what}`)
@@ -73,7 +82,7 @@ export const findCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'it finds the same over plain HTTP: the service refuses it there',
+    name: 'find returns the same result over plain HTTP, where the service rejects the credential',
     run: ({ provider, valid }) => {
       for (const { request } of valid) {
         const [safe, plain] = [true, false].map((secure) =>
@@ -84,7 +93,7 @@ export const findCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'it asks for headers by their lower-case names',
+    name: 'find reads headers by their lower-case names',
     run: (subject) => {
       for (const request of [...requestsOf(subject), credentials()]) {
         const watch = watched(request)
@@ -95,7 +104,7 @@ export const findCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'it looks at nothing of a request but its target, headers, transport and peer',
+    name: 'find reads only the target, headers, transport and peer of a request',
     run: (subject) => {
       for (const request of [...requestsOf(subject), credentials()]) {
         const watch = watched(request)
@@ -106,18 +115,21 @@ export const findCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'the place does not show the value',
+    name: 'the place does not contain the value',
     run: (subject) => {
       for (const request of requestsOf(subject)) {
         const finding = attempt(subject.provider, request)
         if ('thrown' in finding || finding.found === undefined) continue
         const { place, value } = finding.found
-        ensure(value === '' || !place.includes(value), 'find: the place must not hold the value.')
+        ensure(
+          value === '' || !place.includes(value),
+          'find: the place must not contain the value.',
+        )
       }
     },
   },
   {
-    name: 'a credential in the query stands in one of the declared parameters',
+    name: 'a credential in the query is in a declared parameter',
     run: ({ provider, valid }) => {
       for (const { request } of valid) {
         const [path = ''] = request.target.split('?')
@@ -133,7 +145,7 @@ export const findCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'whatever stands in its place is found, passed over, or refused with 400',
+    name: 'for any other value in the place of a credential, find returns or throws with status 400',
     run: ({ provider, valid }) => {
       for (const { request } of valid) {
         for (const { what, request: odd } of garbled(provider, request)) {

@@ -12,29 +12,29 @@ import {
   type SecurityCase,
 } from './security-subject.ts'
 
-/** Credentials that nobody was given. */
+/** Forged credentials. */
 export const forgeryCases: readonly SecurityCase[] = [
   ...mutations.map(({ name, make }): SecurityCase => {
     return {
-      name: `a credential stands for nobody when ${name}`,
+      name: `a credential is invalid if ${name}`,
       run: (subject) => {
         const forged = validCredentials(subject).flatMap((credential) =>
           make(credential.value).map((value) => ({ ...credential, value })),
         )
-        return requireNobody(subject, forged, name)
+        return requireInvalid(subject, forged, name)
       },
     }
   }),
   {
-    name: 'a value that was never given to anybody stands for nobody',
+    name: 'a value that was never issued is invalid',
     run: (subject) => {
       const [{ place }] = validCredentials(subject) as [Credential]
       const forged = garbage.map((value) => ({ place, value }))
-      return requireNobody(subject, forged, 'it is garbage')
+      return requireInvalid(subject, forged, 'it was never issued')
     },
   },
   {
-    name: 'a credential that came twice is not the first or the last of the two',
+    name: 'if a request has two credentials, find does not choose one of them',
     run: async (subject) => {
       for (const { request } of subject.valid) {
         const { value } = credentialIn(subject.provider, request)
@@ -42,41 +42,43 @@ export const forgeryCases: readonly SecurityCase[] = [
           const finding = attempt(subject.provider, twice)
           if ('thrown' in finding || finding.found === undefined) continue
           ensure(finding.found.value !== value, `find: must not choose one of two: ${what}`)
-          await requireNobody(subject, [finding.found], `${what} came twice`)
+          await requireInvalid(subject, [finding.found], `the ${what} occurs twice`)
         }
       }
     },
   },
   {
-    name: 'whatever is found in its place stands for nobody, unless it is a credential',
+    name: 'any other value in the place of a credential is invalid',
     run: async (subject) => {
       for (const { request } of subject.valid) {
         const found = garbled(subject.provider, request).flatMap(({ request: odd }) => {
           const finding = attempt(subject.provider, odd)
           return 'thrown' in finding ? [] : (finding.found ?? [])
         })
-        await requireNobody(subject, found, 'something else stands in its place')
+        await requireInvalid(subject, found, 'another value is in the place of the credential')
       }
     },
   },
 ]
 
-/** Fails for a credential that is none of the valid ones and all the same gives a principal, or rejects. */
-async function requireNobody(
+/** Throws if `identify` returns a principal for a forged credential, or rejects. */
+async function requireInvalid(
   subject: CompleteSubject,
   forged: readonly Credential[],
   what: string,
 ): Promise<void> {
   const valid = new Set(validCredentials(subject).map(({ value }) => value))
   const values = new Set<string>()
-  const asked = forged.filter(({ value }) => {
+  const tested = forged.filter(({ value }) => {
     const isNew = !valid.has(value) && !values.has(value) && !subject.alsoValid(value)
     values.add(value)
     return isNew
   })
-  const answers = await Promise.allSettled(asked.map((credential) => identify(subject, credential)))
-  for (const answer of answers) {
-    ensure(answer.status === 'fulfilled', `identify: must not reject or throw when ${what}.`)
-    ensure(!isPrincipal(answer.value), `identify: gave a principal although ${what}.`)
+  const results = await Promise.allSettled(
+    tested.map((credential) => identify(subject, credential)),
+  )
+  for (const result of results) {
+    ensure(result.status === 'fulfilled', `identify: must not reject or throw if ${what}.`)
+    ensure(!isPrincipal(result.value), `identify: must not return a principal if ${what}.`)
   }
 }

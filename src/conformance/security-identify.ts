@@ -12,7 +12,7 @@ import {
   type SecurityCase,
 } from './security-subject.ts'
 
-const members = ['attributes', 'keyId', 'provider', 'roles', 'user']
+const principalMembers = ['attributes', 'keyId', 'provider', 'roles', 'user']
 const reasons: Readonly<Record<RefusalReason, true>> = {
   missing: true,
   malformed: true,
@@ -24,21 +24,21 @@ const reasons: Readonly<Record<RefusalReason, true>> = {
   'user-unknown': true,
 }
 
-/** `identify`: who a credential stands for. */
+/** `identify`: the principal of a credential. */
 export const identifyCases: readonly SecurityCase[] = [
   {
-    name: 'a principal is whole: user, distinct roles, flat attributes, provider and keyId',
+    name: 'a principal is complete: user, distinct roles, flat attributes, provider and keyId',
     run: async (subject) => {
       for (const credential of validCredentials(subject)) {
         const principal = await principalOf(subject, credential)
         const { user, roles, attributes, provider, keyId } = principal
-        equal(Object.keys(principal).toSorted(), members, 'the members of the principal')
-        ensure(isTextOrNull(user), 'user: must be a text that is not empty, or null.')
-        ensure(isTextOrNull(keyId), 'keyId: must be a text that is not empty, or null.')
+        equal(Object.keys(principal).toSorted(), principalMembers, 'the members of the principal')
+        ensure(isStringOrNull(user), 'user: must be a string that is not empty, or null.')
+        ensure(isStringOrNull(keyId), 'keyId: must be a string that is not empty, or null.')
         equal(provider, subject.provider.name, 'provider: the name of the provider')
         ensure(
-          Array.isArray(roles) && roles.every((role) => role !== null && isTextOrNull(role)),
-          'roles: must be a list of texts.',
+          Array.isArray(roles) && roles.every((role) => role !== null && isStringOrNull(role)),
+          'roles: must be a list of strings.',
         )
         ensure(new Set(roles).size === roles.length, 'roles: must be distinct.')
         ensure(isFlat(attributes), 'attributes: must be an object of flat values.')
@@ -46,46 +46,49 @@ export const identifyCases: readonly SecurityCase[] = [
     },
   },
   {
-    name: 'a valid credential gives the principal that is expected',
+    name: 'identify returns the expected principal for a valid credential',
     run: async (subject) => {
       for (const { request, principal: expected } of subject.valid) {
         const principal = await principalOf(subject, credentialIn(subject.provider, request))
-        const given = Object.keys(expected).map((name) => [
+        const members = Object.keys(expected).map((name) => [
           name,
           principal[name as keyof Principal],
         ])
-        const actual = Object.fromEntries(given) as Partial<Principal>
+        const actual = Object.fromEntries(members) as Partial<Principal>
         equal(sortedRoles(actual), sortedRoles(expected), 'identify: the principal')
       }
     },
   },
   {
-    name: 'whoever changes a principal changes no other answer',
+    name: 'a change to a returned principal does not affect later results',
     run: async (subject) => {
       for (const credential of validCredentials(subject)) {
         const before = show(await principalOf(subject, credential))
-        spoil(await principalOf(subject, credential))
+        modify(await principalOf(subject, credential))
         equal(show(await principalOf(subject, credential)), before, 'identify: the next principal')
       }
     },
   },
   {
-    name: 'an invalid credential is refused, for no reason or a known one',
+    name: 'identify returns undefined or a known reason for an invalid credential',
     run: async (subject) => {
       for (const credential of invalidCredentials(subject)) {
         const answer: unknown = await identify(subject, credential)
         if (answer === undefined) continue
         const { refused, user, keyId, ...rest } = answer as Partial<Refused>
         ensure(refused !== undefined, 'identify: an invalid credential gave a principal.')
-        ensure(Object.hasOwn(reasons, refused), `identify: ${show(refused)} is no reason.`)
+        ensure(Object.hasOwn(reasons, refused), `identify: ${show(refused)} is not a known reason.`)
         const named = [user, keyId].every((name) => name === undefined || typeof name === 'string')
-        ensure(named, 'identify: user and keyId of a refusal must be texts, or absent.')
-        equal(Object.keys(rest), [], 'identify: what a refusal does not have')
+        ensure(
+          named,
+          'identify: user and keyId must be strings or absent if the credential is rejected.',
+        )
+        equal(Object.keys(rest), [], 'identify: the unknown members of the result')
       }
     },
   },
   {
-    name: 'it leaves the credential as it is, and needs to change nothing of it',
+    name: 'identify does not change the credential, which may be frozen',
     run: async (subject) => {
       for (const credential of validCredentials(subject)) {
         const { place, value } = credential
@@ -109,7 +112,7 @@ function sortedRoles(principal: Partial<Principal>): Partial<Principal> {
   return Array.isArray(roles) ? { ...principal, roles: roles.toSorted() } : principal
 }
 
-function isTextOrNull(value: unknown): boolean {
+function isStringOrNull(value: unknown): boolean {
   return value === null || (typeof value === 'string' && value !== '')
 }
 
@@ -120,18 +123,18 @@ function isFlat(value: unknown): boolean {
   )
 }
 
-function spoil(principal: Principal): void {
+function modify(principal: Principal): void {
   const attempts: readonly (() => unknown)[] = [
-    () => (principal.roles as string[]).push('spoilt'),
-    () => Object.assign(principal.attributes, { spoilt: true }),
-    () => Object.assign(principal, { user: 'spoilt' }),
-    () => Object.assign(principal, { roles: ['spoilt'] }),
+    () => (principal.roles as string[]).push('modified'),
+    () => Object.assign(principal.attributes, { modified: true }),
+    () => Object.assign(principal, { user: 'modified' }),
+    () => Object.assign(principal, { roles: ['modified'] }),
   ]
   for (const change of attempts) {
     try {
       change()
     } catch {
-      // Frozen: all the better.
+      // A frozen principal throws, which is fine.
     }
   }
 }

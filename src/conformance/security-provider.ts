@@ -2,16 +2,16 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import { declarationCases } from './security-declaration.ts'
 import { findCases } from './security-find.ts'
 import { forgeryCases } from './security-forgery.ts'
-import { houseCases } from './security-house.ts'
+import { contextCases } from './security-context.ts'
 import { identifyCases } from './security-identify.ts'
 import { secrecyCases } from './security-secrets.ts'
 import { completeSubject, type SecurityCase, type SecuritySubject } from './security-subject.ts'
 
-/** How {@link testSecurityProvider} gets at a test runner and at providers. */
+/** Options of {@link testSecurityProvider}. */
 export interface SecurityConformanceOptions {
   /** The runner's function that registers a test: that of vitest, node:test, mocha and most others. */
   readonly test: (name: string, run: (...context: unknown[]) => Promise<void>) => unknown
-  /** Makes a provider for one case, with requests that it must accept and refuse. */
+  /** Creates a provider for one case, with requests that it must accept and reject. */
   readonly create: () => MaybePromise<SecuritySubject>
 }
 
@@ -19,14 +19,14 @@ const cases: readonly SecurityCase[] = [
   ...declarationCases,
   ...findCases,
   ...identifyCases,
-  ...houseCases,
+  ...contextCases,
   ...forgeryCases,
   ...secrecyCases,
 ]
 
 /**
- * Registers the cases of the contract of security providers (section 5, D25) with a test runner: a
- * provider that passes them all can secure a service.
+ * Registers the cases of the contract of security providers with a test runner. A service can use a
+ * provider that passes all of them.
  *
  * ```ts
  * import { test } from 'vitest'

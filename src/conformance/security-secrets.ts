@@ -1,7 +1,7 @@
 import { ensure } from './assertion.ts'
 import { garbled } from './made-up-requests.ts'
 import { mutations } from './made-up-values.ts'
-import { failingHouses } from './security-house.ts'
+import { failingContexts } from './security-context.ts'
 import {
   attempt,
   identify,
@@ -11,37 +11,41 @@ import {
   type SecurityCase,
 } from './security-subject.ts'
 
-/** Credentials are seen nowhere. */
+/** Results, errors and the provider itself do not contain credentials. */
 export const secrecyCases: readonly SecurityCase[] = [
   {
-    name: 'no principal and no refusal shows a credential',
+    name: 'no result of identify contains a credential',
     run: async (subject) => {
       const secrets = secretsOf(subject)
       for (const credential of [...validCredentials(subject), ...invalidCredentials(subject)]) {
-        const answer = await identify(subject, credential)
-        ensure(!shows(answer, secrets, everyName), 'identify: the answer shows a credential.')
+        const result = await identify(subject, credential)
+        ensure(!contains(result, secrets, everyName), 'identify: the result contains a credential.')
       }
     },
   },
   {
-    name: 'no error shows a credential',
+    name: 'no error contains a credential',
     run: async (subject) => {
       const secrets = secretsOf(subject)
       for (const error of [...errorsOfFind(subject), ...(await errorsOfIdentify(subject))]) {
-        const isShown = shows(error, secrets, everyName) || shows(String(error), secrets, everyName)
-        ensure(!isShown, 'an error shows a credential: its message, stack, cause or other members.')
+        const isExposed =
+          contains(error, secrets, everyName) || contains(String(error), secrets, everyName)
+        ensure(
+          !isExposed,
+          'an error contains a credential in its message, stack, cause or another member.',
+        )
       }
     },
   },
   {
-    name: 'the provider does not show the credentials that it has seen',
+    name: 'the provider does not expose the credentials that it has processed',
     run: async (subject) => {
       const secrets = secretsOf(subject)
       for (const credential of [...validCredentials(subject), ...invalidCredentials(subject)]) {
         await identify(subject, credential)
       }
-      const isShown = shows(subject.provider, secrets, Object.keys)
-      ensure(!isShown, 'provider: a member shows a credential to whoever prints the provider.')
+      const isExposed = contains(subject.provider, secrets, Object.keys)
+      ensure(!isExposed, 'provider: a member contains a credential.')
     },
   },
 ]
@@ -53,8 +57,8 @@ function secretsOf(subject: CompleteSubject): readonly string[] {
   const valid = validCredentials(subject).map(({ value }) => value)
   ensure(
     valid.every((value) => value.length >= 8),
-    'The subject has credentials of fewer than 8 characters, which may be seen anywhere by accident: ' +
-      'give longer ones, or say what is secret (`secrets`).',
+    'The subject has credentials of fewer than 8 characters, which other strings may contain by chance. ' +
+      'Use longer ones, or set `secrets`.',
   )
   const invalid = invalidCredentials(subject).map(({ value }) => value)
   return [...valid, ...invalid.filter((value) => value.length >= 8)]
@@ -75,18 +79,18 @@ async function errorsOfIdentify(subject: CompleteSubject): Promise<readonly unkn
       make(credential.value).map((value) => ({ ...credential, value })),
     ),
   )
-  const failing = failingHouses(subject.house).map(({ house }) => ({ ...subject, house }))
-  const answers = await Promise.allSettled([
+  const failing = failingContexts(subject.context).map(({ context }) => ({ ...subject, context }))
+  const results = await Promise.allSettled([
     ...failing.flatMap((broken) => credentials.map((credential) => identify(broken, credential))),
     ...forged.map((credential) => identify(subject, credential)),
   ])
-  return answers.flatMap((answer) =>
-    answer.status === 'rejected' ? [answer.reason as unknown] : [],
+  return results.flatMap((result) =>
+    result.status === 'rejected' ? [result.reason as unknown] : [],
   )
 }
 
-/** Whether a text is anywhere in a value: in a name, in a text, in a list, map or set, in what it holds. */
-function shows(
+/** Returns whether a value contains a secret: in a name, a string, or a member of a list, map or set. */
+function contains(
   value: unknown,
   secrets: readonly string[],
   namesOf: (value: object) => readonly string[],
@@ -96,10 +100,10 @@ function shows(
   if (typeof value === 'string') return has(value)
   if (typeof value !== 'object' || value === null || seen.has(value)) return false
   seen.add(value)
-  const held = value instanceof Map || value instanceof Set ? Array.from<unknown>(value) : []
+  const entries = value instanceof Map || value instanceof Set ? Array.from<unknown>(value) : []
   const parts = namesOf(value).map((name) => (value as Readonly<Record<string, unknown>>)[name])
   return (
     namesOf(value).some(has) ||
-    [...held, ...parts].some((part) => shows(part, secrets, namesOf, seen))
+    [...entries, ...parts].some((part) => contains(part, secrets, namesOf, seen))
   )
 }

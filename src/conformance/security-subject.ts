@@ -5,32 +5,32 @@ import type { Credential, Refused, SecurityHouse, SecurityProvider } from '../se
 import { ensure } from './assertion.ts'
 import { changed, watched } from './credentials.ts'
 
-/** A request that a provider must accept, and what it must find out about the caller. */
+/** A request that a provider must accept, and the principal that it must return. */
 export interface ValidRequest {
   readonly request: Credentials
-  /** The members that are given are compared; roles in any order. */
+  /** Only the given members are compared. Roles may be in any order. */
   readonly principal: Pick<Principal, 'user'> & Partial<Principal>
 }
 
-/** A security provider under test, and what it is tested with. */
+/** A security provider under test, with its test data. */
 export interface SecuritySubject {
   readonly provider: SecurityProvider
-  /** What the service would lend it. Default: no keys, no users and the clock of the system. */
-  readonly house?: Partial<SecurityHouse>
-  /** At least one; one for each place in which a credential may stand. */
+  /** Passed to `identify`. Default: no keys, no users and the system clock. */
+  readonly context?: Partial<SecurityHouse>
+  /** At least one, and one for each place where a credential may be. */
   readonly valid: readonly ValidRequest[]
-  /** Requests with a credential of its kind that nobody stands behind. At least one. */
+  /** Requests with an invalid credential of its kind. At least one. */
   readonly invalid: readonly Credentials[]
-  /** Requests with credentials of other providers, besides those that the kit makes itself. */
+  /** Requests with credentials of other providers, in addition to those that the kit generates. */
   readonly foreign?: readonly Credentials[]
   /**
-   * Texts that must be seen nowhere, such as the password inside of a value. Default: the values of all
-   * credentials above. An empty list says that nothing is secret.
+   * Strings that must not appear anywhere, such as the password inside a value. Default: the values of
+   * all credentials above. An empty list means that nothing is secret.
    */
   readonly secrets?: readonly string[]
   /**
-   * Whether a value that the kit makes up stands for somebody all the same: another spelling of a
-   * credential, or somebody else. Default: none does.
+   * Returns whether a value that the kit generates is a valid credential: another spelling of a valid one,
+   * or the credential of another user. Default: none is.
    */
   readonly alsoValid?: (value: string) => boolean
   /** Cleans up after a case. */
@@ -38,41 +38,41 @@ export interface SecuritySubject {
 }
 
 /** A subject with its defaults. */
-export type CompleteSubject = Required<Omit<SecuritySubject, 'house' | 'secrets' | 'destroy'>> &
-  Pick<SecuritySubject, 'secrets'> & { readonly house: SecurityHouse }
+export type CompleteSubject = Required<Omit<SecuritySubject, 'context' | 'secrets' | 'destroy'>> &
+  Pick<SecuritySubject, 'secrets'> & { readonly context: SecurityHouse }
 
-/** One sentence of the contract of security providers, and the code that proves it. */
+/** One requirement of the contract of security providers, and the code that tests it. */
 export interface SecurityCase {
   readonly name: string
   run(subject: CompleteSubject): void | Promise<void>
 }
 
-/** A subject with its defaults. Fails without requests to accept and to refuse. */
+/** Completes a subject with defaults. Throws if it has no valid or no invalid request. */
 export function completeSubject(given: SecuritySubject): CompleteSubject {
-  ensure(given.valid.length > 0, 'The subject has no valid request: the cases would prove nothing.')
-  ensure(given.invalid.length > 0, 'The subject has no invalid request: every provider has one.')
+  ensure(given.valid.length > 0, 'The subject has no valid request. Add at least one.')
+  ensure(given.invalid.length > 0, 'The subject has no invalid request. Add at least one.')
   const nothing = { find: () => undefined, used: () => undefined, refused: () => undefined }
   return {
     ...given,
-    house: { keys: nothing, users: nothing, now: () => new Date(), ...given.house },
+    context: { keys: nothing, users: nothing, now: () => new Date(), ...given.context },
     foreign: given.foreign ?? [],
     alsoValid: given.alsoValid ?? (() => false),
   }
 }
 
-/** The credential in a request that must have one. */
+/** Returns the credential in a request. Throws if `find` returns none. */
 export function credentialIn(provider: SecurityProvider, request: Credentials): Credential {
   const credential = provider.find(request)
-  ensure(credential !== undefined, 'find: expected a credential, but it found none.')
+  ensure(credential !== undefined, 'find: expected a credential, but got undefined.')
   return credential
 }
 
-/** The credentials of the valid requests. */
+/** Returns the credentials of the valid requests. */
 export function validCredentials({ provider, valid }: CompleteSubject): readonly Credential[] {
   return valid.map(({ request }) => credentialIn(provider, request))
 }
 
-/** The credentials of the invalid requests, but for those that `find` itself refuses. */
+/** Returns the credentials of the invalid requests, except those for which `find` throws. */
 export function invalidCredentials(subject: CompleteSubject): readonly Credential[] {
   return subject.invalid.flatMap((request) => {
     try {
@@ -83,28 +83,28 @@ export function invalidCredentials(subject: CompleteSubject): readonly Credentia
   })
 }
 
-/** The answer to a credential. What `identify` throws at once is a rejection. */
+/** Calls `identify`. An error that it throws synchronously becomes a rejection. */
 export async function identify(
-  { provider, house }: CompleteSubject,
+  { provider, context }: CompleteSubject,
   credential: Credential,
 ): Promise<Principal | Refused | undefined> {
-  return provider.identify(credential, house)
+  return provider.identify(credential, context)
 }
 
-/** Whether an answer of `identify` is a principal, as the service tells. */
-export function isPrincipal(answer: Principal | Refused | undefined): answer is Principal {
-  return answer !== undefined && !('refused' in answer)
+/** Returns whether a result of `identify` is a principal. */
+export function isPrincipal(result: Principal | Refused | undefined): result is Principal {
+  return result !== undefined && !('refused' in result)
 }
 
-/** A plain value as text, to be compared; `show` cuts long ones. */
+/** Returns a plain value as JSON text for comparison. Unlike `show`, it does not truncate. */
 export function asText(value: unknown): string {
   return JSON.stringify([value])
 }
 
-/** What `find` does with a request: the credential, nothing, or what it throws. */
+/** The result of `find`: a credential, undefined, or the error that it throws. */
 export type Finding = { readonly found: Credential | undefined } | { readonly thrown: unknown }
 
-/** Asks a provider to find a credential, and catches what it throws. */
+/** Calls `find` and catches the error that it throws. */
 export function attempt(provider: SecurityProvider, request: Credentials): Finding {
   try {
     return { found: provider.find(request) }
@@ -113,7 +113,7 @@ export function attempt(provider: SecurityProvider, request: Credentials): Findi
   }
 }
 
-/** The names of the headers without which the credential is not found, or is another one. */
+/** Returns the names of the headers that carry the credential: without one, `find` has another result. */
 export function carriersOf(provider: SecurityProvider, request: Credentials): readonly string[] {
   const watch = watched(request)
   const expected = asText(attempt(provider, watch.request))

@@ -1,13 +1,12 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import { searchText, type StorageTransaction } from '../storage/adapter.ts'
-import { equal, refused } from './assertion.ts'
+import { equal, expectStorageError } from './assertion.ts'
 import { equals, find, pick, queryOf, store, writing, type ConformanceCase } from './case.ts'
 import { orderLines, rowOf, samples } from './collections.ts'
 import { expectedPage, meets, type Model } from './model.ts'
-import { random, type Random } from './random.ts'
 
-/** What the values of a collection are picked from: few, so that keys and conditions meet often. */
+/** The values of each field. They are few, so that keys and conditions match often. */
 const palettes: readonly (readonly [
   PublishedCollection,
   Readonly<Record<string, readonly Row[string][]>>,
@@ -36,20 +35,20 @@ const palettes: readonly (readonly [
   ],
 ]
 
-/** Sequences of operations, each compared with a model that is too simple to be wrong. */
+/** Random sequences of operations, each compared with a simple model. */
 export const sequenceCases: readonly ConformanceCase[] = Array.from({ length: 50 }, (_, index) => ({
-  name: `sequence ${index + 1} of random operations gives what a simple model gives`,
+  name: `sequence ${index + 1} of random operations agrees with a simple model`,
   run: async ({ adapter }) => {
-    const dice = random(index + 1)
-    const [collection, palette] = dice.pick(palettes)
+    const random = createRandom(index + 1)
+    const [collection, palette] = random.pick(palettes)
     const names = Object.keys(palette)
     const model: Model = { rows: [] }
-    const context: Context = { collection, palette, names, dice, model }
+    const context: Context = { collection, palette, names, random, model }
     await store(adapter, collection, seedRows(context))
-    for (let turn = 0; turn < 6; turn++) {
+    for (let round = 0; round < 6; round++) {
       const before = model.rows
-      const undone = dice.below(4) === 0
-      const work = adapter.transaction({ ...writing, brief: dice.below(2) === 0 }, async (on) => {
+      const undone = random.below(4) === 0
+      const work = adapter.transaction({ ...writing, brief: random.below(2) === 0 }, async (on) => {
         for (let step = 0; step < 6; step++) await operate(on, context)
         if (undone) throw new Undone('undone')
       })
@@ -73,7 +72,7 @@ interface Context {
   readonly collection: PublishedCollection
   readonly palette: Readonly<Record<string, readonly Row[string][]>>
   readonly names: readonly string[]
-  readonly dice: Random
+  readonly random: Random
   readonly model: Model
 }
 
@@ -89,20 +88,20 @@ function seedRows(context: Context): readonly Row[] {
 }
 
 async function operate(on: StorageTransaction, context: Context): Promise<void> {
-  const { collection, dice, model } = context
+  const { collection, random, model } = context
   const row = randomRow(context)
   const key = keyConditions(collection, row)
-  const extra = dice.below(2) === 0 ? [] : [randomCondition(context)]
+  const extra = random.below(2) === 0 ? [] : [randomCondition(context)]
   const conditions = [...extra, ...key]
   const target = model.rows.find((other) => meets(other, conditions))
-  switch (dice.below(4)) {
+  switch (random.below(4)) {
     case 0:
       await compare(on, context)
       return
     case 1: {
       const insert = (): unknown => on.insert(collection, row)
       if (model.rows.some((other) => meets(other, key))) {
-        await refused(insert, 'duplicate', 'insert')
+        await expectStorageError(insert, 'duplicate', 'insert')
       } else {
         equal(await insert(), row, 'the row that insert returned')
         model.rows = [...model.rows, row]
@@ -135,40 +134,67 @@ async function compare(
   equal(actual, { ...expected, rows: cut(expected.rows) }, `the page of ${JSON.stringify(query)}`)
 }
 
-function randomRow({ collection, palette, names, dice }: Context): Row {
-  const values = names.map((name) => [name, dice.pick(palette[name] ?? [null])])
+function randomRow({ collection, palette, names, random }: Context): Row {
+  const values = names.map((name) => [name, random.pick(palette[name] ?? [null])])
   return rowOf(collection, Object.fromEntries(values) as Row)
 }
 
 function randomChanges(context: Context, row: Row): Row {
-  const { collection, names, dice } = context
+  const { collection, names, random } = context
   const free = names.filter((name) => collection.byName.get(name)?.inKey !== true)
-  const chosen = free.filter(() => dice.below(2) === 0)
+  const chosen = free.filter(() => random.below(2) === 0)
   return Object.fromEntries(chosen.map((name) => [name, row[name] ?? null]))
 }
 
-function randomCondition({ palette, names, dice }: Context): Condition {
-  const field = dice.pick(names)
-  if (dice.below(4) === 0) return { field, is: 'empty' }
-  return { field, is: 'equal', value: dice.pick(palette[field] ?? [null]) }
+function randomCondition({ palette, names, random }: Context): Condition {
+  const field = random.pick(names)
+  if (random.below(4) === 0) return { field, is: 'empty' }
+  return { field, is: 'equal', value: random.pick(palette[field] ?? [null]) }
 }
 
 function randomQuery(context: Context): StorageQuery {
-  const { collection, names, dice } = context
-  const sorted = names.filter(() => dice.below(3) === 0)
+  const { collection, names, random } = context
+  const sorted = names.filter(() => random.below(3) === 0)
   const fields = names.filter((name) => collection.searchNames.includes(name))
-  const word = searchText(dice.pick(['rum', '%', '_', 'a', '0', '-', '2024', 'X']))
+  const word = searchText(random.pick(['rum', '%', '_', 'a', '0', '-', '2024', 'X']))
   return queryOf(collection, {
-    conditions: Array.from({ length: dice.below(3) }, () => randomCondition(context)),
-    search: dice.below(3) === 0 ? { fields, text: word } : null,
-    sort: sorted.map((field) => ({ field, descending: dice.below(2) === 0 })),
-    limit: dice.pick([0, 1, 3, 100]),
-    offset: dice.pick([0, 0, 0, 1, 5, 100]),
-    select: dice.below(2) === 0 ? collection.allNames : names.slice(dice.below(names.length)),
-    count: dice.below(2) === 0,
+    conditions: Array.from({ length: random.below(3) }, () => randomCondition(context)),
+    search: random.below(3) === 0 ? { fields, text: word } : null,
+    sort: sorted.map((field) => ({ field, descending: random.below(2) === 0 })),
+    limit: random.pick([0, 1, 3, 100]),
+    offset: random.pick([0, 0, 0, 1, 5, 100]),
+    select: random.below(2) === 0 ? collection.allNames : names.slice(random.below(names.length)),
+    count: random.below(2) === 0,
   })
 }
 
 function keyConditions(collection: PublishedCollection, row: Row): readonly Condition[] {
   return equals(Object.fromEntries(collection.key.map(({ name }) => [name, row[name] ?? null])))
+}
+
+/** A generator of pseudorandom numbers. */
+interface Random {
+  /** A whole number from 0 up to, but not including, the bound. */
+  below(bound: number): number
+  /** One of the values. */
+  pick<Value>(values: readonly Value[]): Value
+}
+
+/** Creates a generator (mulberry32). The fixed seed makes a failure reproducible. */
+function createRandom(seed: number): Random {
+  let state = seed
+  const below = (bound: number): number => {
+    state = (state + 0x6d2b79f5) | 0
+    let mixed = Math.imul(state ^ (state >>> 15), 1 | state)
+    mixed = (mixed + Math.imul(mixed ^ (mixed >>> 7), 61 | mixed)) ^ mixed
+    return ((mixed ^ (mixed >>> 14)) >>> 0) % bound
+  }
+  return {
+    below,
+    pick: (values) => {
+      const [value] = values.slice(below(values.length))
+      if (value === undefined) throw new RangeError('The list is empty.')
+      return value
+    },
+  }
 }

@@ -7,12 +7,12 @@ import { customers, orderLines, passes, readings, samples } from './collections.
 const ascending: readonly (readonly [string, string, readonly Row[string][]])[] = [
   [
     'label',
-    'texts by code point',
+    'strings by code point',
     ['', ' ', '!', '-', '0', '10', '9', 'A', 'Z', '_', 'a', 'aa', 'a\u0301', 'b', 'z'],
   ],
   [
     'label',
-    'texts beyond ASCII by code point, not by UTF-16 unit',
+    'strings beyond ASCII by code point, not by UTF-16 unit',
     [
       'z',
       '\u00c4',
@@ -30,10 +30,10 @@ const ascending: readonly (readonly [string, string, readonly Row[string][]])[] 
       '\u{10ffff}',
     ],
   ],
-  ['label', 'texts of common start', ['a', 'ab', 'a\uffe5', 'a\u{10000}', 'a\u{10000}a']],
+  ['label', 'strings with a common prefix', ['a', 'ab', 'a\uffe5', 'a\u{10000}', 'a\u{10000}a']],
   [
     'label',
-    'texts with spaces and punctuation, which no collation may pass over',
+    'strings with spaces and punctuation, which a collation must not ignore',
     ['a', 'a ', 'a b', 'a-b', 'aB', 'a_b', 'ab'],
   ],
   [
@@ -130,7 +130,7 @@ const ascending: readonly (readonly [string, string, readonly Row[string][]])[] 
   ],
   [
     'token',
-    'UUIDs as texts',
+    'UUIDs as strings',
     [
       '00000000-0000-4000-8000-000000000000',
       '0a000000-0000-1000-8000-000000000000',
@@ -140,12 +140,12 @@ const ascending: readonly (readonly [string, string, readonly Row[string][]])[] 
   ],
 ]
 
-/** `sort`: by value, text by code point, null first, ties ended by what follows. */
+/** `sort`: by value, strings by code point, null first, ties broken by the next field. */
 export const sortCases: readonly ConformanceCase[] = [
   ...(ascending.map(([field, what, values]) => ({
-    name: `sorts ${what}, null first, and the other way round when descending`,
+    name: `sorts ${what}, with null first, and in reverse when descending`,
     run: async ({ adapter }) => {
-      // Stored in an order of its own: the odd ones first, from the end.
+      // Stored in another order: the odd ids first, in reverse.
       const marked = [null, ...values].map((value, id) => ({ id, [field]: value }))
       const odd = marked.filter(({ id }) => id % 2 === 1).toReversed()
       await store(adapter, samples, [...odd, ...marked.filter(({ id }) => id % 2 === 0)])
@@ -158,7 +158,7 @@ export const sortCases: readonly ConformanceCase[] = [
     },
   })) satisfies readonly ConformanceCase[]),
   {
-    name: 'ties are ended by the next sort field, each in its own direction, and at last by the key',
+    name: 'ties are broken by the next sort field, each in its own direction, and finally by the key',
     run: async ({ adapter }) => {
       await store(adapter, samples, [
         { id: 6, label: 'a', quantity: 1 },
@@ -182,7 +182,7 @@ export const sortCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a text key sorts by code point',
+    name: 'a key of type text sorts by code point',
     run: async ({ adapter }) => {
       const keys = ['a', 'B', 'ä', 'Z', '\u{1f600}', '\uffe5', '10', '9', 'a ', 'A']
       await store(

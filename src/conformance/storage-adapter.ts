@@ -19,25 +19,25 @@ import { isolationCases, transactionEndCases } from './transaction.ts'
 import { updateCases } from './update.ts'
 import { changedValueCases, valueCases } from './values.ts'
 
-/** How {@link testStorageAdapter} gets at a test runner and at adapters. */
+/** Options of {@link testStorageAdapter}. */
 export interface ConformanceOptions {
   /** The runner's function that registers a test: that of vitest, node:test, mocha and most others. */
   readonly test: (name: string, run: (...context: unknown[]) => Promise<void>) => unknown
   /**
-   * Makes an adapter that is empty and not yet opened, for one case. The collections are those that
-   * it will be opened with, for an adapter that does not make its tables itself.
+   * Creates an adapter for one case: empty, and not yet opened. The argument is the list of collections
+   * that the kit opens, for an adapter that does not create its tables itself.
    */
   readonly create: (collections: readonly PublishedCollection[]) => MaybePromise<StorageAdapter>
   /** Cleans up after a case. The adapter is closed by then. */
   readonly destroy?: (adapter: StorageAdapter) => MaybePromise<void>
   /**
-   * Makes another adapter, not yet opened, over what a closed one kept. An adapter that declares
-   * `durable` needs it.
+   * Creates another adapter, not yet opened, over the data of a closed one. Required for an adapter that
+   * declares `durable`.
    */
   readonly reopen?: (closed: StorageAdapter) => MaybePromise<StorageAdapter>
   /**
    * Creates a second adapter, not yet opened, over the store of the first one, which stays open. With this
-   * option the kit also tests what two processes do to the same rows.
+   * option the kit also tests concurrent updates of two processes.
    */
   readonly another?: (opened: StorageAdapter) => MaybePromise<StorageAdapter>
 }
@@ -64,8 +64,8 @@ const cases: readonly ConformanceCase[] = [
 ]
 
 /**
- * Registers the cases of the storage contract with a test runner: an adapter that passes them all can
- * stand behind a service. A case is skipped only when the adapter declares that it lacks the ability.
+ * Registers the cases of the storage contract with a test runner. A service can use an adapter that
+ * passes all of them. A case is skipped only if the adapter declares that it lacks the ability.
  *
  * ```ts
  * import { test } from 'vitest'
@@ -77,7 +77,7 @@ const cases: readonly ConformanceCase[] = [
 export function testStorageAdapter(options: ConformanceOptions): void {
   for (const one of cases) {
     const { name, needs } = one
-    // A rest parameter: mocha takes a function with a named one for a callback style test.
+    // A rest parameter: mocha treats a function with a named parameter as a test with a callback.
     options.test(needs === undefined ? name : `${name} (${needs})`, async (...context) => {
       const adapter = await options.create([...everyCollection, ...numberedCollections])
       if (needs !== undefined && !isPresent(needs, adapter, options)) {
@@ -113,7 +113,7 @@ async function runCase(
     adapter: created,
     reopen: async () => {
       if (options.reopen === undefined) {
-        throw new Error('An adapter that declares `durable` is tested with the option `reopen`.')
+        throw new Error('An adapter that declares `durable` requires the option `reopen`.')
       }
       await adapter.close()
       adapter = await options.reopen(adapter)
@@ -138,7 +138,7 @@ async function runCase(
   }
 }
 
-// Runners hand over what can skip as an object or, as vitest does, as a function with members.
+// The context of a test runner is an object or, in vitest, a function with members.
 function skip(context: unknown, reason: string): void {
   const able = context as { readonly skip?: unknown } | null | undefined
   if (typeof able?.skip === 'function') (able as { skip(why: string): void }).skip(reason)

@@ -42,10 +42,10 @@ const rich: readonly Row[] = [
   { id: 10, ratio: 100, label: 'x'.repeat(100_000) },
 ]
 
-/** `filterText`: the page that `filter` gives, as the text that JSON.stringify writes. */
+/** `filterText`: the page that `filter` returns, as JSON text. */
 export const textPageCases: readonly ConformanceCase[] = [
   {
-    name: 'a page as text is, byte for byte, the JSON of the rows’ items',
+    name: 'a page as text equals the JSON of its items, byte for byte',
     needs: 'textPages',
     run: async ({ adapter }) => {
       await store(adapter, samples, rich)
@@ -113,7 +113,7 @@ export const textPageCases: readonly ConformanceCase[] = [
     run: async ({ adapter }) => {
       await store(adapter, customers, [{ customerId: 'A', visits: 1 }])
       const before = await textOf(adapter, customers, {})
-      // The page may wait for the transaction, which is undone: both ways it is the old one.
+      // The read may wait for the transaction, which is undone. Either way it returns the old page.
       let outside: Promise<string> | undefined
       const undone = adapter.transaction(writing, async (on) => {
         await on.update(customers, equals({ customerId: 'A' }), { visits: 2 })
@@ -131,7 +131,7 @@ export const textPageCases: readonly ConformanceCase[] = [
   },
 ]
 
-/** Where the adapter gives a text at all: it may send any query to `filter`. */
+/** Compares `filterText` with `filter`. An adapter may return undefined for any query. */
 async function samePage(
   adapter: StorageAdapter,
   collection: PublishedCollection,
@@ -144,7 +144,7 @@ async function samePage(
   const page = await adapter.filter(collection, query)
   const items = page.rows.map((row) => itemOf(collection, row, query.select))
   const texts = items.map((item) => JSON.stringify(item))
-  equal(text.items, texts, 'the texts of the page')
+  equal(text.items, texts, 'the items of the page')
   equal(text.count, page.count, 'the count of the page')
 }
 

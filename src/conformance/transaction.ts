@@ -1,5 +1,5 @@
 import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
-import { ensure, equal, refused, rejection } from './assertion.ts'
+import { ensure, equal, expectStorageError, expectRejection } from './assertion.ts'
 import { equals, find, findValues, pause, queryOf, store, write, writing } from './case.ts'
 import type { ConformanceCase } from './case.ts'
 import { customers, orderLines, rowOf } from './collections.ts'
@@ -10,7 +10,7 @@ const key = equals({ customerId: 'A' })
 const brief = { mode: 'write', brief: true } as const
 const reading = { mode: 'read', brief: false } as const
 
-/** The end of a transaction: commit, undo, and nothing after it. */
+/** The end of a transaction: it commits or undoes everything, and later calls reject. */
 export const transactionEndCases: readonly ConformanceCase[] = [
   {
     name: 'a transaction resolves with the result of its work, after the commit',
@@ -24,11 +24,11 @@ export const transactionEndCases: readonly ConformanceCase[] = [
     },
   },
   ...(([writing, brief, reading] as const).map((options) => ({
-    name: `a ${options.brief ? 'brief ' : ''}transaction of mode ${options.mode} that rejects undoes everything, and passes the very error on`,
+    name: `a ${options.brief ? 'brief ' : ''}transaction of mode ${options.mode} that rejects undoes everything, and rejects with the same error`,
     run: async ({ adapter }) => {
       await store(adapter, customers, [first])
-      const reason = new Error('of the host')
-      const error = await rejection(
+      const reason = new Error('from application code')
+      const error = await expectRejection(
         () =>
           adapter.transaction(options, async (on) => {
             await on.insert(customers, second)
@@ -47,12 +47,12 @@ export const transactionEndCases: readonly ConformanceCase[] = [
     },
   })) satisfies readonly ConformanceCase[]),
   {
-    name: 'a transaction passes on even what is no Error',
+    name: 'a transaction rejects with the same value, also if it is not an Error',
     run: async ({ adapter }) => {
       for (const reason of ['text', undefined, null, 0]) {
         // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors
         const run = (): unknown => adapter.transaction(writing, () => Promise.reject(reason))
-        ensure((await rejection(run, 'the transaction')) === reason, `Not ${String(reason)}.`)
+        ensure((await expectRejection(run, 'the transaction')) === reason, `Not ${String(reason)}.`)
       }
     },
   },
@@ -61,10 +61,10 @@ export const transactionEndCases: readonly ConformanceCase[] = [
     run: async ({ adapter }) => {
       const late = await endedTransaction(adapter, commits)
       const query = queryOf(customers)
-      await rejection(() => late.filter(customers, query), 'a late filter')
-      await rejection(() => late.insert(customers, second), 'a late insert')
-      await rejection(() => late.update(customers, key, { visits: 9 }), 'a late update')
-      await rejection(() => late.delete(customers, key), 'a late delete')
+      await expectRejection(() => late.filter(customers, query), 'a late filter')
+      await expectRejection(() => late.insert(customers, second), 'a late insert')
+      await expectRejection(() => late.update(customers, key, { visits: 9 }), 'a late update')
+      await expectRejection(() => late.delete(customers, key), 'a late delete')
       equal(await find(adapter, customers), commits ? [first] : [], 'the rows after it')
     },
   })) satisfies readonly ConformanceCase[]),
@@ -78,7 +78,7 @@ export const transactionEndCases: readonly ConformanceCase[] = [
   },
 ]
 
-/** What a transaction sees, and what others see of it. */
+/** The changes that a transaction sees, and those that are visible outside. */
 export const isolationCases: readonly ConformanceCase[] = [
   {
     name: 'a transaction sees its own changes, over all collections',
@@ -100,10 +100,10 @@ export const isolationCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an error of a call undoes the transaction when the work passes it on',
+    name: 'an error of a call that the work does not catch undoes the transaction',
     run: async ({ adapter }) => {
       await store(adapter, customers, [first])
-      await refused(
+      await expectStorageError(
         () => store(adapter, customers, [second, first]),
         'duplicate',
         'the transaction',
@@ -112,7 +112,7 @@ export const isolationCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'nobody outside sees a change before its commit, however long the work takes',
+    name: 'a change is not visible outside before its commit, however long the work takes',
     run: async ({ adapter }) => {
       await store(adapter, customers, [first])
       const half = signal()
@@ -120,13 +120,13 @@ export const isolationCases: readonly ConformanceCase[] = [
       const transaction = adapter.transaction(writing, async (on) => {
         await on.update(customers, key, { visits: 9 })
         await on.insert(customers, second)
-        half.give()
+        half.resolve()
         await pause(30)
         work.goesOn = false
       })
-      await Promise.race([half.given, transaction])
+      await Promise.race([half.promise, transaction])
       const seen = await find(adapter, customers)
-      // An adapter may let readers wait for the commit; what it must not do is show half of it.
+      // An adapter may let readers wait for the commit, but must not show a part of it.
       if (work.goesOn) equal(seen, [first], 'the rows outside, before the commit')
       await transaction
       const after = [{ ...first, visits: 9 }, second]
@@ -134,43 +134,43 @@ export const isolationCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'nobody outside sees a change that is undone later',
+    name: 'a change that is undone is never visible outside',
     run: async ({ adapter }) => {
       const half = signal()
       const transaction = adapter.transaction(writing, async (on) => {
         await on.insert(customers, first)
-        half.give()
+        half.resolve()
         await pause(20)
         throw new Error('undone')
       })
       const outcome = transaction.catch(() => 'undone')
-      await half.given
+      await half.promise
       equal(await find(adapter, customers), [], 'the rows outside')
       equal(await outcome, 'undone', 'the outcome')
       equal(await find(adapter, customers), [], 'the rows after it')
     },
   },
   {
-    name: 'a transaction of mode read sees one state, whatever others commit meanwhile',
+    name: 'a transaction of mode read sees one state, whatever other transactions commit',
     run: async ({ adapter }) => {
       await store(adapter, customers, [first, second])
       const looked = signal()
       const changed = signal()
       const observation = adapter.transaction(reading, async (on) => {
         const before = await find(on, customers)
-        looked.give()
-        await Promise.race([changed.given, pause(100)])
+        looked.resolve()
+        await Promise.race([changed.promise, pause(100)])
         equal(await find(on, customers), before, 'the second look')
         const page = await on.filter(customers, queryOf(customers, { count: true }))
         equal(page.count, 2, 'the count of the third look')
       })
-      await Promise.race([looked.given, observation])
+      await Promise.race([looked.promise, observation])
       const change = write(adapter, async (on) => {
         await on.update(customers, key, { visits: 9 })
         await on.insert(customers, { ...first, customerId: 'C' })
         await on.delete(customers, equals({ customerId: 'B' }))
       })
-      const done = change.then(changed.give)
+      const done = change.then(changed.resolve)
       await Promise.all([observation, done])
       const after = [
         { ...first, visits: 9 },
@@ -193,7 +193,7 @@ export const isolationCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'calls of one transaction may run at the same time',
+    name: 'calls of one transaction may be concurrent',
     run: async ({ adapter }) => {
       const names = Array.from({ length: 10 }, (_, index) => `k${index}`)
       await write(adapter, async (on) => {
@@ -224,11 +224,11 @@ async function endedTransaction(
   return late
 }
 
-/** A promise that somebody else gives the word for. */
-function signal(): { readonly given: Promise<void>; readonly give: () => void } {
-  let give = (): void => undefined
-  const given = new Promise<void>((resolve) => {
-    give = resolve
+/** Returns a promise and the function that resolves it. */
+function signal(): { readonly promise: Promise<void>; readonly resolve: () => void } {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((settle) => {
+    resolve = settle
   })
-  return { given, give: () => give() }
+  return { promise, resolve: () => resolve() }
 }

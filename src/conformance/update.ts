@@ -13,7 +13,7 @@ const lines: readonly Row[] = [
 /** `update`. */
 export const updateCases: readonly ConformanceCase[] = [
   {
-    name: 'an update returns the whole changed row, and changes no other',
+    name: 'an update returns the complete changed row, and changes no other row',
     run: async ({ adapter }) => {
       const changed = await update(adapter, { orderId: 1, product: 'tea' }, { quantity: 9 })
       equal(changed, { ...lines[1], quantity: 9 }, 'the row that update returned')
@@ -21,7 +21,7 @@ export const updateCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an update keeps what it does not name, and clears what it sets to null',
+    name: 'an update keeps the other fields, and clears a field that it sets to null',
     run: async ({ adapter }) => {
       const changed = await update(adapter, { orderId: 1, product: 'rum' }, { note: null })
       equal(changed, { ...lines[0], note: null }, 'the row that update returned')
@@ -29,7 +29,7 @@ export const updateCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an update of a missing key gives undefined and changes nothing',
+    name: 'an update of a missing key returns undefined and changes nothing',
     run: async ({ adapter }) => {
       for (const key of [
         { orderId: 3, product: 'rum' },
@@ -44,7 +44,7 @@ export const updateCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an update needs all its conditions, not the key alone',
+    name: 'an update applies only if all conditions hold, not the key alone',
     run: async ({ adapter }) => {
       const key = { orderId: 1, product: 'rum' }
       equal(await update(adapter, { ...key, quantity: 2 }, { note: 'b' }), undefined, 'quantity 2')
@@ -56,7 +56,7 @@ export const updateCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an update understands the condition `empty`, and equal to null',
+    name: 'an update supports the condition `empty`, and equal to null',
     run: async ({ adapter }) => {
       await store(adapter, orderLines, lines)
       const change = (product: string): Promise<Row | undefined> =>
@@ -72,7 +72,7 @@ export const updateCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an update that names the key unchanged changes the rest',
+    name: 'an update that contains the unchanged key changes the other fields',
     run: async ({ adapter }) => {
       const key = { orderId: 2, product: 'rum' }
       const changed = await update(adapter, key, { ...key, quantity: 30 })
@@ -81,21 +81,21 @@ export const updateCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an update to the values that are there returns the row',
+    name: 'an update with the stored values returns the row',
     run: async ({ adapter }) => {
       const changed = await update(adapter, { orderId: 1, product: 'rum' }, { quantity: 1 })
       equal(changed, lines[0], 'the row that update returned')
     },
   },
   {
-    name: 'an update of no field at all returns the row',
+    name: 'an update without changes returns the row',
     run: async ({ adapter }) => {
       equal(await update(adapter, { orderId: 1, product: 'rum' }, {}), lines[0], 'the row')
       equal(await update(adapter, { orderId: 7, product: 'rum' }, {}), undefined, 'a missing row')
     },
   },
   {
-    name: 'an update of one transaction builds on the one before it',
+    name: 'an update sees the previous update of its transaction',
     run: async ({ adapter }) => {
       await store(adapter, customers, [{ customerId: 'A', visits: 1 }])
       const conditions = equals({ customerId: 'A' })
@@ -112,7 +112,7 @@ export const updateCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'an update keeps the values, not the object that brought them',
+    name: 'an update copies the values of the given changes',
     run: async ({ adapter }) => {
       await store(adapter, samples, [{ id: 1, label: 'old' }])
       const changes: Record<string, string> = { label: 'new' }
@@ -125,7 +125,7 @@ export const updateCases: readonly ConformanceCase[] = [
   },
 ]
 
-/** Updates among the order lines, which it stores when there are none. */
+/** Updates an order line. Stores the order lines first if there are none. */
 async function update(
   adapter: StorageAdapter,
   conditions: Row,

@@ -5,9 +5,9 @@ import { rowOf, samples } from './collections.ts'
 
 const controls = Array.from({ length: 31 }, (_, index) => String.fromCharCode(index + 1)).join('')
 
-/** By field: values that must come back as they went in. */
+/** Values that must be returned unchanged, by field. */
 const values: readonly (readonly [string, string, readonly Row[string][]])[] = [
-  ['label', 'empty and blank texts', ['', ' ', '  ', '\u00a0', 'trailing ', ' leading']],
+  ['label', 'empty and blank strings', ['', ' ', '  ', '\u00a0', 'trailing ', ' leading']],
   ['label', 'control characters', [controls, '\u007f\u0080\u009f', '\r\n', '\n', '\t ', '\b\f']],
   [
     'label',
@@ -16,7 +16,7 @@ const values: readonly (readonly [string, string, readonly Row[string][]])[] = [
   ],
   [
     'label',
-    'texts of every plane',
+    'characters of every plane',
     ['\ud7ff\ue000\ufffd\uffff', '\u{10000}\u{1f600}\u{10ffff}', '\ufeffbom'],
   ],
   [
@@ -26,10 +26,10 @@ const values: readonly (readonly [string, string, readonly Row[string][]])[] = [
   ],
   [
     'label',
-    'texts that look like other values',
+    'strings that look like other values',
     ['null', 'true', '0', '007', '1e5', '2024-01-01', '{}', 'NaN', '0x1F'],
   ],
-  ['label', 'a text of 100 KB', ['\u00e4\u{1f600} xyz'.repeat(10_000)]],
+  ['label', 'a string of 100 KB', ['\u00e4\u{1f600} xyz'.repeat(10_000)]],
   [
     'quantity',
     'integers to the last safe one',
@@ -91,7 +91,7 @@ const values: readonly (readonly [string, string, readonly Row[string][]])[] = [
   ],
   [
     'local',
-    'date-times, also such as no clock showed',
+    'date-times, including those that daylight saving time skips',
     [
       '2024-03-31T02:30:00',
       '1969-12-31T23:59:59.999',
@@ -120,7 +120,7 @@ const values: readonly (readonly [string, string, readonly Row[string][]])[] = [
   ],
   [
     'data',
-    'json texts, byte for byte',
+    'JSON text, byte for byte',
     [
       '{}',
       '[]',
@@ -137,10 +137,10 @@ const values: readonly (readonly [string, string, readonly Row[string][]])[] = [
   ],
 ]
 
-/** Values come back from insert and filter as they went in, in their JavaScript types. */
+/** Insert and filter return values unchanged, in their JavaScript types. */
 export const valueCases: readonly ConformanceCase[] = [
   {
-    name: 'a row without any value but the key has null in every field',
+    name: 'a row with only a key has null in every other field',
     run: async ({ adapter }) => {
       const row = rowOf(samples, { id: 1 })
       equal(await write(adapter, (on) => on.insert(samples, row)), row, 'as insert returned it')
@@ -161,7 +161,7 @@ export const valueCases: readonly ConformanceCase[] = [
     },
   })) satisfies readonly ConformanceCase[]),
   {
-    name: 'a json field tells the JSON value null from no value',
+    name: 'a json field distinguishes the JSON value null from no value',
     run: async ({ adapter }) => {
       const rows = [
         { id: 1, data: 'null' },
@@ -172,7 +172,7 @@ export const valueCases: readonly ConformanceCase[] = [
     },
   },
   {
-    name: 'a row with a value in every field comes back whole',
+    name: 'a row with a value in every field is returned complete',
     run: async ({ adapter }) => {
       const row = Object.fromEntries(values.map(([field, , list]) => [field, list.at(-1) ?? null]))
       await store(adapter, samples, [{ id: 7, ...row }])
@@ -181,7 +181,7 @@ export const valueCases: readonly ConformanceCase[] = [
   },
 ]
 
-/** Values come back from update and delete as they went in. */
+/** Update and delete return values unchanged. */
 export const changedValueCases: readonly ConformanceCase[] = values.map(([field, what, list]) => ({
   name: `keeps ${what}, through update and delete`,
   run: async ({ adapter }) => {

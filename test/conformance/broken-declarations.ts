@@ -16,20 +16,20 @@ const declaring =
     subjectWith(() => changes, name)
 
 const challenge =
-  'the challenge is one challenge of WWW-Authenticate: a scheme, and maybe parameters'
+  'the challenge is a single challenge of WWW-Authenticate: a scheme with optional parameters'
 const parameters = 'the parameters are distinct plain names'
-const types = 'what else it declares has the declared types'
+const types = 'the other members have the declared types'
 
-/** Defects of what a provider says about itself, and of what it finds. */
+/** Defects in the declarations of a provider. */
 export const brokenDeclarations: readonly BrokenProvider[] = [
   {
     defect: 'has no name',
-    fails: ['the name is a line of text'],
+    fails: ['the name is a non-empty line'],
     create: () => subjectWith(() => ({}), ''),
   },
   {
-    defect: 'has a name of two lines',
-    fails: ['the name is a line of text'],
+    defect: 'has a name with a line break',
+    fails: ['the name is a non-empty line'],
     create: () => subjectWith(() => ({}), 'a\nb'),
   },
   ...[1.5, Number.NaN, 2 ** 60, '1'].map((priority) => ({
@@ -76,23 +76,27 @@ export const brokenDeclarations: readonly BrokenProvider[] = [
   })),
 ]
 
-/** Defects of what a provider finds. */
+/** Defects of `find`. */
 export const brokenFindings: readonly BrokenProvider[] = [
   {
-    defect: 'finds later',
-    fails: ['it finds the credential of every valid request, at once, as a place and a value'],
+    defect: 'returns a promise from find',
+    fails: [
+      'find returns the credential of every valid request synchronously, as a place and a value',
+    ],
     create: () =>
       subjectWith(finding((found) => found && Object.assign(Promise.resolve(found), found))),
   },
   {
-    defect: 'looks the credential up before it finds it',
-    fails: ['it finds the credential of every invalid request as well, or refuses it with 400'],
+    defect: 'finds only valid credentials',
+    fails: ['find returns the credential of every invalid request, or throws with status 400'],
     create: () =>
       subjectWith(finding((found) => (found && sessions.has(found.value) ? found : undefined))),
   },
   {
-    defect: 'finds something else the second time',
-    fails: ['it finds the same in the same request, whatever it has found in between'],
+    defect: 'returns another credential the second time',
+    fails: [
+      'find returns the same result for the same request, whatever it has returned in between',
+    ],
     create: () => {
       const seen = new WeakSet<Credentials>()
       return subjectWith(
@@ -104,45 +108,47 @@ export const brokenFindings: readonly BrokenProvider[] = [
     },
   },
   {
-    defect: 'finds a peer',
-    fails: ['it finds nothing in a request without credentials'],
+    defect: 'takes the peer as a credential',
+    fails: ['find returns undefined for a request without credentials'],
     create: () =>
       subjectWith(
         finding((found, { peer }) =>
-          peer === undefined ? found : { place: 'peer', value: 'anybody at all' },
+          peer === undefined ? found : { place: 'peer', value: 'any address' },
         ),
       ),
   },
   {
     defect: 'finds a header of another provider',
-    fails: ['it finds nothing in a request with a credential of another kind'],
+    fails: ['find returns undefined for a request with a credential of another kind'],
     create: () =>
       subjectWith(finding((found, request) => found ?? other(request, 'x-other-session'))),
   },
   {
     defect: 'finds every scheme of Authorization',
-    fails: ['it finds nothing in a request with a credential of another kind'],
+    fails: ['find returns undefined for a request with a credential of another kind'],
     create: () =>
       subjectWith(finding((found, request) => found ?? other(request, 'authorization'))),
   },
   {
     defect: 'finds every cookie',
-    fails: ['it finds nothing in a request with a credential of another kind'],
+    fails: ['find returns undefined for a request with a credential of another kind'],
     create: () => subjectWith(finding((found, request) => found ?? other(request, 'cookie'))),
   },
   {
-    defect: 'looks away over plain HTTP',
-    fails: ['it finds the same over plain HTTP: the service refuses it there'],
+    defect: 'returns undefined over plain HTTP',
+    fails: [
+      'find returns the same result over plain HTTP, where the service rejects the credential',
+    ],
     create: () => subjectWith(finding((found, { secure }) => (secure ? found : undefined))),
   },
   {
-    defect: 'asks for a header as it is written',
-    fails: ['it asks for headers by their lower-case names'],
+    defect: 'reads a header by its name in mixed case',
+    fails: ['find reads headers by their lower-case names'],
     create: () => subjectWith(finding((found, request) => found ?? other(request, 'X-Session'))),
   },
   {
     defect: 'reads the body',
-    fails: ['it looks at nothing of a request but its target, headers, transport and peer'],
+    fails: ['find reads only the target, headers, transport and peer of a request'],
     create: () =>
       subjectWith(
         finding((found, request) =>
@@ -152,26 +158,30 @@ export const brokenFindings: readonly BrokenProvider[] = [
   },
   {
     defect: 'writes the value into the place',
-    fails: ['the place does not show the value'],
+    fails: ['the place does not contain the value'],
     create: () =>
       subjectWith(finding((found) => found && { ...found, place: `session ${found.value}` })),
   },
   {
     defect: 'does not declare its parameter',
-    fails: ['a credential in the query stands in one of the declared parameters'],
+    fails: ['a credential in the query is in a declared parameter'],
     create: declaring({ parameters: [] }),
   },
   {
-    defect: 'throws for a value that can not be decoded',
-    fails: ['whatever stands in its place is found, passed over, or refused with 400'],
+    defect: 'throws a URIError for a value that is not valid percent-encoding',
+    fails: [
+      'for any other value in the place of a credential, find returns or throws with status 400',
+    ],
     create: () =>
       subjectWith(
         finding((found) => found && { ...found, value: decodeURIComponent(found.value) }),
       ),
   },
   {
-    defect: 'answers 401 itself',
-    fails: ['whatever stands in its place is found, passed over, or refused with 400'],
+    defect: 'throws with status 401',
+    fails: [
+      'for any other value in the place of a credential, find returns or throws with status 400',
+    ],
     create: () =>
       subjectWith(
         finding((found) => {
@@ -181,8 +191,8 @@ export const brokenFindings: readonly BrokenProvider[] = [
       ),
   },
   ...[/^[^,]*/, /[^, ]*$/].map((one) => ({
-    defect: `takes ${one.source} of a header that came twice`,
-    fails: ['a credential that came twice is not the first or the last of the two'],
+    defect: `takes ${one.source} of a repeated header`,
+    fails: ['if a request has two credentials, find does not choose one of them'],
     create: () =>
       subjectWith((sound) => ({
         find: (request) => {
@@ -192,8 +202,8 @@ export const brokenFindings: readonly BrokenProvider[] = [
       })),
   })),
   {
-    defect: 'takes the first of two parameters',
-    fails: ['a credential that came twice is not the first or the last of the two'],
+    defect: 'takes the first of two equal parameters',
+    fails: ['if a request has two credentials, find does not choose one of them'],
     create: () =>
       subjectWith((sound) => ({
         find: (request) => {
@@ -203,8 +213,8 @@ export const brokenFindings: readonly BrokenProvider[] = [
       })),
   },
   {
-    defect: 'has a word for a session that everybody may use',
-    fails: ['whatever is found in its place stands for nobody, unless it is a credential'],
+    defect: 'accepts `*` as the session of a user',
+    fails: ['any other value in the place of a credential is invalid'],
     create: () =>
       subjectWith(finding((found) => (found?.value === '*' ? { ...found, value: secret } : found))),
   },

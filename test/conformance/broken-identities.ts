@@ -10,17 +10,18 @@ import {
   subjectWith,
 } from './session-provider.ts'
 
-const whole = 'a principal is whole: user, distinct roles, flat attributes, provider and keyId'
-const expectedPrincipal = 'a valid credential gives the principal that is expected'
-const invalid = 'an invalid credential is refused, for no reason or a known one'
-const inPlace = 'whatever is found in its place stands for nobody, unless it is a credential'
-const neverGiven = 'a value that was never given to anybody stands for nobody'
-const nobody = (when: string): string => `a credential stands for nobody when ${when}`
+const complete =
+  'a principal is complete: user, distinct roles, flat attributes, provider and keyId'
+const expectedPrincipal = 'identify returns the expected principal for a valid credential'
+const invalid = 'identify returns undefined or a known reason for an invalid credential'
+const inPlace = 'any other value in the place of a credential is invalid'
+const neverIssued = 'a value that was never issued is invalid'
+const forged = (how: string): string => `a credential is invalid if ${how}`
 
-/** Defects of whom a provider finds behind a credential. */
+/** Defects of `identify`. */
 export const brokenIdentities: readonly BrokenProvider[] = [
   {
-    defect: 'forgets the roles',
+    defect: 'returns no roles',
     fails: [expectedPrincipal],
     create: () => subjectWith(answering((principal) => ({ ...principal, roles: [] }))),
   },
@@ -30,27 +31,28 @@ export const brokenIdentities: readonly BrokenProvider[] = [
       ['an empty keyId', { keyId: '' }],
       ['the provider null', { provider: null }],
       ['nested attributes', { attributes: { address: { city: 'Berlin' } } }],
-      ['attributes that are no numbers', { attributes: { desk: Number.NaN } }],
+      ['an attribute that is not a number', { attributes: { desk: Number.NaN } }],
       ['a list of attributes', { attributes: ['a'] }],
       ['another member', { token: 'abc' }],
     ] as const
   ).map(([what, changes]) => ({
-    defect: `gives a principal with ${what}`,
-    fails: what === 'an empty keyId' || what === 'no keyId' ? [whole, expectedPrincipal] : [whole],
+    defect: `returns a principal with ${what}`,
+    fails:
+      what === 'an empty keyId' || what === 'no keyId' ? [complete, expectedPrincipal] : [complete],
     create: () =>
       subjectWith(answering((principal) => ({ ...principal, ...structuredClone(changes) }))),
   })),
   {
-    defect: 'gives a role twice',
-    fails: [whole, expectedPrincipal],
+    defect: 'returns a role twice',
+    fails: [complete, expectedPrincipal],
     create: () =>
       subjectWith(
         answering((principal) => ({ ...principal, roles: [...principal.roles, 'Sales'] })),
       ),
   },
   {
-    defect: 'gives the same object to everybody',
-    fails: ['whoever changes a principal changes no other answer'],
+    defect: 'returns the same object for every call',
+    fails: ['a change to a returned principal does not affect later results'],
     create: () => {
       const kept = new Map<string, Principal>()
       return subjectWith(
@@ -66,13 +68,13 @@ export const brokenIdentities: readonly BrokenProvider[] = [
     fails: [invalid],
     create: () =>
       subjectWith(
-        identifying((sound, credential, house) =>
-          sound(credential, { ...house, now: () => new Date(0) }),
+        identifying((sound, credential, context) =>
+          sound(credential, { ...context, now: () => new Date(0) }),
         ),
       ),
   },
   {
-    defect: 'refuses for a reason that nobody knows',
+    defect: 'returns an unknown reason',
     fails: [invalid],
     create: () =>
       subjectWith(
@@ -80,7 +82,7 @@ export const brokenIdentities: readonly BrokenProvider[] = [
       ),
   },
   {
-    defect: 'tells more in a refusal than there is to tell',
+    defect: 'returns an unknown member with a reason',
     fails: [invalid],
     create: () =>
       subjectWith(
@@ -90,48 +92,48 @@ export const brokenIdentities: readonly BrokenProvider[] = [
       ),
   },
   {
-    defect: 'writes into the credential',
-    fails: ['it leaves the credential as it is, and needs to change nothing of it'],
+    defect: 'changes the credential',
+    fails: ['identify does not change the credential, which may be frozen'],
     create: () =>
       subjectWith(
-        identifying((sound, credential, house) => {
+        identifying((sound, credential, context) => {
           const { place, value } = credential
           Object.assign(credential, { place: 'seen' })
-          return sound({ place, value }, house)
+          return sound({ place, value }, context)
         }),
       ),
   },
   {
-    defect: 'mixes up answers of the same time',
-    fails: ['a hundred answers at once agree with those one after the other'],
+    defect: 'confuses the results of concurrent calls',
+    fails: ['100 concurrent calls return the same results as sequential calls'],
     create: () => {
       let current = ''
       return subjectWith(
-        identifying(async (sound, { place, value }, house) => {
+        identifying(async (sound, { place, value }, context) => {
           current = value
           await Promise.resolve()
-          return sound({ place, value: current }, house)
+          return sound({ place, value: current }, context)
         }),
       )
     },
   },
   {
-    defect: 'knows only users that are found at once',
-    fails: ['users and keys may be found at once or later'],
+    defect: 'supports only users that are read synchronously',
+    fails: ['users and keys may be read synchronously or asynchronously'],
     create: () =>
       subjectWith(
-        identifying((sound, credential, house) => {
+        identifying((sound, credential, context) => {
           const session = sessions.get(credential.value)
-          if (session?.user !== 'maria') return sound(credential, house)
-          const found = house.users.find('maria')
+          if (session?.user !== 'maria') return sound(credential, context)
+          const found = context.users.find('maria')
           if (found instanceof Promise) return found.then(() => ({ refused: 'user-unknown' }))
-          return sound(credential, house)
+          return sound(credential, context)
         }),
       ),
   },
   {
-    defect: 'takes a user that cannot be looked up for unknown',
-    fails: ['when users or keys that it asks for cannot be looked up, it rejects'],
+    defect: 'reports a user that can not be read as unknown',
+    fails: ['identify rejects if users or keys can not be read'],
     create: () =>
       subjectWith(
         identifying(async (sound, ...given) => {
@@ -145,13 +147,13 @@ export const brokenIdentities: readonly BrokenProvider[] = [
   },
   {
     defect: 'compares without the first character',
-    fails: [nobody('one of its characters is another')],
+    fails: [forged('one of its characters is another')],
     create: () =>
       subjectWith(reading((value) => nearest((one) => one.slice(1) === value.slice(1), value))),
   },
   {
     defect: 'compares without case',
-    fails: [nobody('its letters are in another case')],
+    fails: [forged('its letters are in another case')],
     create: () =>
       subjectWith(
         reading((value) => nearest((one) => one.toLowerCase() === value.toLowerCase(), value)),
@@ -159,60 +161,60 @@ export const brokenIdentities: readonly BrokenProvider[] = [
   },
   {
     defect: 'compares the start only',
-    fails: [nobody('a part of it is missing')],
+    fails: [forged('a part of it is missing')],
     create: () =>
       subjectWith(
         reading((value) => nearest((one) => value.length > 3 && one.startsWith(value), value)),
       ),
   },
   {
-    defect: 'passes over what follows',
-    fails: [nobody('something follows it')],
+    defect: 'ignores a suffix',
+    fails: [forged('something follows it')],
     create: () => subjectWith(reading((value) => value.replace(/[-.%;:]$/, ''))),
   },
   {
-    defect: 'passes over a scheme',
-    fails: [nobody('something precedes it')],
+    defect: 'ignores a scheme',
+    fails: [forged('something precedes it')],
     create: () => subjectWith(reading((value) => value.replace(/^Bearer /, ''))),
   },
   {
-    defect: 'passes over padding',
-    fails: [nobody('it is padded with `=`')],
+    defect: 'ignores padding',
+    fails: [forged('it is padded with `=`')],
     create: () => subjectWith(reading((value) => value.replace(/=+$/, ''))),
   },
   {
-    defect: 'takes one of two',
-    fails: [nobody('it is written twice')],
+    defect: 'takes one of two joined values',
+    fails: [forged('it is written twice')],
     create: () => subjectWith(reading((value) => value.replace(/^(.+)(, ?| ?)\1$/, '$1'))),
   },
   {
-    defect: 'passes over line feeds at the end',
-    fails: [nobody('there is white space or a control character in it')],
+    defect: 'ignores a line feed at the end',
+    fails: [forged('it contains white space or a control character')],
     create: () => subjectWith(reading((value) => value.replace(/\n$/, ''))),
   },
   {
-    defect: 'passes over white space inside',
-    fails: [nobody('there is white space or a control character in it')],
+    defect: 'ignores white space inside',
+    fails: [forged('it contains white space or a control character')],
     create: () => subjectWith(reading((value) => value.replace(/\s/g, ''))),
   },
   {
-    defect: 'finds the members of every object among its sessions',
-    fails: [neverGiven, inPlace],
+    defect: 'accepts the names of object members as sessions',
+    fails: [neverIssued, inPlace],
     create: () => {
       const table = Object.fromEntries(sessions) as Readonly<Record<string, unknown>>
       const ghost = { user: 'ghost', roles: [], attributes: {}, enabled: true, password: null }
       return subjectWith(
-        identifying((sound, credential, house) =>
+        identifying((sound, credential, context) =>
           sessions.has(credential.value) || table[credential.value] === undefined
-            ? sound(credential, house)
+            ? sound(credential, context)
             : principalOf(ghost, 'Sessions'),
         ),
       )
     },
   },
   {
-    defect: 'throws for what it cannot read',
-    fails: [neverGiven, inPlace],
+    defect: 'throws for a value that it can not read',
+    fails: [neverIssued, inPlace],
     create: () =>
       subjectWith(
         reading((value) => {
@@ -222,27 +224,27 @@ export const brokenIdentities: readonly BrokenProvider[] = [
       ),
   },
   {
-    defect: 'tells the session to handlers',
-    fails: ['no principal and no refusal shows a credential'],
+    defect: 'exposes the session to handlers',
+    fails: ['no result of identify contains a credential'],
     create: () =>
       subjectWith(
         answering((principal, session) => ({ ...principal, attributes: { desk: 7, session } })),
       ),
   },
   {
-    defect: 'quotes a session in a refusal',
-    fails: ['no principal and no refusal shows a credential'],
+    defect: 'quotes a session in its result',
+    fails: ['no result of identify contains a credential'],
     create: () =>
       subjectWith(
-        identifying(async (sound, credential, house) => {
+        identifying(async (sound, credential, context) => {
           const unknown = { refused: 'unknown', keyId: `session ${credential.value}` }
-          return (await sound(credential, house)) ?? unknown
+          return (await sound(credential, context)) ?? unknown
         }),
       ),
   },
   {
     defect: 'quotes a session in the message of an error',
-    fails: ['no error shows a credential'],
+    fails: ['no error contains a credential'],
     create: () =>
       subjectWith((sound) => ({
         find: (request) => {
@@ -253,16 +255,16 @@ export const brokenIdentities: readonly BrokenProvider[] = [
       })),
   },
   {
-    defect: 'keeps the credential with the cause of an error',
-    fails: ['no error shows a credential'],
+    defect: 'adds the credential to the cause of an error',
+    fails: ['no error contains a credential'],
     create: () =>
       subjectWith(
-        identifying(async (sound, credential, house) => {
+        identifying(async (sound, credential, context) => {
           try {
-            return await sound(credential, house)
+            return await sound(credential, context)
           } catch {
-            const cause = Object.assign(new Error('The look-up failed.'), { input: [credential] })
-            throw new Error('The session was not found out.', { cause })
+            const cause = Object.assign(new Error('The read failed.'), { input: [credential] })
+            throw new Error('The session could not be read.', { cause })
           }
         }),
       ),
@@ -273,14 +275,14 @@ export const brokenIdentities: readonly BrokenProvider[] = [
       ['as names', Object.create(null) as Record<string, string>],
     ] as const
   ).map(([how, cache]) => ({
-    defect: `shows what it has seen ${how}`,
-    fails: ['the provider does not show the credentials that it has seen'],
+    defect: `exposes processed credentials ${how}`,
+    fails: ['the provider does not expose the credentials that it has processed'],
     create: () =>
       subjectWith((sound) => ({
-        ...identifying((identify, credential, house) => {
+        ...identifying((identify, credential, context) => {
           if (cache instanceof Map) cache.set(credential.value, 'seen')
           else cache[credential.value] = 'seen'
-          return identify(credential, house)
+          return identify(credential, context)
         })(sound),
         ...{ cache: { inner: cache } },
       })),

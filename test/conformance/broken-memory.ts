@@ -22,12 +22,12 @@ export interface BrokenAdapter {
 type Filter = StorageReader['filter']
 type Wrap = (inner: StorageTransaction) => StorageTransaction
 
-/** Memory whose queries go through a function, outside of transactions and inside. */
+/** Memory with changed queries, outside of transactions and inside. */
 export function withFilter(change: (filter: Filter) => Filter): StorageAdapter {
   return withTransaction(change, (on) => ({ ...on, filter: change(on.filter.bind(on)) }))
 }
 
-/** Memory whose transactions are changed, and maybe the queries outside. */
+/** Memory with changed transactions and, optionally, changed queries outside of them. */
 export function withTransaction(change: (filter: Filter) => Filter, wrap: Wrap): StorageAdapter {
   const memory = memoryStorage()
   return {
@@ -37,18 +37,18 @@ export function withTransaction(change: (filter: Filter) => Filter, wrap: Wrap):
   }
 }
 
-/** Leaves queries as they are. */
+/** Does not change queries. */
 export const same = (filter: Filter): Filter => filter
 
-/** Changes the query before it is answered. */
-export const asking =
+/** Changes each query. */
+export const changingQuery =
   (change: (query: StorageQuery, collection: PublishedCollection) => StorageQuery) =>
   (filter: Filter): Filter =>
   (collection, query) =>
     filter(collection, change(query, collection))
 
-/** Changes each row that is answered. */
-export const answering =
+/** Changes each row that is returned. */
+export const changingRows =
   (change: (row: Row, collection: PublishedCollection) => Row) =>
   (filter: Filter): Filter =>
   async (collection, query) => {
@@ -56,10 +56,10 @@ export const answering =
     return { ...page, rows: page.rows.map((row) => change(row, collection)) }
   }
 
-/** The part of a query that asks for all rows. */
+/** The members of a query that select all rows. */
 export const everyRow = { conditions: [], search: null, limit: 100_000, offset: 0 } as const
 
-/** Memory whose conditions or searches are met too easily. */
+/** Memory with lenient conditions or searches. */
 export function withLenience(how: Parameters<typeof lenient>[0]): StorageAdapter {
   return withFilter((filter) => async (collection, query) => {
     const all = await filter(collection, { ...query, ...everyRow })
@@ -67,6 +67,7 @@ export function withLenience(how: Parameters<typeof lenient>[0]): StorageAdapter
   })
 }
 
+/** Memory with another sort order. */
 export function withOrder(how: Parameters<typeof reordered>[0]): StorageAdapter {
   return withFilter((filter) => async (collection, query) => {
     const all = await filter(collection, { ...query, limit: 100_000, offset: 0 })
@@ -75,7 +76,7 @@ export function withOrder(how: Parameters<typeof reordered>[0]): StorageAdapter 
   })
 }
 
-/** Memory that writes every call through at once. */
+/** Memory that commits every call at once. */
 export function withoutTransactions(): StorageAdapter {
   const memory = memoryStorage()
   const options = { mode: 'write', brief: true } as const
@@ -94,7 +95,7 @@ export function withoutTransactions(): StorageAdapter {
   }
 }
 
-/** Memory that commits although the work failed. */
+/** Memory that commits although the work has failed. */
 export function withoutRollback(): StorageAdapter {
   const memory = memoryStorage()
   return {
@@ -113,7 +114,7 @@ export function withoutRollback(): StorageAdapter {
   }
 }
 
-/** Memory whose outside reads go to the transaction in progress. */
+/** Memory whose reads outside see the transaction in progress. */
 export function withDirtyReads(): StorageAdapter {
   const memory = memoryStorage()
   let current: StorageTransaction | undefined
@@ -130,7 +131,7 @@ export function withDirtyReads(): StorageAdapter {
   }
 }
 
-/** Memory with the text pages of the rows' items, changed by a function. */
+/** Memory with text pages whose items are changed. */
 export function withText(change: (item: string) => string, select?: 'all'): StorageAdapter {
   const memory = memoryStorage()
   return {
@@ -145,6 +146,6 @@ export function withText(change: (item: string) => string, select?: 'all'): Stor
   }
 }
 
-/** A row with each value changed. */
+/** Returns a row with each value changed. */
 export const mapped = (row: Row, change: (value: Row[string], name: string) => Row[string]): Row =>
   Object.fromEntries(Object.entries(row).map(([name, value]) => [name, change(value, name)]))

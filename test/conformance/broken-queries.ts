@@ -21,7 +21,7 @@ type Lenience =
   | 'no accents'
   | 'all fields'
 
-/** A page of the rows that meet the query in a sloppy way. */
+/** Returns a page of the rows that match the query leniently. */
 export function lenient(how: Lenience, rows: readonly Row[], query: StorageQuery): StoragePage {
   const found = rows.filter((row) => meets(how, row, query) && contains(how, row, query))
   const count = query.count ? found.length : null
@@ -61,9 +61,9 @@ function finds(how: Lenience, value: string, text: string): boolean {
   return bare(folded).includes(bare(text))
 }
 
-type Disorder = 'null last' | 'locale' | 'UTF-16' | 'texts' | 'doubles' | 'first field'
+type Disorder = 'null last' | 'locale' | 'UTF-16' | 'strings' | 'doubles' | 'first field'
 
-/** The rows in an order that a careless database might give them. */
+/** Returns the rows in a wrong order that a database may return. */
 export function reordered(
   how: Disorder,
   rows: readonly Row[],
@@ -71,7 +71,7 @@ export function reordered(
   { byName }: PublishedCollection,
 ): readonly Row[] {
   const sort = how === 'first field' ? query.sort.slice(0, 1) : query.sort
-  // What the sort leaves open comes out in any order, such as this one.
+  // Equal rows may come in any order, such as the reverse one.
   return rows.toReversed().toSorted((left, right) => {
     for (const { field, descending } of sort) {
       const difference = compare(how, byName.get(field) as PublishedField, [
@@ -97,11 +97,11 @@ function compare(
   const isExact = type === 'bigint' || type === 'decimal'
   if (how === 'locale') return String(left).localeCompare(String(right))
   if (how === 'doubles' && type === 'decimal') return Number(left) - Number(right)
-  if ((how === 'UTF-16' && isText) || (how === 'texts' && isExact)) return left < right ? -1 : 1
+  if ((how === 'UTF-16' && isText) || (how === 'strings' && isExact)) return left < right ? -1 : 1
   return kind.compare?.(left, right) ?? 0
 }
 
-/** The JSON texts of the rows' items. */
+/** Returns the JSON text of the item of each row. */
 export function textsOf(
   collection: PublishedCollection,
   page: StoragePage,

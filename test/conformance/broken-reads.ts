@@ -1,7 +1,7 @@
 import {
   withFilter,
-  asking,
-  answering,
+  changingQuery,
+  changingRows,
   everyRow,
   withLenience,
   withOrder,
@@ -13,12 +13,12 @@ import { memoryStorage } from '../../src/storage/memory.ts'
 /** Defects of queries. */
 export const brokenReads: readonly BrokenAdapter[] = [
   {
-    defect: 'tells the same version for ever',
+    defect: 'always returns the same version',
     root: /a version/,
     create: () => ({ ...memoryStorage(), version: () => 1 }),
   },
   {
-    defect: 'tells another version each time',
+    defect: 'returns another version each time',
     root: /a version/,
     create: () => {
       let version = 0
@@ -27,7 +27,7 @@ export const brokenReads: readonly BrokenAdapter[] = [
   },
   {
     defect: 'compares without case',
-    root: /tells apart: letter case/,
+    root: /distinguishes letter case/,
     create: () => withLenience('case'),
   },
   {
@@ -41,22 +41,22 @@ export const brokenReads: readonly BrokenAdapter[] = [
     create: () => withLenience('normal forms'),
   },
   {
-    defect: 'compares texts as numbers',
+    defect: 'compares strings as numbers',
     root: /look like numbers/,
     create: () => withLenience('numbers'),
   },
   {
-    defect: 'takes the empty text for null',
+    defect: 'treats the empty string as null',
     root: /equal to null/,
     create: () => withLenience('empty is null'),
   },
   {
-    defect: 'takes only null for empty',
+    defect: 'treats only null as empty',
     root: /condition `empty`/,
     create: () => withLenience('null is empty'),
   },
   {
-    defect: 'needs any condition instead of all',
+    defect: 'requires any condition instead of all',
     root: /all conditions/,
     create: () => withLenience('any'),
   },
@@ -66,7 +66,7 @@ export const brokenReads: readonly BrokenAdapter[] = [
     create: () => withLenience('wildcards'),
   },
   {
-    defect: 'searches by letter case',
+    defect: 'searches with letter case',
     root: /search for "berl"/,
     create: () => withLenience('exact search'),
   },
@@ -81,12 +81,12 @@ export const brokenReads: readonly BrokenAdapter[] = [
     create: () => withLenience('all fields'),
   },
   { defect: 'sorts null last', root: /null first/, create: () => withOrder('null last') },
-  { defect: 'sorts by locale', root: /texts by code point/, create: () => withOrder('locale') },
+  { defect: 'sorts by locale', root: /strings by code point/, create: () => withOrder('locale') },
   { defect: 'sorts by UTF-16 unit', root: /UTF-16/, create: () => withOrder('UTF-16') },
   {
-    defect: 'sorts bigints as texts',
+    defect: 'sorts bigints as strings',
     root: /64-bit integers by value/,
-    create: () => withOrder('texts'),
+    create: () => withOrder('strings'),
   },
   {
     defect: 'sorts decimals as doubles',
@@ -95,7 +95,7 @@ export const brokenReads: readonly BrokenAdapter[] = [
   },
   {
     defect: 'sorts by the first field only',
-    root: /ties are ended/,
+    root: /ties are broken/,
     create: () => withOrder('first field'),
   },
   {
@@ -118,26 +118,26 @@ export const brokenReads: readonly BrokenAdapter[] = [
       }),
   },
   {
-    defect: 'counts unasked',
-    root: /null when the query does not ask/,
-    create: () => withFilter(asking((query) => ({ ...query, count: true }))),
+    defect: 'counts without a request',
+    root: /null if it is not requested/,
+    create: () => withFilter(changingQuery((query) => ({ ...query, count: true }))),
   },
   {
-    defect: 'takes limit 0 for no limit',
+    defect: 'treats limit 0 as no limit',
     root: /limit 0/,
-    create: () => withFilter(asking((query) => ({ ...query, limit: query.limit || 1000 }))),
+    create: () => withFilter(changingQuery((query) => ({ ...query, limit: query.limit || 1000 }))),
   },
   {
-    defect: 'forgets the offset',
+    defect: 'ignores the offset',
     root: /offset/,
-    create: () => withFilter(asking((query) => ({ ...query, offset: 0 }))),
+    create: () => withFilter(changingQuery((query) => ({ ...query, offset: 0 }))),
   },
   {
     defect: 'returns decimals without their zeros',
     root: /decimals with their zeros/,
     create: () =>
       withFilter(
-        answering((row, { byName }) =>
+        changingRows((row, { byName }) =>
           mapped(row, (value, name) =>
             value !== null && byName.get(name)?.type === 'decimal' ? String(Number(value)) : value,
           ),
@@ -149,17 +149,17 @@ export const brokenReads: readonly BrokenAdapter[] = [
     root: /keeps booleans/,
     create: () =>
       withFilter(
-        answering((row) =>
+        changingRows((row) =>
           mapped(row, (value) => (typeof value === 'boolean' ? Number(value) : value)),
         ),
       ),
   },
   {
-    defect: 'leaves fields without value out',
-    root: /null in every field/,
+    defect: 'leaves out fields without value',
+    root: /null in every other field/,
     create: () =>
       withFilter(
-        answering((row) =>
+        changingRows((row) =>
           Object.fromEntries(Object.entries(row).filter(([, value]) => value !== null)),
         ),
       ),

@@ -14,7 +14,7 @@ import {
 /** Defects of writes, transactions and text pages. */
 export const brokenWrites: readonly BrokenAdapter[] = [
   {
-    defect: 'keeps the empty text as null',
+    defect: 'stores the empty string as null',
     root: /empty and blank/,
     create: () =>
       withTransaction(same, (on) => ({
@@ -27,8 +27,8 @@ export const brokenWrites: readonly BrokenAdapter[] = [
       })),
   },
   {
-    defect: 'trims texts',
-    root: /blank texts/,
+    defect: 'trims strings',
+    root: /blank strings/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -40,7 +40,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
       })),
   },
   {
-    defect: 'cuts long texts',
+    defect: 'truncates long strings',
     root: /100 KB/,
     create: () =>
       withTransaction(same, (on) => ({
@@ -54,7 +54,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'replaces a row with the same key',
-    root: /existing key is refused/,
+    root: /existing key rejects/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -70,7 +70,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'updates by the key alone',
-    root: /an update needs all/,
+    root: /an update applies only if all/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -114,7 +114,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
   },
   {
     defect: 'returns only the changed fields of an update',
-    root: /an update returns the whole/,
+    root: /an update returns the complete/,
     create: () =>
       withTransaction(same, (on) => ({
         ...on,
@@ -122,16 +122,16 @@ export const brokenWrites: readonly BrokenAdapter[] = [
           (await on.update(collection, conditions, changes)) && changes,
       })),
   },
-  { defect: 'forgets to undo', root: /undoes everything/, create: withoutRollback },
+  { defect: 'does not undo', root: /undoes everything/, create: withoutRollback },
   { defect: 'has no transactions', root: /undoes everything/, create: withoutTransactions },
   {
-    defect: 'lets others see what is not committed',
-    root: /nobody outside sees/,
+    defect: 'shows uncommitted changes',
+    root: /not visible outside/,
     create: withDirtyReads,
   },
   {
-    defect: 'rejects with an error of its own',
-    root: /passes the very error on/,
+    defect: 'rejects with another error',
+    root: /rejects with the same error/,
     create: () => {
       const memory = memoryStorage()
       return {
@@ -147,7 +147,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
     },
   },
   {
-    defect: 'works on after the end of a transaction',
+    defect: 'accepts reads after the end of a transaction',
     root: /once its transaction has committed/,
     create: () => {
       const memory = memoryStorage()
@@ -159,7 +159,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
     },
   },
   {
-    defect: 'works on after close',
+    defect: 'accepts calls after close',
     root: /rejects as unavailable after close/,
     create: () => ({ ...memoryStorage(), close: () => undefined }),
   },

@@ -3,7 +3,7 @@ import { principal } from '../../src/definition/principal.ts'
 import { ServiceError } from '../../src/errors.ts'
 import type { SecurityProvider } from '../../src/security/provider.ts'
 
-/** Session cookies, as a host with a login page has them. */
+/** Session cookies, as an application with a login page uses them. */
 export function sessionCookies(
   sessions: ReadonlyMap<string, { readonly user: string; readonly roles: readonly string[] }>,
 ): SecurityProvider {
@@ -26,7 +26,7 @@ export function sessionCookies(
   }
 }
 
-/** A header that a gateway in front of the service sets: the user, and its signature if there is a secret. */
+/** A header that a gateway in front of the service sets: the user, with a signature if there is a secret. */
 export function gateway({ secret }: { readonly secret: string | null }): SecurityProvider {
   return {
     name: 'Gateway',
@@ -48,7 +48,7 @@ export function gateway({ secret }: { readonly secret: string | null }): Securit
   }
 }
 
-/** A user with its signature. */
+/** Returns a user with its signature. */
 export function signed(user: string, secret: string): string {
   return `${user}.${createHmac('sha256', secret).update(user).digest('base64url')}`
 }

@@ -27,7 +27,7 @@ async function failures(
   return failed
 }
 
-test('a sound adapter passes, also with a runner that hands over no context', async () => {
+test('a correct adapter passes, also with a test runner that passes no context', async () => {
   expect(await failures({ create: () => memoryStorage() })).toEqual([])
   expect(await failures({ create: () => withText((json) => json) })).toEqual([])
 })
@@ -46,7 +46,7 @@ test('an adapter that loses updates between two processes fails', async () => {
     shared.set('store', adapter)
     return adapter
   }
-  // Two adapters over one store that do not know of each other's transactions.
+  // Two adapters over one store that ignore each other's transactions.
   const another = (): StorageAdapter => {
     const store = shared.get('store') as StorageAdapter
     const transaction: StorageAdapter['transaction'] = (options, work) =>
@@ -62,23 +62,23 @@ test('an adapter that loses updates between two processes fails', async () => {
     return { ...store, open: () => undefined, close: () => undefined, transaction }
   }
   expect(await failures({ create, another })).toEqual([
-    '40 increments through two adapters over one store lose nothing (another)',
+    '40 concurrent increments through two adapters over one store lose no update (another)',
   ])
 })
 
-test('a durable adapter without `reopen` fails, and its message says why', async () => {
+test('a durable adapter without `reopen` fails', async () => {
   const create = (): StorageAdapter => {
     const memory = memoryStorage()
     return { ...memory, supports: { ...memory.supports, durable: true } }
   }
   expect(await failures({ create })).toEqual([
     'rows outlive the adapter (durable)',
-    'numbers go on where they were after a restart (durable)',
+    'generated numbers continue after a restart (durable)',
   ])
   expect(await failures({ create, reopen: () => memoryStorage() })).toHaveLength(2)
 })
 
-test('a case that needs an ability is skipped with the reason when the adapter lacks it', async () => {
+test('a case that requires an ability is skipped if the adapter lacks it', async () => {
   const reasons: unknown[] = []
   const runs: Run[] = []
   const context = { skip: (reason: string) => reasons.push(reason) }
@@ -91,7 +91,7 @@ test('a case that needs an ability is skipped with the reason when the adapter l
   expect(reasons).toEqual(runs.map(() => 'lacks textPages'))
 })
 
-test('no two cases have the same name, and none takes a named parameter', () => {
+test('the names of the cases are unique, and no case has a named parameter', () => {
   const names: string[] = []
   const lengths = new Set<number>()
   const register = (name: string, run: Run): void => {
@@ -103,7 +103,7 @@ test('no two cases have the same name, and none takes a named parameter', () => 
   expect([...lengths]).toEqual([0])
 })
 
-test('every case gets an adapter of its own, which is closed and then destroyed', async () => {
+test('every case gets its own adapter, which is closed and then destroyed', async () => {
   const events: string[] = []
   const runs: Run[] = []
   testStorageAdapter({

@@ -52,7 +52,7 @@ describe('API keys', () => {
     inHeader(keyOf('maria', { expires: '2026-03-01T12:00:00Z' })),
     inHeader(keyOf('maria', { revoked: '2026-02-01T00:00:00Z' })),
     inQuery(keyOf('maria', { provider: '00000000-0000-8000-8000-000000000000' })),
-    inQuery(keyOf('nobody')),
+    inQuery(keyOf('unknown')),
     inHeader(keyOf('jonas')),
     inHeader(provider.mint().key),
     inHeader('far too short'),
@@ -62,7 +62,7 @@ describe('API keys', () => {
     test,
     create: () => ({
       provider,
-      house: {
+      context: {
         keys: {
           find: (hash) => records.get(hash),
           used: () => undefined,
@@ -99,7 +99,7 @@ describe('HTTP Basic', () => {
       ]
       return {
         provider,
-        house: { users: usersOf(accounts), now: () => now },
+        context: { users: usersOf(accounts), now: () => now },
         valid: [
           { request: basic('maria', secret), principal: { user: 'maria', roles: ['Sales'] } },
           { request: basic('maria', secret, 'bASIC'), principal: { user: 'maria', keyId: null } },
@@ -108,7 +108,7 @@ describe('HTTP Basic', () => {
           basic('maria', 'a wrong password'),
           basic('Maria', secret),
           basic('jonas', secret),
-          basic('nobody', secret),
+          basic('unknown', secret),
           basic('without', ''),
           basic('maria', ''),
           credentials({ headers: { authorization: 'Basic' } }),
@@ -158,7 +158,7 @@ describe.each(['ES256', 'RS256', 'EdDSA'])('tokens of an authorization server (%
           jwks: { keys: [jwk] },
           attributes: { region: 'region' },
         }),
-        house: { now: () => now },
+        context: { now: () => now },
         valid: [
           {
             request: valid,

@@ -11,14 +11,14 @@ type Run = (...context: unknown[]) => Promise<void>
 
 const broken = [...brokenDeclarations, ...brokenFindings, ...brokenIdentities]
 
-/** The cases by name. */
+/** Returns the cases by name. */
 function casesOf(create: () => MaybePromise<SecuritySubject>): ReadonlyMap<string, Run> {
   const cases = new Map<string, Run>()
   testSecurityProvider({ create, test: (name, run) => cases.set(name, run) })
   return cases
 }
 
-/** Runs the kit with a runner of our own, and gives the names of the cases that fail, with reasons. */
+/** Runs every case. Returns the names of those that fail, with the reasons. */
 async function failures(
   create: () => MaybePromise<SecuritySubject>,
 ): Promise<ReadonlyMap<string, string>> {
@@ -51,14 +51,14 @@ describe('a provider passes:', () => {
     testSecurityProvider({
       test,
       create: () => ({
-        provider: gateway({ secret: 'between us' }),
-        valid: [{ request: from(signed('maria', 'between us')), principal: { user: 'maria' } }],
+        provider: gateway({ secret: 'shared secret' }),
+        valid: [{ request: from(signed('maria', 'shared secret')), principal: { user: 'maria' } }],
         invalid: [from(signed('maria', 'another secret')), from('maria'), from('')],
       }),
     })
   })
 
-  describe('the header of a gateway that is trusted without', () => {
+  describe('the header of a gateway that is trusted without a signature', () => {
     const from = (user: string) => credentials({ headers: { 'X-Gateway-User': user } })
     testSecurityProvider({
       test,
@@ -75,18 +75,18 @@ describe('a provider passes:', () => {
   })
 })
 
-describe('exactly the cases about it fail for a provider that', () => {
+describe('exactly the listed cases fail, in this order, for a provider that', () => {
   test.each(broken)('$defect', async ({ create, fails }) => {
     expect([...(await failures(create)).keys()]).toEqual(fails)
   })
 })
 
-test('every case is failed by one of them', () => {
+test('every case fails for at least one of the defects', () => {
   const caught = new Set(broken.flatMap(({ fails }) => fails))
   expect([...casesOf(sound).keys()].filter((name) => !caught.has(name))).toEqual([])
 })
 
-test('a subject without requests to accept, or to refuse, proves nothing', async () => {
+test('every case fails for a subject without valid or without invalid requests', async () => {
   for (const [part, message] of [
     [{ valid: [] }, /no valid request/],
     [{ invalid: [] }, /no invalid request/],
@@ -97,17 +97,17 @@ test('a subject without requests to accept, or to refuse, proves nothing', async
   }
 })
 
-test('short credentials are not looked for: they need longer ones, or to be told what is secret', async () => {
+test('a subject with short credentials fails unless it sets `secrets`', async () => {
   const short = (secrets?: readonly string[]) => () => {
     const subject = subjectWith((provider) => ({
       find: (request) =>
         request.header('x-session') === 'abc'
           ? { place: 'header x-session', value: 'abc' }
           : provider.find(request),
-      identify: (credential, house) =>
+      identify: (credential, context) =>
         provider.identify(
           credential.value === 'abc' ? { ...credential, value: maria } : credential,
-          house,
+          context,
         ),
     }))
     const valid = [{ request: inHeader('abc'), principal: { user: 'maria' } }]
@@ -115,27 +115,27 @@ test('short credentials are not looked for: they need longer ones, or to be told
   }
   const failed = await failures(short())
   expect([...failed.keys()]).toEqual([
-    'no principal and no refusal shows a credential',
-    'no error shows a credential',
-    'the provider does not show the credentials that it has seen',
+    'no result of identify contains a credential',
+    'no error contains a credential',
+    'the provider does not expose the credentials that it has processed',
   ])
   expect([...(await failures(short(['abc']))).keys()]).toEqual([])
   expect([...(await failures(short([]))).keys()]).toEqual([])
 })
 
-test('what the subject names as secret is looked for instead of the values', async () => {
+test('the secrets of a subject replace the values of its credentials', async () => {
   const failed = await failures(() => ({ ...sound(), secrets: ['mari'] }))
-  expect([...failed.keys()]).toEqual(['no principal and no refusal shows a credential'])
+  expect([...failed.keys()]).toEqual(['no result of identify contains a credential'])
 })
 
-test('no message of a failed case shows a credential', async () => {
+test('no message of a failed case contains a credential', async () => {
   const texts: string[] = []
   for (const { create } of broken) texts.push(...(await failures(create)).values())
   expect(texts.length).toBeGreaterThanOrEqual(broken.length)
   expect(texts.filter((text) => text.includes(maria) || text.includes(jonas))).toEqual([])
 })
 
-test('every case gets a subject of its own, which is destroyed, also when the case fails', async () => {
+test('every case gets its own subject, which is destroyed even if the case fails', async () => {
   const events: string[] = []
   const create = async (): Promise<SecuritySubject> => {
     events.push('create')
@@ -146,7 +146,7 @@ test('every case gets a subject of its own, which is destroyed, also when the ca
   expect(events).toEqual([...casesOf(sound).keys()].flatMap(() => ['create', 'destroy']))
 })
 
-test('no two cases have the same name, and none takes a named parameter', () => {
+test('the names of the cases are unique, and no case has a named parameter', () => {
   const names: string[] = []
   const lengths = new Set<number>()
   const register = (name: string, run: Run): void => {
@@ -158,7 +158,7 @@ test('no two cases have the same name, and none takes a named parameter', () => 
   expect([...lengths]).toEqual([0])
 })
 
-test('`credentials` looks headers up by lower-case names, and joins those that came twice', () => {
+test('`credentials` finds headers by lower-case names and joins repeated ones', () => {
   const request = credentials({ headers: { 'X-Session': ['a', 'b'], Cookie: 'c=d' } })
   expect(request.header('x-session')).toBe('a, b')
   expect(request.header('cookie')).toBe('c=d')

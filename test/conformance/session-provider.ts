@@ -6,12 +6,12 @@ import type { Credential, SecurityProvider } from '../../src/security/provider.t
 import type { Account } from '../../src/security/users/user-store.ts'
 import type { MaybePromise } from '../../src/maybe-promise.ts'
 
-/** Sessions in a header or in the query, for users that the house knows. */
+/** Sessions in a header or in the query, for users of the context. */
 export const maria = 'kQ0v8s2mV1aT9xYzB4nR3w'
 export const jonas = 'Hc7dLp5fGe2jWq6uXi1oZs'
 export const expired = 'Rb3yNk9tMv4hSg8rEw2qUx'
 export const orphan = 'Ty6zAa1bCd5eFg9hIj3kLm'
-/** Good, but in no request of the subject. */
+/** A valid session that no request of the subject has. */
 export const secret = 'public-session-of-jonas'
 
 export const sessions: ReadonlyMap<string, { readonly user: string; readonly until: number }> =
@@ -19,7 +19,7 @@ export const sessions: ReadonlyMap<string, { readonly user: string; readonly unt
     [maria, { user: 'maria', until: 2e12 }],
     [jonas, { user: 'jonas', until: 2e12 }],
     [expired, { user: 'maria', until: 1e12 }],
-    [orphan, { user: 'nobody', until: 2e12 }],
+    [orphan, { user: 'unknown', until: 2e12 }],
     [secret, { user: 'jonas', until: 2e12 }],
   ])
 
@@ -36,7 +36,7 @@ export const inHeader = (value: string): Credentials =>
 export const inQuery = (value: string): Credentials =>
   credentials({ target: `/rest/v1/app/items?session=${value}&$limit=1` })
 
-/** The provider that has no defect. */
+/** Creates the provider without defect. */
 export function soundProvider(name = 'Sessions'): SecurityProvider {
   return {
     name,
@@ -67,7 +67,7 @@ export function principalOf({ user, roles, attributes }: Account, provider: stri
   return { user, roles: [...roles], attributes: { ...attributes }, provider, keyId: null }
 }
 
-/** A subject whose provider differs from the sound one in the members that are given. */
+/** Creates a subject. Its provider differs from the sound one in the given members. */
 export function subjectWith(
   change: (sound: SecurityProvider) => Partial<SecurityProvider>,
   name?: string,
@@ -75,7 +75,7 @@ export function subjectWith(
   const sound = soundProvider(name)
   return {
     provider: { ...sound, ...change(sound) },
-    house: {
+    context: {
       users: { find: (user) => accounts.get(user) },
       now: () => new Date(1.7e12),
     },
@@ -88,7 +88,7 @@ export function subjectWith(
   }
 }
 
-/** Changes what is found. */
+/** Changes the result of `find`. */
 export const finding =
   (change: (found: Credential | undefined, request: Credentials) => Credential | undefined) =>
   (sound: SecurityProvider): Partial<SecurityProvider> => ({
@@ -99,21 +99,22 @@ export const finding =
 export const reading =
   (lenient: (value: string) => string) =>
   (sound: SecurityProvider): Partial<SecurityProvider> => ({
-    identify: ({ place, value }, house) => sound.identify({ place, value: lenient(value) }, house),
+    identify: ({ place, value }, context) =>
+      sound.identify({ place, value: lenient(value) }, context),
   })
 
-/** Changes the principals. */
+/** Changes the principals that `identify` returns. */
 export const answering =
   (change: (principal: Principal, value: string) => unknown) =>
   (sound: SecurityProvider): Partial<SecurityProvider> => ({
-    identify: async (credential, house) => {
-      const answer = await sound.identify(credential, house)
+    identify: async (credential, context) => {
+      const answer = await sound.identify(credential, context)
       if (answer === undefined || 'refused' in answer) return answer
       return change(answer, credential.value) as Principal
     },
   })
 
-/** Has its own way with the credential; `sound` answers what is left. */
+/** Replaces `identify`. `sound` is the `identify` of the provider without defect. */
 export const identifying =
   (
     identify: (
@@ -122,6 +123,6 @@ export const identifying =
     ) => MaybePromise<unknown>,
   ) =>
   (sound: SecurityProvider): Partial<SecurityProvider> => ({
-    identify: (credential, house) =>
-      identify(sound.identify, credential, house) as ReturnType<SecurityProvider['identify']>,
+    identify: (credential, context) =>
+      identify(sound.identify, credential, context) as ReturnType<SecurityProvider['identify']>,
   })

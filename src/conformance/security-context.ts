@@ -7,10 +7,10 @@ import {
   type SecurityCase,
 } from './security-subject.ts'
 
-/** What a provider makes of the service around it: many calls at once, and look-ups that may fail. */
-export const houseCases: readonly SecurityCase[] = [
+/** Concurrent calls, and users and keys that are read asynchronously or not at all. */
+export const contextCases: readonly SecurityCase[] = [
   {
-    name: 'a hundred answers at once agree with those one after the other',
+    name: '100 concurrent calls return the same results as sequential calls',
     run: async (subject) => {
       const credentials = [...validCredentials(subject), ...invalidCredentials(subject)]
       const alone: string[] = []
@@ -22,57 +22,61 @@ export const houseCases: readonly SecurityCase[] = [
           return show(await identify(subject, credential))
         }),
       )
-      const strays = together.filter((answer, index) => answer !== alone[at(index)])
-      equal(strays.length, 0, 'identify: the number of answers that differ')
+      const different = together.filter((result, index) => result !== alone[at(index)])
+      equal(different.length, 0, 'identify: the number of results that differ')
     },
   },
   {
-    name: 'users and keys may be found at once or later',
+    name: 'users and keys may be read synchronously or asynchronously',
     run: async (subject) => {
-      const { keys, users } = subject.house
-      const house: SecurityHouse = {
-        ...subject.house,
+      const { keys, users } = subject.context
+      const context: SecurityHouse = {
+        ...subject.context,
         keys: { ...bound(keys), find: async (hash) => keys.find(hash) },
         users: { find: async (user) => users.find(user) },
       }
       for (const credential of [...validCredentials(subject), ...invalidCredentials(subject)]) {
         const expected = show(await identify(subject, credential))
-        const later = await subject.provider.identify(credential, house)
-        equal(show(later), expected, 'identify: the answer when users and keys are found later')
+        const later = await subject.provider.identify(credential, context)
+        equal(
+          show(later),
+          expected,
+          'identify: the result if users and keys are read asynchronously',
+        )
       }
     },
   },
   {
-    name: 'when users or keys that it asks for cannot be looked up, it rejects',
+    name: 'identify rejects if users or keys can not be read',
     run: async (subject) => {
-      for (const { house, asked } of failingHouses(subject.house)) {
+      for (const { context, reads } of failingContexts(subject.context)) {
         for (const credential of validCredentials(subject)) {
-          const before = asked()
-          const rejected = await rejects(subject.provider, credential, house)
-          const must = asked() > before
-          ensure(rejected || !must, 'identify: must reject when a look-up of the house rejects.')
+          const before = reads()
+          const rejected = await rejects(subject.provider, credential, context)
+          const must = reads() > before
+          ensure(rejected || !must, 'identify: must reject if users or keys can not be read.')
         }
       }
     },
   },
 ]
 
-/** Houses whose look-ups fail, in turn at once and later, and how often one was asked. */
-export function failingHouses(
+/** Returns contexts whose reads throw or reject, each with the number of its reads. */
+export function failingContexts(
   sound: SecurityHouse,
-): readonly { readonly house: SecurityHouse; readonly asked: () => number }[] {
-  const reason = new Error('The look-up failed.')
+): readonly { readonly context: SecurityHouse; readonly reads: () => number }[] {
+  const reason = new Error('The read failed.')
   return ['keys', 'users'].flatMap((which) =>
-    [false, true].map((later) => {
-      let asked = 0
+    [false, true].map((isAsync) => {
+      let reads = 0
       const find = (): Promise<never> => {
-        asked++
-        if (later) return Promise.reject(reason)
+        reads++
+        if (isAsync) return Promise.reject(reason)
         throw reason
       }
       const keys = which === 'keys' ? { ...bound(sound.keys), find } : sound.keys
       const users = which === 'users' ? { find } : sound.users
-      return { house: { ...sound, keys, users }, asked: () => asked }
+      return { context: { ...sound, keys, users }, reads: () => reads }
     }),
   )
 }
@@ -80,10 +84,10 @@ export function failingHouses(
 async function rejects(
   provider: SecurityProvider,
   credential: Credential,
-  house: SecurityHouse,
+  context: SecurityHouse,
 ): Promise<boolean> {
   try {
-    await provider.identify(credential, house)
+    await provider.identify(credential, context)
     return false
   } catch {
     return true
