@@ -16,6 +16,14 @@ const insert = (id: string, visits = 0) => {
     on.insert(customers, rowOf(customers, { customerId: id, visits }))
 }
 
+function deferred(): { promise: Promise<void>; resolve: () => void } {
+  let resolve = (): void => undefined
+  const promise = new Promise<void>((done) => {
+    resolve = done
+  })
+  return { promise, resolve }
+}
+
 interface Opened {
   readonly storage: StorageAdapter
   remove(): void
@@ -77,9 +85,10 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
   test('goes on when what it has read was written with the same values', () =>
     on(async (storage) => {
       await storage.transaction(writing, insert('A', 1))
+      const { promise: changed, resolve: goOn } = deferred()
       const waiting = storage.transaction(writing, async (transaction) => {
         await findValues(transaction, customers, 'visits')
-        await pause(100)
+        await changed
         await transaction.update(customers, key, { visits: 2 })
       })
       await storage.transaction(writing, async (other) =>
@@ -88,6 +97,7 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
       await storage.transaction(writing, async (other) =>
         other.insert(orderLines, rowOf(orderLines, { orderId: 1, product: 'x' })),
       )
+      goOn()
       await waiting
       expect(await visits(storage)).toEqual([2])
     }))
@@ -98,9 +108,10 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
       on(async (storage) => {
         await storage.transaction(writing, insert('A', 1))
         const seen: unknown[] = []
+        const { promise: changed, resolve: goOn } = deferred()
         const waiting = storage.transaction(writing, async (transaction) => {
           const rows = await findValues(transaction, customers, 'visits')
-          await pause(100)
+          await changed
           try {
             await transaction.insert(customers, rowOf(customers, { visits: rows.length }))
           } catch (error) {
@@ -117,6 +128,7 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
           else if (how === 'deleted') await other.delete(customers, key)
           else await insert('B', 7)(other)
         })
+        goOn()
         expect(await outcome).toMatchObject({ kind: 'unavailable' })
         expect(seen).toEqual(['unavailable'])
         const left = { changed: [5], inserted: [1, 7], deleted: [] }[how]
