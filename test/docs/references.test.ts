@@ -16,13 +16,11 @@ function cited(pattern: RegExp): readonly string[] {
 test('the contract has every section that the code names', () => {
   const headings = [...contract.matchAll(/^#+ (\d(?:\.\d)?)\.? /gm)].map(([, number]) => number)
   const sections = cited(/\bsections? (\d(?:\.\d)?(?:(?:, | and )\d(?:\.\d)?)*)/g)
-  expect(sections.length).toBeGreaterThan(5)
   expect(sections.filter((section) => !headings.includes(section))).toEqual([])
 })
 
 test('the contract has every decision that the code names', () => {
   const decisions = cited(/\b(D\d{1,2})\b/g)
-  expect(decisions.length).toBeGreaterThan(10)
   expect(decisions.filter((decision) => !contract.includes(`- **${decision}, `))).toEqual([])
 })
 
