@@ -32,7 +32,7 @@ export const suppliers = defineCollection(
       city: text({ ...detail, maxLength: 15 }),
       country: text({ maxLength: 15 }),
       phone: text({ ...detail, maxLength: 24 }),
-      homePage: text({ ...detail, pattern: '^https?://' }),
+      homePage: text({ ...detail, maxLength: 2000, pattern: '^https?://' }),
     },
   },
   { validations: [keptFor('supplierId', 'products')] },

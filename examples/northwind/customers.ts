@@ -7,7 +7,11 @@ export const customers = defineCollection(
   {
     key: 'customerId',
     fields: {
-      customerId: text({ pattern: '^[A-Z]{5}$', description: 'Five capital letters.' }),
+      customerId: text({
+        maxLength: 5,
+        pattern: '^[A-Z]{5}$',
+        description: 'Five capital letters.',
+      }),
       companyName: text({ required: true, maxLength: 40 }),
       contactName: text({ maxLength: 30 }),
       contactTitle: text({ maxLength: 30 }),

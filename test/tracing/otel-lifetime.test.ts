@@ -37,13 +37,17 @@ async function openClient() {
   return createTestClient(service, { key })
 }
 
+function providersOf({ tracerProvider, meterProvider }: ReturnType<typeof openSdk>) {
+  return { tracerProvider, meterProvider }
+}
+
 const isBound = (stage: string): boolean =>
   ['start', 'asyncEnd'].some((phase) => channel(`tracing:rowgate:${stage}:${phase}`).hasSubscribers)
 
 test('spans nest without a context manager of OpenTelemetry', async () => {
   const sdk = openSdk()
   const client = await openClient()
-  const telemetry = startTelemetry(sdk)
+  const telemetry = startTelemetry(providersOf(sdk))
   finally_(() => telemetry.stop())
   expect((await client.post('/sales/orders', { id: 1, title: 'one' })).status).toBe(200)
   expect(pathsOf(sdk.spans())).toEqual(ofInsert)
@@ -53,8 +57,8 @@ test('two of them tell each its own whole story, and stop by themselves', async 
   registerContext()
   const [first, second] = [openSdk(), openSdk()]
   const client = await openClient()
-  const one = startTelemetry(first)
-  const two = startTelemetry(second)
+  const one = startTelemetry(providersOf(first))
+  const two = startTelemetry(providersOf(second))
   await client.post('/sales/orders', { id: 1, title: 'one' })
   expect(pathsOf(first.spans())).toEqual(ofInsert)
   expect(pathsOf(second.spans())).toEqual(ofInsert)
@@ -73,7 +77,7 @@ test('requests at the same time do not mix', async () => {
   registerContext()
   const sdk = openSdk()
   const client = await openClient()
-  const telemetry = startTelemetry(sdk)
+  const telemetry = startTelemetry(providersOf(sdk))
   finally_(() => telemetry.stop())
   const ids = Array.from({ length: 20 }, (_, index) => index)
   await Promise.all(ids.map((id) => client.post('/sales/orders', { id, title: `order ${id}` })))
@@ -86,7 +90,7 @@ test('a request that ends leaves no context behind', async () => {
   registerContext()
   const sdk = openSdk()
   const client = await openClient()
-  const telemetry = startTelemetry(sdk)
+  const telemetry = startTelemetry(providersOf(sdk))
   finally_(() => telemetry.stop())
   await client.get('/sales/orders')
   expect(context.active()).toBe(ROOT_CONTEXT)
@@ -98,7 +102,7 @@ test('a request that ends leaves no context behind', async () => {
 test('a histogram for each stage counts seconds, with few attributes', async () => {
   const sdk = openSdk()
   const client = await openClient()
-  const telemetry = startTelemetry(sdk)
+  const telemetry = startTelemetry(providersOf(sdk))
   finally_(() => telemetry.stop())
   for (const id of [1, 2]) await client.post('/sales/orders', { id, title: `order ${id}` })
   await client.get('/sales/orders/7')
@@ -160,7 +164,7 @@ test('a context manager that throws harms no request', async () => {
   registerContext()
   const client = await openClient()
   const sdk = openSdk()
-  const telemetry = startTelemetry(sdk)
+  const telemetry = startTelemetry(providersOf(sdk))
   finally_(() => telemetry.stop())
   let entered = 0
   context.disable()
@@ -185,7 +189,7 @@ test('a context manager that throws harms no request', async () => {
 test('calls in process have spans of their own', async () => {
   const sdk = openSdk()
   const { service } = await openShop()
-  const telemetry = startTelemetry(sdk)
+  const telemetry = startTelemetry(providersOf(sdk))
   finally_(() => telemetry.stop())
   await service.as(principal('batch')).collection('sales', 'log').filter({})
   expect(pathsOf(sdk.spans())).toEqual(['Filter sales/log', 'Filter sales/log > filter log'])

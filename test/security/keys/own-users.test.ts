@@ -3,6 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { securityCollections } from '../../../src/security/collections.ts'
 import { createUsers } from '../../../src/security/users/own-users.ts'
 import type { NewUser, User, UserChanges } from '../../../src/security/users/user-store.ts'
+import type { StorageAdapter } from '../../../src/storage/adapter.ts'
 import { clockAt, dump, openStorage, storageNames } from './house.ts'
 
 const { now } = clockAt('2026-03-01T12:00:00Z')
@@ -195,20 +196,21 @@ describe.each(storageNames)('users over %s', (name) => {
       ['[1]', '{}'],
       ['[]', '[]'],
       ['[]', '{"a":{}}'],
-      ['[', '{}'],
     ] as const) {
-      const row = {
-        user: `${roles}${attributes}`,
-        enabled: true,
-        roles,
-        attributes,
-        password: null,
-      }
-      await storage.transaction({ mode: 'write', brief: true }, async (transaction) =>
-        transaction.insert(securityCollections.users, { ...row, created: '2026-01-01T00:00:00Z' }),
-      )
-      await expect((async () => users.find(row.user))()).rejects.toThrow()
+      const user = `${roles}${attributes}`
+      await plant(storage, { user, roles, attributes })
+      await expect((async () => users.find(user))()).rejects.toThrow()
     }
+  })
+
+  test('roles that are not JSON are a failure, or can not be stored', async () => {
+    const storage = await openStorage(name)
+    const users = createUsers({ storage, now })
+    const work = async () => {
+      await plant(storage, { user: 'broken', roles: '[', attributes: '{}' })
+      await users.find('broken')
+    }
+    await expect(work()).rejects.toThrow()
   })
 
   test('whatever flat values and roles come back as they went', async () => {
@@ -241,3 +243,13 @@ test('a user is found without a promise where storage needs none', async () => {
   expect(once).toEqual(again)
   expect(once?.roles).toBe(again?.roles)
 })
+
+async function plant(
+  storage: StorageAdapter,
+  given: { readonly user: string; readonly roles: string; readonly attributes: string },
+): Promise<void> {
+  const row = { ...given, enabled: true, password: null, created: '2026-01-01T00:00:00Z' }
+  await storage.transaction({ mode: 'write', brief: true }, async (transaction) =>
+    transaction.insert(securityCollections.users, row),
+  )
+}
