@@ -28,15 +28,15 @@ const transfers = defineCollection(
           item.purpose = item.purpose?.trim() ?? 'no purpose given'
         },
         // After the write, in its transaction: whoever refuses here undoes everything.
-        after: async ({ item, collection, refuse }) => {
+        after: async ({ item, collection, reject }) => {
           for (const [name, cents] of [
             [item.to, item.cents],
             [item.from, -item.cents],
           ] as const) {
             const account = await collection(accounts).get(name)
-            if (account === undefined) return refuse(`There is no account ${name}.`)
+            if (account === undefined) return reject(`There is no account ${name}.`)
             const saved = await collection(accounts).update(name, { cents: account.cents + cents })
-            if (saved?.rejected) return refuse(`${name} has only ${account.cents} cents.`, 'cents')
+            if (saved?.rejected) return reject(`${name} has only ${account.cents} cents.`, 'cents')
           }
         },
         // After the commit: nothing can undo it any more.

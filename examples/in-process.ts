@@ -21,9 +21,9 @@ const tasks = defineCollection(
     ],
     userDefinedEvents: {
       /** Marks the tasks of a day as done, and tells how many. HTTP can not invoke it. */
-      finish: async ({ own, principal, refuse }, day: string) => {
+      finish: async ({ own, principal, reject }, day: string) => {
         const { items } = await own.filter({ due: day, doneBy: null })
-        if (items.length === 0) refuse(`Nothing is due on ${day}.`)
+        if (items.length === 0) reject(`Nothing is due on ${day}.`)
         for (const { taskId } of items) await own.update(taskId, { doneBy: principal.user })
         return items.length
       },

@@ -101,7 +101,7 @@ async function takeFromStock(
   if (product === undefined) return
   const unitsInStock = product.unitsInStock - units
   const moved = await stock.update(productId, { unitsInStock })
-  if (moved?.rejected) event.refuse(moved.message)
+  if (moved?.rejected) event.reject(moved.message)
   if (units > 0 && unitsInStock < product.reorderLevel) {
     const state = `${unitsInStock} units, below the reorder level of ${product.reorderLevel}`
     event.information(`The stock of ${product.productName} is now ${state}.`, 'quantity')

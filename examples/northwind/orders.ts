@@ -50,7 +50,7 @@ export const orders = defineCollection(
         before: async (event) => {
           const { orderId, shippedDate } = event.stored
           if (shippedDate !== null) {
-            event.refuse(`The order was shipped on ${shippedDate} and has to stay.`)
+            event.reject(`The order was shipped on ${shippedDate} and has to stay.`)
           }
           const details = event.collection('order-details')
           const { items } = await details.filter({ orderId })
@@ -64,12 +64,12 @@ export const orders = defineCollection(
       /** Sends an order on its way. */
       ship: async (event, { orderId, shipperId, shippedDate = today() }: Shipment) => {
         const order = await event.own.get(orderId)
-        if (order === undefined) return event.refuse(`There is no order ${orderId}.`)
+        if (order === undefined) return event.reject(`There is no order ${orderId}.`)
         if (order.shippedDate !== null) {
-          return event.refuse(`The order was shipped on ${order.shippedDate} already.`)
+          return event.reject(`The order was shipped on ${order.shippedDate} already.`)
         }
         const saved = await event.own.update(orderId, { shippedDate, shipperId })
-        if (saved === undefined) return event.refuse(`There is no order ${orderId}.`)
+        if (saved === undefined) return event.reject(`There is no order ${orderId}.`)
         if (!saved.rejected) return saved.item
         for (const { message, field } of saved.validations) event.error(message, field)
         return order

@@ -131,7 +131,7 @@ export interface HandlerContext<FieldName extends string = string> {
   /** Adds information to the answer. */
   information(message: string, field?: FieldName): void
   /** Rejects the event at once: the message becomes an entry of severity error. */
-  refuse(message: string, field?: FieldName): never
+  reject(message: string, field?: FieldName): never
 }
 
 /** A Filter before it is run. */

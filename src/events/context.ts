@@ -57,7 +57,7 @@ export function handlerContext(
     information: (message, field) => {
       add('information', event, message, field)
     },
-    refuse: (message, field) => {
+    reject: (message, field) => {
       add('error', event, message, field)
       throw new Refusal(message)
     },

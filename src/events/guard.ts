@@ -6,7 +6,7 @@ import type { Place } from '../observation.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Thrown by a handler's `refuse`: its finding is recorded, and the event ends at once. */
+/** Thrown by a handler's `reject`: its finding is recorded, and the event ends at once. */
 export class Refusal extends Error {}
 
 /** Carries a rejection out of a transaction that has to be undone. */

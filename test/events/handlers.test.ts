@@ -200,20 +200,20 @@ describeOnStorages('handlers', (on) => {
     expect((await rows('tasks')).map((row) => row['id'])).toEqual([1, 2, 5])
   })
 
-  on('refuse ends the event at once, in every handler', async (open) => {
+  on('reject ends the event at once, in every handler', async (open) => {
     const trace: string[] = []
     const { ask, rows } = open({
       tasks: tasks({
         validations: [error('rule', { check: () => void trace.push('rule') })],
         events: {
-          Filter: { before: (event) => event.refuse('closed') },
+          Filter: { before: (event) => event.reject('closed') },
           Insert: {
-            before: ({ item, refuse }) => {
-              if (item.size === 0) refuse('no', 'size')
+            before: ({ item, reject }) => {
+              if (item.size === 0) reject('no', 'size')
             },
           },
-          Update: { after: ({ refuse }) => refuse('never') },
-          Delete: { before: ({ refuse, stored }) => refuse(`keep ${stored.title}`) },
+          Update: { after: ({ reject }) => reject('never') },
+          Delete: { before: ({ reject, stored }) => reject(`keep ${stored.title}`) },
         },
       }),
     })

@@ -51,11 +51,11 @@ const orders = defineCollection(
       Insert: { before: ({ item, principal: caller }) => void (item.by = caller.user) },
     },
     userDefinedEvents: {
-      double: async ({ own, refuse }, id: number) => {
-        const item = (await own.get(id)) ?? refuse('no such order')
+      double: async ({ own, reject }, id: number) => {
+        const item = (await own.get(id)) ?? reject('no such order')
         const size = (item.size ?? 0) * 2
         if (size > 3) await own.update(id, { size: 3 })
-        if (size > 3) refuse('too large', 'size')
+        if (size > 3) reject('too large', 'size')
         await own.update(id, { size: size as 2 })
         return size
       },

@@ -79,7 +79,7 @@ test('Save may change and reject the item; what it rejects is not seen by Insert
   const { notes } = open({
     Save: {
       before: (event) => {
-        if (event.item.title === 'no') event.refuse('Not this.', 'title')
+        if (event.item.title === 'no') event.reject('Not this.', 'title')
         event.item.title = event.stored === null ? 'new' : 'changed'
       },
     },

@@ -186,7 +186,7 @@ describeRights('findings on fields that a caller may not see', (on) => {
       {
         events: {
           Insert: {
-            before: ({ item, error: refuse, refuse: stop }) => {
+            before: ({ item, error: refuse, reject: stop }) => {
               if (item.name === 'c') refuse('secret c', 'secret')
               if (item.name === 'd') stop('secret d', 'file')
             },

@@ -101,7 +101,7 @@ describeOnStorages('the channels', (on) => {
 
   on('tell of a rejected save as an outcome, and of no error', async (open) => {
     const { ask } = open({
-      tasks: loose(tasks({ events: { Insert: { after: ({ refuse }) => refuse('no') } } })),
+      tasks: loose(tasks({ events: { Insert: { after: ({ reject }) => reject('no') } } })),
     })
     const { lines, ended } = listen()
     expect((await ask('POST', '/tasks', { id: 1, title: 'one' })).status).toBe(400)

@@ -16,8 +16,8 @@ const log = defineCollection(
   {
     events: {
       Insert: {
-        after: ({ item, refuse }) => {
-          if (item.line === 'too late') refuse('It was written, and is undone.')
+        after: ({ item, reject }) => {
+          if (item.line === 'too late') reject('It was written, and is undone.')
         },
       },
     },
@@ -35,9 +35,9 @@ const orders = defineCollection(
       },
     },
     userDefinedEvents: {
-      tidy: async ({ own, refuse }, input: { readonly title: string }) => {
+      tidy: async ({ own, reject }, input: { readonly title: string }) => {
         const { items } = await own.filter({ title: input.title })
-        if (items.length === 0) refuse('There is nothing to do.')
+        if (items.length === 0) reject('There is nothing to do.')
         for (const { id } of items) await own.delete(id)
         return items.length
       },

@@ -33,7 +33,7 @@ const code = {
       check: ({ name }) => (name === null ? 'A customer needs a name.' : undefined),
     }),
   ],
-  events: { Delete: { before: ({ refuse }) => refuse('Customers stay.') } },
+  events: { Delete: { before: ({ reject }) => reject('Customers stay.') } },
 } satisfies CollectionCode
 
 const built: ApplicationDefinitions = {
