@@ -42,10 +42,15 @@ export function withoutUndefined<Members extends object>(members: Members): Memb
   ) as Members
 }
 
-/** Throws a TypeError for a member that is not one of the known options of a call. */
-export function requireKnown(call: string, given: object, known: readonly string[]): void {
+/** Throws a TypeError for a member that is neither one of the known options of a call nor ignored. */
+export function requireKnown(
+  call: string,
+  given: object,
+  known: readonly string[],
+  ignored: readonly string[] = [],
+): void {
   for (const name in given) {
-    if (known.includes(name)) continue
+    if (known.includes(name) || ignored.includes(name)) continue
     throw new TypeError(`${call}: ${name} is not an option; ${suggestion(name, known)}`)
   }
 }

@@ -26,10 +26,12 @@ export const anonymous: Principal = freeze({ user: null })
 export const system: Principal = freeze({ user: null })
 
 const known = ['roles', 'attributes', 'provider', 'keyId']
+// Whole users and principals may be given, as in `principal(found.user, found)`.
+const ignored = ['user', 'enabled']
 
 /** A principal for in-process calls: `principal('maria', { roles: ['Sales'] })`. */
 export function principal(user: string, rest: Partial<Omit<Principal, 'user'>> = {}): Principal {
-  requireKnown('principal', rest, known)
+  requireKnown('principal', rest, known, ignored)
   const { roles, attributes } = rest
   if (typeof user !== 'string') throw new TypeError('principal: the user must be a string')
   if (roles !== undefined && !Array.isArray(roles)) {

@@ -134,12 +134,15 @@ async function live(binding: Binding, place: Place) {
   for (const text of [...everyKey, password]) {
     await attempt('revoke of a text', () => keys.revoke(text))
     await attempt('rotate of a text', () => keys.rotate(text))
-    await attempt('create for a text', () => keys.create({ user: text, provider: 'keys' }))
+    // The errors of these two name the missing user, so a password in its place is repeated.
+    if (text !== password) {
+      await attempt('create for a text', () => keys.create({ user: text, provider: 'keys' }))
+      await attempt('a change of a text', () => users.change(text, { enabled: false }))
+    }
     await attempt('create of a text', () => keys.create({ user: 'maria', provider: text }))
     await attempt('a life that is a text', () =>
       keys.create({ user: 'maria', provider: 'keys', expiresIn: text as never }),
     )
-    await attempt('a change of a text', () => users.change(text, { enabled: false }))
     await attempt('a list of a text', () => keys.list({ provider: text }))
   }
   await users.change('maria', { password: otherPassword })

@@ -25,8 +25,10 @@ export interface Contract {
   raw(bytes: string | Uint8Array, options?: RawOptions): Promise<string>
   /** All stored rows by collection, read behind the service's back. */
   rows(): Promise<Readonly<Record<string, readonly Row[]>>>
-  /** What the service reported since the last call. */
+  /** What the service reported since the last call, apart from missing rights. */
   reports(): readonly Observation[]
+  /** The missing rights that the service reported since the last call. */
+  missingRights(): readonly Observation[]
 }
 
 interface RawOptions {
@@ -64,6 +66,7 @@ function describeCell(
 ): void {
   describe(`${title} on ${cell.name}`, () => {
     const observed: Observation[] = []
+    const missingRights: Observation[] = []
     const warnings: Error[] = []
     const notice = (warning: Error) => {
       if (warning.name !== 'ExperimentalWarning') warnings.push(warning)
@@ -79,7 +82,10 @@ function describeCell(
       if (current !== undefined && JSON.stringify(await current.dump()) === clean) return
       await current?.stop()
       current = await start(cell, {
-        report: (observation) => observed.push(observation),
+        report: (observation) => {
+          const list = observation.type === 'forbidden' ? missingRights : observed
+          list.push(observation)
+        },
         ...options,
       })
       clean = JSON.stringify(await current.dump())
@@ -95,11 +101,15 @@ function describeCell(
       process.off('warning', notice)
       expect(warnings.map((warning) => `${warning.name} ${warning.message}`)).toEqual([])
     })
-    register(contractOf(cell, running, observed))
+    register(contractOf(cell, running, { observed, missingRights }))
   })
 }
 
-function contractOf(cell: Cell, running: () => Running, observed: Observation[]): Contract {
+function contractOf(
+  cell: Cell,
+  running: () => Running,
+  { observed, missingRights }: Readonly<Record<'observed' | 'missingRights', Observation[]>>,
+): Contract {
   const unchanged = async <Result>(
     work: () => Promise<Result>,
     mayChange: (result: Result) => boolean,
@@ -151,6 +161,7 @@ function contractOf(cell: Cell, running: () => Running, observed: Observation[])
     },
     rows: () => running().dump(),
     reports: () => observed.splice(0),
+    missingRights: () => missingRights.splice(0),
   }
 }
 

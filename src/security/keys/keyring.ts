@@ -15,6 +15,7 @@ import type { StorageReader } from '../../storage/adapter.ts'
 import { readAllRows, readRow } from '../read-rows.ts'
 import { equal } from '../../request/query.ts'
 import type { UserLookup } from '../users/user-store.ts'
+import { missingUser } from '../users/missing-user.ts'
 
 /** What a keyring is made of. */
 export interface KeyringParts {
@@ -60,14 +61,14 @@ const auditShape = z.strictObject({ keyId: identifier.optional(), user: name.opt
 export function createKeyring(parts: KeyringParts): Keyring {
   const { storage, providers, users, keepsUsers = false, now } = parts
   async function requireUser(user: string, place: string): Promise<void> {
-    if ((await users.find(user)) === undefined) throw unknownUser(place, user)
+    if ((await users.find(user)) === undefined) throw missingUser(place, user)
   }
 
   // A removal revokes the keys that there are: the user has to be there still when one is stored.
   async function requireKept(transaction: StorageReader, user: string): Promise<void> {
     if (!keepsUsers) return
     const row = await readRow(transaction, securityCollections.users, [equal('user', user)])
-    if (row === undefined) throw unknownUser('keys.create.user', user)
+    if (row === undefined) throw missingUser('keys.create.user', user)
   }
 
   return Object.freeze({
@@ -216,10 +217,6 @@ function named(providers: readonly KeyProvider[], wanted: string): readonly KeyP
 
 function choices(providers: readonly KeyProvider[]): string {
   return providers.map((one) => `${one.name} (${one.identifier})`).join(', ')
-}
-
-function unknownUser(place: string, user: string): TypeError {
-  return new TypeError(`${place}: the user ${user} does not exist; add the user first`)
 }
 
 function unknownKey(call: string): TypeError {

@@ -10,6 +10,7 @@ import { readAllRows, readRow, rowFinder } from '../read-rows.ts'
 import { equal } from '../../request/query.ts'
 import { isAttributes, isRoles, userReader } from './user-row.ts'
 import type { Account, NewUser, UserLookup, Users } from './user-store.ts'
+import { missingUser } from './missing-user.ts'
 
 /** What the users' own collection is made of. */
 export interface UsersParts {
@@ -136,7 +137,7 @@ export function createUsers(parts: UsersParts): Users & UserLookup {
       const row = await storage.transaction(writing, async (transaction) =>
         transaction.update(users, [equal('user', user)], values),
       )
-      if (row === undefined) throw unknownUser(call, user)
+      if (row === undefined) throw missingUser(call, user)
       return reader.user(row)
     },
 
@@ -144,7 +145,7 @@ export function createUsers(parts: UsersParts): Users & UserLookup {
       checkCall('users.remove', userName, user)
       await storage.transaction(writing, async (transaction) => {
         const row = await transaction.delete(users, [equal('user', user)])
-        if (row === undefined) throw unknownUser('users.remove', user)
+        if (row === undefined) throw missingUser('users.remove', user)
         if (keepsKeys) await revokeKeysOf(transaction, user, now())
       })
     },
@@ -160,8 +161,4 @@ async function insertUser(transaction: StorageTransaction, row: Row): Promise<Ro
       `users.add: the user ${String(row['user'])} exists already; change it instead`,
     )
   }
-}
-
-function unknownUser(call: string, user: string): TypeError {
-  return new TypeError(`${call}: the user ${user} does not exist; add the user first`)
 }
