@@ -3,25 +3,17 @@ import { expect, test } from 'vitest'
 import { filesBelow, textOf } from '../project/tree.ts'
 
 const sources = filesBelow('src', '.ts')
-const contract = textOf('docs/contract.md')
-
-/** What a pattern's first group finds in the comments and code of src, once each. */
-function cited(pattern: RegExp): readonly string[] {
-  const found = sources.flatMap((path) =>
-    [...textOf(path).matchAll(pattern)].flatMap(([, list = '']) => list.split(/, | and /)),
+test('links in the code to the contract name its headings', () => {
+  const headings = [...textOf('docs/contract.md').matchAll(/^#+ (.*)$/gm)].map(([, heading = '']) =>
+    heading
+      .toLowerCase()
+      .replace(/[^\w\s-]/g, '')
+      .replace(/\s/g, '-'),
   )
-  return [...new Set(found)].sort()
-}
-
-test('the contract has every section that the code names', () => {
-  const headings = [...contract.matchAll(/^#+ (\d(?:\.\d)?)\.? /gm)].map(([, number]) => number)
-  const sections = cited(/\bsections? (\d(?:\.\d)?(?:(?:, | and )\d(?:\.\d)?)*)/g)
-  expect(sections.filter((section) => !headings.includes(section))).toEqual([])
-})
-
-test('the contract has every decision that the code names', () => {
-  const decisions = cited(/\b(D\d{1,2})\b/g)
-  expect(decisions.filter((decision) => !contract.includes(`- **${decision}, `))).toEqual([])
+  const links = sources.flatMap((path) =>
+    [...textOf(path).matchAll(/contract\.md#([\w-]+)/g)].map(([, anchor]) => anchor),
+  )
+  expect(links.filter((anchor) => !headings.includes(anchor ?? ''))).toEqual([])
 })
 
 test('the page on the architecture names every file of the rooms', () => {
