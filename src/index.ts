@@ -8,7 +8,7 @@ export {
   type ServiceErrorCode,
   type ServiceErrorOptions,
 } from './errors.ts'
-export type { Observation, Place, RefusalReason, Report } from './observation.ts'
+export type { Observation, Place, RejectionReason, Report } from './observation.ts'
 export type { EventTrace, RequestTrace, SecurityTrace, StorageTrace } from './tracing.ts'
 export type { RequestLog } from './watch.ts'
 
@@ -163,8 +163,8 @@ export type {
   KeyProvider,
   OpenAccess,
   PasswordProvider,
-  Refused,
-  SecurityHouse,
+  Rejected,
+  SecurityContext,
   SecurityProvider,
 } from './security/provider.ts'
 export type {

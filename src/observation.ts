@@ -8,7 +8,7 @@ export interface Place {
 }
 
 /** Why a credential was refused; for the host's log only (D25). */
-export type RefusalReason =
+export type RejectionReason =
   | 'missing'
   | 'malformed'
   | 'unknown'
@@ -58,8 +58,8 @@ export type Observation =
     }
   /** A request was answered with 401. The consumer is never told why (D25). */
   | {
-      readonly type: 'credential-refused'
-      readonly reason: RefusalReason
+      readonly type: 'credential-rejected'
+      readonly reason: RejectionReason
       /** The name of the provider that refused; null when the request brought no credential. */
       readonly provider: string | null
       readonly user: string | null

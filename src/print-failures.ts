@@ -34,7 +34,7 @@ function failureOf(observation: Observation): string | undefined {
       return `Something about a key could not be recorded.\n${stackOf(observation.error)}`
     case 'pattern-at-risk':
     case 'forbidden':
-    case 'credential-refused':
+    case 'credential-rejected':
     case 'credential-in-clear':
       return undefined
   }

@@ -1,4 +1,4 @@
-import type { Credential, SecurityHouse, SecurityProvider } from '../security/provider.ts'
+import type { Credential, SecurityContext, SecurityProvider } from '../security/provider.ts'
 import { ensure, equal, show } from './assertion.ts'
 import {
   identify,
@@ -30,7 +30,7 @@ export const contextCases: readonly SecurityCase[] = [
     name: 'users and keys may be read synchronously or asynchronously',
     run: async (subject) => {
       const { keys, users } = subject.context
-      const context: SecurityHouse = {
+      const context: SecurityContext = {
         ...subject.context,
         keys: { ...bound(keys), find: async (hash) => keys.find(hash) },
         users: { find: async (user) => users.find(user) },
@@ -63,8 +63,8 @@ export const contextCases: readonly SecurityCase[] = [
 
 /** Returns contexts whose reads throw or reject, each with the number of its reads. */
 export function failingContexts(
-  sound: SecurityHouse,
-): readonly { readonly context: SecurityHouse; readonly reads: () => number }[] {
+  sound: SecurityContext,
+): readonly { readonly context: SecurityContext; readonly reads: () => number }[] {
   const reason = new Error('The read failed.')
   return ['keys', 'users'].flatMap((which) =>
     [false, true].map((isAsync) => {
@@ -84,7 +84,7 @@ export function failingContexts(
 async function rejects(
   provider: SecurityProvider,
   credential: Credential,
-  context: SecurityHouse,
+  context: SecurityContext,
 ): Promise<boolean> {
   try {
     await provider.identify(credential, context)
@@ -94,10 +94,10 @@ async function rejects(
   }
 }
 
-function bound(keys: SecurityHouse['keys']): SecurityHouse['keys'] {
+function bound(keys: SecurityContext['keys']): SecurityContext['keys'] {
   return {
     find: (hash) => keys.find(hash),
     used: (key) => keys.used(key),
-    refused: (key, reason) => keys.refused(key, reason),
+    rejected: (key, reason) => keys.rejected(key, reason),
   }
 }

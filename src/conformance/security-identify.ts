@@ -1,6 +1,6 @@
 import type { Principal } from '../definition/principal.ts'
-import type { RefusalReason } from '../observation.ts'
-import type { Credential, Refused } from '../security/provider.ts'
+import type { RejectionReason } from '../observation.ts'
+import type { Credential, Rejected } from '../security/provider.ts'
 import { ensure, equal, show } from './assertion.ts'
 import {
   credentialIn,
@@ -13,7 +13,7 @@ import {
 } from './security-subject.ts'
 
 const principalMembers = ['attributes', 'keyId', 'provider', 'roles', 'user']
-const reasons: Readonly<Record<RefusalReason, true>> = {
+const reasons: Readonly<Record<RejectionReason, true>> = {
   missing: true,
   malformed: true,
   unknown: true,
@@ -75,9 +75,12 @@ export const identifyCases: readonly SecurityCase[] = [
       for (const credential of invalidCredentials(subject)) {
         const answer: unknown = await identify(subject, credential)
         if (answer === undefined) continue
-        const { refused, user, keyId, ...rest } = answer as Partial<Refused>
-        ensure(refused !== undefined, 'identify: an invalid credential gave a principal.')
-        ensure(Object.hasOwn(reasons, refused), `identify: ${show(refused)} is not a known reason.`)
+        const { rejected, user, keyId, ...rest } = answer as Partial<Rejected>
+        ensure(rejected !== undefined, 'identify: an invalid credential gave a principal.')
+        ensure(
+          Object.hasOwn(reasons, rejected),
+          `identify: ${show(rejected)} is not a known reason.`,
+        )
         const named = [user, keyId].every((name) => name === undefined || typeof name === 'string')
         ensure(
           named,

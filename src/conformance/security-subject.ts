@@ -1,7 +1,12 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { Credentials } from '../request/request.ts'
-import type { Credential, Refused, SecurityHouse, SecurityProvider } from '../security/provider.ts'
+import type {
+  Credential,
+  Rejected,
+  SecurityContext,
+  SecurityProvider,
+} from '../security/provider.ts'
 import { ensure } from './assertion.ts'
 import { changed, watched } from './credentials.ts'
 
@@ -16,7 +21,7 @@ export interface ValidRequest {
 export interface SecuritySubject {
   readonly provider: SecurityProvider
   /** Passed to `identify`. Default: no keys, no users and the system clock. */
-  readonly context?: Partial<SecurityHouse>
+  readonly context?: Partial<SecurityContext>
   /** At least one, and one for each place where a credential may be. */
   readonly valid: readonly ValidRequest[]
   /** Requests with an invalid credential of its kind. At least one. */
@@ -39,7 +44,7 @@ export interface SecuritySubject {
 
 /** A subject with its defaults. */
 export type CompleteSubject = Required<Omit<SecuritySubject, 'context' | 'secrets' | 'destroy'>> &
-  Pick<SecuritySubject, 'secrets'> & { readonly context: SecurityHouse }
+  Pick<SecuritySubject, 'secrets'> & { readonly context: SecurityContext }
 
 /** One requirement of the contract of security providers, and the code that tests it. */
 export interface SecurityCase {
@@ -51,7 +56,7 @@ export interface SecurityCase {
 export function completeSubject(given: SecuritySubject): CompleteSubject {
   ensure(given.valid.length > 0, 'The subject has no valid request. Add at least one.')
   ensure(given.invalid.length > 0, 'The subject has no invalid request. Add at least one.')
-  const nothing = { find: () => undefined, used: () => undefined, refused: () => undefined }
+  const nothing = { find: () => undefined, used: () => undefined, rejected: () => undefined }
   return {
     ...given,
     context: { keys: nothing, users: nothing, now: () => new Date(), ...given.context },
@@ -87,13 +92,13 @@ export function invalidCredentials(subject: CompleteSubject): readonly Credentia
 export async function identify(
   { provider, context }: CompleteSubject,
   credential: Credential,
-): Promise<Principal | Refused | undefined> {
+): Promise<Principal | Rejected | undefined> {
   return provider.identify(credential, context)
 }
 
 /** Returns whether a result of `identify` is a principal. */
-export function isPrincipal(result: Principal | Refused | undefined): result is Principal {
-  return result !== undefined && !('refused' in result)
+export function isPrincipal(result: Principal | Rejected | undefined): result is Principal {
+  return result !== undefined && !('rejected' in result)
 }
 
 /** Returns a plain value as JSON text for comparison. Unlike `show`, it does not truncate. */

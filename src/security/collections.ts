@@ -52,12 +52,12 @@ const keyEvents = defineCollection({
     at: instant({ required: true }),
     event: text({
       required: true,
-      enumeration: ['created', 'first-used', 'refused', 'rotated', 'revoked'],
+      enumeration: ['created', 'first-used', 'rejected', 'rotated', 'revoked'],
     }),
     keyId: uuid({ required: true }),
     user: text({ required: true }),
     provider: uuid({ required: true }),
-    reason: text({ description: 'Why it was refused; the new key of one that was rotated.' }),
+    reason: text({ description: 'Why it was rejected; the new key of one that was rotated.' }),
     times: integer({ required: true, default: 1 }),
   },
 })

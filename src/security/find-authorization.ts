@@ -1,6 +1,6 @@
 import type { Credentials } from '../request/request.ts'
 import type { Credential } from './provider.ts'
-import { multipleCredentials } from './refusal.ts'
+import { multipleCredentials } from './rejection.ts'
 
 const place = 'header authorization'
 

@@ -2,24 +2,24 @@ import { isThenable, type MaybePromise } from '../maybe-promise.ts'
 import { system, type Principal } from '../definition/principal.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Credentials } from '../request/request.ts'
-import type { RefusalReason, Report } from '../observation.ts'
+import type { RejectionReason, Report } from '../observation.ts'
 import type { Limiting } from './limiting.ts'
-import type { Credential, Refused, SecurityHouse, SecurityProvider } from './provider.ts'
+import type { Credential, Rejected, SecurityContext, SecurityProvider } from './provider.ts'
 import {
   challengeOf,
   multipleCredentials,
   tellingMore,
   unauthenticated,
-  type Refusal,
-} from './refusal.ts'
+  type Rejection,
+} from './rejection.ts'
 
 /** What a gate is made of. */
 export interface GateParts {
   /** In the order in which they are asked (D43). */
   readonly providers: readonly SecurityProvider[]
-  /** The caller of requests without a credential; undefined: they are refused. */
+  /** The caller of requests without a credential; undefined: they are rejected. */
   readonly anyone: Principal | undefined
-  readonly house: SecurityHouse
+  readonly context: SecurityContext
   readonly limiting: Limiting | undefined
   readonly report: Report
 }
@@ -32,7 +32,7 @@ export type Gate = (request: Credentials) => MaybePromise<Principal>
  * over plain HTTP (D26), MULTIPLE_CREDENTIALS for more than one, UNAUTHENTICATED, with one answer for
  * every reason, when nobody is behind it (D25), and TOO_MANY_REQUESTS beyond a limit (D28).
  */
-export function openGate({ providers, anyone, house, limiting, report }: GateParts): Gate {
+export function openGate({ providers, anyone, context, limiting, report }: GateParts): Gate {
   const challenge = challengeOf(providers)
   const nobody = anyone && fromOutside(anyone)
 
@@ -49,7 +49,7 @@ export function openGate({ providers, anyone, house, limiting, report }: GatePar
       credential = found
     }
     if (credential === undefined)
-      return nobody ?? refuse({ refused: 'missing' }, undefined, request)
+      return nobody ?? reject({ rejected: 'missing' }, undefined, request)
     if (!request.secure) {
       const open = asked.filter(mayComeInClear)
       if (open.length === 0 || (several && open.length < asked.length))
@@ -61,7 +61,7 @@ export function openGate({ providers, anyone, house, limiting, report }: GatePar
     return identify({ credential, asked, request }, 0, undefined)
   }
 
-  // Several credentials in one place are refused where they are found, but not before HTTPS is (D31).
+  // Several credentials in one place are rejected where they are found, but not before HTTPS is (D31).
   function findIn(request: Credentials, provider: SecurityProvider): Credential | undefined {
     try {
       return provider.find(request)
@@ -77,46 +77,46 @@ export function openGate({ providers, anyone, house, limiting, report }: GatePar
   function identify(
     turn: Turn,
     from: number,
-    earlier: Refusal | undefined,
+    earlier: Rejection | undefined,
   ): MaybePromise<Principal> {
     const { credential, asked } = turn
-    let refusal = earlier
+    let rejection = earlier
     for (let index = from; index < asked.length; index++) {
       const provider = asked[index] as SecurityProvider
-      const answer = provider.identify(credential, house)
+      const answer = provider.identify(credential, context)
       if (isThenable(answer)) {
         return Promise.resolve(answer).then((late) => {
           const found = effective(provider, late)
           return isPrincipal(found)
             ? found
-            : identify(turn, index + 1, tellingMore(refusal, found, provider))
+            : identify(turn, index + 1, tellingMore(rejection, found, provider))
         })
       }
       const found = effective(provider, answer)
       if (isPrincipal(found)) return found
-      refusal = tellingMore(refusal, found, provider)
+      rejection = tellingMore(rejection, found, provider)
     }
-    const provider = refusal?.provider ?? asked.at(-1)?.name
-    return refuse(refusal ?? { refused: 'unknown' }, provider, turn.request)
+    const provider = rejection?.provider ?? asked.at(-1)?.name
+    return reject(rejection ?? { rejected: 'unknown' }, provider, turn.request)
   }
 
-  function refuse(
-    { refused, user, keyId }: Refused,
+  function reject(
+    { rejected, user, keyId }: Rejected,
     provider: string | undefined,
     request: Credentials,
   ): MaybePromise<never> {
     report({
-      type: 'credential-refused',
-      reason: refused,
+      type: 'credential-rejected',
+      reason: rejected,
       provider: provider ?? null,
       user: user ?? null,
       keyId: keyId ?? null,
       peer: request.peer ?? null,
     })
-    const refusal = unauthenticated(challenge)
-    if (limiting === undefined || refused === 'missing') throw refusal
+    const rejection = unauthenticated(challenge)
+    if (limiting === undefined || rejected === 'missing') throw rejection
     return limiting.failed(request).then(() => {
-      throw refusal
+      throw rejection
     })
   }
 
@@ -142,26 +142,28 @@ interface Turn {
 
 const none: SecurityProvider[] = []
 
-const disabled: Refused = Object.freeze({ refused: 'provider-disabled' satisfies RefusalReason })
+const disabled: Rejected = Object.freeze({
+  rejected: 'provider-disabled' satisfies RejectionReason,
+})
 
-// A provider that is disabled may still tell why it refuses, but nobody comes in through it.
+// A provider that is disabled may still tell why it rejects, but nobody comes in through it.
 function effective(
   { name, enabled }: SecurityProvider,
-  answer: Principal | Refused | undefined,
-): Principal | Refused | undefined {
+  answer: Principal | Rejected | undefined,
+): Principal | Rejected | undefined {
   if (!isPrincipal(answer)) return answer
   requireWhole(answer, name)
   return enabled === false ? disabled : fromOutside(answer)
 }
 
-// Code of the host: what is no refusal is not yet a caller.
+// Code of the host: what is no rejection is not yet a caller.
 function requireWhole(answer: unknown, provider: string): void {
   const { user, roles, attributes } = answer as Partial<Record<string, unknown>>
   const hasUser = user === null || typeof user === 'string'
   if (hasUser && Array.isArray(roles) && typeof attributes === 'object' && attributes !== null)
     return
   throw new TypeError(
-    `The provider ${provider} must answer with a principal, a refusal or undefined: make principals with principal().`,
+    `The provider ${provider} must answer with a principal, a rejection or undefined: make principals with principal().`,
   )
 }
 
@@ -174,6 +176,6 @@ function mayComeInClear(provider: SecurityProvider): boolean {
   return provider.allowInsecureHttp === true
 }
 
-function isPrincipal(answer: Principal | Refused | undefined): answer is Principal {
-  return answer !== undefined && !('refused' in answer)
+function isPrincipal(answer: Principal | Rejected | undefined): answer is Principal {
+  return answer !== undefined && !('rejected' in answer)
 }

@@ -11,6 +11,6 @@ export interface Limiter {
 export interface Limits {
   /** Consumes one point a request, by API key where there is one, else by user. */
   readonly requests?: Limiter | undefined
-  /** Consumes one point for each credential that is refused, by the client's address. */
+  /** Consumes one point for each credential that is rejected, by the client's address. */
   readonly failures?: Limiter | undefined
 }

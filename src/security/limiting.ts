@@ -9,7 +9,7 @@ import type { Limiter, Limits } from './limiter.ts'
 export interface Limiting {
   /** Throws TOO_MANY_REQUESTS for a client whose failures are used up: its credential is not looked at. */
   requireUnblocked(request: Credentials): void
-  /** Counts a refused credential. Rejects with TOO_MANY_REQUESTS once there were too many. */
+  /** Counts a rejected credential. Rejects with TOO_MANY_REQUESTS once there were too many. */
   failed(request: Credentials): Promise<void>
   /** Counts a request. Rejects with TOO_MANY_REQUESTS beyond the limit. */
   admit(principal: Principal, request: Credentials): Promise<void>

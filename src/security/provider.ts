@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { Credentials } from '../request/request.ts'
-import type { RefusalReason } from '../observation.ts'
+import type { RejectionReason } from '../observation.ts'
 import type { KeyLookup } from './keys/key-store.ts'
 import type { UserLookup } from './users/user-store.ts'
 
@@ -12,21 +12,21 @@ export type AuthenticationType = 'api_key' | 'http_basic_auth' | 'auth_server'
 export interface Credential {
   /**
    * Where it was found, such as `header x-api-key`. Providers that look into the same place find the
-   * same credential; credentials in two places are refused with 400 (D25).
+   * same credential; credentials in two places are rejected with 400 (D25).
    */
   readonly place: string
   readonly value: string
 }
 
-/** A credential that is refused. The reason goes to the host's log, never to the consumer (D25). */
-export interface Refused {
-  readonly refused: RefusalReason
+/** A credential that is rejected. The reason goes to the host's log, never to the consumer (D25). */
+export interface Rejected {
+  readonly rejected: RejectionReason
   readonly user?: string
   readonly keyId?: string
 }
 
 /** What a provider may use of the service that it secures. */
-export interface SecurityHouse {
+export interface SecurityContext {
   readonly keys: KeyLookup
   readonly users: UserLookup
   /** The service's clock. */
@@ -46,7 +46,7 @@ export interface SecurityProvider {
   readonly name: string
   /** A whole number, unique in a service: providers are asked and listed in this order (D43). */
   readonly priority: number
-  /** A disabled provider refuses every credential of its own (D25). Default true. */
+  /** A disabled provider rejects every credential of its own (D25). Default true. */
   readonly enabled?: boolean
   /** For the environment record (section 2.5). Default: none of the three. */
   readonly type?: AuthenticationType
@@ -63,13 +63,13 @@ export interface SecurityProvider {
   /** The credential of this provider's kind in a request, if there is one. MUST NOT look anything up. */
   find(request: Credentials): Credential | undefined
   /**
-   * Who the credential stands for; refused, or undefined, when it stands for nobody. MUST reject only
+   * Who the credential stands for; rejected, or undefined, when it stands for nobody. MUST reject only
    * when it can't tell, for instance because a store is down: that is answered with 500 or 503.
    */
   identify(
     credential: Credential,
-    house: SecurityHouse,
-  ): MaybePromise<Principal | Refused | undefined>
+    context: SecurityContext,
+  ): MaybePromise<Principal | Rejected | undefined>
 }
 
 /** Says that requests without a credential are served, and for whom they are. See `openAccess()`. */

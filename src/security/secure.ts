@@ -15,7 +15,7 @@ import type {
   KeyProvider,
   OpenAccess,
   PasswordProvider,
-  SecurityHouse,
+  SecurityContext,
   SecurityProvider,
 } from './provider.ts'
 import { credentialsInQuery, type QueryCredentials } from './query.ts'
@@ -59,10 +59,10 @@ export function secure(parts: SecurityParts): Security {
   const keys = keeps.has('keys') ? createKeyLookup({ storage, now, report, defer }) : noKeys
   // Users of the host may change without storage noticing.
   const version = keepsUsers ? { version: () => storage.version?.() } : {}
-  const house: SecurityHouse = Object.freeze({ keys, users, now, ...version })
+  const context: SecurityContext = Object.freeze({ keys, users, now, ...version })
   const limiting = applyLimits(parts.limits, now, report)
   return {
-    gate: tracedGate(openGate({ providers, anyone, house, limiting, report })),
+    gate: tracedGate(openGate({ providers, anyone, context, limiting, report })),
     ...credentialsInQuery(providers),
     keys:
       keyProviders.length > 0
@@ -80,7 +80,7 @@ export function secure(parts: SecurityParts): Security {
 const noKeys: KeyLog = Object.freeze({
   find: () => undefined,
   used: () => undefined,
-  refused: () => undefined,
+  rejected: () => undefined,
   flush: () => Promise.resolve(),
 })
 

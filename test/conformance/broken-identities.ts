@@ -78,7 +78,7 @@ export const brokenIdentities: readonly BrokenProvider[] = [
     fails: [invalid],
     create: () =>
       subjectWith(
-        identifying(async (sound, ...given) => (await sound(...given)) ?? { refused: 'lost' }),
+        identifying(async (sound, ...given) => (await sound(...given)) ?? { rejected: 'lost' }),
       ),
   },
   {
@@ -87,7 +87,7 @@ export const brokenIdentities: readonly BrokenProvider[] = [
     create: () =>
       subjectWith(
         identifying(
-          async (sound, ...given) => (await sound(...given)) ?? { refused: 'unknown', at: 1 },
+          async (sound, ...given) => (await sound(...given)) ?? { rejected: 'unknown', at: 1 },
         ),
       ),
   },
@@ -126,7 +126,7 @@ export const brokenIdentities: readonly BrokenProvider[] = [
           const session = sessions.get(credential.value)
           if (session?.user !== 'maria') return sound(credential, context)
           const found = context.users.find('maria')
-          if (found instanceof Promise) return found.then(() => ({ refused: 'user-unknown' }))
+          if (found instanceof Promise) return found.then(() => ({ rejected: 'user-unknown' }))
           return sound(credential, context)
         }),
       ),
@@ -140,7 +140,7 @@ export const brokenIdentities: readonly BrokenProvider[] = [
           try {
             return await sound(...given)
           } catch {
-            return { refused: 'user-unknown' }
+            return { rejected: 'user-unknown' }
           }
         }),
       ),
@@ -237,7 +237,7 @@ export const brokenIdentities: readonly BrokenProvider[] = [
     create: () =>
       subjectWith(
         identifying(async (sound, credential, context) => {
-          const unknown = { refused: 'unknown', keyId: `session ${credential.value}` }
+          const unknown = { rejected: 'unknown', keyId: `session ${credential.value}` }
           return (await sound(credential, context)) ?? unknown
         }),
       ),

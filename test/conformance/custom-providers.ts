@@ -39,11 +39,11 @@ export function gateway({ secret }: { readonly secret: string | null }): Securit
     },
     identify({ value }) {
       const [user = ''] = value.split('.')
-      if (!/^[A-Za-z0-9_]{1,40}$/.test(user)) return { refused: 'malformed' }
+      if (!/^[A-Za-z0-9_]{1,40}$/.test(user)) return { rejected: 'malformed' }
       const expected = Buffer.from(secret === null ? user : signed(user, secret))
       const given = Buffer.from(value)
       const isRight = given.length === expected.length && timingSafeEqual(given, expected)
-      return isRight ? principal(user, { provider: 'Gateway' }) : { refused: 'unknown' }
+      return isRight ? principal(user, { provider: 'Gateway' }) : { rejected: 'unknown' }
     },
   }
 }

@@ -66,7 +66,7 @@ describe('API keys', () => {
         keys: {
           find: (hash) => records.get(hash),
           used: () => undefined,
-          refused: () => undefined,
+          rejected: () => undefined,
         },
         users: usersOf([account('maria'), account('jonas', { enabled: false })]),
         now: () => now,

@@ -55,9 +55,9 @@ export function soundProvider(name = 'Sessions'): SecurityProvider {
     async identify({ value }, { users, now }) {
       const session = sessions.get(value)
       if (session === undefined) return undefined
-      if (now().getTime() >= session.until) return { refused: 'expired', user: session.user }
+      if (now().getTime() >= session.until) return { rejected: 'expired', user: session.user }
       const account = await users.find(session.user)
-      if (account === undefined) return { refused: 'user-unknown' }
+      if (account === undefined) return { rejected: 'user-unknown' }
       return principalOf(account, name)
     },
   }
@@ -109,7 +109,7 @@ export const answering =
   (sound: SecurityProvider): Partial<SecurityProvider> => ({
     identify: async (credential, context) => {
       const answer = await sound.identify(credential, context)
-      if (answer === undefined || 'refused' in answer) return answer
+      if (answer === undefined || 'rejected' in answer) return answer
       return change(answer, credential.value) as Principal
     },
   })

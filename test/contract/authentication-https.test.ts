@@ -29,7 +29,7 @@ const spoofs: readonly Readonly<Record<string, string>>[] = [
 ]
 
 describeContract('a key over plain HTTP', { security: strictKeys }, (contract) => {
-  test('is refused with 403 and no redirect, right or wrong', async () => {
+  test('is rejected with 403 and no redirect, right or wrong', async () => {
     const { key } = await newKey(contract.service)
     const right = await contract.get('/orders', withKey(key))
     const wrong = await contract.get('/orders', withKey(flipped(key)))
@@ -42,7 +42,7 @@ describeContract('a key over plain HTTP', { security: strictKeys }, (contract) =
     expect(contract.reports()).toEqual([clear, clear])
   })
 
-  test.each(spoofs)('is refused whatever the client says: %o', async (headers) => {
+  test.each(spoofs)('is rejected whatever the client says: %o', async (headers) => {
     const { key } = await newKey(contract.service)
     const answer = await contract.get('/orders', { ...headers, ...withKey(key) })
     expectRefusal(answer, 403, /^HTTPS is required\.$/)
@@ -135,7 +135,7 @@ describe.each(cells)('HTTPS on $name', (cell) => {
     const told = { ...withKey(key), 'X-Forwarded-Proto': 'http' }
     expect(await over({ port: behind.port }, told)).toMatchObject({ status: 403 })
     expect(reports).toMatchObject([
-      { type: 'credential-refused', reason: 'unknown' },
+      { type: 'credential-rejected', reason: 'unknown' },
       { type: 'credential-in-clear', peer: '127.0.0.2' },
       { type: 'credential-in-clear' },
     ])

@@ -59,7 +59,7 @@ describe('lifetimes', () => {
     })
 
     test.each([121, 0, -1, 1.5, NaN, Infinity, 1e300, '60', null])(
-      'can not be %s: it is refused, not made to fit',
+      'can not be %s: it is rejected, not made to fit',
       async (expiresIn) => {
         const making = newKey(contract.service, { expiresIn: expiresIn as number })
         await expect(making).rejects.toThrow(TypeError)
@@ -84,11 +84,11 @@ describe('lifetimes', () => {
       const seen = await eventsOnce(
         contract.service,
         keyId,
-        (events) => events.filter(({ event }) => event === 'refused').length >= 2,
+        (events) => events.filter(({ event }) => event === 'rejected').length >= 2,
       )
-      const refused = seen.filter(({ event }) => event === 'refused')
-      expect(refused.reduce((sum, { times }) => sum + times, 0)).toBe(4)
-      for (const one of refused) expect(one).toMatchObject({ reason: 'expired', user: 'maria' })
+      const rejected = seen.filter(({ event }) => event === 'rejected')
+      expect(rejected.reduce((sum, { times }) => sum + times, 0)).toBe(4)
+      for (const one of rejected) expect(one).toMatchObject({ reason: 'expired', user: 'maria' })
     })
   })
 

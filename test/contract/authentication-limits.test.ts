@@ -21,7 +21,7 @@ describeContract(
   'a limit on requests',
   { security: plainKeys(), limits: { requests } },
   (contract) => {
-    test('refuses more of one key with 429 and the whole seconds to wait', async () => {
+    test('rejects more of one key with 429 and the whole seconds to wait', async () => {
       const { key } = await newKey(contract.service)
       for (let turn = 0; turn < 3; turn++) itemsIn(await contract.get('/orders', withKey(key)))
       for (const path of ['/orders', '/orders/1', '/nothing', '/orders?nope=1']) {
@@ -53,7 +53,7 @@ describeContract(
       expect(all.filter(({ status }) => status === 429)).toHaveLength(9)
     })
 
-    test('counts no request that was refused before', async () => {
+    test('counts no request that was rejected before', async () => {
       const { key } = await newKey(contract.service)
       for (let turn = 0; turn < 5; turn++) {
         expectUnknown(contract, await contract.get('/orders', withKey(flipped(key))), 'unknown')
@@ -86,7 +86,7 @@ describeContract(
       expect(contract.reports()).toMatchObject([{ reason: 'unknown', peer: '127.0.0.1' }])
     }
 
-    test('refuses a client even with the right key, until its time is over', async () => {
+    test('rejects a client even with the right key, until its time is over', async () => {
       const { key } = await newKey(contract.service)
       await failTooOften(key)
       for (let turn = 0; turn < 5; turn++) {
@@ -147,12 +147,12 @@ describeContract(
       expect(contract.reports()).toEqual([{ type: 'limiter-failed', error: storeDown }])
     })
 
-    test('is reported, and a wrong key is refused as ever', async () => {
+    test('is reported, and a wrong key is rejected as ever', async () => {
       const { key } = await newKey(contract.service)
       for (let turn = 0; turn < 5; turn++) {
         expectRefusal(await contract.get('/orders', withKey(flipped(key))), 401)
         const types = contract.reports().map(({ type }) => type)
-        expect(types).toEqual(['credential-refused', 'limiter-failed'])
+        expect(types).toEqual(['credential-rejected', 'limiter-failed'])
       }
     })
   },

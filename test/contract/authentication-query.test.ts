@@ -55,7 +55,7 @@ describeContract(
 
     test('is taken off before the query is read: what is left is checked as ever', async () => {
       const { key } = await newKey(contract.service)
-      const refuse = async (rest: string) => {
+      const reject = async (rest: string) => {
         const answer = await contract.get(`/orders?apiKey=${key}&${rest}`)
         const plain = await contract.get(`/orders?${rest}`, withKey(key))
         expectRefusal(answer, 400)
@@ -71,7 +71,7 @@ describeContract(
         '%zz',
         '$limit=x',
       ]) {
-        await refuse(rest)
+        await reject(rest)
       }
       const posted = await contract.post(`/orders?apiKey=${key}&title=x`, { orderId: 9 })
       expectRefusal(posted, 400)
@@ -85,14 +85,14 @@ describeContract(
       ['twice, once empty', (key: string) => `apiKey=${key}&apiKey=`],
       ['twice, once without a value', (key: string) => `apiKey&apiKey=${key}`],
       ['twice, and wrong', (key: string) => `apiKey=${flipped(key)}&apiKey=${key}`],
-    ])('is refused when it comes %s', async (_what, query) => {
+    ])('is rejected when it comes %s', async (_what, query) => {
       const { key } = await newKey(contract.service)
       const answer = await contract.get(`/orders?${query(key)}`)
       expectRefusal(answer, 400, 'The request carries more than one credential.')
       expect(answer.text).not.toContain(key)
     })
 
-    test('is refused beside one in the header, also when they are equal', async () => {
+    test('is rejected beside one in the header, also when they are equal', async () => {
       const { key } = await newKey(contract.service)
       for (const value of [key, flipped(key), '']) {
         const answer = await contract.get(`/orders?apiKey=${value}`, withKey(key))
@@ -106,7 +106,7 @@ describeContract(
       ['no valid encoding', () => '%zz', 'malformed'],
       ['no valid UTF-8', () => '%ff%fe', 'malformed'],
       ['spaced', (key: string) => `+${key}`, 'malformed'],
-    ] as const)('is refused when it is %s', async (_what, spoil, reason) => {
+    ] as const)('is rejected when it is %s', async (_what, spoil, reason) => {
       const { key } = await newKey(contract.service)
       const answer = await contract.get(`/orders?apiKey=${spoil(key)}`)
       expectUnknown(contract, answer, reason)

@@ -139,12 +139,12 @@ describeContract('the record of a key', options, (contract) => {
     expect(events.filter(({ event }) => event === 'first-used')).toHaveLength(1)
   })
 
-  test('has no use by requests that were refused', async () => {
+  test('has no use by requests that were rejected', async () => {
     const { key, keyId } = await newKey(contract.service)
     await contract.service.keys.revoke(keyId)
     expectUnknown(contract, await contract.get('/countries', withKey(key)), 'revoked')
     const events = await eventsOnce(contract.service, keyId, (all) => all.length > 2)
-    expect(events.map(({ event }) => event)).toEqual(['created', 'revoked', 'refused'])
+    expect(events.map(({ event }) => event)).toEqual(['created', 'revoked', 'rejected'])
     const [record] = await contract.service.keys.list()
     expect(record).toMatchObject({ firstUsed: null, lastUsed: null })
   })

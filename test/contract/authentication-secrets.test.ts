@@ -170,7 +170,12 @@ async function live(binding: Binding, place: Place) {
   await running.stop()
   for (const report of reports) gather(`the report ${report.type}`, report)
   expect(new Set(reports.map(({ type }) => type))).toEqual(
-    new Set(['credential-refused', 'credential-in-clear', 'storage-unavailable', 'request-failed']),
+    new Set([
+      'credential-rejected',
+      'credential-in-clear',
+      'storage-unavailable',
+      'request-failed',
+    ]),
   )
   const encoded = [password, otherPassword].flatMap((text) => [
     text,

@@ -52,7 +52,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     'that can not be reached for %s answers 503, and serves when it is back',
     async (_w, names) => {
       itemsIn(await ask(withKey(made.key)))
-      breakDown(names, new StorageError('unavailable', { cause: new Error('10.0.0.1 refused') }))
+      breakDown(names, new StorageError('unavailable', { cause: new Error('10.0.0.1 rejected') }))
       for (let turn = 0; turn < 3; turn++) {
         const answer = await ask(withKey(made.key))
         expectRefusal(answer, 503, /not available at the moment/)
@@ -72,7 +72,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     breakDown(everything, new StorageError('unavailable'))
     expectRefusal(await ask(withKey(flipped(made.key))), 503)
     expectRefusal(await ask(withKey('no key')), 401)
-    expect(typesOf()).toEqual(['storage-unavailable', 'credential-refused'])
+    expect(typesOf()).toEqual(['storage-unavailable', 'credential-rejected'])
     itemsIn(await ask({}))
   })
 
@@ -80,7 +80,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     ['an error', new Error('s3cret table is gone')],
     ['a text', 's3cret'],
     ['nothing', undefined],
-    ['a refusal of another kind', new StorageError('duplicate', { fields: ['s3cret'] })],
+    ['a rejection of another kind', new StorageError('duplicate', { fields: ['s3cret'] })],
   ])('that throws %s answers 500, and tells only the host', async (_what, error) => {
     breakDown(['rowgate-security/keys'], error)
     const answer = await ask(withKey(made.key))

@@ -48,8 +48,8 @@ describeContract('the user of a key', options, (contract) => {
     for (let turn = 0; turn < 3; turn++) {
       itemsIn(await contract.get('/countries', header))
       await users.change('maria', { enabled: false })
-      const refused = await contract.get('/countries', header)
-      expectUnknown(contract, refused, 'user-disabled', { user: 'maria', provider: 'keys' })
+      const rejected = await contract.get('/countries', header)
+      expectUnknown(contract, rejected, 'user-disabled', { user: 'maria', provider: 'keys' })
       await users.change('maria', { enabled: true })
     }
   })
@@ -127,8 +127,8 @@ describeContract('a revoked key', { security: plainKeys() }, (contract) => {
     const { key, keyId } = await newKey(contract.service)
     itemsIn(await contract.get('/orders', withKey(key)))
     expect((await keys.revoke(keyId)).revoked).not.toBe(null)
-    const refused = await contract.get('/orders', withKey(key))
-    expectUnknown(contract, refused, 'revoked', { keyId, user: 'maria', provider: 'keys' })
+    const rejected = await contract.get('/orders', withKey(key))
+    expectUnknown(contract, rejected, 'revoked', { keyId, user: 'maria', provider: 'keys' })
     expect(await keys.list()).toMatchObject([{ keyId }])
   })
 
@@ -203,7 +203,7 @@ describeContract(
       await expect(keys.create({ user: 'maria' })).rejects.toThrow(/provider must be one of first/)
     })
 
-    test('a key of the disabled one is refused', async () => {
+    test('a key of the disabled one is rejected', async () => {
       const off = await newKey(contract.service, { provider: 'off' })
       const answer = await contract.get('/orders', withKey(off.key))
       expectUnknown(contract, answer, 'provider-disabled', { provider: 'off' })

@@ -34,13 +34,13 @@ const routes = collections.flatMap(([path, { key, publishes }]) =>
 )
 
 describeContract('requests without a key', { security: plainKeys() }, (contract) => {
-  test('are refused with 401 and a challenge', async () => {
+  test('are rejected with 401 and a challenge', async () => {
     const answer = await contract.get('/orders')
     expectUnknown(contract, answer, 'missing', { provider: null, user: null, keyId: null })
     expect(answer.headers['www-authenticate']).toBe('ApiKey header="X-API-Key"')
   })
 
-  test('are refused by every method on every collection and item', async () => {
+  test('are rejected by every method on every collection and item', async () => {
     expect(routes).toHaveLength(7 * 2 * 7)
     for (const { method, target, status } of routes) {
       const body = method === 'POST' ? { body: '{}' } : {}
@@ -63,7 +63,7 @@ describeContract('requests without a key', { security: plainKeys() }, (contract)
     '/customers?public=true',
     '/%63ustomers',
     '/customers%3B',
-  ])('are refused wherever they look: %s', async (path) => {
+  ])('are rejected wherever they look: %s', async (path) => {
     expectUnknown(contract, await contract.get(path), 'missing')
   })
 
@@ -157,7 +157,7 @@ describeContract('the text of a key', { security: plainKeys() }, (contract) => {
   })
 })
 
-describe('every refused key', () => {
+describe('every rejected key', () => {
   const clock = stillClock()
   const properties = { HttpHeaderName: 'X-Off-Key' }
   const security = [

@@ -10,7 +10,7 @@ const expectation = 'Expect: 100-continue'
 /** What a client sends as a body although it was refused: another request, by its looks. */
 const hidden = jsonRequest(orders, { orderId: 50 })
 
-/** Refused before the body is looked at: a request line, its headers, its status. */
+/** Rejected before the body is looked at: a request line, its headers, its status. */
 const refusals: readonly (readonly [string, readonly string[], number])[] = [
   [`POST ${base}/nope`, [json], 404],
   [`POST ${base}/countries`, [json], 405],
@@ -71,7 +71,7 @@ describeEverywhere('Expect: 100-continue', {}, (contract) => {
 describeEverywhere('Expect: 100-continue without a key', { security: plainKeys() }, (contract) => {
   test('is refused with 401, body or no body', async () => {
     await checkRefusal(contract, `POST ${orders}`, [json], 401)
-    const refused = { type: 'credential-refused', reason: 'missing' }
+    const refused = { type: 'credential-rejected', reason: 'missing' }
     expect(contract.reports()).toMatchObject([refused, refused, refused])
   })
 })

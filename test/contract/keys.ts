@@ -4,7 +4,7 @@ import type {
   KeyRecord,
   KeyRequest,
   NewKey,
-  RefusalReason,
+  RejectionReason,
   Service,
 } from '../../src/index.ts'
 import { apiKeys, type ApiKeyOptions } from '../../src/security/index.ts'
@@ -48,12 +48,12 @@ export function flipped(key: string, at = 5): string {
 export function expectUnknown(
   contract: Pick<Contract, 'reports'>,
   answer: Answer,
-  reason: RefusalReason,
+  reason: RejectionReason,
   told: object = {},
 ): void {
   expectRefusal(answer, 401, 'Valid credentials are required.')
   expect(answer.headers).toHaveProperty('www-authenticate')
-  expect(contract.reports()).toMatchObject([{ type: 'credential-refused', reason, ...told }])
+  expect(contract.reports()).toMatchObject([{ type: 'credential-rejected', reason, ...told }])
 }
 
 /** The record of a key, once it fits. */

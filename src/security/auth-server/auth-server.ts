@@ -4,7 +4,7 @@ import { completeAuthServer, type AuthServerOptions } from './auth-server-option
 import { readClaims } from './bearer-claims.ts'
 import { tokenCheck } from './bearer-token.ts'
 import { authorizationFinder } from '../find-authorization.ts'
-import type { Refused, SecurityHouse, SecurityProvider } from '../provider.ts'
+import type { Rejected, SecurityContext, SecurityProvider } from '../provider.ts'
 
 export type { AuthServerOptions } from './auth-server-options.ts'
 
@@ -28,16 +28,16 @@ export function authServer(options: AuthServerOptions): SecurityProvider {
     allowInsecureHttp,
     keeps: Object.freeze(users === 'known' ? (['users'] as const) : []),
     find: authorizationFinder('Bearer'),
-    async identify({ value }, house: SecurityHouse): Promise<Principal | Refused> {
-      const checked = await check(value, house.now())
-      if ('refused' in checked) return checked
+    async identify({ value }, context: SecurityContext): Promise<Principal | Rejected> {
+      const checked = await check(value, context.now())
+      if ('rejected' in checked) return checked
       const caller = readClaims(checked.claims, complete)
       if (caller === undefined) return malformed
-      if (users === 'known') return admitUser(await house.users.find(caller.user), name)
+      if (users === 'known') return admitUser(await context.users.find(caller.user), name)
       const { user, roles, attributes } = caller
       return principal(user, { roles, attributes, provider: name })
     },
   } satisfies SecurityProvider)
 }
 
-const malformed: Refused = Object.freeze({ refused: 'malformed' })
+const malformed: Rejected = Object.freeze({ rejected: 'malformed' })

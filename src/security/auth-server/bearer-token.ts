@@ -12,19 +12,19 @@ import {
 import { isServiceError, unavailable } from '../../errors.ts'
 import { fetchedKeys } from './fetched-keys.ts'
 import type { CompleteAuthServer } from './auth-server-options.ts'
-import type { Refused } from '../provider.ts'
+import type { Rejected } from '../provider.ts'
 
-/** The claims of a token that is good at this moment, or why it is refused. */
+/** The claims of a token that is good at this moment, or why it is rejected. */
 export type TokenCheck = (
   token: string,
   now: Date,
-) => Promise<{ readonly claims: JWTPayload } | Refused>
+) => Promise<{ readonly claims: JWTPayload } | Rejected>
 
 const longestToken = 16 * 1024
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
-const expired: Refused = Object.freeze({ refused: 'expired' })
-const malformed: Refused = Object.freeze({ refused: 'malformed' })
-const unknown: Refused = Object.freeze({ refused: 'unknown' })
+const expired: Rejected = Object.freeze({ rejected: 'expired' })
+const malformed: Rejected = Object.freeze({ rejected: 'malformed' })
+const unknown: Rejected = Object.freeze({ rejected: 'unknown' })
 
 /**
  * Checks signed JSON Web Tokens (RFC 7519, RFC 8725). What it returns rejects with UNAVAILABLE when the
@@ -48,7 +48,7 @@ export function tokenCheck(options: CompleteAuthServer): TokenCheck {
     try {
       return { claims: await verify(token, keys, { ...fixed, currentDate }) }
     } catch (error) {
-      if (error instanceof errors.JOSEError) return refusalOf(error)
+      if (error instanceof errors.JOSEError) return rejectionOf(error)
       throw isServiceError(error) ? error : unavailable(faultOf(error))
     }
   }
@@ -115,7 +115,7 @@ const faultsOfToken = [
   errors.JOSENotSupported,
 ]
 
-function refusalOf(error: errors.JOSEError): Refused {
+function rejectionOf(error: errors.JOSEError): Rejected {
   if (error instanceof errors.JWTExpired) return expired
   if (error instanceof errors.JWTClaimValidationFailed) {
     return error.reason === 'check_failed' ? unknown : malformed

@@ -7,7 +7,7 @@ import { accepted, flag, line, priority } from '../check-call.ts'
 import { authorizationFinder } from '../find-authorization.ts'
 import { passwordChecks } from './password-checks.ts'
 import { costBounds, defaultCost, isAffordable, type PasswordCost } from './password.ts'
-import type { PasswordProvider, Refused } from '../provider.ts'
+import type { PasswordProvider, Rejected } from '../provider.ts'
 import type { Account } from '../users/user-store.ts'
 
 /** What an HTTP Basic provider is made of. */
@@ -94,25 +94,25 @@ export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
     keeps: Object.freeze(['users'] as const),
     hash,
     find: authorizationFinder('Basic'),
-    async identify({ value }, house) {
+    async identify({ value }, context) {
       const given = decodeBasic(value)
       if (given === undefined) return malformed
-      const found = await house.users.find(given.user)
+      const found = await context.users.find(given.user)
       const right = await isRight(given, found)
       return right || !found?.enabled ? admitUser(found, name) : wrong(found)
     },
   } satisfies PasswordProvider)
 }
 
-const malformed: Refused = Object.freeze({ refused: 'malformed' })
+const malformed: Rejected = Object.freeze({ rejected: 'malformed' })
 
 // Code of the host: something truthy is not yet a yes.
 function saysTrue(answer: unknown): boolean {
   return answer === true
 }
 
-function wrong({ user }: Account): Refused {
-  return { refused: 'unknown', user }
+function wrong({ user }: Account): Rejected {
+  return { rejected: 'unknown', user }
 }
 
 function wholeNumber(least: number, most: number) {

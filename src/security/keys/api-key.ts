@@ -1,6 +1,6 @@
 import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
 import type { Principal } from '../../definition/principal.ts'
-import type { RefusalReason } from '../../observation.ts'
+import type { RejectionReason } from '../../observation.ts'
 import { completeRecord, type ApiKeyOptions, type ApiKeyRecord } from './api-key-record.ts'
 import { callerMemory } from './caller-memory.ts'
 import { apiKeyFinder } from './find-api-key.ts'
@@ -8,7 +8,7 @@ import { isKeyText } from './key-form.ts'
 import { deathOf } from './key-lifetime.ts'
 import type { KeyRecord } from './key-store.ts'
 import { mintKey, sha256 } from './key-text.ts'
-import type { KeyProvider, Refused, SecurityHouse } from '../provider.ts'
+import type { KeyProvider, Rejected, SecurityContext } from '../provider.ts'
 import { admitUser } from '../users/admit-user.ts'
 import type { User } from '../users/user-store.ts'
 
@@ -30,20 +30,20 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
   function identifyOwner(
     key: KeyRecord | undefined,
     search: Search,
-  ): MaybePromise<Principal | Refused> {
-    const { house } = search
+  ): MaybePromise<Principal | Rejected> {
+    const { context } = search
     if (key?.provider !== identifier) return unknown
-    const reason = enabled ? deathOf(key, house.now()) : 'provider-disabled'
-    if (reason !== undefined) return refuse(key, reason, house)
-    return whenDone(house.users.find(key.user), (owner) => admit(key, owner, search))
+    const reason = enabled ? deathOf(key, context.now()) : 'provider-disabled'
+    if (reason !== undefined) return reject(key, reason, context)
+    return whenDone(context.users.find(key.user), (owner) => admit(key, owner, search))
   }
 
-  function admit(key: KeyRecord, owner: User | undefined, search: Search): Principal | Refused {
-    const { house, hash, version } = search
+  function admit(key: KeyRecord, owner: User | undefined, search: Search): Principal | Rejected {
+    const { context, hash, version } = search
     const admitted = admitUser(owner, name, key.keyId)
-    if ('refused' in admitted) return refuse(key, admitted.refused, house)
-    house.keys.used(key)
-    if (version !== undefined) memory.remember(house, hash, { version, key, principal: admitted })
+    if ('rejected' in admitted) return reject(key, admitted.rejected, context)
+    context.keys.used(key)
+    if (version !== undefined) memory.remember(context, hash, { version, key, principal: admitted })
     return admitted
   }
 
@@ -67,18 +67,18 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
     defaultExpiry: record.defaultExpiry ?? record.maxExpiry,
     maxExpiry: record.maxExpiry,
     find: apiKeyFinder(properties),
-    identify({ value }, house) {
+    identify({ value }, context) {
       if (!isKeyText(value)) return malformed
       const hash = sha256(value)
       // Told before anything is looked up: what changes meanwhile makes it another version.
-      const version = house.version?.()
-      const known = memory.recall(house, hash, version)
-      if (known !== undefined && deathOf(known.key, house.now()) === undefined) {
-        house.keys.used(known.key)
+      const version = context.version?.()
+      const known = memory.recall(context, hash, version)
+      if (known !== undefined && deathOf(known.key, context.now()) === undefined) {
+        context.keys.used(known.key)
         return known.principal
       }
-      const search = { house, hash, version }
-      return whenDone(house.keys.find(hash), (key) => identifyOwner(key, search))
+      const search = { context, hash, version }
+      return whenDone(context.keys.find(hash), (key) => identifyOwner(key, search))
     },
     mint(chosen) {
       const key = chosen ?? mintKey(record.length)
@@ -89,15 +89,15 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
 
 /** One look-up of a caller. */
 interface Search {
-  readonly house: SecurityHouse
+  readonly context: SecurityContext
   readonly hash: string
   readonly version: string | number | undefined
 }
 
-const malformed: Refused = Object.freeze({ refused: 'malformed' })
-const unknown: Refused = Object.freeze({ refused: 'unknown' })
+const malformed: Rejected = Object.freeze({ rejected: 'malformed' })
+const unknown: Rejected = Object.freeze({ rejected: 'unknown' })
 
-function refuse(key: KeyRecord, refused: RefusalReason, house: SecurityHouse): Refused {
-  house.keys.refused(key, refused)
-  return { refused, user: key.user, keyId: key.keyId }
+function reject(key: KeyRecord, rejected: RejectionReason, context: SecurityContext): Rejected {
+  context.keys.rejected(key, rejected)
+  return { rejected, user: key.user, keyId: key.keyId }
 }

@@ -1,7 +1,7 @@
 import type { Principal } from '../../definition/principal.ts'
 import { keepLatest } from '../keep-latest.ts'
 import type { KeyRecord } from './key-store.ts'
-import type { SecurityHouse } from '../provider.ts'
+import type { SecurityContext } from '../provider.ts'
 
 /** A caller as it was found, and the version of storage that it was found in. */
 interface Remembered {
@@ -10,16 +10,16 @@ interface Remembered {
   readonly principal: Principal
 }
 
-/** Remembers callers by the hash of their key, each house apart. */
+/** Remembers callers by the hash of their key, each context apart. */
 export interface CallerMemory {
   /** The caller, if storage is what it was when the caller was found. */
   recall(
-    house: SecurityHouse,
+    context: SecurityContext,
     hash: string,
     version: string | number | undefined,
   ): Remembered | undefined
   /** Remembers a caller that was looked up after storage told its version. */
-  remember(house: SecurityHouse, hash: string, caller: Remembered): void
+  remember(context: SecurityContext, hash: string, caller: Remembered): void
 }
 
 const mostRemembered = 10_000
@@ -29,18 +29,18 @@ const mostRemembered = 10_000
  * that changes counts for the next request all the same, whichever process changed it (D46).
  */
 export function callerMemory(): CallerMemory {
-  const memories = new WeakMap<SecurityHouse, Map<string, Remembered>>()
+  const memories = new WeakMap<SecurityContext, Map<string, Remembered>>()
   return {
-    recall(house, hash, version) {
+    recall(context, hash, version) {
       if (version === undefined) return undefined
-      const known = memories.get(house)?.get(hash)
+      const known = memories.get(context)?.get(hash)
       return known?.version === version ? known : undefined
     },
-    remember(house, hash, caller) {
-      let memory = memories.get(house)
+    remember(context, hash, caller) {
+      let memory = memories.get(context)
       if (memory === undefined) {
         memory = new Map<string, Remembered>()
-        memories.set(house, memory)
+        memories.set(context, memory)
       }
       keepLatest(memory, hash, caller, mostRemembered)
     },

@@ -2,7 +2,7 @@ import type { Credentials } from '../../request/request.ts'
 import { decodeFormPercent } from '../../protocol/percent.ts'
 import type { ApiKeyProperties } from './api-key-record.ts'
 import type { Credential } from '../provider.ts'
-import { multipleCredentials } from '../refusal.ts'
+import { multipleCredentials } from '../rejection.ts'
 
 /**
  * Looks for an API key where the properties of its provider say (section 5): in the header, and in the

@@ -9,7 +9,7 @@ import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import type { KeyLookup, KeyRecord } from './key-store.ts'
 import { rowFinder } from '../read-rows.ts'
 import { equal } from '../../request/query.ts'
-import { isRecent, refusalCounter } from './refusal-counter.ts'
+import { isRecent, rejectionCounter } from './rejection-counter.ts'
 
 /** What the log of a service's keys is made of. */
 export interface KeyLogParts {
@@ -31,14 +31,14 @@ const writing = { mode: 'write', brief: true } as const
 const mostRemembered = 10_000
 
 /**
- * Finds the keys of requests, and writes down their use and refusals in the background: at most once a
+ * Finds the keys of requests, and writes down their use and rejections in the background: at most once a
  * minute for each key, or each key and reason. What can't be written is reported.
  */
 export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): KeyLog {
   const findRow = rowFinder(storage, keys)
   // When a use was last written, by key, the oldest first.
   const uses = new Map<string, number>()
-  const refusals = refusalCounter(mostRemembered)
+  const rejections = rejectionCounter(mostRemembered)
 
   function inBackground(work: () => Promise<unknown>): void {
     try {
@@ -60,22 +60,22 @@ export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): K
     }
   }
 
-  async function writeRefusals(): Promise<void> {
-    const taken = refusals.take()
+  async function writeRejections(): Promise<void> {
+    const taken = rejections.take()
     if (taken.length === 0) return
     const outcome = await write(async (transaction) => {
       for (const { key, reason, times, at } of taken) {
-        await recordEvent(transaction, key, { event: 'refused', reason, times }, at)
+        await recordEvent(transaction, key, { event: 'rejected', reason, times }, at)
       }
     })
-    if (outcome === 'failed') refusals.giveBack(taken)
+    if (outcome === 'failed') rejections.giveBack(taken)
   }
 
   return Object.freeze({
     find: (hash) => whenDone(findRow(hash), keyOf),
     used(key) {
       const at = now()
-      if (refusals.sweep(at)) inBackground(writeRefusals)
+      if (rejections.sweep(at)) inBackground(writeRejections)
       if (isRecent(uses.get(key.keyId), at)) return
       // Another process may have written it.
       const known = key.lastUsed === null ? undefined : Date.parse(key.lastUsed)
@@ -83,12 +83,12 @@ export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): K
       keepLatest(uses, key.keyId, written ? known : at.getTime(), mostRemembered)
       if (!written) inBackground(() => write((transaction) => writeUse(transaction, key, at)))
     },
-    refused(key, reason) {
-      if (refusals.count(key, reason, now())) inBackground(writeRefusals)
+    rejected(key, reason) {
+      if (rejections.count(key, reason, now())) inBackground(writeRejections)
     },
     async flush() {
-      refusals.release()
-      await writeRefusals()
+      rejections.release()
+      await writeRejections()
     },
   } satisfies KeyLog)
 }

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
-import type { RefusalReason } from '../../observation.ts'
+import type { RejectionReason } from '../../observation.ts'
 
 /** What is kept about an API key (section 2.6): everything but the key. */
 export interface KeyRecord {
@@ -25,8 +25,8 @@ export interface KeyLookup {
   find(hash: string): MaybePromise<KeyRecord | undefined>
   /** The key was used. */
   used(key: KeyRecord): void
-  /** The key was refused. */
-  refused(key: KeyRecord, reason: RefusalReason): void
+  /** The key was rejected. */
+  rejected(key: KeyRecord, reason: RejectionReason): void
 }
 
 /** A key to be created (section 5). */
@@ -65,14 +65,14 @@ export interface Rotation {
 export interface KeyEvent {
   /** An instant. */
   readonly at: string
-  readonly event: 'created' | 'first-used' | 'refused' | 'rotated' | 'revoked'
+  readonly event: 'created' | 'first-used' | 'rejected' | 'rotated' | 'revoked'
   readonly keyId: string
   readonly user: string
   /** The identifier of the provider. */
   readonly provider: string
-  /** Why it was refused; the identifier of the new key when it was rotated; else null. */
+  /** Why it was rejected; the identifier of the new key when it was rotated; else null. */
   readonly reason: string | null
-  /** How often: refusals of one kind are counted together for a minute. */
+  /** How often: rejections of one kind are counted together for a minute. */
   readonly times: number
 }
 

@@ -4,7 +4,7 @@ import type { Attributes } from '../../definition/principal.ts'
 /** A user, as the library's own collection or the host's function knows it. */
 export interface User {
   readonly user: string
-  /** A disabled user's credentials are refused from the next request on (D46). */
+  /** A disabled user's credentials are rejected from the next request on (D46). */
   readonly enabled: boolean
   readonly roles: readonly string[]
   readonly attributes: Attributes

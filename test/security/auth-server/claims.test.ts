@@ -1,8 +1,8 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { readClaims, type ClaimNames } from '../../../src/security/auth-server/bearer-claims.ts'
-import { people, person } from '../basic/house.ts'
-import { ask, provider } from './asking.ts'
+import { people, person } from '../basic/context.ts'
+import { ask, provider } from './fixture.ts'
 import { keySetOf, now, pairOf, sign } from './authority.ts'
 
 const names: ClaimNames = { userClaim: 'sub', rolesClaim: 'roles', attributes: {} }
@@ -126,9 +126,9 @@ describe('a token', () => {
     })
   })
 
-  test('whose roles are not understood is refused', async () => {
+  test('whose roles are not understood is rejected', async () => {
     const token = await sign(pair, { roles: { Sales: true } })
-    expect(await ask(provider({ jwks }), token)).toEqual({ refused: 'malformed' })
+    expect(await ask(provider({ jwks }), token)).toEqual({ rejected: 'malformed' })
   })
 })
 
@@ -146,22 +146,22 @@ describe('with known users', () => {
     })
   })
 
-  test('an unknown user and a disabled one are refused', async () => {
+  test('an unknown user and a disabled one are rejected', async () => {
     const users = people(person('max', { enabled: false }))
-    expect(await ask(given, await sign(pair), now, users)).toEqual({ refused: 'user-unknown' })
+    expect(await ask(given, await sign(pair), now, users)).toEqual({ rejected: 'user-unknown' })
     expect(await ask(given, await sign(pair, { sub: 'max' }), now, users)).toEqual({
-      refused: 'user-disabled',
+      rejected: 'user-disabled',
       user: 'max',
     })
   })
 
-  test('a bad token is refused before the user is looked up', async () => {
+  test('a bad token is rejected before the user is looked up', async () => {
     const token = await sign(pair, { exp: 1 })
     const find = () => Promise.reject(new Error('The store is down.'))
-    const house = { now: () => now, users: { find }, keys: {} as never }
+    const context = { now: () => now, users: { find }, keys: {} as never }
     const credential = { place: 'header authorization', value: token }
-    expect(await given.identify(credential, house)).toEqual({ refused: 'expired' })
+    expect(await given.identify(credential, context)).toEqual({ rejected: 'expired' })
     const good = { ...credential, value: await sign(pair) }
-    await expect(given.identify(good, house)).rejects.toThrow('The store is down.')
+    await expect(given.identify(good, context)).rejects.toThrow('The store is down.')
   })
 })

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util'
 import { exportJWK } from 'jose'
 import { afterEach, describe, expect, test, vi } from 'vitest'
-import { ask, provider } from './asking.ts'
+import { ask, provider } from './fixture.ts'
 import {
   answer,
   keySetOf,
@@ -44,7 +44,7 @@ describe('the keys', () => {
     const authority = await start(first)
     const given = provider({ jwks: authority.jwks })
     for (const value of ['', 'a.b', 'a.b.c', 'a'.repeat(20_000)]) {
-      expect(await ask(given, value)).toEqual({ refused: 'malformed' })
+      expect(await ask(given, value)).toEqual({ rejected: 'malformed' })
     }
     expect(authority.fetches()).toBe(0)
   })
@@ -58,7 +58,7 @@ describe('the keys', () => {
     expect(await ask(given, await sign(third))).toMatchObject({ user: 'maria' })
     expect(authority.fetches()).toBe(2)
     // The first key was withdrawn.
-    expect(await ask(given, await sign(first))).toEqual({ refused: 'unknown' })
+    expect(await ask(given, await sign(first))).toEqual({ rejected: 'unknown' })
   })
 
   test('that are unknown are looked for once in a while only', async () => {
@@ -67,7 +67,7 @@ describe('the keys', () => {
     await ask(given, await sign(first))
     const token = await sign(second)
     for (let index = 0; index < 5; index++) {
-      expect(await ask(given, token)).toEqual({ refused: 'unknown' })
+      expect(await ask(given, token)).toEqual({ rejected: 'unknown' })
     }
     expect(authority.fetches()).toBe(1)
     expect(await ask(given, await sign(first))).toMatchObject({ user: 'maria' })
@@ -81,10 +81,10 @@ describe('the keys', () => {
       })
     }
     expect(await ask(given, await sign(third, {}, { kid: undefined }))).toEqual({
-      refused: 'unknown',
+      rejected: 'unknown',
     })
     expect(await ask(given, await sign(second, { exp: 1 }, { kid: undefined }))).toEqual({
-      refused: 'expired',
+      rejected: 'expired',
     })
   })
 
@@ -93,7 +93,7 @@ describe('the keys', () => {
     const given = provider({ jwks })
     jwks.keys.length = 0
     expect(await ask(given, await sign(first))).toMatchObject({ user: 'maria' })
-    expect(await ask(given, await sign(second))).toEqual({ refused: 'unknown' })
+    expect(await ask(given, await sign(second))).toEqual({ rejected: 'unknown' })
   })
 })
 

@@ -3,7 +3,7 @@ import {
   authServer,
   type AuthServerOptions,
 } from '../../../src/security/auth-server/auth-server.ts'
-import { requestWith } from '../basic/house.ts'
+import { requestWith } from '../basic/context.ts'
 
 const least = {
   issuer: 'https://login.example',
@@ -64,7 +64,7 @@ test('every mistake is listed with its place', () => {
 })
 
 test.each(['none', 'HS256', 'HS384', 'HS512', 'RSA-OAEP', 'dir', 'rs256'])(
-  'the algorithm %s is refused',
+  'the algorithm %s is rejected',
   (algorithm) => {
     expect(() => authServer({ ...least, algorithms: ['ES256', algorithm] })).toThrow(TypeError)
   },
@@ -104,7 +104,7 @@ test.each([
   ['a private key', { keys: [{ ...publicKey, d: 'secret' }] }],
   ['a secret', { keys: [{ kty: 'oct', k: 'secret' }] }],
   ['nothing', null],
-])('a key set that is %s is refused, and not quoted', (_, jwks) => {
+])('a key set that is %s is rejected, and not quoted', (_, jwks) => {
   const options = { ...least, jwks } as unknown as AuthServerOptions
   expect(() => authServer(options)).toThrow(TypeError)
   expect(() => authServer(options)).toThrow(/^(?!.*"?secret)/s)
@@ -128,7 +128,7 @@ test('credentials of other schemes are not its own', () => {
   }
 })
 
-test('two tokens are refused', () => {
+test('two tokens are rejected', () => {
   expect(() => authServer(least).find(requestWith('Bearer a.b.c, Bearer a.b.c'))).toThrow(
     expect.objectContaining({ code: 'MULTIPLE_CREDENTIALS' }) as Error,
   )

@@ -1,8 +1,8 @@
 import { exportSPKI, SignJWT, UnsecuredJWT } from 'jose'
 import fc from 'fast-check'
 import { afterAll, describe, expect, test } from 'vitest'
-import { houseOf, people } from '../basic/house.ts'
-import { ask, provider } from './asking.ts'
+import { contextOf, people } from '../basic/context.ts'
+import { ask, provider } from './fixture.ts'
 import {
   audience,
   claimsWith,
@@ -56,7 +56,7 @@ test.each([
     await ask(several, unnamed),
   ]) {
     if (isAccepted) expect(answer).toMatchObject({ user: 'maria' })
-    else expect(answer).toEqual({ refused: 'malformed' })
+    else expect(answer).toEqual({ rejected: 'malformed' })
   }
 })
 
@@ -70,7 +70,7 @@ test('other signatures only where they are named', async () => {
   const signer = await pairOf('key', 'ES384')
   const jwks = await keySetOf(signer)
   const token = await sign(signer)
-  expect(await ask(provider({ jwks }), token)).toEqual({ refused: 'malformed' })
+  expect(await ask(provider({ jwks }), token)).toEqual({ rejected: 'malformed' })
   expect(await ask(provider({ jwks, algorithms: ['ES384'] }), token)).toMatchObject({
     user: 'maria',
   })
@@ -82,21 +82,21 @@ describe('time', () => {
   test('a token ends with its exp, after the tolerance', async () => {
     const token = await sign(pair, { exp: seconds })
     expect(await ask(given, token, at(4))).toMatchObject({ user: 'maria' })
-    expect(await ask(given, token, at(5))).toEqual({ refused: 'expired' })
+    expect(await ask(given, token, at(5))).toEqual({ rejected: 'expired' })
     const strict = provider({ jwks: authority.jwks, clockTolerance: 0 })
     expect(await ask(strict, token, at(-1))).toMatchObject({ user: 'maria' })
-    expect(await ask(strict, token, at(0))).toEqual({ refused: 'expired' })
+    expect(await ask(strict, token, at(0))).toEqual({ rejected: 'expired' })
   })
 
   test('a token follows the clock back', async () => {
     const token = await sign(pair, { exp: seconds })
-    expect(await ask(given, token, at(3600))).toEqual({ refused: 'expired' })
+    expect(await ask(given, token, at(3600))).toEqual({ rejected: 'expired' })
     expect(await ask(given, token, at(-3600))).toMatchObject({ user: 'maria' })
   })
 
   test('a token begins with its nbf', async () => {
     const token = await sign(pair, { nbf: seconds + 60 })
-    expect(await ask(given, token)).toEqual({ refused: 'unknown' })
+    expect(await ask(given, token)).toEqual({ rejected: 'unknown' })
     expect(await ask(given, token, at(55))).toMatchObject({ user: 'maria' })
   })
 
@@ -106,11 +106,13 @@ describe('time', () => {
       user: 'maria',
     })
     expect(await ask(young, await sign(pair, { iat: seconds - 306 }))).toEqual({
-      refused: 'expired',
+      rejected: 'expired',
     })
-    expect(await ask(young, await sign(pair, { iat: undefined }))).toEqual({ refused: 'malformed' })
+    expect(await ask(young, await sign(pair, { iat: undefined }))).toEqual({
+      rejected: 'malformed',
+    })
     expect(await ask(young, await sign(pair, { iat: seconds + 60 }))).toEqual({
-      refused: 'unknown',
+      rejected: 'unknown',
     })
   })
 
@@ -138,8 +140,8 @@ describe('claims', () => {
     ['a user that is no text', { sub: 7 }, 'malformed'],
     ['a user of two lines', { sub: 'maria\nadmin' }, 'malformed'],
     ['a user that is too long', { sub: 'm'.repeat(256) }, 'malformed'],
-  ])('%s: the token is refused', async (_, changes, refused) => {
-    expect(await ask(given, await sign(pair, changes))).toEqual({ refused })
+  ])('%s: the token is rejected', async (_, changes, rejected) => {
+    expect(await ask(given, await sign(pair, changes))).toEqual({ rejected })
   })
 
   test('one audience of several is enough', async () => {
@@ -148,21 +150,21 @@ describe('claims', () => {
     })
     const several = provider({ jwks: authority.jwks, audience: ['one', 'two'] })
     expect(await ask(several, await sign(pair, { aud: 'two' }))).toMatchObject({ user: 'maria' })
-    expect(await ask(several, await sign(pair))).toEqual({ refused: 'unknown' })
+    expect(await ask(several, await sign(pair))).toEqual({ rejected: 'unknown' })
   })
 
   test('claims that have to be there have to be there', async () => {
     const strict = provider({ jwks: authority.jwks, requiredClaims: ['tenant'] })
-    expect(await ask(strict, await sign(pair))).toEqual({ refused: 'malformed' })
+    expect(await ask(strict, await sign(pair))).toEqual({ rejected: 'malformed' })
     expect(await ask(strict, await sign(pair, { tenant: 7 }))).toMatchObject({ user: 'maria' })
   })
 })
 
 describe('forgeries', () => {
-  test('a token without a signature is refused', async () => {
+  test('a token without a signature is rejected', async () => {
     const naked = new UnsecuredJWT(claimsWith()).encode()
-    expect(await ask(given, naked)).toEqual({ refused: 'malformed' })
-    expect(await ask(given, `${naked}AAAA`)).toEqual({ refused: 'malformed' })
+    expect(await ask(given, naked)).toEqual({ rejected: 'malformed' })
+    expect(await ask(given, `${naked}AAAA`)).toEqual({ rejected: 'malformed' })
   })
 
   test.each(['none', 'None', 'NONE', 'nOnE', '', 'HS256', 'ES256K'])(
@@ -171,7 +173,7 @@ describe('forgeries', () => {
       const [, payload, signature] = (await sign(pair)).split('.')
       const header = encode({ alg, kid: 'one' })
       expect(await ask(given, `${header}.${payload}.${signature}`)).toEqual({
-        refused: 'malformed',
+        rejected: 'malformed',
       })
     },
   )
@@ -185,55 +187,55 @@ describe('forgeries', () => {
       const token = await new SignJWT(claimsWith())
         .setProtectedHeader({ alg: 'HS256', kid: signer.kid })
         .sign(new TextEncoder().encode(secret))
-      expect(await ask(given, token)).toEqual({ refused: 'malformed' })
+      expect(await ask(given, token)).toEqual({ rejected: 'malformed' })
       const local = provider({ jwks: await keySetOf(signer) })
-      expect(await ask(local, token)).toEqual({ refused: 'malformed' })
+      expect(await ask(local, token)).toEqual({ rejected: 'malformed' })
     }
   })
 
-  test('a good signature of an algorithm that is not allowed is refused', async () => {
+  test('a good signature of an algorithm that is not allowed is rejected', async () => {
     const narrow = provider({ jwks: authority.jwks, algorithms: ['ES256'] })
     const token = await sign(rsa)
     expect(await ask(given, token)).toMatchObject({ user: 'maria' })
-    expect(await ask(narrow, token)).toEqual({ refused: 'malformed' })
+    expect(await ask(narrow, token)).toEqual({ rejected: 'malformed' })
   })
 
-  test('a stranger’s signature under a known name is refused', async () => {
-    expect(await ask(given, await sign(stranger))).toEqual({ refused: 'unknown' })
+  test('a stranger’s signature under a known name is rejected', async () => {
+    expect(await ask(given, await sign(stranger))).toEqual({ rejected: 'unknown' })
   })
 
   test('a key that the token brings along is not looked at', async () => {
     const { keys } = await keySetOf(stranger)
     const header = { jwk: keys[0], jku: 'https://evil.example/keys', x5u: 'https://evil.example/' }
-    expect(await ask(given, await sign(stranger, {}, header))).toEqual({ refused: 'unknown' })
+    expect(await ask(given, await sign(stranger, {}, header))).toEqual({ rejected: 'unknown' })
   })
 
-  test('a key of another type under the same name is refused', async () => {
-    expect(await ask(given, await sign(pair, {}, { kid: 'rsa' }))).toEqual({ refused: 'unknown' })
+  test('a key of another type under the same name is rejected', async () => {
+    expect(await ask(given, await sign(pair, {}, { kid: 'rsa' }))).toEqual({ rejected: 'unknown' })
   })
 
-  test('a token that needs an unknown extension is refused', async () => {
+  test('a token that needs an unknown extension is rejected', async () => {
     const token = await new SignJWT(claimsWith())
       .setProtectedHeader({ alg: 'ES256', kid: 'one', crit: ['exp'], exp: 1 })
       .sign(pair.privateKey, { crit: { exp: true } })
-    expect(await ask(given, token)).toEqual({ refused: 'malformed' })
+    expect(await ask(given, token)).toEqual({ rejected: 'malformed' })
   })
 
   test('a changed payload or header breaks the signature', async () => {
     const [header = '', , signature = ''] = (await sign(pair)).split('.')
     const admin = encode(claimsWith({ roles: ['Admin'] }))
-    expect(await ask(given, `${header}.${admin}.${signature}`)).toEqual({ refused: 'unknown' })
+    expect(await ask(given, `${header}.${admin}.${signature}`)).toEqual({ rejected: 'unknown' })
     const [, payload = ''] = (await sign(pair)).split('.')
     const other = encode({ alg: 'ES256', kid: 'one', typ: 'JWT' })
-    expect(await ask(given, `${other}.${payload}.${signature}`)).toEqual({ refused: 'unknown' })
+    expect(await ask(given, `${other}.${payload}.${signature}`)).toEqual({ rejected: 'unknown' })
   })
 
   test.each(['=', '==', '.', ' ', '+', '\u00e9'])(
     'a good token with %j after it is malformed',
     async (tail) => {
       const value = `${await sign(pair)}${tail}`
-      expect(await given.identify({ place: 'header authorization', value }, houseAt())).toEqual({
-        refused: 'malformed',
+      expect(await given.identify({ place: 'header authorization', value }, contextAt())).toEqual({
+        rejected: 'malformed',
       })
     },
   )
@@ -251,7 +253,7 @@ describe('forgeries', () => {
           rest -= part.length
           return copy.toString('base64url')
         })
-        expect(await ask(given, changed.join('.'))).toHaveProperty('refused')
+        expect(await ask(given, changed.join('.'))).toHaveProperty('rejected')
       }),
     )
   })
@@ -281,8 +283,8 @@ describe('garbage', () => {
           fc.tuple(part, part, part).map((all) => all.join('.')),
         ),
         async (value) => {
-          const answer = await given.identify({ place: 'header authorization', value }, houseAt())
-          expect(answer).toHaveProperty('refused')
+          const answer = await given.identify({ place: 'header authorization', value }, contextAt())
+          expect(answer).toHaveProperty('rejected')
         },
       ),
       { numRuns: 500 },
@@ -296,8 +298,8 @@ describe('garbage', () => {
     ['padding', 'YQ==.YQ==.YQ=='],
     ['a header that is no object', `${encode([])}.${encode({})}.AAAA`],
   ])('%s is malformed', async (_, value) => {
-    expect(await given.identify({ place: 'header authorization', value }, houseAt())).toEqual({
-      refused: 'malformed',
+    expect(await given.identify({ place: 'header authorization', value }, contextAt())).toEqual({
+      rejected: 'malformed',
     })
   })
 
@@ -311,12 +313,12 @@ describe('garbage', () => {
     expect(longest.length).toBeLessThanOrEqual(16 * 1024)
     expect(tooLong.length).toBeGreaterThan(16 * 1024)
     expect(await ask(given, longest)).toMatchObject({ user: 'maria' })
-    expect(await ask(given, tooLong)).toEqual({ refused: 'malformed' })
+    expect(await ask(given, tooLong)).toEqual({ rejected: 'malformed' })
   })
 })
 
-function houseAt() {
-  return houseOf(people(), () => now)
+function contextAt() {
+  return contextOf(people(), () => now)
 }
 
 function encode(value: unknown): string {

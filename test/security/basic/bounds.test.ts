@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { boundedWork } from '../../../src/security/basic/bounded-work.ts'
-import { houseOf, people, person } from './house.ts'
+import { contextOf, people, person } from './context.ts'
 import { basic, isUnavailable, occupied, provider, settle } from './provider.ts'
 
 describe('bounded work', () => {
@@ -24,7 +24,7 @@ describe('bounded work', () => {
     })
   })
 
-  test('refuses what is beyond the queue, and takes work again when there is room', async () => {
+  test('rejects what is beyond the queue, and takes work again when there is room', async () => {
     const bounded = boundedWork(1, 1)
     const gate = withResolvers<string>()
     const first = bounded(() => gate.promise)
@@ -66,29 +66,29 @@ describe('bounded work', () => {
 })
 
 describe('passwords that are checked at the same time', () => {
-  test('are refused beyond the bounds, whoever sends them', async () => {
+  test('are rejected beyond the bounds, whoever sends them', async () => {
     const given = provider({ concurrency: 2, waiting: 3 })
-    const house = houseOf(people(person('maria', { password: await given.hash('secret') })))
+    const context = contextOf(people(person('maria', { password: await given.hash('secret') })))
     const credentials = ['maria', 'nobody', 'maria', 'nobody', 'maria', 'nobody', 'maria']
     const answers = await Promise.all(
-      credentials.map((user, index) => settle(given.identify(basic(user, `${index}`), house))),
+      credentials.map((user, index) => settle(given.identify(basic(user, `${index}`), context))),
     )
     expect(answers.map(({ error }) => error !== undefined && isUnavailable(error))).toEqual([
       ...[false, false, false, false, false],
       ...[true, true],
     ])
-    expect(await given.identify(basic('maria', 'secret'), house)).toMatchObject({ user: 'maria' })
+    expect(await given.identify(basic('maria', 'secret'), context)).toMatchObject({ user: 'maria' })
   })
 
   test('share one hash when they are the same', async () => {
     const given = provider({ concurrency: 1, waiting: 0 })
-    const house = houseOf(people(person('maria', { password: await given.hash('secret') })))
+    const context = contextOf(people(person('maria', { password: await given.hash('secret') })))
     const wrong = await Promise.all(
-      [1, 2, 3].map(() => settle(given.identify(basic('maria', 'wrong'), house))),
+      [1, 2, 3].map(() => settle(given.identify(basic('maria', 'wrong'), context))),
     )
-    expect(wrong).toEqual(Array(3).fill({ value: { refused: 'unknown', user: 'maria' } }))
+    expect(wrong).toEqual(Array(3).fill({ value: { rejected: 'unknown', user: 'maria' } }))
     const right = await Promise.all(
-      [1, 2, 3].map(() => settle(given.identify(basic('maria', 'secret'), house))),
+      [1, 2, 3].map(() => settle(given.identify(basic('maria', 'secret'), context))),
     )
     expect(right).toEqual(
       Array(3).fill({ value: expect.objectContaining({ provider: 'HTTP Basic' }) as unknown }),
@@ -105,76 +105,79 @@ describe('passwords that are checked at the same time', () => {
 describe('a password', () => {
   test('that was right takes no second hash', async () => {
     const { given, needsHash } = occupied()
-    const house = houseOf(people(person('maria', { password: await given.hash('secret') })))
-    expect(await needsHash(basic('maria', 'secret'), house)).toBe(true)
-    expect(await given.identify(basic('maria', 'secret'), house)).toMatchObject({ user: 'maria' })
-    expect(await needsHash(basic('maria', 'secret'), house)).toBe(false)
+    const context = contextOf(people(person('maria', { password: await given.hash('secret') })))
+    expect(await needsHash(basic('maria', 'secret'), context)).toBe(true)
+    expect(await given.identify(basic('maria', 'secret'), context)).toMatchObject({ user: 'maria' })
+    expect(await needsHash(basic('maria', 'secret'), context)).toBe(false)
   })
 
   test('that was wrong takes a hash each time', async () => {
     const { given, needsHash } = occupied()
-    const house = houseOf(people(person('maria', { password: await given.hash('secret') })))
-    expect(await given.identify(basic('maria', 'wrong'), house)).toHaveProperty('refused')
-    expect(await needsHash(basic('maria', 'wrong'), house)).toBe(true)
-    expect(await given.identify(basic('maria', 'secret'), house)).toMatchObject({ user: 'maria' })
-    expect(await needsHash(basic('maria', 'wrong'), house)).toBe(true)
+    const context = contextOf(people(person('maria', { password: await given.hash('secret') })))
+    expect(await given.identify(basic('maria', 'wrong'), context)).toHaveProperty('rejected')
+    expect(await needsHash(basic('maria', 'wrong'), context)).toBe(true)
+    expect(await given.identify(basic('maria', 'secret'), context)).toMatchObject({ user: 'maria' })
+    expect(await needsHash(basic('maria', 'wrong'), context)).toBe(true)
   })
 
   test('that was changed is wrong at once, and the new one is right', async () => {
     const { given, needsHash } = occupied()
     const users = people(person('maria', { password: await given.hash('old') }))
-    const house = houseOf(users)
-    expect(await given.identify(basic('maria', 'old'), house)).toMatchObject({ user: 'maria' })
+    const context = contextOf(users)
+    expect(await given.identify(basic('maria', 'old'), context)).toMatchObject({ user: 'maria' })
     users.set('maria', person('maria', { password: await given.hash('new') }))
-    expect(await given.identify(basic('maria', 'old'), house)).toHaveProperty('refused', 'unknown')
-    expect(await needsHash(basic('maria', 'new'), house)).toBe(true)
-    expect(await given.identify(basic('maria', 'new'), house)).toMatchObject({ user: 'maria' })
+    expect(await given.identify(basic('maria', 'old'), context)).toHaveProperty(
+      'rejected',
+      'unknown',
+    )
+    expect(await needsHash(basic('maria', 'new'), context)).toBe(true)
+    expect(await given.identify(basic('maria', 'new'), context)).toMatchObject({ user: 'maria' })
   })
 
   test('that is hashed anew is not remembered for the old hash', async () => {
     const { given, needsHash } = occupied()
     const users = people(person('maria', { password: await given.hash('secret') }))
-    const house = houseOf(users)
-    await given.identify(basic('maria', 'secret'), house)
+    const context = contextOf(users)
+    await given.identify(basic('maria', 'secret'), context)
     users.set('maria', person('maria', { password: await given.hash('secret') }))
-    expect(await needsHash(basic('maria', 'secret'), house)).toBe(true)
+    expect(await needsHash(basic('maria', 'secret'), context)).toBe(true)
   })
 
   test('is remembered for its user only', async () => {
     const { given, needsHash } = occupied()
     const password = await given.hash('secret')
-    const house = houseOf(people(person('maria', { password }), person('max', { password })))
-    await given.identify(basic('maria', 'secret'), house)
-    expect(await needsHash(basic('max', 'secret'), house)).toBe(true)
+    const context = contextOf(people(person('maria', { password }), person('max', { password })))
+    await given.identify(basic('maria', 'secret'), context)
+    expect(await needsHash(basic('max', 'secret'), context)).toBe(true)
   })
 
   test('of a user who was disabled, removed or stripped of it does not let in', async () => {
     const { given, needsHash } = occupied()
     const users = people(person('maria', { password: await given.hash('secret') }))
-    const house = houseOf(users)
+    const context = contextOf(users)
     const credential = basic('maria', 'secret')
     const before = users.get('maria') ?? person('maria')
-    expect(await given.identify(credential, house)).toMatchObject({ user: 'maria' })
+    expect(await given.identify(credential, context)).toMatchObject({ user: 'maria' })
 
     users.set('maria', { ...before, enabled: false })
-    expect(await given.identify(credential, house)).toHaveProperty('refused', 'user-disabled')
-    expect(await needsHash(credential, house)).toBe(true)
+    expect(await given.identify(credential, context)).toHaveProperty('rejected', 'user-disabled')
+    expect(await needsHash(credential, context)).toBe(true)
     users.set('maria', { ...before, password: null })
-    expect(await given.identify(credential, house)).toHaveProperty('refused', 'unknown')
-    expect(await needsHash(credential, house)).toBe(true)
+    expect(await given.identify(credential, context)).toHaveProperty('rejected', 'unknown')
+    expect(await needsHash(credential, context)).toBe(true)
     users.delete('maria')
-    expect(await given.identify(credential, house)).toHaveProperty('refused', 'user-unknown')
-    expect(await needsHash(credential, house)).toBe(true)
+    expect(await given.identify(credential, context)).toHaveProperty('rejected', 'user-unknown')
+    expect(await needsHash(credential, context)).toBe(true)
   })
 
   test('is remembered with the roles of the moment', async () => {
     const { given } = occupied()
     const users = people(person('maria', { password: await given.hash('secret') }))
-    const house = houseOf(users)
+    const context = contextOf(users)
     const credential = basic('maria', 'secret')
-    expect(await given.identify(credential, house)).toHaveProperty('roles', [])
+    expect(await given.identify(credential, context)).toHaveProperty('roles', [])
     users.set('maria', { ...(users.get('maria') ?? person('maria')), roles: ['Sales'] })
-    expect(await given.identify(credential, house)).toHaveProperty('roles', ['Sales'])
+    expect(await given.identify(credential, context)).toHaveProperty('roles', ['Sales'])
   })
 
   test('is forgotten when a thousand others were used since', async () => {
@@ -182,13 +185,13 @@ describe('a password', () => {
     const password = await given.hash('secret')
     const names = Array.from({ length: 1_000 }, (_, index) => `user ${index}`)
     const accounts = [...names, 'one more'].map((name) => person(name, { password }))
-    const house = houseOf(people(...accounts))
-    for (const name of names) await given.identify(basic(name, 'secret'), house)
-    expect(await needsHash(basic('user 0', 'secret'), house)).toBe(false)
-    await given.identify(basic('one more', 'secret'), house)
-    expect(await needsHash(basic('user 0', 'secret'), house)).toBe(false)
-    expect(await needsHash(basic('user 1', 'secret'), house)).toBe(true)
-    expect(await needsHash(basic('user 2', 'secret'), house)).toBe(false)
+    const context = contextOf(people(...accounts))
+    for (const name of names) await given.identify(basic(name, 'secret'), context)
+    expect(await needsHash(basic('user 0', 'secret'), context)).toBe(false)
+    await given.identify(basic('one more', 'secret'), context)
+    expect(await needsHash(basic('user 0', 'secret'), context)).toBe(false)
+    expect(await needsHash(basic('user 1', 'secret'), context)).toBe(true)
+    expect(await needsHash(basic('user 2', 'secret'), context)).toBe(false)
   })
 })
 
@@ -198,15 +201,17 @@ test.each([
   ['has no password', people(person('maria'))],
 ])('whoever %s takes a hash like everybody', async (_, users) => {
   const { given, needsHash } = occupied()
-  expect(await needsHash(basic('maria', 'secret'), houseOf(users))).toBe(true)
-  expect(await given.identify(basic('maria', 'secret'), houseOf(users))).toHaveProperty('refused')
-  expect(await needsHash(basic('maria', 'secret'), houseOf(users))).toBe(true)
+  expect(await needsHash(basic('maria', 'secret'), contextOf(users))).toBe(true)
+  expect(await given.identify(basic('maria', 'secret'), contextOf(users))).toHaveProperty(
+    'rejected',
+  )
+  expect(await needsHash(basic('maria', 'secret'), contextOf(users))).toBe(true)
 })
 
 test('a malformed credential takes none', async () => {
   const { needsHash } = occupied()
   const credential = { place: 'header authorization', value: 'YTpiYw' }
-  expect(await needsHash(credential, houseOf(people()))).toBe(false)
+  expect(await needsHash(credential, contextOf(people()))).toBe(false)
 })
 
 function withResolvers<Value>() {

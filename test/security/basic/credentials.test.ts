@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { authorizationFinder } from '../../../src/security/find-authorization.ts'
 import { decodeBasic } from '../../../src/security/basic/basic-credentials.ts'
-import { requestWith } from './house.ts'
+import { requestWith } from './context.ts'
 
 const find = authorizationFinder('Basic')
 
@@ -30,7 +30,7 @@ describe('the Authorization header', () => {
   )
 
   test.each(['Basic YTpi, Basic YTpj', 'Basic YTpi,Bearer x.y.z', 'Basic , Basic YTpi'])(
-    'that came twice, as %j, is refused',
+    'that came twice, as %j, is rejected',
     (header) => {
       expect(() => find(requestWith(header))).toThrow(
         expect.objectContaining({ code: 'MULTIPLE_CREDENTIALS' }) as Error,

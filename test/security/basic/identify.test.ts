@@ -2,7 +2,7 @@ import { inspect } from 'node:util'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { isServiceError } from '../../../src/errors.ts'
-import { houseOf, people, person, requestWith } from './house.ts'
+import { contextOf, people, person, requestWith } from './context.ts'
 import { basic, provider, settle } from './provider.ts'
 
 const given = provider({ name: 'Doors' })
@@ -16,10 +16,10 @@ const zoe = person('Zoë Müller', { password: await given.hash('пароль') 
 const gone = person('gone', { enabled: false, password: await given.hash(password) })
 const mute = person('mute')
 const users = people(maria, zoe, gone, mute)
-const house = houseOf(users)
+const context = contextOf(users)
 
 test('the right password is the user', async () => {
-  const principal = await given.identify(basic('maria', password), house)
+  const principal = await given.identify(basic('maria', password), context)
   expect(principal).toEqual({
     user: 'maria',
     roles: ['Sales'],
@@ -30,7 +30,7 @@ test('the right password is the user', async () => {
 })
 
 test('a principal is frozen and leaves the user’s record as it is', async () => {
-  const principal = await given.identify(basic('maria', password), house)
+  const principal = await given.identify(basic('maria', password), context)
   expect(principal).toSatisfy(Object.isFrozen)
   expect(principal).toHaveProperty('roles', expect.toSatisfy(Object.isFrozen))
   expect(principal).toHaveProperty('attributes', expect.toSatisfy(Object.isFrozen))
@@ -40,26 +40,30 @@ test('a principal is frozen and leaves the user’s record as it is', async () =
 test('names and passwords are UTF-8', async () => {
   const credential = given.find(requestWith(`bAsIc ${basic('Zoë Müller', 'пароль').value}`))
   expect(credential).toBeDefined()
-  expect(await given.identify(credential ?? fail(), house)).toMatchObject({ user: 'Zoë Müller' })
+  expect(await given.identify(credential ?? fail(), context)).toMatchObject({ user: 'Zoë Müller' })
 })
 
 test.each([
-  ['a wrong password', basic('maria', 'wrong'), { refused: 'unknown', user: 'maria' }],
-  ['an empty password', basic('maria', ''), { refused: 'unknown', user: 'maria' }],
-  ['a password cut at its colon', basic('maria', 'correct'), { refused: 'unknown', user: 'maria' }],
-  ['somebody else’s password', basic('maria', 'пароль'), { refused: 'unknown', user: 'maria' }],
-  ['a user without a password', basic('mute', ''), { refused: 'unknown', user: 'mute' }],
-  ['a disabled user', basic('gone', password), { refused: 'user-disabled', user: 'gone' }],
-  ['a disabled user’s wrong one', basic('gone', 'x'), { refused: 'user-disabled', user: 'gone' }],
-  ['an unknown user, without the name', basic('hunter2', 'x'), { refused: 'user-unknown' }],
-  ['another case of the user', basic('Maria', password), { refused: 'user-unknown' }],
-  ['no Basic credential', { place: 'header authorization', value: '%' }, { refused: 'malformed' }],
-])('%s is refused', async (_, credential, refusal) => {
-  expect(await given.identify(credential, house)).toStrictEqual(refusal)
+  ['a wrong password', basic('maria', 'wrong'), { rejected: 'unknown', user: 'maria' }],
+  ['an empty password', basic('maria', ''), { rejected: 'unknown', user: 'maria' }],
+  [
+    'a password cut at its colon',
+    basic('maria', 'correct'),
+    { rejected: 'unknown', user: 'maria' },
+  ],
+  ['somebody else’s password', basic('maria', 'пароль'), { rejected: 'unknown', user: 'maria' }],
+  ['a user without a password', basic('mute', ''), { rejected: 'unknown', user: 'mute' }],
+  ['a disabled user', basic('gone', password), { rejected: 'user-disabled', user: 'gone' }],
+  ['a disabled user’s wrong one', basic('gone', 'x'), { rejected: 'user-disabled', user: 'gone' }],
+  ['an unknown user, without the name', basic('hunter2', 'x'), { rejected: 'user-unknown' }],
+  ['another case of the user', basic('Maria', password), { rejected: 'user-unknown' }],
+  ['no Basic credential', { place: 'header authorization', value: '%' }, { rejected: 'malformed' }],
+])('%s is rejected', async (_, credential, rejection) => {
+  expect(await given.identify(credential, context)).toStrictEqual(rejection)
 })
 
 test('a stored password that can’t be read is a fault, not a wrong password', async () => {
-  const broken = houseOf(people(person('maria', { password: `plain ${password}` })))
+  const broken = contextOf(people(person('maria', { password: `plain ${password}` })))
   const { error } = await settle(given.identify(basic('maria', password), broken))
   expect(error).toBeInstanceOf(Error)
   expect(isServiceError(error)).toBe(false)
@@ -68,16 +72,16 @@ test('a stored password that can’t be read is a fault, not a wrong password', 
 
 test('a fault of the users’ store is not a wrong password', async () => {
   const find = () => Promise.reject(new Error('The store is down.'))
-  const answer = given.identify(basic('maria', password), { ...house, users: { find } })
+  const answer = given.identify(basic('maria', password), { ...context, users: { find } })
   await expect(answer).rejects.toThrow('The store is down.')
 })
 
 test('users may come late', async () => {
   const find = (user: string) => Promise.resolve(users.get(user))
-  const late = { ...house, users: { find } }
+  const late = { ...context, users: { find } }
   expect(await given.identify(basic('maria', password), late)).toMatchObject({ user: 'maria' })
   expect(await given.identify(basic('nobody', password), late)).toMatchObject({
-    refused: 'user-unknown',
+    rejected: 'user-unknown',
   })
 })
 
@@ -89,7 +93,7 @@ test('no answer has the password or its hash in it', async () => {
     basic('nobody', password),
   ]
   for (const credential of credentials) {
-    const shown = inspect(await given.identify(credential, house), { showHidden: true, depth: 9 })
+    const shown = inspect(await given.identify(credential, context), { showHidden: true, depth: 9 })
     expect(shown).not.toMatch(/horse|scrypt/)
   }
 })
@@ -105,9 +109,9 @@ test('garbage is never anybody and never throws', async () => {
   )
   await fc.assert(
     fc.asyncProperty(garbage, async (value) => {
-      expect(await given.identify({ place: 'header authorization', value }, house)).toHaveProperty(
-        'refused',
-      )
+      expect(
+        await given.identify({ place: 'header authorization', value }, context),
+      ).toHaveProperty('rejected')
     }),
   )
 })
@@ -122,40 +126,42 @@ describe('with the host’s own check', () => {
   })
 
   test('the host decides about the password', async () => {
-    expect(await own.identify(basic('mute', 'open sesame'), house)).toMatchObject({ user: 'mute' })
-    expect(await own.identify(basic('maria', password), house)).toStrictEqual({
-      refused: 'unknown',
+    expect(await own.identify(basic('mute', 'open sesame'), context)).toMatchObject({
+      user: 'mute',
+    })
+    expect(await own.identify(basic('maria', password), context)).toStrictEqual({
+      rejected: 'unknown',
       user: 'maria',
     })
   })
 
   test('users still have to exist and to be enabled', async () => {
-    expect(await own.identify(basic('gone', 'open sesame'), house)).toMatchObject({
-      refused: 'user-disabled',
+    expect(await own.identify(basic('gone', 'open sesame'), context)).toMatchObject({
+      rejected: 'user-disabled',
     })
-    expect(await own.identify(basic('nobody', 'open sesame'), house)).toMatchObject({
-      refused: 'user-unknown',
+    expect(await own.identify(basic('nobody', 'open sesame'), context)).toMatchObject({
+      rejected: 'user-unknown',
     })
   })
 
   test('the host is asked for users that may not ask, and each time', async () => {
     asked.length = 0
     const names = ['maria', 'maria', 'gone', 'nobody']
-    for (const name of names) await own.identify(basic(name, 'open sesame'), house)
+    for (const name of names) await own.identify(basic(name, 'open sesame'), context)
     expect(asked).toEqual(names.map((name) => `${name}:open sesame`))
   })
 
   test('nothing but true is a yes', async () => {
     const lax = provider({ verify: (() => 'no') as unknown as () => boolean })
-    expect(await lax.identify(basic('maria', 'x'), house)).toHaveProperty('refused', 'unknown')
+    expect(await lax.identify(basic('maria', 'x'), context)).toHaveProperty('rejected', 'unknown')
   })
 
   test('a check that comes late counts, and one that fails is a fault', async () => {
     const late = provider({ verify: async (_, text) => Promise.resolve(text === 'yes') })
-    expect(await late.identify(basic('maria', 'yes'), house)).toMatchObject({ user: 'maria' })
-    expect(await late.identify(basic('maria', 'no'), house)).toHaveProperty('refused')
+    expect(await late.identify(basic('maria', 'yes'), context)).toMatchObject({ user: 'maria' })
+    expect(await late.identify(basic('maria', 'no'), context)).toHaveProperty('rejected')
     const failing = provider({ verify: () => Promise.reject(new Error('The directory is down.')) })
-    await expect(failing.identify(basic('maria', 'yes'), house)).rejects.toThrow(
+    await expect(failing.identify(basic('maria', 'yes'), context)).rejects.toThrow(
       'directory is down',
     )
   })

@@ -59,7 +59,7 @@ test.each([
   ['a block too small for scrypt', { N: 2 ** 16, r: 1 }],
   ['no number', { N: Number.NaN }],
   ['an unknown part', { M: 1 }],
-])('a cost of %s is refused', (_, cost) => {
+])('a cost of %s is rejected', (_, cost) => {
   expect(() => httpBasic({ cost: cost as Partial<PasswordCost> })).toThrow(TypeError)
 })
 

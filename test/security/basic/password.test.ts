@@ -68,7 +68,7 @@ test('no password matches the text that stands for none', async () => {
   expect(await passwordMatches('secret', unmatchable(cheap))).toBe(false)
 })
 
-describe('a stored text is refused unread', () => {
+describe('a stored text is rejected unread', () => {
   test.each([
     ['plain text', 'secret'],
     ['nothing', ''],
@@ -105,14 +105,14 @@ describe('hash', () => {
     'hunter2\n',
     'hunter2\u0000',
     'hunter2\ud800',
-  ])('refuses %j with a TypeError that does not quote it', async (password) => {
-    const refusal = provider().hash(password)
-    await expect(refusal).rejects.toThrow(TypeError)
-    await expect(refusal).rejects.toThrow(/^(?!.*(hunter2|é))/)
+  ])('rejects %j with a TypeError that does not quote it', async (password) => {
+    const rejection = provider().hash(password)
+    await expect(rejection).rejects.toThrow(TypeError)
+    await expect(rejection).rejects.toThrow(/^(?!.*(hunter2|é))/)
   })
 
   test.each<unknown>([undefined, null, 1, {}, ['secret']])(
-    'refuses %j, which is no text',
+    'rejects %j, which is no text',
     async (given) => {
       await expect(provider().hash(given as string)).rejects.toThrow(TypeError)
       expect(isPassword(given)).toBe(false)

@@ -2,8 +2,8 @@ import { httpBasic, type HttpBasicOptions } from '../../../src/security/basic/ht
 import type {
   Credential,
   PasswordProvider,
-  Refused,
-  SecurityHouse,
+  Rejected,
+  SecurityContext,
 } from '../../../src/security/provider.ts'
 import type { Principal } from '../../../src/definition/principal.ts'
 
@@ -24,8 +24,8 @@ export function basic(user: string, password: string): Credential {
 /** A provider whose only place for a hash can be taken. */
 export interface Occupied {
   readonly given: PasswordProvider
-  /** Whether the answer takes a hash: then it is refused, because the place is taken. */
-  needsHash(credential: Credential, house: SecurityHouse): Promise<boolean>
+  /** Whether the answer takes a hash: then it is rejected, because the place is taken. */
+  needsHash(credential: Credential, context: SecurityContext): Promise<boolean>
 }
 
 /** A provider for one hash at a time, with nobody waiting. */
@@ -33,9 +33,9 @@ export function occupied(): Occupied {
   const given = provider({ concurrency: 1, waiting: 0 })
   return {
     given,
-    needsHash: async (credential, house) => {
+    needsHash: async (credential, context) => {
       const hashing = given.hash('someone else')
-      const answer = await settle(given.identify(credential, house))
+      const answer = await settle(given.identify(credential, context))
       await hashing
       if (!('error' in answer)) return false
       if (isUnavailable(answer.error)) return true
@@ -46,13 +46,13 @@ export function occupied(): Occupied {
 
 /** An answer, or the error instead. */
 export interface Settled {
-  readonly value?: Principal | Refused | undefined
+  readonly value?: Principal | Rejected | undefined
   readonly error?: unknown
 }
 
 /** Waits for an answer without throwing. */
 export async function settle(
-  answer: Principal | Refused | undefined | Promise<Principal | Refused | undefined>,
+  answer: Principal | Rejected | undefined | Promise<Principal | Rejected | undefined>,
 ): Promise<Settled> {
   try {
     return { value: await answer }

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { anonymous, ServiceError } from '../../../src/index.ts'
-import { stage, tiny, type TinyParts } from './stage.ts'
+import { stage, tiny, type TinyParts } from './fixture.ts'
 
 const secret = 'no-log-may-have-this'
 const one = { headers: { 'x-ticket': secret } }
@@ -11,36 +11,36 @@ function pair(first: TinyParts = {}, second: TinyParts = {}) {
   return [tiny('first', first), tiny('second', { header: 'x-other', ...second })] as const
 }
 
-test('credentials in two places are refused with 400, and neither is looked at', async () => {
+test('credentials in two places are rejected with 400, and neither is looked at', async () => {
   const providers = pair()
   for (const rest of [{}, { anyone: anonymous }]) {
-    const { refusal, reports } = stage(providers, rest)
-    expect(await refusal(both)).toMatchObject({ status: 400, code: 'MULTIPLE_CREDENTIALS' })
+    const { rejection, reports } = stage(providers, rest)
+    expect(await rejection(both)).toMatchObject({ status: 400, code: 'MULTIPLE_CREDENTIALS' })
     expect(reports()).toEqual([])
   }
   expect(providers.map(({ asked }) => asked)).toEqual([[], []])
 })
 
 test('a disabled provider counts: its credential beside another one is one too many', async () => {
-  const { refusal } = stage(pair({ enabled: false }))
-  expect(await refusal(both)).toMatchObject({ status: 400 })
+  const { rejection } = stage(pair({ enabled: false }))
+  expect(await rejection(both)).toMatchObject({ status: 400 })
 })
 
-test('a credential over plain HTTP is refused with 403, and is not looked at', async () => {
+test('a credential over plain HTTP is rejected with 403, and is not looked at', async () => {
   const provider = tiny('one')
-  const { refusal, reports } = stage([provider], { anyone: anonymous })
-  const refused = await refusal({ ...one, secure: false })
-  expect(refused).toMatchObject({ status: 403, code: 'HTTPS_REQUIRED', headers: {} })
-  expect(refused.message).toBe('HTTPS is required.')
+  const { rejection, reports } = stage([provider], { anyone: anonymous })
+  const rejected = await rejection({ ...one, secure: false })
+  expect(rejected).toMatchObject({ status: 403, code: 'HTTPS_REQUIRED', headers: {} })
+  expect(rejected.message).toBe('HTTPS is required.')
   expect(provider.asked).toEqual([])
   expect(reports()).toEqual([{ type: 'credential-in-clear', provider: 'one', peer: '192.0.2.1' }])
-  await refusal({ ...one, secure: false, peer: undefined })
+  await rejection({ ...one, secure: false, peer: undefined })
   expect(reports()).toMatchObject([{ peer: null }])
 })
 
-test('a disabled provider refuses credentials over plain HTTP just the same', async () => {
-  const { refusal } = stage([tiny('one', { enabled: false })])
-  expect(await refusal({ ...one, secure: false })).toMatchObject({ status: 403 })
+test('a disabled provider rejects credentials over plain HTTP just the same', async () => {
+  const { rejection } = stage([tiny('one', { enabled: false })])
+  expect(await rejection({ ...one, secure: false })).toMatchObject({ status: 403 })
 })
 
 test('a provider that allows plain HTTP is asked over it', async () => {
@@ -65,21 +65,21 @@ test.each([
   ['both', inClear, inClear, 400],
 ])('two credentials over plain HTTP, which %s may be', async (_who, first, second, status) => {
   const providers = pair(first, second)
-  expect(await stage(providers).refusal({ ...both, secure: false })).toMatchObject({ status })
+  expect(await stage(providers).rejection({ ...both, secure: false })).toMatchObject({ status })
   expect(providers.map(({ asked }) => asked)).toEqual([[], []])
 })
 
-test('several credentials in one place are refused with 400, in clear with 403', async () => {
+test('several credentials in one place are rejected with 400, in clear with 403', async () => {
   const find = () => {
     throw new ServiceError('MULTIPLE_CREDENTIALS', 'Two.')
   }
-  const { refusal, reports } = stage([tiny('one', { find })])
-  expect(await refusal()).toMatchObject({ status: 400, message: 'Two.' })
+  const { rejection, reports } = stage([tiny('one', { find })])
+  expect(await rejection()).toMatchObject({ status: 400, message: 'Two.' })
   expect(reports()).toEqual([])
-  expect(await refusal({ secure: false })).toMatchObject({ status: 403 })
+  expect(await rejection({ secure: false })).toMatchObject({ status: 403 })
   expect(reports()).toMatchObject([{ type: 'credential-in-clear', provider: 'one' }])
   const lax = stage([tiny('one', { find, ...inClear })])
-  expect(await lax.refusal({ secure: false })).toMatchObject({ status: 400 })
+  expect(await lax.rejection({ secure: false })).toMatchObject({ status: 400 })
 })
 
 test('what find throws otherwise is no matter of HTTPS', async () => {
@@ -99,9 +99,9 @@ test('another ServiceError of find stays itself over plain HTTP', async () => {
   const find = () => {
     throw failure
   }
-  const { refusal, reports } = stage([tiny('one', { find })])
-  expect(await refusal({ secure: false })).toBe(failure)
-  expect(await refusal()).toBe(failure)
+  const { rejection, reports } = stage([tiny('one', { find })])
+  expect(await rejection({ secure: false })).toBe(failure)
+  expect(await rejection()).toBe(failure)
   expect(reports()).toEqual([])
 })
 
@@ -110,22 +110,22 @@ test.each([
   ['each one once, in order', [tiny('B'), tiny('A'), tiny('C', { challenge: 'B' })], 'B, A'],
   ['no disabled one', [tiny('A', { enabled: false }), tiny('B')], 'B'],
   ['disabled ones where there is no other', [tiny('A', { enabled: false })], 'A'],
-])('the challenge of a refusal names %s', async (_what, providers, challenge) => {
-  const { refusal } = stage(providers)
+])('the challenge of a rejection names %s', async (_what, providers, challenge) => {
+  const { rejection } = stage(providers)
   const headers = { 'WWW-Authenticate': challenge }
-  expect((await refusal()).headers).toEqual(headers)
+  expect((await rejection()).headers).toEqual(headers)
 })
 
-test('a refusal is the same for every reason', async () => {
+test('a rejection is the same for every reason', async () => {
   const reasons = ['malformed', 'unknown', 'revoked', 'expired', 'user-disabled'] as const
-  const providers = reasons.map((refused) =>
-    tiny(refused, { header: `x-${refused}`, answer: () => ({ refused, user: 'ann' }) }),
+  const providers = reasons.map((rejected) =>
+    tiny(rejected, { header: `x-${rejected}`, answer: () => ({ rejected, user: 'ann' }) }),
   )
-  const { refusal, reports } = stage([...providers, tiny('off', { enabled: false })])
+  const { rejection, reports } = stage([...providers, tiny('off', { enabled: false })])
   const askings = reasons.map((reason) => ({ headers: { [`x-${reason}`]: secret } }))
   for (const asking of [...askings, one]) {
-    const expected = await refusal()
-    const { message, headers, status, code } = await refusal(asking)
+    const expected = await rejection()
+    const { message, headers, status, code } = await rejection(asking)
     expect({ message, headers, status, code }).toEqual({
       message: expected.message,
       headers: expected.headers,
@@ -140,14 +140,14 @@ test('a refusal is the same for every reason', async () => {
   )
 })
 
-test('no report and no refusal has the credential', async () => {
-  const { refusal, reports } = stage(pair({ answer: () => undefined }))
-  const refusals = [
-    await refusal(one),
-    await refusal(both),
-    await refusal({ ...one, secure: false }),
+test('no report and no rejection has the credential', async () => {
+  const { rejection, reports } = stage(pair({ answer: () => undefined }))
+  const rejections = [
+    await rejection(one),
+    await rejection(both),
+    await rejection({ ...one, secure: false }),
   ]
-  const told = JSON.stringify([reports(), refusals, refusals.map(({ message }) => message)])
+  const told = JSON.stringify([reports(), rejections, rejections.map(({ message }) => message)])
   expect(told).toContain('credential-in-clear')
   expect(told).not.toContain(secret)
 })

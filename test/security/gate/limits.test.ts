@@ -1,12 +1,12 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { expect, test } from 'vitest'
 import { anonymous, principal, type Limiter } from '../../../src/index.ts'
-import { stage, tiny } from './stage.ts'
+import { stage, tiny } from './fixture.ts'
 
 const provider = tiny('one', {
   answer: (value) =>
     value.startsWith('wrong')
-      ? { refused: 'unknown' }
+      ? { rejected: 'unknown' }
       : principal(value.split('/')[0] ?? '', { keyId: value.split('/')[1] ?? null }),
 })
 
@@ -38,70 +38,70 @@ test('requests are counted by key, else by user, else by the address of the clie
   expect(requests.consumed).toEqual(['key-1', 'ann', '192.0.2.7', 'unknown'])
 })
 
-test('a request beyond the limit is refused with whole seconds to wait, others are not', async () => {
-  const { ask, refusal } = stage([provider], { limits: { requests: counting(2) } })
+test('a request beyond the limit is rejected with whole seconds to wait, others are not', async () => {
+  const { ask, rejection } = stage([provider], { limits: { requests: counting(2) } })
   await ask(ticket('ann/key-1'))
   await ask(ticket('ann/key-1'))
-  expect(await refusal(ticket('ann/key-1'))).toMatchObject({
+  expect(await rejection(ticket('ann/key-1'))).toMatchObject({
     status: 429,
     headers: { 'Retry-After': '2' },
   })
   await ask(ticket('ann/key-2'))
 })
 
-test('a refused request uses up nothing of a caller', async () => {
+test('a rejected request uses up nothing of a caller', async () => {
   const requests = counting(1)
-  const { refusal } = stage([provider], { limits: { requests } })
-  await refusal(ticket('wrong'))
-  await refusal()
+  const { rejection } = stage([provider], { limits: { requests } })
+  await rejection(ticket('wrong'))
+  await rejection()
   expect(requests.consumed).toEqual([])
 })
 
 test('failures are counted by client, and a missing credential is none', async () => {
   const failures = counting(9)
-  const { ask, refusal } = stage([provider], { limits: { failures } })
-  await refusal(ticket('wrong', '192.0.2.1'))
-  await refusal(ticket('wrong', '192.0.2.2'))
-  await refusal()
+  const { ask, rejection } = stage([provider], { limits: { failures } })
+  await rejection(ticket('wrong', '192.0.2.1'))
+  await rejection(ticket('wrong', '192.0.2.2'))
+  await rejection()
   await ask(ticket('ann'))
   expect(failures.consumed).toEqual(['192.0.2.1', '192.0.2.2'])
 })
 
-test('a client with too many failures is refused even with the right credential, for a time', async () => {
+test('a client with too many failures is rejected even with the right credential, for a time', async () => {
   let now = 1_000_000
   const failures = new RateLimiterMemory({ points: 3, duration: 60 })
-  const { ask, refusal, reports } = stage([provider], {
+  const { ask, rejection, reports } = stage([provider], {
     limits: { failures },
     now: () => new Date(now),
   })
-  for (let turn = 0; turn < 3; turn++) expect((await refusal(ticket('wrong'))).status).toBe(401)
-  const { status, headers } = await refusal(ticket('wrong'))
+  for (let turn = 0; turn < 3; turn++) expect((await rejection(ticket('wrong'))).status).toBe(401)
+  const { status, headers } = await rejection(ticket('wrong'))
   expect(status).toBe(429)
   expect(headers['Retry-After']).toMatch(/^(60|59)$/)
   expect(reports()).toHaveLength(4)
 
   const asked = provider.asked.length
-  expect((await refusal(ticket('ann'))).status).toBe(429)
+  expect((await rejection(ticket('ann'))).status).toBe(429)
   expect(provider.asked.length).toBe(asked)
   expect(await ask(ticket('ann', '192.0.2.2'))).toMatchObject({ user: 'ann' })
   now += 50_000
-  expect((await refusal(ticket('ann'))).status).toBe(429)
+  expect((await rejection(ticket('ann'))).status).toBe(429)
   now += 10_001
   expect(await ask(ticket('ann'))).toMatchObject({ user: 'ann' })
   expect(reports()).toEqual([])
 })
 
 test('a blocked client without a credential is told what everybody is told', async () => {
-  const { ask, refusal } = stage([provider], { limits: { failures: counting(0) } })
-  expect((await refusal(ticket('wrong'))).status).toBe(429)
-  expect((await refusal()).status).toBe(401)
+  const { ask, rejection } = stage([provider], { limits: { failures: counting(0) } })
+  expect((await rejection(ticket('wrong'))).status).toBe(429)
+  expect((await rejection()).status).toBe(401)
   await expect(ask(ticket('ann', '192.0.2.2'))).resolves.toBeDefined()
 })
 
-test('the refusals of one client at once are all counted', async () => {
+test('the rejections of one client at once are all counted', async () => {
   const failures = new RateLimiterMemory({ points: 5, duration: 60 })
-  const { refusal } = stage([provider], { limits: { failures } })
-  const all = await Promise.all(Array.from({ length: 20 }, () => refusal(ticket('wrong'))))
+  const { rejection } = stage([provider], { limits: { failures } })
+  const all = await Promise.all(Array.from({ length: 20 }, () => rejection(ticket('wrong'))))
   expect(all.filter(({ status }) => status === 401)).toHaveLength(5)
   expect(all.filter(({ status }) => status === 429)).toHaveLength(15)
 })
@@ -117,13 +117,13 @@ test.each<[string, unknown]>([
       throw error
     },
   }
-  const { ask, refusal, reports } = stage([provider], {
+  const { ask, rejection, reports } = stage([provider], {
     limits: { requests: broken, failures: broken },
   })
   expect(await ask(ticket('ann'))).toMatchObject({ user: 'ann' })
   expect(reports()).toEqual([{ type: 'limiter-failed', error }])
-  expect((await refusal(ticket('wrong'))).status).toBe(401)
-  expect(reports().map(({ type }) => type)).toEqual(['credential-refused', 'limiter-failed'])
+  expect((await rejection(ticket('wrong'))).status).toBe(401)
+  expect(reports().map(({ type }) => type)).toEqual(['credential-rejected', 'limiter-failed'])
   expect(await ask(ticket('ann'))).toMatchObject({ user: 'ann' })
   expect(reports()).toHaveLength(1)
 })
@@ -144,9 +144,10 @@ test('clients beyond those that can be remembered are blocked still, the oldest 
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- as above
     consume: () => Promise.reject({ msBeforeNext: 1000 }),
   }
-  const { refusal, ask } = stage([provider], { limits: { failures } })
-  for (let client = 0; client <= 10_000; client++) await refusal(ticket('wrong', `peer-${client}`))
+  const { rejection, ask } = stage([provider], { limits: { failures } })
+  for (let client = 0; client <= 10_000; client++)
+    await rejection(ticket('wrong', `peer-${client}`))
   expect(await ask(ticket('ann', 'peer-0'))).toMatchObject({ user: 'ann' })
-  expect((await refusal(ticket('ann', 'peer-1'))).status).toBe(429)
-  expect((await refusal(ticket('ann', 'peer-10000'))).status).toBe(429)
+  expect((await rejection(ticket('ann', 'peer-1'))).status).toBe(429)
+  expect((await rejection(ticket('ann', 'peer-10000'))).status).toBe(429)
 })

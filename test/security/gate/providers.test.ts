@@ -1,9 +1,9 @@
 import { expect, test } from 'vitest'
-import { anonymous, principal, system, type Principal, type Refused } from '../../../src/index.ts'
-import { known, stage, tiny } from './stage.ts'
+import { anonymous, principal, system, type Principal, type Rejected } from '../../../src/index.ts'
+import { known, stage, tiny } from './fixture.ts'
 
 const ann = { headers: { 'x-ticket': 'ann' } }
-const unknown = { refused: 'unknown' } as const
+const unknown = { rejected: 'unknown' } as const
 
 test('a caller is the principal that the provider names, at once or later', async () => {
   const person = principal('ann', { roles: ['Sales'], attributes: { region: 'north' } })
@@ -46,7 +46,7 @@ test('a later provider does not begin before an earlier one has answered', async
       return undefined
     },
   })
-  await stage([slow, quick]).refusal(ann)
+  await stage([slow, quick]).rejection(ann)
   expect(trace).toEqual(['slow begins', 'slow ends', 'quick'])
 })
 
@@ -57,15 +57,15 @@ test('a provider whose credential is not in the request is not asked', async () 
   expect(other.asked).toEqual([])
 })
 
-test.each<[string, Refused | undefined]>([
+test.each<[string, Rejected | undefined]>([
   ['nothing', undefined],
   ['a reason', unknown],
-])('a request that no provider knows is refused: %s', async (_what, answer) => {
-  const { refusal, reports } = stage([tiny('one', { answer: () => answer })])
-  expect(await refusal(ann)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' })
+])('a request that no provider knows is rejected: %s', async (_what, answer) => {
+  const { rejection, reports } = stage([tiny('one', { answer: () => answer })])
+  expect(await rejection(ann)).toMatchObject({ status: 401, code: 'UNAUTHENTICATED' })
   expect(reports()).toEqual([
     {
-      type: 'credential-refused',
+      type: 'credential-rejected',
       reason: 'unknown',
       provider: 'one',
       user: null,
@@ -75,11 +75,11 @@ test.each<[string, Refused | undefined]>([
   ])
 })
 
-test('a request without a credential is refused, and no provider is asked', async () => {
+test('a request without a credential is rejected, and no provider is asked', async () => {
   const one = tiny('one')
-  const { refusal, reports } = stage([one])
-  expect(await refusal()).toMatchObject({ status: 401 })
-  expect(await refusal({ peer: undefined, secure: false })).toMatchObject({ status: 401 })
+  const { rejection, reports } = stage([one])
+  expect(await rejection()).toMatchObject({ status: 401 })
+  expect(await rejection({ peer: undefined, secure: false })).toMatchObject({ status: 401 })
   expect(one.asked).toEqual([])
   expect(reports()).toMatchObject([
     { reason: 'missing', provider: null, user: null, keyId: null, peer: '192.0.2.1' },
@@ -89,19 +89,19 @@ test('a request without a credential is refused, and no provider is asked', asyn
 
 test('a disabled provider lets nobody in, whatever it answers, at once or later', async () => {
   for (const answer of [known('one'), async (value: string) => known('one')(value)]) {
-    const { refusal, reports } = stage([tiny('one', { enabled: false, answer })])
-    expect(await refusal(ann)).toMatchObject({ status: 401 })
+    const { rejection, reports } = stage([tiny('one', { enabled: false, answer })])
+    expect(await rejection(ann)).toMatchObject({ status: 401 })
     expect(reports()).toMatchObject([{ reason: 'provider-disabled', provider: 'one' }])
   }
 })
 
-test('a disabled provider may say whose credential it refused, and that it does not know it', async () => {
-  const dead = { refused: 'provider-disabled', user: 'ann', keyId: 'k1' } as const
+test('a disabled provider may say whose credential it rejected, and that it does not know it', async () => {
+  const dead = { rejected: 'provider-disabled', user: 'ann', keyId: 'k1' } as const
   for (const answer of [dead, unknown]) {
-    const { refusal, reports } = stage([
+    const { rejection, reports } = stage([
       tiny('off', { enabled: false, answer: async () => answer }),
     ])
-    await refusal(ann)
+    await rejection(ann)
     expect(reports()).toMatchObject([{ ...told(answer), provider: 'off' }])
   }
 })
@@ -112,11 +112,11 @@ test('a disabled provider does not keep another one from knowing the caller', as
 })
 
 test('the report names the provider that knew the credential, not the last one', async () => {
-  const reason = { refused: 'revoked', user: 'ann', keyId: 'k1' } as const
+  const reason = { rejected: 'revoked', user: 'ann', keyId: 'k1' } as const
   for (const later of [undefined, unknown, Promise.resolve(unknown)]) {
     const knows = tiny('knows', { answer: () => reason })
-    const { refusal, reports } = stage([knows, tiny('later', { answer: () => later })])
-    await refusal(ann)
+    const { rejection, reports } = stage([knows, tiny('later', { answer: () => later })])
+    await rejection(ann)
     expect(reports()).toMatchObject([
       { reason: 'revoked', provider: 'knows', user: 'ann', keyId: 'k1' },
     ])
@@ -124,23 +124,23 @@ test('the report names the provider that knew the credential, not the last one',
 })
 
 test('the report tells what is known best: malformed before unknown, its owner before all', async () => {
-  const malformed = { refused: 'malformed' } as const
-  const owned = { refused: 'expired', user: 'ann' } as const
+  const malformed = { rejected: 'malformed' } as const
+  const owned = { rejected: 'expired', user: 'ann' } as const
   for (const order of [
     [unknown, malformed, owned],
     [owned, malformed, unknown],
     [malformed, owned, undefined],
   ]) {
-    const { refusal, reports } = stage(
-      order.map((answer) => tiny(answer?.refused ?? 'silent', { answer: () => answer })),
+    const { rejection, reports } = stage(
+      order.map((answer) => tiny(answer?.rejected ?? 'silent', { answer: () => answer })),
     )
-    await refusal(ann)
+    await rejection(ann)
     expect(reports()).toMatchObject([{ reason: 'expired', provider: 'expired', user: 'ann' }])
   }
-  const { refusal, reports } = stage(
-    [unknown, malformed].map((answer) => tiny(answer.refused, { answer: () => answer })),
+  const { rejection, reports } = stage(
+    [unknown, malformed].map((answer) => tiny(answer.rejected, { answer: () => answer })),
   )
-  await refusal(ann)
+  await rejection(ann)
   expect(reports()).toMatchObject([{ reason: 'malformed', provider: 'malformed' }])
 })
 
@@ -192,13 +192,13 @@ test('a provider or open access that names system gives its values, and not its 
   }
 })
 
-test('open access beside a provider: no credential is nobody, a wrong one is refused', async () => {
+test('open access beside a provider: no credential is nobody, a wrong one is rejected', async () => {
   const answer = (value: string) => (value === 'ann' ? principal('ann') : undefined)
-  const { ask, refusal, reports } = stage([tiny('one', { answer })], { anyone: anonymous })
+  const { ask, rejection, reports } = stage([tiny('one', { answer })], { anyone: anonymous })
   expect(await ask()).toBe(anonymous)
   expect(await ask({ secure: false })).toBe(anonymous)
   expect(await ask(ann)).toMatchObject({ user: 'ann' })
-  expect(await refusal({ headers: { 'x-ticket': 'eve' } })).toMatchObject({ status: 401 })
+  expect(await rejection({ headers: { 'x-ticket': 'eve' } })).toMatchObject({ status: 401 })
   expect(reports()).toMatchObject([{ reason: 'unknown' }])
 })
 
@@ -207,6 +207,6 @@ test('open access alone looks at no credential', async () => {
   expect(await ask({ ...ann, secure: false })).toBe(anonymous)
 })
 
-function told({ refused, ...rest }: Refused): object {
-  return { reason: refused, ...rest }
+function told({ rejected, ...rest }: Rejected): object {
+  return { reason: rejected, ...rest }
 }

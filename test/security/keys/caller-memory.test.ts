@@ -1,29 +1,29 @@
 import { expect, test } from 'vitest'
-import type { SecurityHouse } from '../../../src/security/provider.ts'
-import { openHouse, provider } from './house.ts'
+import type { SecurityContext } from '../../../src/security/provider.ts'
+import { openFixture, provider } from './fixture.ts'
 
-/** A key of maria, and a house that counts what is read for it. */
-async function countedHouse() {
-  const { house, keys, users, clock } = await openHouse('memory', [provider()])
+/** A key of maria, and a context that counts what is read for it. */
+async function countedContext() {
+  const { context, keys, users, clock } = await openFixture('memory', [provider()])
   await users.add({ user: 'maria', roles: ['Sales'] })
   const { key } = await keys.create({ user: 'maria', expiresIn: 60 })
   const reads: string[] = []
   let version: number | undefined = 1
-  const counting: SecurityHouse = {
-    now: house.now,
+  const counting: SecurityContext = {
+    now: context.now,
     version: () => version,
     keys: {
-      ...house.keys,
-      find: (hash) => (reads.push('key'), house.keys.find(hash)),
+      ...context.keys,
+      find: (hash) => (reads.push('key'), context.keys.find(hash)),
       used: (one) => {
         reads.push('used')
-        house.keys.used(one)
+        context.keys.used(one)
       },
     },
-    users: { find: (user) => (reads.push('user'), house.users.find(user)) },
+    users: { find: (user) => (reads.push('user'), context.users.find(user)) },
   }
   const subject = provider()
-  const identify = async (by = subject, where: SecurityHouse = counting) => {
+  const identify = async (by = subject, where: SecurityContext = counting) => {
     reads.length = 0
     const answer = await by.identify({ place: 'header x-api-key', value: key }, where)
     return [answer, [...reads]] as const
@@ -40,7 +40,7 @@ async function countedHouse() {
 const everything = ['key', 'user', 'used']
 
 test('a second request in the same version of storage reads nothing', async () => {
-  const { identify } = await countedHouse()
+  const { identify } = await countedContext()
   const [first, reads] = await identify()
   expect(first).toMatchObject({ user: 'maria', roles: ['Sales'] })
   expect(reads).toEqual(everything)
@@ -50,7 +50,7 @@ test('a second request in the same version of storage reads nothing', async () =
 })
 
 test('a request in another version of storage reads again', async () => {
-  const { identify, setVersion, users } = await countedHouse()
+  const { identify, setVersion, users } = await countedContext()
   await identify()
   await users.change('maria', { roles: ['Chief'] })
   setVersion(2)
@@ -61,7 +61,7 @@ test('a request in another version of storage reads again', async () => {
 })
 
 test('without a version every request reads', async () => {
-  const { identify, setVersion } = await countedHouse()
+  const { identify, setVersion } = await countedContext()
   setVersion(undefined)
   await identify()
   expect((await identify())[1]).toEqual(everything)
@@ -72,19 +72,19 @@ test('without a version every request reads', async () => {
 })
 
 test('a key that has expired since is not remembered', async () => {
-  const { identify, clock } = await countedHouse()
+  const { identify, clock } = await countedContext()
   await identify()
   clock.pass(60)
   const [answer, reads] = await identify()
-  expect(answer).toMatchObject({ refused: 'expired' })
+  expect(answer).toMatchObject({ rejected: 'expired' })
   expect(reads[0]).toBe('key')
 })
 
 test('every service remembers its own callers', async () => {
-  const { identify, counting } = await countedHouse()
+  const { identify, counting } = await countedContext()
   const shared = provider()
   await identify(shared)
   const another = { ...counting, users: { find: () => undefined } }
-  expect((await identify(shared, another))[0]).toMatchObject({ refused: 'user-unknown' })
+  expect((await identify(shared, another))[0]).toMatchObject({ rejected: 'user-unknown' })
   expect((await identify(shared))[1]).toEqual(['used'])
 })

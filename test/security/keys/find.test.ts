@@ -3,8 +3,8 @@ import { describe, expect, test } from 'vitest'
 import { isServiceError } from '../../../src/errors.ts'
 import type { Credentials } from '../../../src/request/request.ts'
 import type { ApiKeyProperties } from '../../../src/security/keys/api-key-record.ts'
-import type { SecurityHouse } from '../../../src/security/provider.ts'
-import { clockAt, provider } from './house.ts'
+import type { SecurityContext } from '../../../src/security/provider.ts'
+import { clockAt, provider } from './fixture.ts'
 
 const path = '/rest/v1/sales/customers'
 
@@ -101,8 +101,8 @@ describe('in the query', () => {
 })
 
 describe('whatever comes', () => {
-  const refusing: SecurityHouse = {
-    keys: { find: () => undefined, used: () => expect.unreachable(), refused: () => undefined },
+  const rejecting: SecurityContext = {
+    keys: { find: () => undefined, used: () => expect.unreachable(), rejected: () => undefined },
     users: { find: () => expect.unreachable() },
     now: clockAt('2026-01-01T00:00:00Z').now,
   }
@@ -113,7 +113,7 @@ describe('whatever comes', () => {
     fc.base64String({ maxLength: 300 }),
   )
 
-  test('nothing but the refusal of several keys is thrown, and nobody is identified', () => {
+  test('nothing but the rejection of several keys is thrown, and nobody is identified', () => {
     fc.assert(
       fc.property(garbage, fc.option(garbage, { nil: undefined }), (query, header) => {
         for (const one of either) {
@@ -121,8 +121,8 @@ describe('whatever comes', () => {
             const headers = header === undefined ? {} : { 'x-api-key': header }
             const found = one.find(request(`${path}?${query}`, headers))
             if (found === undefined) continue
-            const answer = one.identify(found, refusing)
-            expect(['malformed', 'unknown']).toContain((answer as { refused: string }).refused)
+            const answer = one.identify(found, rejecting)
+            expect(['malformed', 'unknown']).toContain((answer as { rejected: string }).rejected)
           } catch (error) {
             if (!isServiceError(error)) throw error
             expect(error.code).toBe('MULTIPLE_CREDENTIALS')

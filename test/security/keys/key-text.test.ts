@@ -3,7 +3,7 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isKeyText } from '../../../src/security/keys/key-form.ts'
 import { sha256, sha256With } from '../../../src/security/keys/key-text.ts'
-import { provider } from './house.ts'
+import { provider } from './fixture.ts'
 
 test('100 000 keys are unique, have 22 characters of base64url, and favour none', () => {
   const { mint } = provider()

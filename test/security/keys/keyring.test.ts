@@ -1,14 +1,14 @@
 import { describe, expect, test } from 'vitest'
 import type { KeyRequest } from '../../../src/security/keys/key-store.ts'
-import { openHouse, provider, storageNames } from './house.ts'
+import { openFixture, provider, storageNames } from './fixture.ts'
 
 const identified = { user: 'maria' }
 
 describe.each(storageNames)('the keyring over %s', (storage) => {
   test('creates a key that acts for its user', async () => {
-    const house = await openHouse(storage)
-    await house.users.add({ user: 'maria', roles: ['Sales'], attributes: { region: 'WA' } })
-    const made = await house.keys.create({ user: 'maria', description: 'for the till' })
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria', roles: ['Sales'], attributes: { region: 'WA' } })
+    const made = await fixture.keys.create({ user: 'maria', description: 'for the till' })
     expect(made).toEqual({
       keyId: expect.stringMatching(/^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/) as unknown,
       start: made.key.slice(0, 4),
@@ -23,7 +23,7 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     })
     expect(Object.isFrozen(made)).toBe(true)
     expect(made.key).toMatch(/^[\w-]{22}$/)
-    const principal = await house.ask(made.key)
+    const principal = await fixture.ask(made.key)
     expect(principal).toEqual({
       user: 'maria',
       roles: ['Sales'],
@@ -35,32 +35,32 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
   })
 
   test('no other key is good', async () => {
-    const house = await openHouse(storage)
-    await house.users.add({ user: 'maria' })
-    const { key } = await house.keys.create({ user: 'maria' })
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria' })
+    const { key } = await fixture.keys.create({ user: 'maria' })
     const flipped = (key.startsWith('A') ? 'B' : 'A') + key.slice(1)
     const swapped = Array.from(key)
       .map((one) => (one === one.toLowerCase() ? one.toUpperCase() : one.toLowerCase()))
       .join('')
-    expect(await house.fate(key)).toEqual(identified)
-    expect(await house.fate(flipped)).toBe('unknown')
-    expect(await house.fate(`${key}A`)).toBe('unknown')
-    expect(swapped === key ? 'unknown' : await house.fate(swapped)).toBe('unknown')
+    expect(await fixture.fate(key)).toEqual(identified)
+    expect(await fixture.fate(flipped)).toBe('unknown')
+    expect(await fixture.fate(`${key}A`)).toBe('unknown')
+    expect(swapped === key ? 'unknown' : await fixture.fate(swapped)).toBe('unknown')
     for (const broken of [
       key.slice(1),
       `${key}=`,
       ` ${key}`,
       `${key.slice(0, 9)} ${key.slice(9)}`,
     ]) {
-      expect(await house.fate(broken)).toBe('malformed')
+      expect(await fixture.fate(broken)).toBe('malformed')
     }
   })
 
   test('lists the keys on record, the oldest first, by user and provider', async () => {
     const partners = provider({ name: 'Partners', priority: 60 })
-    const house = await openHouse(storage, [provider(), partners])
-    await house.users.add({ user: 'maria' })
-    await house.users.add({ user: 'john' })
+    const fixture = await openFixture(storage, [provider(), partners])
+    await fixture.users.add({ user: 'maria' })
+    await fixture.users.add({ user: 'john' })
     const requests: readonly KeyRequest[] = [
       { user: 'maria', provider: 'API Key' },
       { user: 'john', provider: 'Partners' },
@@ -68,13 +68,13 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
       { user: 'maria', provider: 'API Key', expiresIn: 1 },
     ]
     const made = []
-    for (const request of requests) made.push(await house.keys.create(request))
+    for (const request of requests) made.push(await fixture.keys.create(request))
     const [first, second, third, fourth] = made.map(({ keyId }) => keyId)
-    house.clock.pass(1)
-    await house.keys.revoke(first ?? '')
+    fixture.clock.pass(1)
+    await fixture.keys.revoke(first ?? '')
 
     const idsOf = async (filter?: { user?: string; provider?: string }): Promise<unknown> =>
-      (await house.keys.list(filter)).map(({ keyId }) => keyId)
+      (await fixture.keys.list(filter)).map(({ keyId }) => keyId)
     expect(await idsOf()).toEqual([first, second, third, fourth])
     expect(await idsOf({ user: 'maria' })).toEqual([first, third, fourth])
     expect(await idsOf({ provider: 'Partners' })).toEqual([second, third])
@@ -85,60 +85,60 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     await expect(idsOf({ usr: 'maria' } as object)).rejects.toThrow(
       'keys.list.usr is not an option; did you mean user?',
     )
-    const [record] = await house.keys.list()
+    const [record] = await fixture.keys.list()
     expect(Object.isFrozen(record)).toBe(true)
     expect(Object.keys(record ?? {})).toEqual(Object.keys(made[0] ?? {}))
     expect(record).toEqual({ ...made[0], revoked: '2026-03-01T12:01:00Z' })
   })
 
   test('lists more keys than a page of storage holds', async () => {
-    const house = await openHouse(storage)
-    await house.users.add({ user: 'maria' })
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria' })
     const made = []
-    for (let count = 0; count < 1_001; count++) made.push(house.keys.create({ user: 'maria' }))
+    for (let count = 0; count < 1_001; count++) made.push(fixture.keys.create({ user: 'maria' }))
     const ids = (await Promise.all(made)).map(({ keyId }) => keyId)
-    const listed = (await house.keys.list()).map(({ keyId }) => keyId)
+    const listed = (await fixture.keys.list()).map(({ keyId }) => keyId)
     expect(listed).toHaveLength(1_001)
     expect(new Set(listed)).toEqual(new Set(ids))
-    expect(await house.keys.audit()).toHaveLength(1_001)
+    expect(await fixture.keys.audit()).toHaveLength(1_001)
   })
 
   test('revokes a key for good, once', async () => {
-    const house = await openHouse(storage)
-    await house.users.add({ user: 'maria' })
-    const { key, keyId } = await house.keys.create({ user: 'maria', expiresIn: 60 })
-    house.clock.pass(1)
-    const revoked = await house.keys.revoke(keyId)
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria' })
+    const { key, keyId } = await fixture.keys.create({ user: 'maria', expiresIn: 60 })
+    fixture.clock.pass(1)
+    const revoked = await fixture.keys.revoke(keyId)
     expect(revoked).toMatchObject({ keyId, revoked: '2026-03-01T12:01:00Z' })
     expect(Object.isFrozen(revoked)).toBe(true)
-    expect(await house.fate(key)).toBe('revoked')
-    house.clock.pass(1)
-    expect(await house.keys.revoke(keyId)).toEqual(revoked)
-    house.clock.pass(-600)
-    expect(await house.fate(key)).toBe('revoked')
-    expect((await house.keys.audit({ keyId })).map(({ event }) => event)).toEqual([
+    expect(await fixture.fate(key)).toBe('revoked')
+    fixture.clock.pass(1)
+    expect(await fixture.keys.revoke(keyId)).toEqual(revoked)
+    fixture.clock.pass(-600)
+    expect(await fixture.fate(key)).toBe('revoked')
+    expect((await fixture.keys.audit({ keyId })).map(({ event }) => event)).toEqual([
       'created',
       'revoked',
     ])
   })
 
   test('revokes an expired key, which stays on record', async () => {
-    const house = await openHouse(storage)
-    await house.users.add({ user: 'maria' })
-    const { keyId } = await house.keys.create({ user: 'maria', expiresIn: 1 })
-    house.clock.pass(2)
-    expect(await house.keys.revoke(keyId)).toMatchObject({ revoked: '2026-03-01T12:02:00Z' })
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria' })
+    const { keyId } = await fixture.keys.create({ user: 'maria', expiresIn: 1 })
+    fixture.clock.pass(2)
+    expect(await fixture.keys.revoke(keyId)).toMatchObject({ revoked: '2026-03-01T12:02:00Z' })
   })
 
   test('tells what happened, the oldest first, by key and user', async () => {
-    const house = await openHouse(storage)
-    await house.users.add({ user: 'maria' })
-    await house.users.add({ user: 'john' })
-    const first = await house.keys.create({ user: 'maria' })
-    const second = await house.keys.create({ user: 'john' })
-    house.clock.pass(1)
-    const third = await house.keys.rotate(first.keyId)
-    const audit = await house.keys.audit()
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria' })
+    await fixture.users.add({ user: 'john' })
+    const first = await fixture.keys.create({ user: 'maria' })
+    const second = await fixture.keys.create({ user: 'john' })
+    fixture.clock.pass(1)
+    const third = await fixture.keys.rotate(first.keyId)
+    const audit = await fixture.keys.audit()
     const rest = { provider: first.provider, times: 1 }
     const [now, then] = ['2026-03-01T12:01:00Z', '2026-03-01T12:00:00Z']
     const [a, b, c] = [first.keyId, second.keyId, third.keyId]
@@ -149,14 +149,14 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
       { at: now, event: 'created', keyId: c, user: 'maria', reason: null, ...rest },
     ])
     expect(Object.isFrozen(audit[0])).toBe(true)
-    expect(await house.keys.audit({ keyId: a })).toEqual([audit[0], audit[2]])
-    expect(await house.keys.audit({ user: 'maria' })).toEqual([audit[0], audit[2], audit[3]])
-    expect(await house.keys.audit({ user: 'maria', keyId: b })).toEqual([])
+    expect(await fixture.keys.audit({ keyId: a })).toEqual([audit[0], audit[2]])
+    expect(await fixture.keys.audit({ user: 'maria' })).toEqual([audit[0], audit[2], audit[3]])
+    expect(await fixture.keys.audit({ user: 'maria', keyId: b })).toEqual([])
   })
 
-  test('refuses what can not be done, and writes nothing', async () => {
-    const house = await openHouse(storage, [provider(), provider({ name: 'B', priority: 1 })])
-    await house.users.add({ user: 'maria' })
+  test('rejects what can not be done, and writes nothing', async () => {
+    const fixture = await openFixture(storage, [provider(), provider({ name: 'B', priority: 1 })])
+    await fixture.users.add({ user: 'maria' })
     const ok = { user: 'maria', provider: 'B' }
     const cases: readonly (readonly [request: unknown, message: string])[] = [
       [undefined, 'keys.create is missing: must be an object'],
@@ -177,75 +177,75 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
       [{ ...ok, expires: 5 }, 'keys.create.expires is not an option; did you mean expiresIn?'],
     ]
     for (const [request, message] of cases) {
-      const creating = house.keys.create(request as KeyRequest)
+      const creating = fixture.keys.create(request as KeyRequest)
       await expect(creating).rejects.toThrow(TypeError)
       await expect(creating).rejects.toThrow(message)
     }
     for (const keyId of ['', crypto.randomUUID(), undefined, 5] as string[]) {
-      await expect(house.keys.revoke(keyId)).rejects.toThrow(TypeError)
-      await expect(house.keys.rotate(keyId)).rejects.toThrow(TypeError)
+      await expect(fixture.keys.revoke(keyId)).rejects.toThrow(TypeError)
+      await expect(fixture.keys.rotate(keyId)).rejects.toThrow(TypeError)
     }
-    expect(await house.keys.list()).toEqual([])
-    expect(await house.keys.audit()).toEqual([])
+    expect(await fixture.keys.list()).toEqual([])
+    expect(await fixture.keys.audit()).toEqual([])
   })
 
   test('takes whole identifiers only', async () => {
-    const house = await openHouse(storage)
-    await house.users.add({ user: 'maria' })
-    const { keyId } = await house.keys.create({ user: 'maria' })
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria' })
+    const { keyId } = await fixture.keys.create({ user: 'maria' })
     for (const part of [keyId.slice(0, 8), keyId.slice(0, -1), `${keyId} `]) {
-      await expect(house.keys.revoke(part)).rejects.toThrow('there is no key')
+      await expect(fixture.keys.revoke(part)).rejects.toThrow('there is no key')
     }
   })
 
   test('a description counts characters, and an empty one is none', async () => {
-    const house = await openHouse(storage)
-    await house.users.add({ user: 'maria' })
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria' })
     const long = '😀'.repeat(200)
-    expect(await house.keys.create({ user: 'maria', description: long })).toMatchObject({
+    expect(await fixture.keys.create({ user: 'maria', description: long })).toMatchObject({
       description: long,
     })
-    expect(await house.keys.create({ user: 'maria', description: '' })).toMatchObject({
+    expect(await fixture.keys.create({ user: 'maria', description: '' })).toMatchObject({
       description: null,
     })
   })
 
   test('each provider knows its own keys only, and a disabled one none', async () => {
     const disabled = provider({ name: 'Off', priority: 1, enabled: false })
-    const house = await openHouse(storage, [provider(), disabled])
-    await house.users.add({ user: 'maria' })
-    const { key } = await house.keys.create({ user: 'maria', provider: 'API Key' })
-    const off = await house.keys.create({ user: 'maria', provider: 'Off' })
-    expect(await house.fate(key)).toEqual(identified)
-    expect(await house.fate(key, disabled)).toBe('unknown')
-    expect(await house.fate(off.key)).toBe('unknown')
-    expect(await house.fate(off.key, disabled)).toBe('provider-disabled')
-    expect(await house.fate(off.key, provider({ name: 'Off' }))).toEqual(identified)
+    const fixture = await openFixture(storage, [provider(), disabled])
+    await fixture.users.add({ user: 'maria' })
+    const { key } = await fixture.keys.create({ user: 'maria', provider: 'API Key' })
+    const off = await fixture.keys.create({ user: 'maria', provider: 'Off' })
+    expect(await fixture.fate(key)).toEqual(identified)
+    expect(await fixture.fate(key, disabled)).toBe('unknown')
+    expect(await fixture.fate(off.key)).toBe('unknown')
+    expect(await fixture.fate(off.key, disabled)).toBe('provider-disabled')
+    expect(await fixture.fate(off.key, provider({ name: 'Off' }))).toEqual(identified)
   })
 
   test('key and user are looked at with each request', async () => {
-    const house = await openHouse(storage)
-    await house.users.add({ user: 'maria', roles: ['Sales'] })
-    const { key, keyId } = await house.keys.create({ user: 'maria' })
-    expect(await house.ask(key)).toMatchObject({ roles: ['Sales'] })
-    await house.users.change('maria', { roles: [] })
-    expect(await house.ask(key)).toMatchObject({ roles: [] })
-    await house.users.change('maria', { enabled: false })
-    expect(await house.ask(key)).toEqual({ refused: 'user-disabled', user: 'maria', keyId })
-    await house.users.change('maria', { enabled: true })
-    expect(await house.fate(key)).toEqual(identified)
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria', roles: ['Sales'] })
+    const { key, keyId } = await fixture.keys.create({ user: 'maria' })
+    expect(await fixture.ask(key)).toMatchObject({ roles: ['Sales'] })
+    await fixture.users.change('maria', { roles: [] })
+    expect(await fixture.ask(key)).toMatchObject({ roles: [] })
+    await fixture.users.change('maria', { enabled: false })
+    expect(await fixture.ask(key)).toEqual({ rejected: 'user-disabled', user: 'maria', keyId })
+    await fixture.users.change('maria', { enabled: true })
+    expect(await fixture.fate(key)).toEqual(identified)
   })
 
   test('a user that is removed takes the keys along for good', async () => {
-    const house = await openHouse(storage)
-    await house.users.add({ user: 'maria' })
-    await house.users.add({ user: 'john' })
-    const { key, keyId } = await house.keys.create({ user: 'maria' })
-    const other = await house.keys.create({ user: 'john' })
-    await house.users.remove('maria')
-    await house.users.add({ user: 'maria', roles: ['Administrator'] })
-    expect(await house.fate(key)).toBe('revoked')
-    expect(await house.fate(other.key)).toEqual({ user: 'john' })
-    expect((await house.keys.audit({ keyId })).at(-1)).toMatchObject({ event: 'revoked' })
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria' })
+    await fixture.users.add({ user: 'john' })
+    const { key, keyId } = await fixture.keys.create({ user: 'maria' })
+    const other = await fixture.keys.create({ user: 'john' })
+    await fixture.users.remove('maria')
+    await fixture.users.add({ user: 'maria', roles: ['Administrator'] })
+    expect(await fixture.fate(key)).toBe('revoked')
+    expect(await fixture.fate(other.key)).toEqual({ user: 'john' })
+    expect((await fixture.keys.audit({ keyId })).at(-1)).toMatchObject({ event: 'revoked' })
   })
 })

@@ -4,7 +4,7 @@ import { securityCollections } from '../../../src/security/collections.ts'
 import { createUsers } from '../../../src/security/users/own-users.ts'
 import type { NewUser, User, UserChanges } from '../../../src/security/users/user-store.ts'
 import type { StorageAdapter } from '../../../src/storage/adapter.ts'
-import { clockAt, dump, openStorage, storageNames } from './house.ts'
+import { clockAt, dump, openStorage, storageNames } from './fixture.ts'
 
 const { now } = clockAt('2026-03-01T12:00:00Z')
 const hashPassword = async (password: string): Promise<string> => `hash of ${password.length}`
@@ -118,7 +118,7 @@ describe.each(storageNames)('users over %s', (name) => {
     expect(names).toEqual(Array.from({ length: 1_000 }, (_, index) => `u${index}`).toSorted())
   })
 
-  test('refuse what is not one', async () => {
+  test('reject what is not one', async () => {
     const users = await open()
     await users.add({ user: 'maria' })
     const cases: readonly (readonly [given: unknown, place: string])[] = [
@@ -160,11 +160,11 @@ describe.each(storageNames)('users over %s', (name) => {
 
   test('have passwords only with a provider that hashes them', async () => {
     const users = createUsers({ storage: await openStorage(name), now })
-    const refusal = 'password needs an HTTP Basic provider'
-    await expect(users.add({ user: 'maria', password: 'secret' })).rejects.toThrow(refusal)
+    const rejection = 'password needs an HTTP Basic provider'
+    await expect(users.add({ user: 'maria', password: 'secret' })).rejects.toThrow(rejection)
     expect(await users.list()).toEqual([])
     await users.add({ user: 'maria' })
-    await expect(users.change('maria', { password: 'secret' })).rejects.toThrow(refusal)
+    await expect(users.change('maria', { password: 'secret' })).rejects.toThrow(rejection)
     expect(await users.change('maria', { password: null })).toMatchObject({ user: 'maria' })
   })
 

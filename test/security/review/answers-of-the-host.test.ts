@@ -10,10 +10,10 @@ import {
   type User,
 } from '../../../src/index.ts'
 import { apiKeys } from '../../../src/security/index.ts'
-import { stage, tiny, type Verdict } from '../gate/stage.ts'
+import { stage, tiny, type Verdict } from '../gate/fixture.ts'
 
 const eve = { headers: { 'x-ticket': 'eve' } }
-const refused = { refused: 'unknown' } as const
+const rejected = { rejected: 'unknown' } as const
 
 /** What resolves to a value and is no promise of this realm: those of query builders, and of others. */
 const later: Readonly<Record<string, <Value>(value: Value) => Promise<Value>>> = {
@@ -22,11 +22,11 @@ const later: Readonly<Record<string, <Value>(value: Value) => Promise<Value>>> =
     (runInNewContext('(value) => Promise.resolve(value)') as (value: unknown) => never)(value),
 }
 
-test.each(Object.entries(later))('a refusal that comes as %s is a refusal', async (_, wrap) => {
-  for (const answer of [refused, undefined]) {
-    const { refusal, reports } = stage([tiny('one', { answer: () => wrap<Verdict>(answer) })])
-    expect(await refusal(eve)).toMatchObject({ status: 401 })
-    expect(reports()).toMatchObject([{ type: 'credential-refused', reason: 'unknown' }])
+test.each(Object.entries(later))('a rejection that comes as %s is a rejection', async (_, wrap) => {
+  for (const answer of [rejected, undefined]) {
+    const { rejection, reports } = stage([tiny('one', { answer: () => wrap<Verdict>(answer) })])
+    expect(await rejection(eve)).toMatchObject({ status: 401 })
+    expect(reports()).toMatchObject([{ type: 'credential-rejected', reason: 'unknown' }])
   }
 })
 
@@ -36,7 +36,7 @@ test.each(Object.entries(later))('a caller that comes as %s is the caller', asyn
 })
 
 test.each([{}, [], { user: 'ann' }, { user: 1, roles: [], attributes: {} }, null, true])(
-  'what is neither a principal nor a refusal lets nobody in: %j',
+  'what is neither a principal nor a rejection lets nobody in: %j',
   async (answer) => {
     for (const given of [answer, Promise.resolve(answer)]) {
       const { ask } = stage([tiny('one', { answer: () => given as never })])

@@ -6,15 +6,15 @@ import {
   type MaybePromise,
   type Observation,
   type Principal,
-  type Refused,
-  type SecurityHouse,
+  type Rejected,
+  type SecurityContext,
   type SecurityProvider,
 } from '../../../src/index.ts'
 import { openGate } from '../../../src/security/gate.ts'
 import { applyLimits } from '../../../src/security/limiting.ts'
 
 /** What a tiny provider answers to a value. */
-export type Verdict = Principal | Refused | undefined
+export type Verdict = Principal | Rejected | undefined
 
 /** A provider that looks for its credential in one header, and knows the answer to each value. */
 export interface Tiny extends SecurityProvider {
@@ -54,9 +54,9 @@ export function known(provider: string): (value: string) => Principal {
   return (value) => principal(value, { provider })
 }
 
-/** The house of a service that keeps nothing. */
-export const emptyHouse: SecurityHouse = {
-  keys: { find: () => undefined, used: () => undefined, refused: () => undefined },
+/** The context of a service that keeps nothing. */
+export const emptyContext: SecurityContext = {
+  keys: { find: () => undefined, used: () => undefined, rejected: () => undefined },
   users: { find: () => undefined },
   now: () => new Date(0),
 }
@@ -71,8 +71,8 @@ export interface Asking {
 /** A gate to be asked, and what it reported since the last look. */
 export interface Stage {
   ask(asking?: Asking): Promise<Principal>
-  /** Asks, and returns the refusal. */
-  refusal(asking?: Asking): Promise<ServiceError>
+  /** Asks, and returns the rejection. */
+  rejection(asking?: Asking): Promise<ServiceError>
   reports(): readonly Observation[]
 }
 
@@ -86,13 +86,13 @@ export interface StageParts {
 /** Opens a gate with these providers, in this order. */
 export function stage(
   providers: readonly SecurityProvider[],
-  { anyone, limits = {}, now = emptyHouse.now }: StageParts = {},
+  { anyone, limits = {}, now = emptyContext.now }: StageParts = {},
 ): Stage {
   const observed: Observation[] = []
   const report = (observation: Observation) => void observed.push(observation)
-  const house = { ...emptyHouse, now }
+  const context = { ...emptyContext, now }
   const limiting = applyLimits(limits, now, report)
-  const gate = openGate({ providers, anyone, house, limiting, report })
+  const gate = openGate({ providers, anyone, context, limiting, report })
   const ask = async ({ headers = {}, secure = true, ...rest }: Asking = {}) =>
     gate({
       target: '/rest/v1/app/orders',
@@ -102,9 +102,9 @@ export function stage(
     })
   return {
     ask,
-    refusal: async (asking) => {
+    rejection: async (asking) => {
       const answer: unknown = await ask(asking).catch((error: unknown) => error)
-      expect(isServiceError(answer), `no refusal: ${String(answer)}`).toBe(true)
+      expect(isServiceError(answer), `no rejection: ${String(answer)}`).toBe(true)
       return answer as ServiceError
     },
     reports: () => observed.splice(0),

@@ -10,7 +10,7 @@ import { securityCollections } from '../../../src/security/collections.ts'
 import { createKeyLookup } from '../../../src/security/keys/key-log.ts'
 import { createKeyring } from '../../../src/security/keys/keyring.ts'
 import { createUsers } from '../../../src/security/users/own-users.ts'
-import type { KeyProvider, Refused } from '../../../src/security/provider.ts'
+import type { KeyProvider, Rejected } from '../../../src/security/provider.ts'
 import type { Row, StorageAdapter } from '../../../src/storage/adapter.ts'
 import { memoryStorage } from '../../../src/storage/memory.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
@@ -53,16 +53,16 @@ export function clockAt(instant: string): Clock {
 }
 
 /** Keyring, users and look-up of one service over a storage. */
-export async function openHouse(
+export async function openFixture(
   name: StorageName,
   providers: readonly KeyProvider[] = [apiKeys({ name: 'API Key' })],
 ) {
-  return furnish(await openStorage(name), providers)
+  return createFixture(await openStorage(name), providers)
 }
 
-export type House = ReturnType<typeof furnish>
+export type KeyFixture = ReturnType<typeof createFixture>
 
-export function furnish(storage: StorageAdapter, providers: readonly KeyProvider[]) {
+export function createFixture(storage: StorageAdapter, providers: readonly KeyProvider[]) {
   const clock = clockAt('2026-03-01T12:00:00Z')
   const { now } = clock
   const reports: Observation[] = []
@@ -71,7 +71,7 @@ export function furnish(storage: StorageAdapter, providers: readonly KeyProvider
   const defer = (one: () => Promise<unknown>): void => void work.push(one)
   const users = createUsers({ storage, now, keepsKeys: true })
   const lookup = createKeyLookup({ storage, now, report, defer })
-  const house = { keys: lookup, users, now }
+  const context = { keys: lookup, users, now }
   return {
     storage,
     clock,
@@ -80,20 +80,20 @@ export function furnish(storage: StorageAdapter, providers: readonly KeyProvider
     work,
     users,
     lookup,
-    house,
+    context,
     keys: createKeyring({ storage, providers, users, now }),
     /** Does what waits in the background. */
     async settle(): Promise<void> {
       for (const one of work.splice(0)) await one()
     },
     /** Asks a provider who is behind a key. */
-    async ask(key: string, provider = providers[0]): Promise<Principal | Refused | undefined> {
-      return provider?.identify({ place: 'header x-api-key', value: key }, house)
+    async ask(key: string, provider = providers[0]): Promise<Principal | Rejected | undefined> {
+      return provider?.identify({ place: 'header x-api-key', value: key }, context)
     },
-    /** How a key fares: the reason for which it is refused, or its user. */
+    /** How a key fares: the reason for which it is rejected, or its user. */
     async fate(key: string, provider = providers[0]): Promise<unknown> {
       const answer = await this.ask(key, provider)
-      return answer && ('refused' in answer ? answer.refused : { user: answer.user })
+      return answer && ('rejected' in answer ? answer.rejected : { user: answer.user })
     },
   }
 }

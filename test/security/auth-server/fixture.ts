@@ -3,8 +3,8 @@ import {
   authServer,
   type AuthServerOptions,
 } from '../../../src/security/auth-server/auth-server.ts'
-import type { Refused, SecurityProvider } from '../../../src/security/provider.ts'
-import { houseOf, people, requestWith, type People } from '../basic/house.ts'
+import type { Rejected, SecurityProvider } from '../../../src/security/provider.ts'
+import { contextOf, people, requestWith, type People } from '../basic/context.ts'
 import { audience, issuer, now } from './authority.ts'
 
 /** The options of a case: where the keys are, and what differs. */
@@ -21,11 +21,11 @@ export async function ask(
   token: string,
   at: Date = now,
   users: People = people(),
-): Promise<Principal | Refused | undefined> {
+): Promise<Principal | Rejected | undefined> {
   const credential = given.find(requestWith(`Bearer ${token}`))
   if (credential === undefined) throw new Error('There was no credential.')
   return given.identify(
     credential,
-    houseOf(users, () => at),
+    contextOf(users, () => at),
   )
 }

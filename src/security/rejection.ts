@@ -1,20 +1,20 @@
 import { ServiceError } from '../errors.ts'
-import type { Refused, SecurityProvider } from './provider.ts'
+import type { Rejected, SecurityProvider } from './provider.ts'
 
-/** A refusal, and the provider that it came from. */
-export interface Refusal extends Refused {
+/** A rejection, and the provider that it came from. */
+export interface Rejection extends Rejected {
   readonly provider: string
 }
 
 /** For the report: a provider that knew the credential tells more than one that did not. */
 export function tellingMore(
-  earlier: Refusal | undefined,
-  answer: Refused | undefined,
+  earlier: Rejection | undefined,
+  answer: Rejected | undefined,
   { name }: SecurityProvider,
-): Refusal | undefined {
+): Rejection | undefined {
   if (answer === undefined) return earlier
   const isKnown = earlier?.keyId !== undefined || earlier?.user !== undefined
-  return earlier !== undefined && (isKnown || answer.refused === 'unknown')
+  return earlier !== undefined && (isKnown || answer.rejected === 'unknown')
     ? earlier
     : { ...answer, provider: name }
 }

@@ -1,5 +1,5 @@
 import type { Credentials } from '../../../src/request/request.ts'
-import type { SecurityHouse } from '../../../src/security/provider.ts'
+import type { SecurityContext } from '../../../src/security/provider.ts'
 import type { Account } from '../../../src/security/users/user-store.ts'
 
 /** The users of a host that keeps them in a map. */
@@ -16,8 +16,8 @@ export function people(...accounts: readonly Account[]): People {
 }
 
 /** What a provider may use: these users, no keys, and this clock. */
-export function houseOf(users: People, now: () => Date = () => new Date()): SecurityHouse {
-  const keys = { find: () => undefined, used: () => undefined, refused: () => undefined }
+export function contextOf(users: People, now: () => Date = () => new Date()): SecurityContext {
+  const keys = { find: () => undefined, used: () => undefined, rejected: () => undefined }
   return { keys, users: { find: (user) => users.get(user) }, now }
 }
 

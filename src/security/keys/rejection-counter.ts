@@ -1,32 +1,32 @@
-import type { RefusalReason } from '../../observation.ts'
+import type { RejectionReason } from '../../observation.ts'
 import type { KeyRecord } from './key-store.ts'
 
-/** How often a key was refused for a reason since that was last written down. */
-export interface Refusals {
+/** How often a key was rejected for a reason since that was last written down. */
+export interface Rejections {
   readonly key: Pick<KeyRecord, 'keyId' | 'user' | 'provider'>
-  readonly reason: RefusalReason
+  readonly reason: RejectionReason
   readonly times: number
   /** The latest of them. */
   readonly at: Date
 }
 
-/** Counts refusals, so that each key and reason is written down at most once a minute. */
-export interface RefusalCounter {
+/** Counts rejections, so that each key and reason is written down at most once a minute. */
+export interface RejectionCounter {
   /** Counts one. True: there is something new to take. */
-  count(key: Refusals['key'], reason: RefusalReason, at: Date): boolean
+  count(key: Rejections['key'], reason: RejectionReason, at: Date): boolean
   /** Looks, at most once a minute, for counts whose minute is over. True: there are some to take. */
   sweep(at: Date): boolean
   /** Lets everything be taken that was counted. */
   release(): void
   /** What is to be written now. It is no longer counted then. */
-  take(): readonly Refusals[]
+  take(): readonly Rejections[]
   /** Counts again what could not be written. */
-  giveBack(refusals: readonly Refusals[]): void
+  giveBack(rejections: readonly Rejections[]): void
 }
 
 interface Count {
-  readonly key: Refusals['key']
-  readonly reason: RefusalReason
+  readonly key: Rejections['key']
+  readonly reason: RejectionReason
   times: number
   at: Date
   /** The time from which on it was not written again. */
@@ -43,12 +43,12 @@ export function isRecent(time: number | undefined, now: Date): time is number {
 }
 
 /** A counter that remembers a bounded number of keys and reasons. */
-export function refusalCounter(capacity: number): RefusalCounter {
+export function rejectionCounter(capacity: number): RejectionCounter {
   const counts = new Map<string, Count>()
   const due = new Set<Count>()
   let swept: number | undefined
 
-  function find(key: Refusals['key'], reason: RefusalReason, at: Date): Count {
+  function find(key: Rejections['key'], reason: RejectionReason, at: Date): Count {
     const name = nameOf(key, reason)
     const known = counts.get(name)
     if (known !== undefined) return known
@@ -101,8 +101,8 @@ export function refusalCounter(capacity: number): RefusalCounter {
       due.clear()
       return taken.filter(({ times }) => times > 0)
     },
-    giveBack(refusals) {
-      for (const { key, reason, times } of refusals) {
+    giveBack(rejections) {
+      for (const { key, reason, times } of rejections) {
         const count = counts.get(nameOf(key, reason))
         if (count !== undefined) count.times += times
       }
@@ -110,6 +110,6 @@ export function refusalCounter(capacity: number): RefusalCounter {
   }
 }
 
-function nameOf({ keyId }: Refusals['key'], reason: RefusalReason): string {
+function nameOf({ keyId }: Rejections['key'], reason: RejectionReason): string {
   return `${keyId} ${reason}`
 }
