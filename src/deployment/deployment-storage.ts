@@ -3,7 +3,7 @@ import { whenDone } from '../maybe-promise.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
 import { encodeRow } from '../request/serialize.ts'
 import {
-  vouchFor,
+  markSelfChecking,
   type StorageAdapter,
   type StoragePage,
   type StorageTextPage,
@@ -106,7 +106,7 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
     delete: () => Promise.reject(new Error('Releases are not deleted.')),
   }
 
-  return vouchFor<StorageAdapter>({
+  return markSelfChecking<StorageAdapter>({
     name: storage.name,
     supports: { ...storage.supports, textPages: true },
     open: (collections) => {

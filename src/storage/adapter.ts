@@ -209,11 +209,11 @@ const vouched = Symbol.for('rowgate.vouchedStorage')
  * Marks an adapter of the library, which itself checks what it returns. The mark is not enumerable: a copy
  * with other methods does not have it.
  */
-export function vouchFor<Adapter extends StorageAdapter>(adapter: Adapter): Adapter {
+export function markSelfChecking<Adapter extends StorageAdapter>(adapter: Adapter): Adapter {
   return Object.defineProperty(adapter, vouched, { value: true })
 }
 
 /** Whether an adapter itself checks what it returns. */
-export function isVouchedFor(adapter: StorageAdapter): boolean {
+export function isSelfChecking(adapter: StorageAdapter): boolean {
   return Object.hasOwn(adapter, vouched)
 }

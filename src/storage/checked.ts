@@ -3,15 +3,15 @@ import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
 import { encodeRow } from '../request/serialize.ts'
-import { isVouchedFor, unfitError, type UnfitValue } from './adapter.ts'
+import { isSelfChecking, unfitError, type UnfitValue } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageTextPage, StorageTransaction } from './adapter.ts'
 
 /**
- * The same adapter, with everything that it returns checked: the number of rows, the count, and the type
- * of each value. An adapter of the library does this itself and is returned as it is.
+ * Wraps an adapter so that everything that it returns is checked: the number of rows, the count, and the
+ * type of each value. Returns a self-checking adapter unchanged.
  */
 export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
-  if (isVouchedFor(adapter)) return adapter
+  if (isSelfChecking(adapter)) return adapter
   const check = checkerOf(adapter.name)
 
   function within(transaction: StorageTransaction): StorageTransaction {
@@ -60,7 +60,7 @@ interface Checker {
     query: StorageQuery,
     page: StorageTextPage | undefined,
   ): StorageTextPage | undefined
-  /** A row that was read or inserted: whole, and every value fits. */
+  /** A row that was read or inserted: complete, and every value fits. */
   row(collection: PublishedCollection, row: Row): Row
   /** A row that was updated or deleted, without the values that do not fit. */
   changed(collection: PublishedCollection, row: Row | undefined): Row | undefined
@@ -80,10 +80,10 @@ function checkerOf(adapter: string): Checker {
   function countOf(count: unknown, query: StorageQuery): number | null {
     if (!query.count) return null
     if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number
-    throw fault('a count that is not a whole number')
+    throw fault('a count that is not a non-negative integer')
   }
 
-  function whole(collection: PublishedCollection, names: readonly string[], given: Row): Row {
+  function completeRow(collection: PublishedCollection, names: readonly string[], given: Row): Row {
     const { row, unfit } = fittingValues(collection, names, objectOf(given))
     if (unfit.length > 0) throw unfitError(collection, keyTexts(collection, given), unfit)
     return row
@@ -97,7 +97,7 @@ function checkerOf(adapter: string): Checker {
   function textOf(collection: PublishedCollection, names: readonly string[], text: string): string {
     const parsed = parsedRow(collection, names, text)
     if (parsed !== undefined) {
-      const row = whole(collection, names, parsed)
+      const row = completeRow(collection, names, parsed)
       if (encodeRow(collection, row, names) === text) return text
     }
     throw fault('an item that is not the JSON text of its row')
@@ -105,7 +105,9 @@ function checkerOf(adapter: string): Checker {
 
   return {
     page: (collection, query, page) => ({
-      rows: listOf(objectPage(page).rows, query).map((row) => whole(collection, query.select, row)),
+      rows: listOf(objectPage(page).rows, query).map((row) =>
+        completeRow(collection, query.select, row),
+      ),
       count: countOf(page.count, query),
     }),
     textPage(collection, query, page) {
@@ -116,18 +118,18 @@ function checkerOf(adapter: string): Checker {
         count: countOf(page.count, query),
       }
     },
-    row: (collection, row) => whole(collection, collection.allNames, row),
+    row: (collection, row) => completeRow(collection, collection.allNames, row),
     changed: (collection, row) =>
       row && fittingValues(collection, collection.allNames, objectOf(row)).row,
   }
 
   function objectPage<Page extends object>(page: Page): Page {
     if (typeof page === 'object' && (page as Page | null) !== null) return page
-    throw fault('something else than a page')
+    throw fault('a value that is not a page')
   }
 }
 
-// Each value is read once: what is checked is what goes on.
+// Each value is read once, so that the checked value is the one that is used.
 function fittingValues(
   collection: PublishedCollection,
   names: readonly string[],
@@ -153,7 +155,7 @@ function keyTexts(collection: PublishedCollection, row: Row): readonly string[] 
   return collection.key.map(({ name }) => (JSON.stringify(row[name]) ?? 'unknown').slice(0, 100))
 }
 
-/** The row that the JSON text of an item stands for; undefined for a text that is not that of an object. */
+/** Parses the JSON text of an item. Returns undefined if it is not the text of an object. */
 function parsedRow(
   collection: PublishedCollection,
   names: readonly string[],

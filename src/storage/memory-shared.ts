@@ -2,24 +2,23 @@ import type { PublishedCollection, PublishedField } from '../definition/publishe
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import { StorageError, type StorageTransaction } from './adapter.ts'
 
-/** A collection whose rows are kept with those of other collections, by column. */
+/** A collection that shares its table with other collections. Rows of the table are stored by column name. */
 export interface SharedTable {
-  /** Stands for the table: its fields are the columns of all collections that share it. */
+  /** Represents the table: its fields are the columns of all collections that share it. */
   readonly table: PublishedCollection
   queryOf(query: StorageQuery): StorageQuery
   conditionsOf(conditions: readonly Condition[]): readonly Condition[]
-  /** The columns of a row or of changes. Throws an `invalid` StorageError for a row without key. */
+  /** Returns the columns of a row or of changes. Throws an `invalid` StorageError for a new row without key. */
   columnsOf(row: Row, isNew: boolean): Row
-  /** The fields of a stored row. */
+  /** Returns the fields of a stored row. */
   rowOf(columns: Row): Row
-  /** The same error, with the names of fields. */
+  /** Returns the same error, with field names in place of column names. */
   errorOf(error: unknown): unknown
 }
 
 /**
- * The tables that several collections share, by collection. Collections with a table of their own are
- * not in it. Names of tables and columns are compared in lower case. Throws a TypeError for collections
- * whose keys or columns do not fit together.
+ * Returns the shared table of each collection that has one. Names of tables and columns are compared
+ * in lower case. Throws a TypeError if the keys or columns of the collections disagree.
  */
 export function sharedTables(
   collections: readonly PublishedCollection[],
@@ -40,7 +39,7 @@ export function sharedTables(
   return shared
 }
 
-/** A transaction whose calls for collections with a shared table go to that table. */
+/** Wraps a transaction: calls for a collection with a shared table use that table. */
 export function sharing(
   transaction: StorageTransaction,
   tables: ReadonlyMap<PublishedCollection, SharedTable>,
@@ -137,7 +136,7 @@ function tableOf(group: readonly PublishedCollection[]): PublishedCollection {
       const name = columnOf(field)
       const known = columns.get(name)
       if (known !== undefined && known.type !== field.type) {
-        throw mismatch(group, `the column ${name} is ${known.type} here and ${field.type} there`)
+        throw mismatch(group, `the column ${name} has the types ${known.type} and ${field.type}`)
       }
       if (known === undefined || field.inKey) columns.set(name, { ...field, name })
     }
@@ -160,7 +159,7 @@ function tableOf(group: readonly PublishedCollection[]): PublishedCollection {
 function mismatch(group: readonly PublishedCollection[], reason: string): TypeError {
   const names = group.map(({ application, name }) => `${application}/${name}`).join(', ')
   const table = group[0]?.table ?? ''
-  return new TypeError(`memoryStorage: ${names} can not share the table ${table}: ${reason}.`)
+  return new TypeError(`memoryStorage: ${names} can't share the table ${table}: ${reason}.`)
 }
 
 function columnOf({ column }: PublishedField): string {

@@ -7,23 +7,23 @@ import { StorageError, type StoragePage } from './adapter.ts'
 /** The committed rows of a collection. */
 export interface Table {
   readonly collection: PublishedCollection
-  /** By the text of the key; without a key, by a running number. In the order of insertion. */
+  /** By the JSON text of the key or, without a key, by a serial number. In the order of insertion. */
   readonly rows: Map<string, Row>
-  /** The largest number that was ever given to a row. */
+  /** The largest number that a row has had. */
   last: bigint
-  /** How many snapshots rely on these rows. */
+  /** The number of snapshots that use these rows. */
   readers: number
 }
 
-/** A table as one transaction sees it: the committed rows and its own changes of them. */
+/** A table as one transaction sees it: the committed rows and its own changes. */
 export interface TableView {
   readonly table: Table
-  /** Null: removed. */
+  /** By key. Null: the row is deleted. */
   readonly changes: Map<string, Row | null>
   last: bigint
 }
 
-/** A page of what a view shows. */
+/** Returns a page of the rows of a view. */
 export function pageOf(view: TableView, query: StorageQuery): StoragePage {
   const found = candidates(view, query.conditions).filter((row) => matches(row, query))
   const rows = sorted(view.table.collection, found, query.sort)
@@ -31,19 +31,19 @@ export function pageOf(view: TableView, query: StorageQuery): StoragePage {
   return { rows: rows.slice(query.offset, query.offset + query.limit), count }
 }
 
-/** Adds a row to a view, numbers it where the key wants it, and returns it as stored. */
+/** Adds a row to a view and returns it as stored. Generates the number of a key that has one. */
 export function insertRow(view: TableView, given: Row): Row {
   const { collection } = view.table
   const number = collection.key.find((field) => field.generated === 'database')
   const values = number === undefined ? given : numbered(view, number, given)
-  const row = wholeRow(collection, values)
+  const row = completeRow(collection, values)
   const key = collection.key.length === 0 ? nextNumber(view).toString() : keyOf(collection, row)
-  refuseDuplicate(view, key)
+  rejectDuplicate(view, key)
   view.changes.set(key, row)
   return row
 }
 
-/** Changes the one row that meets the conditions. */
+/** Changes the row that meets all conditions, which contain its key. */
 export function updateRow(
   view: TableView,
   conditions: readonly Condition[],
@@ -52,24 +52,23 @@ export function updateRow(
   const { collection } = view.table
   const before = rowWithKey(view, conditions)
   if (before === undefined) return undefined
-  const row = wholeRow(collection, { ...before, ...changes })
+  const row = completeRow(collection, { ...before, ...changes })
   const [from, to] = [keyOf(collection, before), keyOf(collection, row)]
   if (to !== from) {
-    refuseDuplicate(view, to)
+    rejectDuplicate(view, to)
     view.changes.set(from, null)
   }
   view.changes.set(to, row)
   return row
 }
 
-/** Removes the one row that meets the conditions. */
+/** Deletes the row that meets all conditions, which contain its key. */
 export function deleteRow(view: TableView, conditions: readonly Condition[]): Row | undefined {
   const row = rowWithKey(view, conditions)
   if (row !== undefined) view.changes.set(keyOf(view.table.collection, row), null)
   return row
 }
 
-/** Tells whether a stored value meets a condition. */
 function meets(row: Row, condition: Condition): boolean {
   const value = row[condition.field] ?? null
   return condition.is === 'empty' ? value === null || value === '' : value === condition.value
@@ -85,15 +84,15 @@ function contains(value: StoredValue | undefined, text: string): boolean {
 }
 
 function candidates(view: TableView, conditions: readonly Condition[]): readonly Row[] {
-  const key = wholeKey(view.table.collection, conditions)
+  const key = keyIn(view.table.collection, conditions)
   if (key === undefined) return allRows(view)
   const row = rowAt(view, key)
   return row === undefined ? [] : [row]
 }
 
 function rowWithKey(view: TableView, conditions: readonly Condition[]): Row | undefined {
-  const key = wholeKey(view.table.collection, conditions)
-  if (key === undefined) throw new TypeError('The conditions must contain the whole key.')
+  const key = keyIn(view.table.collection, conditions)
+  if (key === undefined) throw new TypeError('The conditions must contain the complete key.')
   const row = rowAt(view, key)
   return row !== undefined && conditions.every((one) => meets(row, one)) ? row : undefined
 }
@@ -120,7 +119,7 @@ function sorted(
   if (rows.length < 2) return rows
   const orders = sort.map(({ field, descending }) => {
     const compare = byName.get(field)?.kind.compare
-    if (compare === undefined) throw new TypeError(`The field ${field} can not be sorted.`)
+    if (compare === undefined) throw new TypeError(`The field ${field} can't be used for sorting.`)
     const sign = descending ? -1 : 1
     return (left: Row, right: Row) => sign * compareNullable(left[field], right[field], compare)
   })
@@ -160,12 +159,12 @@ function nextNumber(view: TableView): bigint {
   return view.last
 }
 
-function wholeRow({ fields }: PublishedCollection, values: Row): Row {
+function completeRow({ fields }: PublishedCollection, values: Row): Row {
   const entries = fields.map(({ name }) => [name, values[name] ?? null] as const)
   return Object.freeze(Object.fromEntries(entries))
 }
 
-function refuseDuplicate(view: TableView, key: string): void {
+function rejectDuplicate(view: TableView, key: string): void {
   if (rowAt(view, key) === undefined) return
   throw new StorageError('duplicate', { fields: view.table.collection.key.map(({ name }) => name) })
 }
@@ -174,10 +173,7 @@ function keyOf({ key }: PublishedCollection, row: Row): string {
   return JSON.stringify(key.map(({ name }) => row[name] ?? null))
 }
 
-function wholeKey(
-  { key }: PublishedCollection,
-  conditions: readonly Condition[],
-): string | undefined {
+function keyIn({ key }: PublishedCollection, conditions: readonly Condition[]): string | undefined {
   if (key.length === 0) return undefined
   const parts: StoredValue[] = []
   for (const { name } of key) {

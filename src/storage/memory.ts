@@ -1,41 +1,41 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import { StorageError, vouchFor } from './adapter.ts'
+import { StorageError, markSelfChecking } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageQuery } from './adapter.ts'
 import type { StorageTransaction, TransactionOptions } from './adapter.ts'
 import { sharedTables, sharing, type SharedTable } from './memory-shared.ts'
 import { deleteRow, insertRow, pageOf, updateRow } from './memory-table.ts'
 import type { Table, TableView } from './memory-table.ts'
 import { readLog } from './read-log.ts'
-import { turns, type Turns } from './turns.ts'
+import { lockQueue, type LockQueue } from './lock-queue.ts'
 import { givenUp, waitLimits } from './wait-limits.ts'
 
 type Tables = Map<PublishedCollection, Table>
 
-/** What every transaction of one storage shares. */
+/** The state that all transactions of one storage share. */
 interface Memory {
   readonly committed: Tables
   /** The tables that several collections share, by collection. */
   shared: ReadonlyMap<PublishedCollection, SharedTable>
-  readonly writing: Turns
-  /** How many transactions have changed something. */
+  readonly lock: LockQueue
+  /** The number of commits. */
   version: number
   closed: boolean
 }
 
 /**
- * Storage in the memory of the process, for tests, prototypes and small constant data. Transactions
- * are real: one writes at a time, nobody sees its changes before it commits, and reads never wait.
- * Collections with the same table have the same rows.
+ * Keeps rows in the memory of the process, for tests, prototypes and small constant data. One transaction
+ * writes at a time, its changes are not visible before it commits, and reads never wait. Collections with
+ * the same table share its rows.
  */
 export function memoryStorage(): StorageAdapter {
   const memory: Memory = {
     committed: new Map(),
     shared: new Map(),
-    writing: turns(),
+    lock: lockQueue(),
     version: 0,
     closed: false,
   }
-  return vouchFor({
+  return markSelfChecking({
     name: 'memory',
     supports: { textPages: false, durable: false, generatedNumbers: true },
     open(collections) {
@@ -45,9 +45,9 @@ export function memoryStorage(): StorageAdapter {
         memory.committed.set(collection, { collection, rows: new Map(), last: 0n, readers: 0 })
       }
     },
-    // Rows are frozen and flat, so a caller may have the stored ones.
+    // Stored rows are frozen and flat, so they can be returned without a copy.
     filter: async (collection, query) => {
-      refuseClosed(memory)
+      throwIfClosed(memory)
       const shared = memory.shared.get(collection)
       if (shared === undefined) return pageOf(viewOf(memory.committed, collection), query)
       const page = pageOf(viewOf(memory.committed, shared.table), shared.queryOf(query))
@@ -55,12 +55,12 @@ export function memoryStorage(): StorageAdapter {
     },
     version: () => memory.version,
     transaction: async (options, work) => {
-      refuseClosed(memory)
+      throwIfClosed(memory)
       const session = await begin(memory, options)
       try {
         const done = work(sharing(session.transaction, memory.shared))
         const result = await Promise.race([done, session.givenUp])
-        refuseClosed(memory)
+        throwIfClosed(memory)
         session.commit()
         return result
       } finally {
@@ -69,7 +69,7 @@ export function memoryStorage(): StorageAdapter {
     },
     close() {
       memory.closed = true
-      memory.writing.refuse(() => new StorageError('unavailable'))
+      memory.lock.rejectAll(() => new StorageError('unavailable'))
       memory.committed.clear()
     },
   })
@@ -77,7 +77,7 @@ export function memoryStorage(): StorageAdapter {
 
 interface Session {
   readonly transaction: StorageTransaction
-  /** Rejects when application code keeps its turn for too long. */
+  /** Rejects if application code keeps the lock for too long. */
   readonly givenUp: Promise<never>
   commit(): void
   end(): void
@@ -85,11 +85,11 @@ interface Session {
 
 async function begin(memory: Memory, options: TransactionOptions): Promise<Session> {
   const { mode, priority } = options
-  const { committed, writing } = memory
+  const { committed, lock } = memory
   const views = new Map<PublishedCollection, TableView>()
   let ended = false
-  let turn: Promise<void> | undefined
-  let mine = false
+  let acquiring: Promise<void> | undefined
+  let isHeld = false
   let written = false
   let timer: ReturnType<typeof setTimeout> | undefined
   let giveUp: (reason: Error) => void = () => undefined
@@ -100,30 +100,30 @@ async function begin(memory: Memory, options: TransactionOptions): Promise<Sessi
   const log = readLog()
   let snapshot: Tables | undefined
   if (mode === 'read') snapshot = take(committed)
-  else await (turn = takeTurn('normal'))
+  else await (acquiring = acquireLock('normal'))
 
   function releaseSnapshot(): void {
     for (const table of snapshot?.values() ?? []) table.readers -= 1
     snapshot = undefined
   }
 
-  async function takeTurn(rank: 'normal' | 'resumed'): Promise<void> {
+  async function acquireLock(rank: 'normal' | 'resumed'): Promise<void> {
     try {
-      await writing.enter(priority ?? rank)
+      await lock.acquire(priority ?? rank)
     } catch (error) {
-      turn = undefined
+      acquiring = undefined
       throw error
     }
     if (isUnchanged() && !ended && !memory.closed) {
-      // What was read is still so: from here on it is a transaction that began now.
-      mine = true
+      // The reads are still current, so the transaction is equivalent to one that begins now.
+      isHeld = true
       views.clear()
       releaseSnapshot()
       watch(performance.now())
       return
     }
-    writing.leave()
-    turn = undefined
+    lock.release()
+    acquiring = undefined
     throw givenUp('stale')
   }
 
@@ -132,51 +132,51 @@ async function begin(memory: Memory, options: TransactionOptions): Promise<Sessi
     return log.isCurrent((collection, query) => pageOf(viewOf(committed, collection), query))
   }
 
-  // Others go on while application code waits, unless something was written.
+  // While application code waits, other transactions may run, unless this one has written something.
   function watch(since: number, milliseconds: number = waitLimits.suspend): void {
     timer = setTimeout(() => {
       const held = performance.now() - since
-      const limit = writing.hasUrgent() ? waitLimits.lockBeforeUrgent : waitLimits.lock
+      const limit = lock.hasUrgent() ? waitLimits.lockBeforeUrgent : waitLimits.lock
       if (!written) {
-        leaveTurn()
+        releaseLock()
         views.clear()
-        turn = undefined
+        acquiring = undefined
       } else if (held >= limit) giveUp(givenUp('overdue'))
       else watch(since, waitLimits.check)
     }, milliseconds)
   }
 
-  function leaveTurn(): void {
+  function releaseLock(): void {
     clearTimeout(timer)
-    if (mine) writing.leave()
-    mine = false
+    if (isHeld) lock.release()
+    isHeld = false
   }
 
-  function refuseEnded(): void {
-    refuseClosed(memory)
+  function throwIfEnded(): void {
+    throwIfClosed(memory)
     if (ended) throw new Error('The transaction has ended.')
   }
 
   function view(collection: PublishedCollection): TableView {
-    refuseEnded()
+    throwIfEnded()
     const known = views.get(collection)
     if (known !== undefined) return known
-    const made = viewOf(snapshot ?? committed, collection)
-    views.set(collection, made)
-    return made
+    const created = viewOf(snapshot ?? committed, collection)
+    views.set(collection, created)
+    return created
   }
 
   async function writable(collection: PublishedCollection): Promise<TableView> {
-    refuseEnded()
-    await (turn ??= takeTurn('resumed'))
+    throwIfEnded()
+    await (acquiring ??= acquireLock('resumed'))
     const found = view(collection)
     written = true
     return found
   }
 
   async function read(collection: PublishedCollection, query: StorageQuery): Promise<StoragePage> {
-    refuseEnded()
-    if (snapshot === undefined) await (turn ??= takeTurn('resumed'))
+    throwIfEnded()
+    if (snapshot === undefined) await (acquiring ??= acquireLock('resumed'))
     const page = pageOf(view(collection), query)
     return written || snapshot !== undefined ? page : log.add(collection, query, page)
   }
@@ -204,12 +204,12 @@ async function begin(memory: Memory, options: TransactionOptions): Promise<Sessi
     end() {
       ended = true
       releaseSnapshot()
-      leaveTurn()
+      releaseLock()
     },
   }
 }
 
-function refuseClosed({ closed }: Memory): void {
+function throwIfClosed({ closed }: Memory): void {
   if (closed) throw new StorageError('unavailable')
 }
 
@@ -217,7 +217,7 @@ function viewOf(tables: Tables, collection: PublishedCollection): TableView {
   const table = tables.get(collection)
   if (table !== undefined) return { table, changes: new Map(), last: table.last }
   throw new TypeError(
-    `The storage was not opened with ${collection.application}/${collection.name}.`,
+    `The storage was not opened with the collection ${collection.application}/${collection.name}.`,
   )
 }
 
@@ -232,7 +232,7 @@ function take(committed: Tables): Tables {
 
 function apply(committed: Tables, { table, changes, last }: TableView): void {
   if (changes.size === 0) return
-  // Rows that a snapshot relies on stay as they are; without one there is nothing to copy.
+  // A snapshot needs the old rows. Without one, the rows are changed in place.
   const target = table.readers === 0 ? table : { ...table, rows: new Map(table.rows), readers: 0 }
   for (const [key, row] of changes) {
     if (row === null) target.rows.delete(key)

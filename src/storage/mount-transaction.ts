@@ -3,56 +3,56 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { StorageError, type StorageAdapter } from './adapter.ts'
 import type { StorageTransaction, TransactionOptions } from './adapter.ts'
 
-/** A transaction over several adapters, as others see it: where it writes, and where it wants to. */
-export interface Party {
+/** A transaction in progress over several adapters: those that it writes to, and those that it waits for. */
+export interface ActiveTransaction {
   readonly holds: Set<StorageAdapter>
   readonly awaits: Set<StorageAdapter>
 }
 
-/** What a transaction over several adapters needs to know. */
-export interface MountTransaction {
+/** Options of {@link mountTransaction}. */
+export interface MountTransactionOptions {
   readonly homeOf: (collection: PublishedCollection) => StorageAdapter
-  /** All transactions in progress. */
-  readonly parties: Set<Party>
+  /** All transactions in progress, to detect deadlocks. */
+  readonly active: Set<ActiveTransaction>
   readonly options: TransactionOptions
 }
 
-/** Runs work in a transaction that begins on each adapter at the first touch, and ends on all. */
+/** Runs work in a transaction that begins on each adapter with the first call for it, and ends on all. */
 export async function mountTransaction<Result>(
-  { homeOf, parties, options }: MountTransaction,
+  { homeOf, active, options }: MountTransactionOptions,
   work: (transaction: StorageTransaction) => Promise<Result>,
 ): Promise<Result> {
-  const held = new Map<StorageAdapter, Held>()
-  const party: Party = { holds: new Set(), awaits: new Set() }
+  const opened = new Map<StorageAdapter, OpenTransaction>()
+  const self: ActiveTransaction = { holds: new Set(), awaits: new Set() }
   const state: { ended: boolean; failure?: { readonly error: unknown } } = { ended: false }
 
-  function refuseEnded(): void {
+  function throwIfEnded(): void {
     if (state.ended) throw new Error('The transaction has ended.')
   }
 
-  async function touch<Value>(
+  async function callOn<Value>(
     collection: PublishedCollection,
     writes: boolean,
     call: (inner: StorageTransaction) => MaybePromise<Value>,
   ): Promise<Value> {
     const home = homeOf(collection)
-    refuseEnded()
-    const waits = (writes || options.mode === 'write') && !party.holds.has(home)
-    if (waits && wouldWaitForItself(parties, party, home)) throw new StorageError('unavailable')
-    if (waits) party.awaits.add(home)
+    throwIfEnded()
+    const waits = (writes || options.mode === 'write') && !self.holds.has(home)
+    if (waits && wouldDeadlock(active, self, home)) throw new StorageError('unavailable')
+    if (waits) self.awaits.add(home)
     try {
       const inner = await begunOn(home)
-      refuseEnded()
+      throwIfEnded()
       return await call(inner)
     } finally {
-      if (waits) party.awaits.delete(home)
-      if (waits) party.holds.add(home)
+      if (waits) self.awaits.delete(home)
+      if (waits) self.holds.add(home)
     }
   }
 
   async function begunOn(home: StorageAdapter): Promise<StorageTransaction> {
-    const open = held.get(home) ?? hold(home, options)
-    held.set(home, open)
+    const open = opened.get(home) ?? openOn(home, options)
+    opened.set(home, open)
     try {
       return await open.begun
     } catch (error) {
@@ -61,39 +61,40 @@ export async function mountTransaction<Result>(
     }
   }
 
-  parties.add(party)
+  active.add(self)
   try {
     const result = await work({
-      filter: (collection, query) => touch(collection, false, (on) => on.filter(collection, query)),
-      insert: (collection, row) => touch(collection, true, (on) => on.insert(collection, row)),
+      filter: (collection, query) =>
+        callOn(collection, false, (on) => on.filter(collection, query)),
+      insert: (collection, row) => callOn(collection, true, (on) => on.insert(collection, row)),
       update: (collection, conditions, changes) =>
-        touch(collection, true, (on) => on.update(collection, conditions, changes)),
+        callOn(collection, true, (on) => on.update(collection, conditions, changes)),
       delete: (collection, conditions) =>
-        touch(collection, true, (on) => on.delete(collection, conditions)),
+        callOn(collection, true, (on) => on.delete(collection, conditions)),
     })
     state.ended = true
     if (state.failure !== undefined) throw state.failure.error
-    for (const one of held.values()) await one.commit()
+    for (const one of opened.values()) await one.commit()
     return result
   } catch (error) {
     state.ended = true
-    await Promise.all([...held.values()].map((one) => one.undo(error)))
+    await Promise.all([...opened.values()].map((one) => one.undo(error)))
     throw error
   } finally {
-    parties.delete(party)
+    active.delete(self)
   }
 }
 
-/** A transaction of one adapter that is kept open until it is told how to end. */
-interface Held {
-  /** Rejects when the transaction could not begin. */
+/** A transaction of one adapter that stays open until `commit` or `undo` is called. */
+interface OpenTransaction {
+  /** Rejects if the transaction can't begin. */
   readonly begun: Promise<StorageTransaction>
   commit(): Promise<void>
-  /** Undoes what was not committed, and never rejects. */
+  /** Undoes the changes unless they are committed. Never rejects. */
   undo(reason: unknown): Promise<void>
 }
 
-function hold(adapter: StorageAdapter, options: TransactionOptions): Held {
+function openOn(adapter: StorageAdapter, options: TransactionOptions): OpenTransaction {
   let open = (): void => undefined
   let abandon: (reason: unknown) => void = () => undefined
   const gate = new Promise<void>((resolve, reject) => {
@@ -101,14 +102,14 @@ function hold(adapter: StorageAdapter, options: TransactionOptions): Held {
     abandon = reject
   })
   let finished = Promise.resolve()
-  const begun = new Promise<StorageTransaction>((begin, refuse) => {
+  const begun = new Promise<StorageTransaction>((begin, fail) => {
     finished = adapter.transaction(options, (inner) => {
       begin(inner)
       return gate
     })
-    finished.catch(refuse)
+    finished.catch(fail)
   })
-  // Each is looked at where it matters; until then a rejection is no fault of the process.
+  // The promises are awaited later. Until then a rejection must not end the process.
   for (const promise of [gate, begun]) promise.catch(() => undefined)
   return {
     begun,
@@ -123,20 +124,20 @@ function hold(adapter: StorageAdapter, options: TransactionOptions): Held {
   }
 }
 
-/** Whether all who stand in the way wait, in the end, for what this transaction holds itself. */
-function wouldWaitForItself(
-  parties: ReadonlySet<Party>,
-  party: Party,
+/** Returns whether a transaction ahead waits, directly or indirectly, for an adapter that this one holds. */
+function wouldDeadlock(
+  active: ReadonlySet<ActiveTransaction>,
+  self: ActiveTransaction,
   wanted: StorageAdapter,
-  seen: ReadonlySet<Party> = new Set([party]),
+  seen: ReadonlySet<ActiveTransaction> = new Set([self]),
 ): boolean {
-  const ahead = [...parties].filter(
+  const ahead = [...active].filter(
     (other) => !seen.has(other) && (other.holds.has(wanted) || other.awaits.has(wanted)),
   )
   const visited = new Set([...seen, ...ahead])
   return ahead.some((other) =>
     [...other.awaits].some(
-      (next) => party.holds.has(next) || wouldWaitForItself(parties, party, next, visited),
+      (next) => self.holds.has(next) || wouldDeadlock(active, self, next, visited),
     ),
   )
 }

@@ -1,19 +1,19 @@
 import { withoutUndefined } from '../definition/options.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { StorageError, vouchFor, type StorageAdapter } from './adapter.ts'
+import { StorageError, markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { checkedStorage } from './checked.ts'
-import { mountTransaction, type Party } from './mount-transaction.ts'
+import { mountTransaction, type ActiveTransaction } from './mount-transaction.ts'
 
 /**
- * Makes one storage of several. A key names what its adapter keeps: `'application/collection'`,
- * `'application'`, or `'*'` for the rest; the most specific one counts. An adapter may stand under
- * several keys.
+ * Combines several adapters into one. A key names the collections of its adapter: `'application/collection'`,
+ * `'application'`, or `'*'` for all others. The most specific key applies. An adapter may have several
+ * keys.
  *
- * A transaction begins on an adapter when it first touches one of its collections, and each adapter
- * keeps its own promises. Two adapters can't commit as one, though: commits follow each other in the
- * order of the first touches. When one fails, the transaction rejects with its error, and those that
- * have not committed yet are undone, but those that have stay committed. So keep in one adapter what
- * must never come apart. Snapshots of two adapters are not of the same instant either.
+ * A transaction begins on an adapter with the first call for one of its collections. Two adapters can't
+ * commit atomically: they commit one after the other, in the order of these first calls. If a commit
+ * fails, the transaction rejects with its error. The adapters that have not committed yet are undone, the
+ * others stay committed. Keep collections that must stay consistent in one adapter. Snapshots of two
+ * adapters may also be of different moments.
  */
 export function mount(adapters: Readonly<Record<string, StorageAdapter>>): StorageAdapter {
   const given = withoutUndefined(adapters)
@@ -25,15 +25,15 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
   )
   const distinct = [...checked.values()]
   const homes = new Map<PublishedCollection, StorageAdapter>()
-  const parties = new Set<Party>()
+  const active = new Set<ActiveTransaction>()
   let closed = false
   const homeOf = (collection: PublishedCollection): StorageAdapter => {
     const home = homes.get(collection)
     if (home !== undefined) return home
-    throw new TypeError(`No storage was opened with ${pathOf(collection)}.`)
+    throw new TypeError(`The storage was not opened with the collection ${pathOf(collection)}.`)
   }
   const textPages = distinct.some(({ supports }) => supports.textPages)
-  return vouchFor<StorageAdapter>({
+  return markSelfChecking<StorageAdapter>({
     name: `mount(${distinct.map(({ name }) => name).join(', ')})`,
     supports: {
       textPages,
@@ -49,7 +49,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     filter: async (collection, query) => homeOf(collection).filter(collection, query),
     version: () => {
       const versions = distinct.map((adapter) => adapter.version?.())
-      // Joined with commas, two pairs of texts could look the same.
+      // JSON keeps the parts apart. Joined with commas, different lists could be equal.
       return versions.includes(undefined) ? undefined : JSON.stringify(versions)
     },
     ...(textPages && {
@@ -60,9 +60,9 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     }),
     transaction: async (options, work) => {
       if (closed) throw new StorageError('unavailable')
-      // Sharing a commit would let the transactions of one adapter wait for each other on another.
+      // Transactions that share a commit on one adapter could wait for each other on another one.
       const brief = options.brief && distinct.length === 1
-      return mountTransaction({ homeOf, parties, options: { ...options, brief } }, work)
+      return mountTransaction({ homeOf, active, options: { ...options, brief } }, work)
     },
     beforeClose: () => {
       for (const adapter of distinct) adapter.beforeClose?.()
@@ -80,7 +80,7 @@ function route(
   collections: readonly PublishedCollection[],
 ): ReadonlyMap<PublishedCollection, StorageAdapter> {
   const unused = new Set(mounts.keys())
-  // What is left for the rest may well be nothing.
+  // The adapter for all other collections may have none.
   unused.delete('*')
   const routes = new Map<PublishedCollection, StorageAdapter>()
   for (const collection of collections) {
@@ -88,13 +88,15 @@ function route(
     const name = names.find((candidate) => mounts.has(candidate))
     const home = name === undefined ? undefined : mounts.get(name)
     if (name === undefined || home === undefined) {
-      throw new TypeError(`The collection ${pathOf(collection)} has no storage: mount one.`)
+      throw new TypeError(
+        `The collection ${pathOf(collection)} has no storage. Add a mount for it, or '*' for all collections.`,
+      )
     }
     unused.delete(name)
     routes.set(collection, home)
   }
   for (const name of unused) {
-    throw new TypeError(`The mount '${name}' keeps no collection: none has this name.`)
+    throw new TypeError(`The mount '${name}' matches no collection.`)
   }
   return routes
 }

@@ -2,8 +2,8 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import type { StorageAdapter } from './adapter.ts'
 
 /**
- * Opens storage at once, so that a synchronous adapter fails at start, and waits for an asynchronous
- * one. An attempt that failed later is repeated on the next call: databases come back.
+ * Calls `open` immediately, so that a synchronous adapter fails at start. Returns a function that resolves
+ * once storage is open. If an asynchronous attempt has failed, the next call tries again.
  */
 export function openOnce(open: () => MaybePromise<void>): () => MaybePromise<void> {
   let state: 'closed' | 'open' | Promise<void> = 'closed'
@@ -32,7 +32,7 @@ export function openOnce(open: () => MaybePromise<void>): () => MaybePromise<voi
   }
 }
 
-/** Reads and transactions that wait until storage is open; until then its version is unknown. */
+/** Returns reads and transactions that wait until storage is open. Until then its version is undefined. */
 export function whenOpen(
   storage: StorageAdapter,
   open: () => MaybePromise<void>,

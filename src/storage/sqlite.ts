@@ -5,7 +5,7 @@ import {
   type PublishedCollection,
   type PublishedField,
 } from '../definition/published.ts'
-import { vouchFor, type StorageAdapter } from './adapter.ts'
+import { markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
 import { handleInUse, storageFailure } from './sqlite/failure.ts'
@@ -31,10 +31,10 @@ export type { SqliteHandle } from './sqlite/open.ts'
 export type { SqliteOptions } from './sqlite/options.ts'
 
 /**
- * Keeps collections in a SQLite database: a file by name (`:memory:` too), or an open handle of
- * better-sqlite3 or `node:sqlite`. A file is opened at once, in WAL mode with foreign keys on, by a
- * connection that writes and one that reads, and is closed by `close`. A handle stays the host's: its
- * journal mode is kept, foreign keys are switched on and its busy timeout is set to 0.
+ * Keeps collections in a SQLite database: a file by name (also `:memory:`), or an open handle of
+ * better-sqlite3 or `node:sqlite`. A file is opened at once in WAL mode with foreign keys on, with one
+ * connection for writes and one for reads, and closed by `close`. A handle is not closed and keeps its
+ * journal mode. Its foreign keys are switched on and its busy timeout is set to 0.
  *
  * ```ts
  * const storage = sqliteStorage('northwind.db', { ensureSchema: true })
@@ -53,7 +53,7 @@ export function sqliteStorage(
   const constraints = constraintFields(connection)
   let defersConstraints = false
   let closing: Promise<void> | undefined
-  // On one connection its own commits would not count.
+  // PRAGMA data_version does not change with the commits of its own connection.
   const snapshot = reader === connection ? undefined : turnSnapshot(reader)
   const writer = sqliteWriter(connection, {
     open: (lock) => openTransaction(session, constraints, lock),
@@ -67,8 +67,8 @@ export function sqliteStorage(
     committed: () => snapshot?.end(),
   })
 
-  // On one connection a read would see what a transaction has not committed yet.
-  function alone<Result>(work: () => Result): () => MaybePromise<Result> {
+  // With one connection, a read during a transaction would see uncommitted changes.
+  function betweenTransactions<Result>(work: () => Result): () => MaybePromise<Result> {
     const guarded = (): Result => {
       if (connection.inTransaction()) throw handleInUse()
       return work()
@@ -76,7 +76,7 @@ export function sqliteStorage(
     return () => writer.between(guarded)
   }
 
-  function waiting<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
+  function retried<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
     if (closing !== undefined) return Promise.reject(closedError())
     const result = retryWhileBusy(work, busyTimeout)
     if (!(result instanceof Promise)) return result
@@ -86,7 +86,7 @@ export function sqliteStorage(
   }
 
   function read<Result>(work: () => Result): MaybePromise<Result> {
-    return waiting(reader === connection ? alone(work) : work)
+    return retried(reader === connection ? betweenTransactions(work) : work)
   }
 
   function prepareTables(collections: readonly PublishedCollection[]): void {
@@ -94,7 +94,7 @@ export function sqliteStorage(
       ...(ensureSchema === false ? [] : missingTables(connection, collections)),
       ...(ensureSchema === 'columns' ? missingColumns(connection, collections) : []),
     ]
-    // A start that has nothing to create does not wait for the write lock.
+    // If nothing is missing, the start does not wait for the write lock.
     if (missing().length > 0) {
       connection.execute('BEGIN IMMEDIATE')
       try {
@@ -120,10 +120,10 @@ export function sqliteStorage(
     connection.close()
   }
 
-  return vouchFor({
+  return markSelfChecking({
     name: 'sqlite',
     supports: { textPages: true, durable, generatedNumbers: true },
-    open: (collections) => waiting(alone(() => prepareTables(collections))),
+    open: (collections) => retried(betweenTransactions(() => prepareTables(collections))),
     filter: (collection, query) => read(() => readSession.filter(collection, query)),
     ...(snapshot && { version: snapshot.version }),
     filterText: (collection, query) => read(() => readSession.filterText(collection, query)),
@@ -133,8 +133,8 @@ export function sqliteStorage(
 }
 
 /**
- * The CREATE TABLE statements of every collection, for hosts that make their tables themselves
- * instead of setting `ensureSchema`.
+ * Returns the CREATE TABLE statements of every collection, for applications that create their tables
+ * themselves instead of setting `ensureSchema`.
  */
 export function sqliteSchema(applications: ApplicationDefinitions): string {
   const collections = Object.entries(applications).flatMap(([application, definition]) =>

@@ -3,7 +3,7 @@ import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { stages, type StorageTrace } from '../tracing.ts'
 import type { StorageAdapter, StorageTransaction } from './adapter.ts'
 
-/** The same adapter; each of its calls is a trace of `rowgate:storage` while somebody listens. */
+/** Wraps an adapter. While the channel `rowgate:storage` has a subscriber, each call is traced on it. */
 export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
   const { name, supports } = adapter
 

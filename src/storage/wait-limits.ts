@@ -3,23 +3,23 @@ import { StorageError } from './adapter.ts'
 /** How long transactions wait for each other, in milliseconds. */
 export const waitLimits = Object.freeze({
   /**
-   * How long application code may wait with the lock before the lock is given back. Work that waits for
-   * nothing but the database never takes so long, and so never meets a change made in between.
+   * How long application code may wait while it holds the lock, before the lock is given back. Work that
+   * waits only for the database takes less time, so it is never interrupted.
    */
   suspend: 20,
-  /** How often a transaction that can't give the lock back is looked at. */
+  /** The interval of the checks of a transaction that can't give the lock back. */
   check: 50,
-  /** How long a transaction waits for those ahead of it. */
+  /** How long a transaction waits for the transactions ahead of it. */
   queue: 2_000,
   /** How long application code may keep the lock after the first write of its transaction. */
   lock: 15_000,
-  /** The same while a write of users or keys waits. */
+  /** The same, while a write of users or keys is waiting. */
   lockBeforeUrgent: 2_000,
-  /** How long a write of users or keys waits: it outlives the slowest code that may be ahead of it. */
+  /** How long a write of users or keys waits: longer than any code ahead of it may hold the lock. */
   urgent: 10_000,
 })
 
-/** The error of a transaction that was given up for the sake of others, or for what they changed. */
+/** Creates the `unavailable` error of a transaction that was ended because of other transactions. */
 export function givenUp(reason: keyof typeof reasons): StorageError {
   return new StorageError('unavailable', { cause: new Error(reasons[reason]) })
 }

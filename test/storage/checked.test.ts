@@ -74,7 +74,7 @@ const pages: readonly (readonly [title: string, page: unknown, message: string])
     '2 rows for a limit of 1',
   ],
   ['no list of rows', { rows: { length: 0 }, count: 0 }, 'a page without a list'],
-  ['no page', null, 'something else than a page'],
+  ['no page', null, 'a value that is not a page'],
   ['a row that is null', { rows: [null], count: 1 }, 'a row that is not an object'],
   ['a number in text', { rows: [{ ...note, title: 5 }], count: 1 }, 'app/notes, item 1: '],
   ['text in a number', { rows: [{ ...note, size: '2,"evil":1' }], count: 1 }, 'size must be'],
@@ -149,7 +149,7 @@ test.each(texts)('responds 500 for a page as text with %s', async (_title, items
   expect(reports).toMatchObject([{ type }])
 })
 
-test('serves a page as text that is what it must be', async () => {
+test('serves a correct page as text', async () => {
   open({ filterText: () => ({ items: [noteText], count: 3 }) })
   expect((await send('?$limit=1&$count=true')).body).toMatchObject({
     items: [{ ...note, data: { a: 1 } }],
@@ -189,7 +189,7 @@ test('responds with null in place of a deleted value that does not fit', async (
   expect(reports).toMatchObject([{ type: 'stored-value-unfit', error: { fields: ['data'] } }])
 })
 
-test('applies to calls in process', async () => {
+test('also checks calls in process', async () => {
   open({ filter: () => ({ rows: [{ ...note, size: '2' }], count: null }) })
   const collection = (service as Service<ApplicationDefinitions>)
     .as(system)

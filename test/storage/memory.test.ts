@@ -45,7 +45,7 @@ async function rowsOf(reader: Pick<StorageTransaction, 'filter'>): Promise<unkno
   return (await reader.filter(counters, everything)).rows
 }
 
-test('a read does not wait for a transaction in progress', async () => {
+test('a read does not wait for an open transaction', async () => {
   const storage = await opened()
   let end = (): void => undefined
   const work = storage.transaction(writing, async (on) => {
@@ -59,7 +59,7 @@ test('a read does not wait for a transaction in progress', async () => {
   expect(await rowsOf(storage)).toHaveLength(1)
 })
 
-test('a snapshot stays while others commit, and is not copied once it has ended', async () => {
+test('a snapshot is unaffected by commits, and its rows are not copied after its end', async () => {
   const storage = await opened()
   await storage.transaction(reading, async (on) => {
     const before = await rowsOf(on)
@@ -76,7 +76,7 @@ test('a snapshot stays while others commit, and is not copied once it has ended'
   ])
 })
 
-test('a read transaction that writes after others changed what it read is given up', async () => {
+test('a read transaction rejects when it writes after others have changed what it read', async () => {
   const storage = await opened()
   const stale = storage.transaction(reading, async (on) => {
     await rowsOf(on)
@@ -95,7 +95,7 @@ test('a read transaction that writes after others changed what it read is given 
   ])
 })
 
-test('a read transaction may write when others changed only what it did not read', async () => {
+test('a read transaction may write if others have changed only what it did not read', async () => {
   const storage = await opened()
   await storage.transaction(reading, async (on) => {
     await rowsOf(on)
@@ -106,7 +106,7 @@ test('a read transaction may write when others changed only what it did not read
   })
 })
 
-test('a call that still waits for its turn when its transaction ends rejects', async () => {
+test('a call that is waiting for the lock rejects when its transaction ends', async () => {
   const storage = await opened()
   let late: Promise<unknown> = Promise.resolve()
   await storage.transaction(writing, async (on) => {
@@ -126,7 +126,7 @@ test('a call that still waits for its turn when its transaction ends rejects', a
   ])
 })
 
-test('an update may move a row to another key, but not onto one that is taken', async () => {
+test('an update may change the key of a row, but not to an existing key', async () => {
   const storage = await opened()
   await storage.transaction(writing, async (on) => {
     await on.update(counters, named('a'), { name: 'c' })
@@ -147,7 +147,7 @@ test('rows are frozen', async () => {
   expect(rows.every((row) => Object.isFrozen(row))).toBe(true)
 })
 
-test('a number beyond the last safe integer is refused', async () => {
+test('a generated number beyond the last safe integer rejects as unavailable', async () => {
   const storage = await opened()
   const insert = storage.transaction(writing, async (on) => {
     await on.insert(notes, { number: Number.MAX_SAFE_INTEGER })
@@ -156,13 +156,13 @@ test('a number beyond the last safe integer is refused', async () => {
   await expect(insert).rejects.toMatchObject({ kind: 'unavailable', fields: ['number'] })
 })
 
-test('what the adapter was not asked for is a TypeError that names it', async () => {
+test('an unknown collection, an incomplete key and a sort field without order are TypeErrors', async () => {
   const storage = memoryStorage()
   await storage.open([notes])
   await expect(rowsOf(storage)).rejects.toThrow('app/counters')
   const open = await opened()
   await open.transaction(writing, async (on) => {
-    await expect(on.delete(counters, [])).rejects.toThrow('whole key')
+    await expect(on.delete(counters, [])).rejects.toThrow('complete key')
     const sort = [{ field: 'missing', descending: false }]
     await expect(on.filter(counters, { ...everything, sort })).rejects.toThrow('missing')
   })

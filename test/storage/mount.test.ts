@@ -56,7 +56,7 @@ function spied(): StorageAdapter & { readonly kept: string[] } {
   }
 }
 
-/** An adapter whose transactions fail: before they begin, or when they commit. */
+/** An adapter whose transactions fail when they begin or when they commit. */
 function failing(when: 'begin' | 'commit'): StorageAdapter {
   const memory = memoryStorage()
   return {
@@ -72,19 +72,19 @@ function failing(when: 'begin' | 'commit'): StorageAdapter {
 }
 
 describe('open', () => {
-  test('gives each adapter its collections: the most specific name counts', async () => {
+  test('gives each adapter its collections by the most specific name', async () => {
     const [one, two, three] = [spied(), spied(), spied()]
     await mount({ '*': one, sales: two, 'sales/lines': three }).open(all)
     expect([one.kept, two.kept, three.kept]).toEqual([['people'], ['orders'], ['lines']])
   })
 
-  test('opens an adapter under two names once', async () => {
+  test('opens an adapter with two names once', async () => {
     const [one, two] = [spied(), spied()]
     await mount({ 'sales/lines': one, staff: one, sales: two }).open(all)
     expect([one.kept, two.kept]).toEqual([['lines', 'people'], ['orders']])
   })
 
-  test('refuses a collection without storage by its name', async () => {
+  test('throws for a collection without storage', async () => {
     const storage = mount({ sales: memoryStorage() })
     const attempt = async (): Promise<void> => storage.open(all)
     await expect(attempt()).rejects.toThrow(TypeError)
@@ -101,7 +101,7 @@ describe('open', () => {
     },
   )
 
-  test('lets the mount for the rest be without collections', async () => {
+  test('accepts a mount for all others that has no collections', async () => {
     const rest = spied()
     await mount({ '*': rest, sales: memoryStorage(), staff: memoryStorage() }).open(all)
     expect(rest.kept).toEqual([])
@@ -111,7 +111,7 @@ describe('open', () => {
 describe('abilities', () => {
   const able = { textPages: true, durable: true, generatedNumbers: true }
 
-  test('are those that all adapters have, but a text page of any is passed on', async () => {
+  test('are those that all adapters have, except text pages, which one adapter is enough for', async () => {
     const filterText = () => ({ items: [], count: null })
     const writer: StorageAdapter = { ...memoryStorage(), supports: able, filterText }
     const storage = mount({ sales: writer, '*': memoryStorage() })
@@ -121,7 +121,7 @@ describe('abilities', () => {
     expect(await storage.filterText?.(people, everything)).toBeUndefined()
   })
 
-  test('are without text pages when no adapter has them', () => {
+  test('exclude text pages if no adapter has them', () => {
     const storage = mount({ '*': memoryStorage() })
     expect(storage.supports.textPages).toBe(false)
     expect(storage.filterText).toBeUndefined()
@@ -143,14 +143,14 @@ describe('transactions', () => {
     expect([await idsOf(storage, orders), await idsOf(storage, people)]).toEqual([[0], [0]])
   })
 
-  test('begin on an adapter at the first touch only', async () => {
+  test('begin on an adapter with the first call for it', async () => {
     const storage = mount({ sales: memoryStorage(), staff: failing('begin') })
     await storage.open(all)
     await storage.transaction(writing, async (on) => on.insert(orders, { id: 1 }))
     expect(await idsOf(storage, orders)).toEqual([1])
   })
 
-  test('fail as a whole when one can not begin, even when the work passes over it', async () => {
+  test('fail completely if one adapter can not begin, even if the work catches the error', async () => {
     const storage = mount({ sales: memoryStorage(), staff: failing('begin') })
     await storage.open(all)
     const work = storage.transaction(writing, async (on) => {
@@ -161,7 +161,7 @@ describe('transactions', () => {
     expect(await idsOf(storage, orders)).toEqual([])
   })
 
-  test('reject when the second commit fails, and keep what the first one committed', async () => {
+  test('reject if the second commit fails, and keep the first commit', async () => {
     const storage = mount({
       'sales/orders': memoryStorage(),
       'sales/lines': failing('commit'),
@@ -176,7 +176,7 @@ describe('transactions', () => {
     expect(kept).toEqual([[1], [], []])
   })
 
-  test('that touch two adapters in opposite order do not wait for each other for ever', async () => {
+  test('that use two adapters in opposite order do not deadlock', async () => {
     const storage = mount({ sales: memoryStorage(), staff: memoryStorage() })
     await storage.open(all)
     const run = (first: PublishedCollection, second: PublishedCollection): Promise<unknown> =>
@@ -191,7 +191,7 @@ describe('transactions', () => {
     expect([await idsOf(storage, orders), await idsOf(storage, people)]).toEqual([[1], [1]])
   })
 
-  test('that touch two adapters in the same order take turns', async () => {
+  test('that use two adapters in the same order run one after the other', async () => {
     const storage = mount({ sales: memoryStorage(), staff: memoryStorage() })
     await storage.open(all)
     const run = (id: number): Promise<unknown> =>
@@ -204,7 +204,7 @@ describe('transactions', () => {
   })
 })
 
-test('close closes every adapter, and passes on what one of them reports', async () => {
+test('close closes every adapter, and rejects with the error of one of them', async () => {
   const closed: string[] = []
   const closing = (name: string, fails: boolean): StorageAdapter => ({
     ...memoryStorage(),
@@ -218,7 +218,7 @@ test('close closes every adapter, and passes on what one of them reports', async
   expect(closed).toEqual(['one', 'two'])
 })
 
-test('a collection that was not opened is a TypeError that names it', async () => {
+test('a call for a collection that was not opened throws a TypeError with its name', async () => {
   const storage = mount({ '*': memoryStorage() })
   await storage.open([orders])
   await expect(idsOf(storage, people)).rejects.toThrow('staff/people')

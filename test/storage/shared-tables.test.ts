@@ -113,7 +113,7 @@ test.each(storages)(
 )
 
 test.each(storages)(
-  'collections whose keys differ can not share a table in %s',
+  "collections whose keys differ can't share a table in %s",
   async (_n, create) => {
     const things = defineCollection({ key: 'id', fields: { id: integer(), name: text() } })
     const named = defineCollection({ key: 'name', fields: { name: text() }, table: 'things' })
@@ -123,7 +123,7 @@ test.each(storages)(
   },
 )
 
-test.each(storages)('columns of two types can not be one in %s', async (_name, create) => {
+test.each(storages)("columns of two types can't be shared in %s", async (_name, create) => {
   const things = defineCollection({ key: 'id', fields: { id: integer(), name: text() } })
   const counted = defineCollection({
     key: 'id',

@@ -64,7 +64,7 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
   }
   const visits = (storage: StorageAdapter) => findValues(storage, customers, 'visits')
 
-  test('before its first write lets other writes commit, and then goes on', () =>
+  test('before its first write lets other writes commit, and then continues', () =>
     on(async (storage) => {
       const order: string[] = []
       const waiting = Array.from({ length: 5 }, (_, index) =>
@@ -82,7 +82,7 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
       expect(await visits(storage)).toHaveLength(6)
     }))
 
-  test('goes on when what it has read was written with the same values', () =>
+  test('continues if the rows that it has read were written with the same values', () =>
     on(async (storage) => {
       await storage.transaction(writing, insert('A', 1))
       const { promise: changed, resolve: goOn } = deferred()
@@ -136,7 +136,7 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
       }),
   )
 
-  test('and then fails or finishes without writing needs no lock', () =>
+  test('and then fails or ends without writing needs no lock', () =>
     on(async (storage) => {
       const reason = new Error('of the work')
       const failing = storage.transaction(writing, async () => {
@@ -166,7 +166,7 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
       expect(order).toEqual(['first', 'second'])
     }))
 
-  test('can not write any more once its transaction is over', () =>
+  test('can not write after its transaction has ended', () =>
     on(async (storage) => {
       let late: Promise<unknown> = Promise.resolve()
       await storage.transaction(writing, async (transaction) => {
@@ -200,7 +200,7 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
       expect(order.slice(0, 2)).toEqual(['slow', 'high'])
     }))
 
-  test('for too long with a written row is given up for a write with high priority', () =>
+  test('for too long after a write is undone for a write with high priority', () =>
     on(async (storage) => {
       const began = performance.now()
       const slow = storage.transaction(writing, async (transaction) => {
@@ -244,7 +244,7 @@ describe.each(drivers)('%s: two processes', (driver) => {
     rmSync(directory, { recursive: true })
   })
 
-  test('a transaction that keeps the lock for longer than lockTimeout is given up', async () => {
+  test('a transaction that keeps the lock for longer than lockTimeout is undone', async () => {
     const directory = temporaryDirectory()
     const storage = sqliteStorage(`${directory}/a.db`, {
       driver,

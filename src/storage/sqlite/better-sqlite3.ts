@@ -1,6 +1,6 @@
 import type { Connection, SqliteRow, SqliteValue } from './connection.ts'
 
-/** A statement of better-sqlite3, as far as it is used. */
+/** The members of a statement of better-sqlite3 that are used. */
 export interface BetterSqlite3Statement {
   all(...parameters: unknown[]): unknown[]
   get(...parameters: unknown[]): unknown
@@ -10,7 +10,7 @@ export interface BetterSqlite3Statement {
   safeIntegers(toggle?: boolean): unknown
 }
 
-/** An open `Database` of better-sqlite3, as far as it is used. */
+/** The members of a `Database` of better-sqlite3 that are used. */
 export interface BetterSqlite3Handle {
   readonly inTransaction: boolean
   prepare(sql: string): BetterSqlite3Statement
@@ -24,7 +24,7 @@ export interface BetterSqlite3Handle {
   close(): unknown
 }
 
-/** A connection over better-sqlite3. */
+/** Creates a connection over better-sqlite3. */
 export function betterSqlite3Connection(database: BetterSqlite3Handle): Connection {
   return {
     driver: 'better-sqlite3',
@@ -33,7 +33,7 @@ export function betterSqlite3Connection(database: BetterSqlite3Handle): Connecti
       statement.raw(true)
       return (parameters) => statement.all(...parameters) as SqliteRow[]
     },
-    texts(sql) {
+    strings(sql) {
       const statement = reading(database, sql)
       statement.pluck(true)
       return (parameters) => statement.all(...parameters) as (string | null)[]
@@ -56,7 +56,7 @@ export function betterSqlite3Connection(database: BetterSqlite3Handle): Connecti
   }
 }
 
-// A host may have asked its handle for BigInts: what needs them here is read as text instead.
+// The application may have switched its handle to BigInts. Here 64-bit integers are read as text.
 function reading(database: BetterSqlite3Handle, sql: string): BetterSqlite3Statement {
   const statement = database.prepare(sql)
   statement.safeIntegers(false)

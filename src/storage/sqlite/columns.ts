@@ -3,35 +3,35 @@ import type { Field, FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { SqliteValue } from './connection.ts'
 
-/** A piece of SQL text. */
+/** A fragment of SQL. */
 export type Sql = RawBuilder<unknown>
 
-/** The affinity of a column: what SQLite does to values that are stored in it. */
+/** The affinity of a column: how SQLite converts values that are stored in it. */
 export type Affinity = 'TEXT' | 'INTEGER' | 'REAL' | 'NUMERIC' | 'BLOB'
 
-/** Which letters the wire text of a type may contain: it decides how `$q` folds it. */
+/** The letters that the wire form of a type may contain. They determine how `$q` folds it. */
 export type Letters = 'none' | 'ascii' | 'any' | 'folded'
 
-/** Everything that SQLite has to know about a field type. A new type is one more entry. */
+/** How SQLite stores and reads a field type. */
 export interface ColumnType {
-  /** The affinities of a host's column that keep every value as it is. */
+  /** The affinities of existing columns that keep every value unchanged. */
   readonly fits: readonly Affinity[]
-  /** Whether an empty text is stored as such and means "no value". */
-  readonly emptyText: boolean
-  /** The stored form of a value that is not null. */
+  /** Whether the type has the empty string, which the condition `empty` also finds. */
+  readonly hasEmptyString: boolean
+  /** Returns the stored form of a value that is not null. */
   bind(value: StoredValue): SqliteValue
-  /** What a row is read with. */
+  /** The expression that reads the column. */
   read(column: Sql): Sql
-  /** What makes a value of a row from what was read and is not null. */
+  /** Converts a value that was read, and is not null, to the value of a row. Absent: no conversion. */
   readonly decode?: (value: SqliteValue) => StoredValue
-  /** The value as an argument of json_object; absent: SQLite writes it otherwise than JavaScript. */
+  /** The value as an argument of json_object. Absent if SQLite and JavaScript write it differently. */
   readonly json?: ((column: Sql) => Sql) | undefined
-  /** The column in a comparison of equality: exact, whatever collation its table declares. */
+  /** The column in an exact comparison, whatever collation the table declares. */
   exactly(column: Sql): Sql
-  /** The text that `$q` looks into. */
+  /** The wire form, in which `$q` searches. */
   wire(column: Sql): Sql
   readonly letters: Letters
-  /** The terms that order by value, null first when ascending. */
+  /** The terms that sort by value, with null first in ascending order. */
   order(column: Sql, descending: boolean): readonly Sql[]
 }
 
@@ -42,7 +42,7 @@ const directed = (term: Sql, descending: boolean): Sql => (descending ? sql`${te
 
 const textual: ColumnType = {
   fits: ['TEXT', 'BLOB'],
-  emptyText: false,
+  hasEmptyString: false,
   bind: (value) => value as string,
   read: self,
   json: self,
@@ -52,13 +52,13 @@ const textual: ColumnType = {
   order: (column, descending) => [directed(binary(column), descending)],
 }
 
-// Texts that no reader takes for a number survive NUMERIC affinity, which DATE and UUID have.
+// Strings that do not look like numbers keep their form in columns declared as DATE or UUID (NUMERIC affinity).
 const punctuated: ColumnType = { ...textual, fits: ['TEXT', 'BLOB', 'NUMERIC'] }
 
 const numeric: ColumnType = {
   ...textual,
   fits: ['INTEGER', 'NUMERIC', 'BLOB'],
-  // A plain number would be bound as a floating point value.
+  // The drivers bind a JavaScript number as a floating-point value.
   bind: (value) => BigInt(value as number | string),
   exactly: self,
   wire: asText,
@@ -70,7 +70,7 @@ const wireInstant = (column: Sql): Sql => sql`replace(${column}, '.000Z', 'Z')`
 
 /** Every column type by the name of its field type. */
 export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
-  text: { ...textual, emptyText: true, letters: 'any' },
+  text: { ...textual, hasEmptyString: true, letters: 'any' },
   integer: numeric,
   bigint: { ...numeric, read: asText, json: asText },
   decimal: { ...textual, letters: 'none', order: orderDecimal },
@@ -95,7 +95,7 @@ export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
   dateTime: punctuated,
   instant: {
     ...punctuated,
-    // Always with a fraction, so that the order of the texts is the order of time.
+    // Always with a fraction, so that the strings sort by time.
     bind: (value) => (value as string).replace(/:(\d\d)Z$/, ':$1.000Z'),
     read: wireInstant,
     json: wireInstant,
@@ -105,12 +105,12 @@ export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
   json: { ...textual, json: (column) => sql`json(${column})`, letters: 'any' },
 }
 
-/** The column type of a field. */
+/** Returns the column type of a field. */
 export function columnTypeOf(field: { readonly type: Field['type'] }): ColumnType {
   return columnTypes[field.type]
 }
 
-/** Binds a value of a field. */
+/** Returns the stored form of a value of a field. */
 export function bindValue(
   field: { readonly type: Field['type'] },
   value: StoredValue,
@@ -122,7 +122,7 @@ function trueOrFalse(column: Sql): Sql {
   return sql`case ${column} <> 0 when 1 then 'true' when 0 then 'false' end`
 }
 
-// By sign, then by length, then by digits, the last two turned round below zero: compareDecimals.
+// By sign, then by length, then by digits. The last two are reversed below zero, as in compareDecimals.
 function orderDecimal(column: Sql, descending: boolean): readonly Sql[] {
   const positive = sql`substr(${column}, 1, 1) <> '-'`
   const length = sql`case when ${positive} then length(${column}) else -length(${column}) end`

@@ -1,30 +1,30 @@
-/** What SQLite keeps in a column. */
+/** A value of a column. */
 export type SqliteValue = string | number | bigint | null
 
-/** What a statement gives: a blob as bytes. */
+/** A value that a statement returns. A blob is an array of bytes. */
 export type SqliteResult = SqliteValue | Uint8Array
 
 /** A row as an array, in the order of the selected expressions. */
 export type SqliteRow = readonly SqliteResult[]
 
-/** A prepared statement: call it with the values to bind. */
+/** A prepared statement. Its argument is the list of values to bind. */
 export type Prepared<Result> = (parameters: readonly SqliteValue[]) => Result
 
 /** The name of a driver. */
 export type SqliteDriver = 'better-sqlite3' | 'node:sqlite'
 
-/** One connection, whichever driver made it. What it throws is told apart in `failure.ts`. */
+/** A connection of either driver. `failure.ts` classifies the errors that it throws. */
 export interface Connection {
   readonly driver: SqliteDriver
-  /** Prepares a statement that gives rows. */
+  /** Prepares a statement that returns rows. */
   rows(sql: string): Prepared<readonly SqliteRow[]>
-  /** Prepares a statement that gives one text or null a row. */
-  texts(sql: string): Prepared<readonly (string | null)[]>
-  /** Prepares a statement that binds nothing and gives one value. */
+  /** Prepares a statement that returns one string or null for each row. */
+  strings(sql: string): Prepared<readonly (string | null)[]>
+  /** Prepares a statement that binds nothing and returns one value. */
   value(sql: string): () => SqliteValue
-  /** Prepares a statement that gives nothing and binds nothing. */
+  /** Prepares a statement that binds nothing and returns nothing. */
   command(sql: string): () => void
-  /** Runs any number of statements once. */
+  /** Runs one or more statements once. */
   execute(sql: string): void
   /** Registers a deterministic SQL function of one argument. */
   define(name: string, work: (value: SqliteValue) => SqliteValue): void
@@ -32,7 +32,7 @@ export interface Connection {
   close(): void
 }
 
-/** Runs one statement once and gives its rows. */
+/** Runs one statement once and returns its rows. */
 export function rowsOf(
   connection: Connection,
   sql: string,

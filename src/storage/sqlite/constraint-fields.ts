@@ -4,20 +4,20 @@ import { bindValue } from './columns.ts'
 import { rowsOf, type Connection, type SqliteValue } from './connection.ts'
 import { quoted } from './schema.ts'
 
-/** Finds the fields of a constraint that has failed. SQLite names none of them. */
+/** Finds the fields of a failed constraint, which the errors of SQLite do not contain. */
 export interface ConstraintFields {
-  /** The fields in the expression of a CHECK, by the message of SQLite. */
+  /** Returns the fields in the expression of a CHECK, given the message of SQLite. */
   check(collection: PublishedCollection, message: string): readonly string[]
-  /** The fields of the first foreign key whose parent row is missing. */
+  /** Returns the fields of the first foreign key whose parent row is missing. */
   foreignKey(collection: PublishedCollection, row: Row): readonly string[]
 }
 
 const checkFailed = 'CHECK constraint failed: '
-// A string literal, or a name: in double quotes, brackets or backticks, or bare.
+// A string literal or a name. A name is in double quotes, brackets or backticks, or without quotes.
 const tokens =
   /'(?:[^']|'')*'|"((?:[^"]|"")*)"|\[([^\]]*)\]|`((?:[^`]|``)*)`|([\p{L}_][\p{L}\p{N}_$]*)/gu
 
-/** Reads constraints on a connection. Only for the path of an error. */
+/** Creates the functions on a connection. They are called only after an error. */
 export function constraintFields(connection: Connection): ConstraintFields {
   function statementOf(table: string): string {
     const select = `SELECT sql FROM sqlite_schema WHERE type = 'table' AND lower(name) = lower(?)`
@@ -40,7 +40,7 @@ export function constraintFields(connection: Connection): ConstraintFields {
     check(collection, message) {
       const start = message.indexOf(checkFailed)
       if (start === -1) return []
-      // The name of the constraint, or else the text of its expression.
+      // The name of the constraint or, if it has none, its expression.
       const failed = message.slice(start + checkFailed.length)
       const statement = statementOf(collection.table)
       const named = expressionOf(statement, failed) ?? failed
@@ -83,7 +83,7 @@ function namesIn(expression: string): readonly string[] {
   )
 }
 
-/** The expression of `CONSTRAINT name CHECK (...)` in a CREATE TABLE statement. */
+/** Returns the expression of `CONSTRAINT name CHECK (...)` in a CREATE TABLE statement. */
 function expressionOf(statement: string, constraint: string): string | undefined {
   const found = Array.from(statement.matchAll(tokens))
   const at = found.findIndex(

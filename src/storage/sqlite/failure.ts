@@ -1,13 +1,13 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import { StorageError } from '../adapter.ts'
 
-/** What was being done when a statement failed. */
+/** The operation during which a statement failed. */
 export type Operation = 'read' | 'save' | 'delete'
 
 type FailureKind =
   'busy' | 'unavailable' | 'duplicate' | 'notNull' | 'check' | 'foreignKey' | 'fault'
 
-/** The result codes that mean something here. Longer names of a family start like the family's. */
+/** The result codes that are handled. An extended code begins with the name of its primary code. */
 const kinds: readonly (readonly [name: string, code: number, kind: FailureKind])[] = [
   ['SQLITE_CONSTRAINT_CHECK', 275, 'check'],
   ['SQLITE_CONSTRAINT_FOREIGNKEY', 787, 'foreignKey'],
@@ -25,49 +25,49 @@ const kinds: readonly (readonly [name: string, code: number, kind: FailureKind])
   ['SQLITE_PROTOCOL', 15, 'unavailable'],
 ]
 
-/** Whether another connection holds the lock. */
+/** Returns whether an error means that another connection holds the lock. */
 export function isBusy(error: unknown): boolean {
   return kindOf(error) === 'busy'
 }
 
-/** An error that counts as a lock: the handle's owner has a transaction of its own open. */
+/** Creates an error that counts as busy: the application has a transaction open on its handle. */
 export function handleInUse(): Error {
-  const error = new Error('the SQLite handle has a transaction open that its owner began')
+  const error = new Error('the application has a transaction open on the SQLite handle')
   return Object.assign(error, { code: 'SQLITE_BUSY' })
 }
 
-/** What the port wants to be thrown for an error of a driver: a refusal, or the error as it is. */
+/** Converts an error of a driver to a StorageError. Returns any other error unchanged. */
 export function storageFailure(
   error: unknown,
   operation: Operation,
   collection?: PublishedCollection,
   fieldsOf: (kind: 'check' | 'foreignKey', message: string) => readonly string[] = () => [],
 ): unknown {
-  const refuse = (kind: StorageError['kind'], fields: readonly string[] = []): StorageError =>
+  const storageError = (kind: StorageError['kind'], fields: readonly string[] = []): StorageError =>
     new StorageError(kind, { fields, cause: error })
   switch (kindOf(error)) {
     case 'busy':
     case 'unavailable':
-      return refuse('unavailable')
+      return storageError('unavailable')
     case 'duplicate':
-      return refuse('duplicate', concerned(error, collection))
+      return storageError('duplicate', fieldsInMessage(error, collection))
     case 'notNull':
-      return refuse('invalid', concerned(error, collection))
+      return storageError('invalid', fieldsInMessage(error, collection))
     case 'check':
-      return refuse('invalid', fieldsOf('check', (error as Error).message))
+      return storageError('invalid', fieldsOf('check', (error as Error).message))
     case 'foreignKey':
-      if (operation === 'delete') return refuse('referenced')
-      return refuse('invalid', fieldsOf('foreignKey', (error as Error).message))
+      if (operation === 'delete') return storageError('referenced')
+      return storageError('invalid', fieldsOf('foreignKey', (error as Error).message))
     case 'fault':
       return error
   }
 }
 
-// better-sqlite3 gives the name of the extended result code, node:sqlite its number.
+// An error of better-sqlite3 has the name of the extended result code, one of node:sqlite the number.
 function kindOf(error: unknown): FailureKind {
   if (!(error instanceof Error)) return 'fault'
   const { code, errcode } = error as { readonly code?: unknown; readonly errcode?: unknown }
-  // ON DELETE RESTRICT is a trigger to SQLite.
+  // SQLite reports ON DELETE RESTRICT with the code of a trigger.
   if (error.message === 'FOREIGN KEY constraint failed') return 'foreignKey'
   if (typeof errcode === 'number') {
     const found = kinds.find(([, known]) => known === errcode || known === (errcode & 0xff))
@@ -84,10 +84,13 @@ function kindOf(error: unknown): FailureKind {
 }
 
 /**
- * The fields named by `UNIQUE constraint failed: table.column, table.column`. Names are not quoted
- * there and may hold dots and commas, so they are read by the names that the collection knows.
+ * Returns the fields in `UNIQUE constraint failed: table.column, table.column`. The names are not quoted
+ * and may contain dots and commas, so they are compared with the columns of the collection.
  */
-function concerned(error: unknown, collection: PublishedCollection | undefined): readonly string[] {
+function fieldsInMessage(
+  error: unknown,
+  collection: PublishedCollection | undefined,
+): readonly string[] {
   if (collection === undefined) return []
   const prefix = `${collection.table.toLowerCase()}.`
   const start = (error as Error).message.indexOf('constraint failed: ')

@@ -3,15 +3,15 @@ import type { Field, FieldTypeName } from '../../definition/field.ts'
 /** The storage class of a value in SQLite. */
 export type StorageClass = 'text' | 'integer' | 'real'
 
-/** The values of a field type in a column, in SQL. */
+/** The valid values of a field type in a column. */
 interface StoredForm {
   readonly storageClass: StorageClass
   /**
-   * The condition that a value of the storage class meets. It is true or null for null, and never null
-   * for another value: a CHECK accepts null. Absent: every value of the class is one.
+   * The condition for a value of the storage class. It must not be null for a value that is not null,
+   * because a CHECK accepts null. Absent: every value of the class is valid.
    */
   readonly condition?: (column: string, field: Field) => string
-  /** What else holds, and may change with a field's options: no CHECK has it. */
+  /** A condition that depends on options that may change, and is therefore not part of a CHECK. */
   readonly further?: (column: string, field: Field) => string
 }
 
@@ -20,10 +20,10 @@ const day = `${digits(4)}-${digits(2)}-${digits(2)}`
 const time = `${day}T${digits(2)}:${digits(2)}:${digits(2)}`
 const uuid = [8, 4, 4, 4, 12].map((count) => '[0-9a-f]'.repeat(count)).join('-')
 
-// GLOB, substr and date() read a text up to U+0000 only.
+// GLOB, substr and date() ignore everything after U+0000.
 const noNul = (column: string): string => `instr(${column}, char(0)) = 0`
 
-// date() gives the following day for 24:00:00, and rejects other times that do not exist.
+// date() returns the next day for 24:00:00, and null for other times that do not exist.
 const realTime = (column: string, zone: string): string =>
   `(${column} GLOB '${time}${zone}' OR ${column} GLOB '${time}.${digits(3)}${zone}') AND substr(${column}, 1, 10) IS date(${column}) AND ${column} NOT GLOB '0000*' AND ${noNul(column)}`
 
@@ -43,7 +43,7 @@ const forms: Readonly<Record<FieldTypeName, StoredForm>> = {
   boolean: { storageClass: 'integer', condition: (column) => `${column} IN (0, 1)` },
   date: {
     storageClass: 'text',
-    // date('now') is an error in a CHECK: the first term keeps it away.
+    // date('now') throws in a CHECK. The first term excludes it.
     condition: (column) =>
       `${column} GLOB '${day}' AND ${column} IS date(${column}) AND ${column} NOT GLOB '0000*'`,
   },
@@ -55,27 +55,27 @@ const forms: Readonly<Record<FieldTypeName, StoredForm>> = {
   },
   json: {
     storageClass: 'text',
-    // json_valid, too, reads up to U+0000 only.
+    // json_valid also ignores everything after U+0000.
     condition: (column) => `json_valid(${column}) AND ${noNul(column)}`,
   },
 }
 
-/** The storage class of a field's values. */
+/** Returns the storage class of a field's values. */
 export function storageClassOf({ type }: { readonly type: FieldTypeName }): StorageClass {
   return forms[type].storageClass
 }
 
-/** The CHECK of a column in a STRICT table; undefined when its type is enough. */
+/** Returns the CHECK condition of a column in a STRICT table. Undefined if the declared type is sufficient. */
 export function checkCondition(column: string, field: Field): string | undefined {
   return forms[field.type].condition?.(column, field)
 }
 
-/** The condition that a value fits its field where {@link checkCondition} is kept already. */
+/** Returns the condition that a value fits its field if {@link checkCondition} holds. Undefined: it always does. */
 export function furtherCondition(column: string, field: Field): string | undefined {
   return forms[field.type].further?.(column, field)
 }
 
-/** The condition that a value of any column that is not null fits its field. */
+/** Returns the condition that a value of any column fits its field, if it is not null. */
 export function fitCondition(column: string, field: Field): string {
   const { storageClass, condition, further } = forms[field.type]
   const terms = [condition, further].map((term) => term?.(column, field))
@@ -83,13 +83,13 @@ export function fitCondition(column: string, field: Field): string {
     .filter((term) => term !== undefined)
     .join(' AND ')
   if (storageClass !== 'real') return own
-  // A column with another affinity keeps a whole number as an integer: one that a double holds exactly.
+  // A column without REAL affinity stores an integral double as an integer. It must be exact as a double.
   const exact = `CAST(CAST(${column} AS REAL) AS INTEGER) = ${column}`
   const bounds = `${column} BETWEEN -9223372036854774784 AND 9223372036854774784`
   return `(${own} OR typeof(${column}) = 'integer' AND ${bounds} AND ${exact})`
 }
 
-// The one canonical form: all digits of the scale, no other leading zero, no sign of zero.
+// The canonical form: all digits of the scale, no leading zeros, and no negative zero.
 function decimalForm(column: string, field: Field): string {
   const { scale } = field as Field & { type: 'decimal' }
   const [form, zero] =
@@ -104,7 +104,7 @@ function decimalForm(column: string, field: Field): string {
 function decimalDigits(column: string, field: Field): string {
   const { precision, scale } = field as Field & { type: 'decimal' }
   const whole = Math.max(precision - scale, 1)
-  const longest = whole + (scale === 0 ? 0 : scale + 1)
-  const length = `(length(${column}) <= ${longest} OR length(${column}) = ${longest + 1} AND ${column} GLOB '-*')`
+  const maxLength = whole + (scale === 0 ? 0 : scale + 1)
+  const length = `(length(${column}) <= ${maxLength} OR length(${column}) = ${maxLength + 1} AND ${column} GLOB '-*')`
   return precision > scale ? length : `${length} AND ltrim(${column}, '-') GLOB '0*'`
 }

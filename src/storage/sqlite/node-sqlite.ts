@@ -1,6 +1,6 @@
 import type { Connection, SqliteResult, SqliteRow, SqliteValue } from './connection.ts'
 
-/** A statement of `node:sqlite`, as far as it is used. */
+/** The members of a statement of `node:sqlite` that are used. */
 export interface NodeSqliteStatement {
   all(...parameters: SqliteValue[]): unknown[]
   run(...parameters: SqliteValue[]): unknown
@@ -9,7 +9,7 @@ export interface NodeSqliteStatement {
   setReturnArrays?(enabled: boolean): unknown
 }
 
-/** An open `DatabaseSync` of `node:sqlite`, as far as it is used. */
+/** The members of a `DatabaseSync` of `node:sqlite` that are used. */
 export interface NodeSqliteHandle {
   /** Absent before Node 22.16. */
   readonly isTransaction?: boolean
@@ -23,7 +23,7 @@ export interface NodeSqliteHandle {
   close(): unknown
 }
 
-/** A connection over `node:sqlite`. */
+/** Creates a connection over `node:sqlite`. */
 export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
   return {
     driver: 'node:sqlite',
@@ -32,7 +32,7 @@ export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
       if (arrays) return (parameters) => statement.all(...parameters) as SqliteRow[]
       return (parameters) => statement.all(...parameters).map(valuesOf)
     },
-    texts(sql) {
+    strings(sql) {
       const { statement } = reading(database, sql)
       return (parameters) => statement.all(...parameters).map(firstOf)
     },
@@ -48,7 +48,7 @@ export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
     define(name, work) {
       database.function(name, { deterministic: true }, (value) => work(value as SqliteValue))
     },
-    inTransaction: () => database.isTransaction ?? refusesToBegin(database),
+    inTransaction: () => database.isTransaction ?? isInTransaction(database),
     close: () => void database.close(),
   }
 }
@@ -72,7 +72,7 @@ function firstOf(row: unknown): string | null {
   return (Array.isArray(row) ? row[0] : valuesOf(row)[0]) as string | null
 }
 
-function refusesToBegin(database: NodeSqliteHandle): boolean {
+function isInTransaction(database: NodeSqliteHandle): boolean {
   try {
     database.exec('BEGIN')
   } catch {

@@ -13,9 +13,9 @@ export type SqliteHandle = BetterSqlite3Handle | NodeSqliteHandle
 /** The connections of one database. */
 export interface Connections {
   readonly writer: Connection
-  /** A second connection, which never sees what is not committed; the writer when there is none. */
+  /** A second connection, which never sees uncommitted changes. The writer if there is only one connection. */
   readonly reader: Connection
-  /** Whether the connections were opened here and have to be closed here. */
+  /** Whether the connections were opened here, so that `close` must close them. */
   readonly owned: boolean
   /** Whether rows outlive the process. */
   readonly durable: boolean
@@ -23,14 +23,16 @@ export interface Connections {
 
 type OpenFile = (file: string) => Connection
 
-/** Opens a file by name, or takes over an open handle. Throws at once when that fails. */
+/** Opens a file by name, or uses an open handle. Throws if that fails. */
 export function openConnections(
   source: string | SqliteHandle,
   options: CompleteSqlite,
 ): Connections {
   if (typeof source === 'string') return openFile(source, options)
   if (options.driver !== undefined) {
-    throw new TypeError('sqliteStorage: the option driver is for file names; a handle has its own')
+    throw new TypeError(
+      'sqliteStorage: the option driver applies only to a file name. A handle has its own driver.',
+    )
   }
   const writer = connectionOf(source)
   settle(writer, options.synchronous)
@@ -55,7 +57,7 @@ function openFile(file: string, options: CompleteSqlite): Connections {
   }
   try {
     const writer = openOne()
-    // Changing the journal mode needs the file for itself: at start, waiting harms nobody.
+    // A change of the journal mode needs exclusive access. At start, a blocking wait is acceptable.
     writer.execute(`PRAGMA busy_timeout = ${options.busyTimeout}`)
     const [mode] = rowsOf(writer, 'PRAGMA journal_mode = WAL')[0] ?? []
     settle(writer, options.synchronous ?? 'FULL')
@@ -65,24 +67,24 @@ function openFile(file: string, options: CompleteSqlite): Connections {
     return { writer, reader, owned: true, durable }
   } catch (error) {
     for (const connection of opened) connection.close()
-    throw new Error(`sqliteStorage: the file ${file} can not be opened: ${String(error)}`, {
+    throw new Error(`sqliteStorage: can't open the file ${file}: ${String(error)}`, {
       cause: error,
     })
   }
 }
 
-// SQLite would create the file readable by every user of the machine. The files that it keeps beside it,
-// for the journal and for shared memory, get the same permissions.
+// By default every user of the machine could read the file. The journal and the shared memory file
+// get the same permissions as the database.
 function createPrivate(file: string): void {
   if (existsSync(file)) return
   try {
     closeSync(openSync(file, 'ax', 0o600))
   } catch {
-    // Another process was faster, or opening the database fails with a message of its own.
+    // Another process has created the file, or opening the database fails with its own message.
   }
 }
 
-// The driver's own waiting for locks would stop the whole process.
+// A wait for a lock inside the driver would block the event loop.
 function settle(connection: Connection, synchronous: 'FULL' | 'NORMAL' | undefined): void {
   connection.execute('PRAGMA busy_timeout = 0; PRAGMA foreign_keys = ON')
   if (synchronous !== undefined) connection.execute(`PRAGMA synchronous = ${synchronous}`)

@@ -6,32 +6,32 @@ import type { SqliteDriver } from './connection.ts'
 /** Options of `sqliteStorage`. */
 export interface SqliteOptions {
   /**
-   * `true`: missing tables are created at start. `columns`: and missing columns are added to those that
-   * are there, which releases before this one never notice. Nothing else is ever changed. Default false.
+   * `true`: creates missing tables at start. `columns`: also adds missing columns to existing tables.
+   * Nothing else is changed. Default false.
    */
   readonly ensureSchema?: boolean | 'columns'
   /**
-   * `FULL`: an answered change survives a power cut. `NORMAL`: the last changes may be lost by one, the
-   * file stays whole. Default FULL; a handle keeps its own setting unless this is given.
+   * `FULL`: a confirmed change survives a power failure. `NORMAL`: a power failure may lose the last
+   * changes, but does not corrupt the file. Default FULL. A handle keeps its own setting by default.
    */
   readonly synchronous?: 'FULL' | 'NORMAL'
   /**
-   * Milliseconds that a call waits for a lock which another connection or process holds, before it
-   * is answered with 503. The event loop goes on meanwhile. Default 250.
+   * Milliseconds that a call waits for the lock of another connection or process before the response
+   * is 503. The event loop is not blocked. Default 250.
    */
   readonly busyTimeout?: number
   /**
-   * Milliseconds that a write waits for other writes of this process, before it is answered with 503.
-   * Writes of users and keys go first and wait longer. Default 2000.
+   * Milliseconds that a write waits for other writes of this process before the response is 503. Writes
+   * of users and keys go first and wait longer. Default 2000.
    */
   readonly queueTimeout?: number
   /**
    * Milliseconds that application code may keep the write lock after the first write of its transaction,
-   * for instance in an `after` handler; then the transaction is undone and answered with 503. Before its
-   * first write a transaction gives the lock back while application code waits. Default 15000.
+   * for instance in an `after` handler. Then the transaction is undone and the response is 503. Before its
+   * first write, a transaction gives the lock back while application code waits. Default 15000.
    */
   readonly lockTimeout?: number
-  /** The driver that opens a file. Default: `node:sqlite` where Node has it, else better-sqlite3. */
+  /** The driver that opens a file. Default: `node:sqlite` if Node has it, otherwise better-sqlite3. */
   readonly driver?: SqliteDriver
 }
 

@@ -4,10 +4,10 @@ import { columnTypeOf, type Sql } from './columns.ts'
 import { fitCondition, furtherCondition, storageClassOf } from './forms.ts'
 import { quoted } from './schema.ts'
 
-/** The fields whose columns can't hold a value that does not fit, so that a read needs no check. */
+/** The fields whose columns can't contain a value that does not fit. A read does not check them. */
 export type Guaranteed = ReadonlySet<PublishedField>
 
-/** A column of a field, in the given table alias. */
+/** Returns a function from a field to its column, with an optional table alias. */
 export function columnOf(alias?: string): (field: PublishedField) => Sql {
   return alias === undefined
     ? (field) => sql.id(field.column)
@@ -15,8 +15,8 @@ export function columnOf(alias?: string): (field: PublishedField) => Sql {
 }
 
 /**
- * The values of a row. In place of one that does not fit its field comes a blob that describes it: the
- * drivers return blobs as bytes, which no field has.
+ * Returns the expressions that read a row. A value that does not fit is replaced with a blob that
+ * describes it: drivers return blobs as bytes, and no field has bytes.
  */
 export function readAll(
   fields: readonly PublishedField[],
@@ -39,8 +39,8 @@ export function readAll(
 }
 
 /**
- * The number of bytes of each stored text, after the values of a row: it reveals text that is not UTF-8.
- * Null for other fields, and in a database that keeps texts in UTF-16.
+ * Returns the expressions that read the byte length of each stored string, which reveals invalid UTF-8.
+ * Null for other fields, and in a database with the encoding UTF-16.
  */
 export function readLengths(fields: readonly PublishedField[], alias?: string): Sql {
   const column = columnOf(alias)
@@ -58,7 +58,7 @@ function isText(field: PublishedField): boolean {
   return storageClassOf(field) === 'text'
 }
 
-/** The JSON text of a row; null when a value does not fit its field. */
+/** Returns the expression of the JSON text of a row. It is null if a value does not fit its field. */
 export function jsonObject(
   fields: readonly PublishedField[],
   guaranteed: Guaranteed,
@@ -88,7 +88,7 @@ function guardOf(field: PublishedField, guaranteed: Guaranteed, alias?: string):
   return sql.raw(field.inKey ? `(${condition})` : `(${column} IS NULL OR ${condition})`)
 }
 
-// Only a key's value is shown in reports: to find the row.
+// Reports contain values of keys only, to identify the row.
 function description(field: PublishedField, column: (field: PublishedField) => Sql): Sql {
   const value = column(field)
   const text = field.inKey ? sql`substr(quote(${value}), 1, 100)` : sql`typeof(${value})`

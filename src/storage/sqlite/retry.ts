@@ -3,7 +3,7 @@ import { isBusy } from './failure.ts'
 
 const pauseMilliseconds = 3
 
-/** Runs work, and again in short intervals while another connection holds the lock. Never throws: rejects. */
+/** Runs work, and retries while another connection holds the lock. Rejects after a time in milliseconds. Never throws. */
 export function retryWhileBusy<Result>(
   work: () => MaybePromise<Result>,
   milliseconds: number,

@@ -5,18 +5,18 @@ import { unfitError, type Row, type StorageError, type UnfitValue } from '../ada
 import { columnTypeOf } from './columns.ts'
 import type { SqliteResult, SqliteRow, SqliteValue } from './connection.ts'
 
-/** A row, without the values that do not fit their fields. */
+/** A row without the values that do not fit their fields. */
 export interface ReadRow {
   readonly row: Row
   readonly unfit: readonly UnfitValue[]
-  /** Whether a text may stand for one that is not UTF-8: only its length in storage tells. */
+  /** Whether a string contains U+FFFD, so that it may be invalid UTF-8. Only its stored length shows that. */
   readonly uncertain: boolean
 }
 
 const replacement = '\ufffd'
 const none: readonly UnfitValue[] = []
 
-/** Makes a row of the values of the named fields, which the lengths of texts may follow. */
+/** Converts the values of the named fields to a row. The byte lengths of strings may follow the values. */
 export function readRow(
   collection: PublishedCollection,
   names: readonly string[],
@@ -47,7 +47,7 @@ export function readRow(
   return { row, unfit: unfit ?? none, uncertain }
 }
 
-/** The error for a row with values that do not fit. */
+/** Returns the error for a row with values that do not fit. */
 export function unfitRow(collection: PublishedCollection, { row, unfit }: ReadRow): StorageError {
   const key = collection.key.map(({ name }) => {
     const misfit = unfit.find(({ field }) => field === name)

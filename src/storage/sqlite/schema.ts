@@ -3,7 +3,7 @@ import type { Field, FieldTypeName } from '../../definition/field.ts'
 import { fieldTypes } from '../../definition/field-type.ts'
 import { checkCondition, storageClassOf } from './forms.ts'
 
-/** The CREATE TABLE statements of collections, one table each, whatever number of them share it. */
+/** Returns the CREATE TABLE statements of collections. Collections that share a table have one statement. */
 export function createTables(collections: readonly PublishedCollection[]): readonly string[] {
   const tables = new Map<string, PublishedCollection[]>()
   for (const collection of collections) {
@@ -13,33 +13,33 @@ export function createTables(collections: readonly PublishedCollection[]): reado
   return [...tables.values()].map(createTable)
 }
 
-/** One column as CREATE TABLE and ALTER TABLE write it: in a STRICT table it keeps fitting values only. */
+/** Returns a column definition. In a STRICT table it accepts only values that fit the field. */
 export function columnDefinition(field: PublishedField): string {
   const condition = checkCondition(quoted(field.column), field.definition)
   const check = condition === undefined ? '' : ` CHECK (${condition})`
   return `${bareColumn(field)}${check}`
 }
 
-/** The same without CHECK. */
+/** Returns a column definition without CHECK. */
 export function bareColumn(field: PublishedField): string {
   const type = storageClassOf(field).toUpperCase()
   return `${quoted(field.column)} ${type}${field.inKey ? ' NOT NULL' : ''}`
 }
 
-/** Whether a CREATE TABLE statement, as SQLite keeps it, has a column as {@link columnDefinition} writes it. */
+/** Returns whether a CREATE TABLE statement contains the column as {@link columnDefinition} writes it. */
 export function hasColumn(statement: string, field: PublishedField): boolean {
   const column = columnDefinition(field)
   return [',', '\n', ')'].some((end) => statement.includes(column + end))
 }
 
 /**
- * The type whose CHECK a column has, as {@link columnDefinition} writes it, when that CHECK rejects values
- * of the field: the definition has changed since the table was created.
+ * Returns the field type whose CHECK a column has, if that CHECK rejects values of the field. This happens
+ * if the definition has changed since the table was created.
  */
 export function otherCheck(statement: string, field: PublishedField): FieldTypeName | undefined {
   if (hasColumn(statement, field)) return undefined
   return (Object.keys(fieldTypes) as FieldTypeName[]).find((type) => {
-    // A text column accepts the values of every type that is text.
+    // The CHECK of type text accepts the values of every type with storage class text.
     if (type === 'text') return false
     const scales = type === 'decimal' ? Array.from({ length: 39 }, (_, scale) => scale) : [0]
     return scales.some((scale) => {
@@ -50,7 +50,7 @@ export function otherCheck(statement: string, field: PublishedField): FieldTypeN
   })
 }
 
-/** A name in double quotes. */
+/** Returns a name in double quotes. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`
 }
@@ -71,7 +71,7 @@ function createTable(collections: readonly PublishedCollection[]): string {
   return `CREATE TABLE IF NOT EXISTS ${table} (\n  ${lines.join(',\n  ')}\n) STRICT;`
 }
 
-// Fields of different types may share a column: a CHECK of one could reject the values of another.
+// If fields of different types share a column, a CHECK for one could reject the values of another.
 function sharedColumn(fields: readonly PublishedField[]): string {
   const [first] = fields as readonly [PublishedField]
   const conditions = new Set(fields.map((field) => checkCondition('', field.definition)))

@@ -4,16 +4,16 @@ import { searchText } from '../adapter.ts'
 import { columnTypeOf, type Letters, type Sql } from './columns.ts'
 import type { SqliteValue } from './connection.ts'
 
-/** The SQL function that folds a text for `$q`. */
+/** The name of the SQL function that folds a string for `$q`. */
 export const foldFunction = 'rowgate_fold'
 
 /**
- * How much of the folding a needle needs. SQLite's `lower` folds ASCII, which is all that an ASCII
- * needle can meet, except for the two other signs whose lower case is or begins with an ASCII letter.
+ * How a column must be folded for a needle. SQLite's `lower` folds ASCII only. That is enough for an ASCII
+ * needle without i and k: the lower case of U+212A is k, and that of U+0130 begins with i.
  */
 export type NeedleKind = 'ascii' | 'ascii-ik' | 'any'
 
-/** The kind of a folded needle: one statement each. */
+/** Returns the kind of a folded needle. Each kind has its own statement. */
 export function needleKind(needle: string): NeedleKind {
   for (let index = 0; index < needle.length; index++) {
     if (needle.charCodeAt(index) > 0x7f) return 'any'
@@ -21,12 +21,12 @@ export function needleKind(needle: string): NeedleKind {
   return /[ik]/.test(needle) ? 'ascii-ik' : 'ascii'
 }
 
-/** What {@link foldFunction} does. */
+/** Folds a value: the implementation of {@link foldFunction}. */
 export function foldValue(value: SqliteValue): SqliteValue {
   return value === null ? null : searchText(String(value))
 }
 
-/** The condition that one of the fields contains the needle. */
+/** Returns the condition that at least one of the fields contains the needle. */
 export function searchCondition(
   fields: readonly PublishedField[],
   kind: NeedleKind,

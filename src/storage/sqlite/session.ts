@@ -20,7 +20,7 @@ import {
   type StatementText,
 } from './statements.ts'
 
-/** Reads and writes rows on one connection, synchronously. Errors are those of the driver. */
+/** Reads and writes rows on one connection, synchronously. Throws the errors of the driver. */
 export interface Session {
   filter(collection: PublishedCollection, query: StorageQuery): StoragePage
   filterText(collection: PublishedCollection, query: StorageQuery): StorageTextPage | undefined
@@ -33,18 +33,18 @@ export interface Session {
   delete(collection: PublishedCollection, conditions: readonly Condition[]): Row | undefined
 }
 
-// From here on skipping whole rows costs more than fetching the page's rows by their keys.
+// Beyond this offset, skipping complete rows costs more than reading the rows of the page by their keys.
 const deepOffset = 1_000
 // SQLite's json_object takes at most 127 arguments in older versions.
-const mostJsonFields = 60
+const maxJsonFields = 60
 
-/** A session on a connection: it keeps the statements that it has prepared. */
+/** Creates a session on a connection. It caches prepared statements. */
 export function sqliteSession(connection: Connection, guaranteed: Guaranteed): Session {
   const statements = statementCache()
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
 
-  // Page and count are two statements: a transaction gives both the same snapshot.
+  // The page and the count are two statements. A transaction gives both the same snapshot.
   function inSnapshot<Result>(work: () => Result): Result {
     if (connection.inTransaction()) return work()
     begin()
@@ -109,7 +109,7 @@ export function sqliteSession(connection: Connection, guaranteed: Guaranteed): S
   function filter(collection: PublishedCollection, query: StorageQuery): StoragePage {
     let { rows, count } = read(collection, query, 'rows')
     if (!rows.every(isCertain)) {
-      // With the key, for the report. The rows that are at fault may have been corrected meanwhile.
+      // Read again with the key, for the report. The rows may have been corrected meanwhile.
       const names = [...collection.key.map(({ name }) => name), ...query.select]
       ;({ rows, count } = read(collection, { ...query, select: [...new Set(names)] }, 'lengths'))
       const broken = rows.find(({ unfit }) => unfit.length > 0)
@@ -122,8 +122,8 @@ export function sqliteSession(connection: Connection, guaranteed: Guaranteed): S
     filter,
     filterText(collection, query) {
       if (!writesJson(collection, query.select)) return undefined
-      const { rows, count } = page(collection, query, 'json', connection.texts)
-      // A row that does not fit goes through `filter`, which finds the field.
+      const { rows, count } = page(collection, query, 'json', connection.strings)
+      // If a row does not fit, the service calls `filter`, which finds the field.
       return isText(rows) ? { items: rows, count } : undefined
     },
     insert(collection, row) {
@@ -172,7 +172,7 @@ function namesIn(row: Row): readonly string[] {
 }
 
 function writesJson(collection: PublishedCollection, select: readonly string[]): boolean {
-  if (select.length > mostJsonFields) return false
+  if (select.length > maxJsonFields) return false
   return select.every((name) => {
     const field = collection.byName.get(name)
     return field !== undefined && columnTypeOf(field).json !== undefined
@@ -183,7 +183,7 @@ function isCertain({ unfit, uncertain }: ReadRow): boolean {
   return unfit.length === 0 && !uncertain
 }
 
-// A driver reads text that is not UTF-8 with U+FFFD in it.
+// Drivers replace invalid UTF-8 with U+FFFD.
 function isText(items: readonly (string | null)[]): items is readonly string[] {
   return items.every((item) => item !== null && !item.includes('\ufffd'))
 }

@@ -6,7 +6,7 @@ const lists = new WeakMap<readonly string[], string>()
 let collections = 0
 let numbered = 0
 
-/** A number for a collection, the same as long as it lives. */
+/** Returns a unique number for a collection object. */
 export function identityOf(collection: PublishedCollection): number {
   const known = identities.get(collection)
   if (known !== undefined) return known
@@ -14,7 +14,7 @@ export function identityOf(collection: PublishedCollection): number {
   return collections
 }
 
-/** What of conditions decides a statement's text: fields and kinds, not values. */
+/** Returns the part of conditions that determines the SQL: fields and kinds, not values. */
 export function conditionsShape(conditions: readonly Condition[]): string {
   let shape = ''
   for (const condition of conditions) {
@@ -24,14 +24,14 @@ export function conditionsShape(conditions: readonly Condition[]): string {
   return shape
 }
 
-/** What of a sort order decides a statement's text: all of it. */
+/** Returns a sort order as a string. */
 export function sortShape(sort: readonly SortField[]): string {
   let shape = ''
   for (const { field, descending } of sort) shape += `${field}\0${descending ? '>' : '<'}\0`
   return shape
 }
 
-/** A list of names as one text: a short one for lists that never change. */
+/** Returns a list of names as a string. For a frozen list it is short. */
 export function listShape(names: readonly string[]): string {
   if (!Object.isFrozen(names)) return names.join('\0')
   const known = lists.get(names)

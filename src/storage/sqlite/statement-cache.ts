@@ -1,14 +1,14 @@
 import type { Prepared, SqliteValue } from './connection.ts'
 import type { Inputs, Slot, StatementText } from './statements.ts'
 
-interface Kept {
+interface Entry {
   readonly run: Prepared<unknown>
   readonly slots: readonly Slot[]
 }
 
-/** The statements of one connection by their shape. */
+/** The prepared statements of one connection by shape. */
 export interface StatementCache {
-  /** Runs the statement of a shape, which is written and prepared when it is not kept yet. */
+  /** Runs the statement of a shape. Writes and prepares it if it is not cached. */
   run<Result>(
     shape: string,
     write: () => StatementText,
@@ -17,30 +17,30 @@ export interface StatementCache {
   ): Result
 }
 
-// Clients choose fields and sort orders: the number of shapes has no other bound.
-const mostStatements = 256
+// Clients choose fields and sort orders, so the number of shapes is otherwise unbounded.
+const maxStatements = 256
 
-/** Keeps the statements that were used last. */
-export function statementCache(capacity = mostStatements): StatementCache {
-  // In order of use, the latest at the end.
-  const kept = new Map<string, Kept>()
+/** Creates a cache that evicts the least recently used statement. */
+export function statementCache(capacity = maxStatements): StatementCache {
+  // In order of use, the most recent one last.
+  const entries = new Map<string, Entry>()
   let latest: string | undefined
 
   function find(
     shape: string,
     write: () => StatementText,
     prepare: (sql: string) => Prepared<unknown>,
-  ): Kept {
-    let found = kept.get(shape)
+  ): Entry {
+    let found = entries.get(shape)
     if (found !== undefined && shape === latest) return found
     if (found !== undefined) {
-      kept.delete(shape)
+      entries.delete(shape)
     } else {
       const { sql, slots } = write()
       found = { run: prepare(sql), slots }
-      if (kept.size >= capacity) kept.delete(kept.keys().next().value as string)
+      if (entries.size >= capacity) entries.delete(entries.keys().next().value as string)
     }
-    kept.set(shape, found)
+    entries.set(shape, found)
     latest = shape
     return found
   }

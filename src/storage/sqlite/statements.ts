@@ -22,24 +22,24 @@ export interface Inputs {
   readonly offset?: number
 }
 
-/** One bound value of a statement: where it comes from. */
+/** A parameter of a statement. */
 export interface Slot {
   read(inputs: Inputs): SqliteValue
 }
 
-/** The text of a statement, and what it binds in order. */
+/** The SQL of a statement, and its parameters in order. */
 export interface StatementText {
   readonly sql: string
   readonly slots: readonly Slot[]
 }
 
-/** The parts of a query that decide its text: values, limit and offset are bound. */
+/** The parts of a query that determine its SQL. Values, limit and offset are bound. */
 export type PageShape = Omit<StorageQuery, 'limit' | 'offset' | 'count'> & {
-  /** Fetch the page's keys first, then the rows. */
+  /** Read the keys of the page first, then its rows. */
   readonly deep: boolean
 }
 
-/** How a statement gives rows: their values, the same with the lengths of texts, or as JSON text. */
+/** What a statement returns for a row: its values, its values and the byte lengths of strings, or JSON text. */
 export type Output = 'rows' | 'lengths' | 'json'
 
 /** How rows are read. */
@@ -48,7 +48,7 @@ export interface Reading {
   readonly guaranteed: Guaranteed
 }
 
-// Only writes text: nothing is executed through it.
+// Compiles SQL only. It never runs a statement.
 const writer = new Kysely<Record<string, never>>({
   dialect: {
     createAdapter: () => new SqliteAdapter(),
@@ -58,7 +58,7 @@ const writer = new Kysely<Record<string, never>>({
   },
 })
 
-/** A page, each row as the reading selects it. */
+/** Returns the statement of a page. */
 export function pageStatement(
   collection: PublishedCollection,
   shape: PageShape,
@@ -70,7 +70,7 @@ export function pageStatement(
   const table = sql.id(collection.table)
   const matching = sql`from ${table} as t${where(collection, shape, column)}`
   const order = orderBy(collection, shape.sort, column)
-  // A bare parameter here makes SQLite plan the statement anew each time it is bound: 5 to 12 µs.
+  // With a bare parameter SQLite plans the statement again for each binding, which takes 5 to 12 µs.
   const bounds = sql`limit cast(${limitSlot} as integer) offset cast(${offsetSlot} as integer)`
   if (!shape.deep) return textOf(sql`select ${selected} ${matching}${order} ${bounds}`)
   const keys = collection.key.map((field, index) => sql`${column(field)} as ${sql.id(`k${index}`)}`)
@@ -84,13 +84,13 @@ export function pageStatement(
   )
 }
 
-/** The number of rows that match. */
+/** Returns the statement that counts the matching rows. */
 export function countStatement(collection: PublishedCollection, shape: PageShape): StatementText {
   const table = sql.id(collection.table)
   return textOf(sql`select count(*) from ${table} as t${where(collection, shape, columnOf('t'))}`)
 }
 
-/** Stores a row of these fields and gives it back whole. */
+/** Returns the statement that inserts a row with these fields and returns it complete. */
 export function insertStatement(
   collection: PublishedCollection,
   names: readonly string[],
@@ -101,14 +101,14 @@ export function insertStatement(
     names.length === 0
       ? sql`default values`
       : sql`(${sql.join(columns)}) values (${sql.join(names.map((name) => rowSlot(collection, name)))})`
-  // What the service itself stores fits.
-  const whole = new Set([...guaranteed, ...names.map((name) => fieldOf(collection, name))])
+  // The values that the service stores fit their fields.
+  const fitting = new Set([...guaranteed, ...names.map((name) => fieldOf(collection, name))])
   return textOf(
-    sql`insert into ${sql.id(collection.table)} ${values} ${returning(collection, { output: 'rows', guaranteed: whole })}`,
+    sql`insert into ${sql.id(collection.table)} ${values} ${returning(collection, { output: 'rows', guaranteed: fitting })}`,
   )
 }
 
-/** Changes these fields of the row that meets the conditions and gives it back whole, with lengths. */
+/** Returns the statement that updates these fields of a row and returns it complete, with lengths. */
 export function updateStatement(
   collection: PublishedCollection,
   conditions: readonly Condition[],
@@ -124,7 +124,7 @@ export function updateStatement(
   )
 }
 
-/** Removes the row that meets the conditions and gives it back whole, with lengths. */
+/** Returns the statement that deletes a row and returns it, with lengths. */
 export function deleteStatement(
   collection: PublishedCollection,
   conditions: readonly Condition[],
@@ -176,7 +176,7 @@ function conditionTerm(
 ): Sql {
   const type = columnTypeOf(field)
   if (condition.is === 'empty') {
-    return type.emptyText
+    return type.hasEmptyString
       ? sql`(${column(field)} is null or ${type.exactly(column(field))} = '')`
       : sql`${column(field)} is null`
   }

@@ -13,22 +13,22 @@ import {
 interface Column {
   readonly name: string
   readonly declared: string
-  /** Its place in the primary key, from 1; 0 outside it. */
+  /** Its position in the primary key, from 1. 0: not part of it. */
   readonly keyPlace: number
 }
 
 interface Table {
   readonly kind: string
   readonly strict: boolean
-  /** Its CREATE statement. */
+  /** The CREATE statement. */
   readonly statement: string
   readonly withoutRowId: boolean
   readonly columns: ReadonlyMap<string, Column>
-  /** The columns of each unique index that holds for every row. */
+  /** The columns of each unique index that covers every row. */
   readonly uniques: readonly ReadonlySet<string>[]
 }
 
-/** What is wrong with the tables of collections: one text for each mistake. */
+/** Compares tables with their collections. Returns one message for each mistake. */
 export function tableMistakes(
   connection: Connection,
   collections: readonly PublishedCollection[],
@@ -41,14 +41,14 @@ export function tableMistakes(
     }
     const statement = createTables([collection]).join('')
     return [
-      `${placeOf(collection)}: there is no table ${quoted(collection.table)}. Set "table" to the right name, create it with\n${statement}\nor set the option ensureSchema.`,
+      `${placeOf(collection)}: the table ${quoted(collection.table)} does not exist. Set "table" to the right name, create it with\n${statement}\nor set the option ensureSchema.`,
     ]
   })
 }
 
 /**
- * The fields whose table can't keep a value that does not fit: it is STRICT, and the column has the CHECK
- * that {@link columnDefinition} writes.
+ * Returns the fields whose columns accept only values that fit: the table is STRICT, and the column has
+ * the CHECK that {@link columnDefinition} writes.
  */
 export function guaranteedFields(
   connection: Connection,
@@ -61,7 +61,7 @@ export function guaranteedFields(
   })
 }
 
-/** The statements that create the tables that the database does not have yet. */
+/** Returns the statements that create the missing tables. */
 export function missingTables(
   connection: Connection,
   collections: readonly PublishedCollection[],
@@ -70,7 +70,7 @@ export function missingTables(
   return createTables(missing)
 }
 
-/** The statements that add what tables lack of their collections; keys can't be added to. */
+/** Returns the statements that add missing columns. Columns of a key can't be added. */
 export function missingColumns(
   connection: Connection,
   collections: readonly PublishedCollection[],
@@ -122,7 +122,7 @@ function keyMistakes(collection: PublishedCollection, table: Table): readonly st
     const writes = [...collection.publishes].filter((event) => event !== 'Filter')
     if (writes.length === 0) return []
     return [
-      `${placeOf(collection)}: ${quoted(collection.table)} is a view and can't be written. Set publishes: ['Filter'].`,
+      `${placeOf(collection)}: ${quoted(collection.table)} is a view, which can't be written. Set publishes: ['Filter'].`,
     ]
   }
   if (key.length === 0) return []
@@ -134,7 +134,7 @@ function keyMistakes(collection: PublishedCollection, table: Table): readonly st
   if (!isUnique) {
     const create = `CREATE UNIQUE INDEX ${quoted(`${collection.table}_key`)} ON ${quoted(collection.table)} (${columns});`
     return [
-      `${placeOf(collection)}: nothing keeps the key (${columns}) of table ${quoted(collection.table)} unique. Create an index with\n${create}`,
+      `${placeOf(collection)}: the key (${columns}) of table ${quoted(collection.table)} has no unique index. Create one with\n${create}`,
     ]
   }
   const [first] = key
@@ -192,7 +192,7 @@ function readTable(connection: Connection, name: string): Table | undefined {
   if (primary.length > 0) uniques.set('', new Set(primary.map((column) => lower(column.name))))
   for (const [index, column] of indexes as readonly (readonly [string, string | null])[]) {
     const known = uniques.get(index) ?? new Set<string>()
-    // An expression has no name and equals no field.
+    // The name of an expression is null. It must not match any column.
     uniques.set(index, known.add(column ?? '\0'))
   }
   return {
@@ -209,7 +209,7 @@ function lower(name: string): string {
   return name.toLowerCase()
 }
 
-/** SQLite's own rules, in their order. */
+/** Returns the affinity of a declared type, by the rules of SQLite in their order. */
 function affinityOf(declared: string): Affinity {
   const type = declared.toUpperCase()
   if (type.includes('INT')) return 'INTEGER'

@@ -1,29 +1,29 @@
 import type { Connection } from './connection.ts'
 
-/** The snapshot that the reads of one turn of the event loop may share. */
+/** A snapshot that the reads of one turn of the event loop share. */
 export interface TurnSnapshot {
   /**
-   * The number that differs after every commit of another connection, in this process or in another
-   * one; undefined while SQLite can't tell, for instance because the file is locked.
+   * Returns a number that changes with every commit of another connection, in this process or in another
+   * one. Undefined if it can't be read, for instance because the file is locked.
    */
   version(): number | undefined
-  /** Ends the snapshot: after a commit of this process, whose reads have to see it. */
+  /** Ends the snapshot. Called after a commit of this process, so that later reads see the commit. */
   end(): void
 }
 
-// Promises that lead to promises can keep a turn going.
-const longestMilliseconds = 1
+// A chain of promises can prolong a turn without limit.
+const maxMilliseconds = 1
 
 /**
- * Asks for the version in a read transaction that stays open until the turn's callbacks have run, so
- * that the reads which follow in the same turn don't lock the file again: half of their cost. What a
- * request is answered with was then committed when it arrived, or later.
+ * Reads the version in a read transaction that stays open until the callbacks of the turn have run. Later
+ * reads of the same turn do not lock the file again, which is half of their cost. A response contains
+ * everything that was committed when its request arrived.
  */
 export function turnSnapshot(connection: Connection): TurnSnapshot {
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
   const rollback = connection.command('ROLLBACK')
-  const ask = connection.value('PRAGMA data_version')
+  const readVersion = connection.value('PRAGMA data_version')
   let open = false
   let began = 0
 
@@ -34,25 +34,25 @@ export function turnSnapshot(connection: Connection): TurnSnapshot {
       try {
         if (connection.inTransaction()) attempt()
       } catch {
-        // Reads must not stay in this snapshot: what can't be committed is rolled back.
+        // The snapshot must end: if the commit fails, it is rolled back.
       }
     }
   }
 
-  // Ticks come before promises in a callback, but after those that a promise has led to.
+  // A tick that a promise callback schedules runs after all pending promise callbacks.
   const endAfterPromises = (): void => process.nextTick(end)
 
   return {
     version() {
       try {
-        if (open && performance.now() - began > longestMilliseconds) end()
+        if (open && performance.now() - began > maxMilliseconds) end()
         if (!open) {
           begin()
           open = true
           began = performance.now()
           queueMicrotask(endAfterPromises)
         }
-        return Number(ask())
+        return Number(readVersion())
       } catch {
         end()
         return undefined

@@ -12,24 +12,24 @@ export interface WaitLimits {
   readonly lock: number
 }
 
-/** The transactions that wait for the lock, in the order in which they get it. */
+/** The transactions that wait for the lock, in the order in which they acquire it. */
 export interface WaitingTasks {
-  /** Adds a task: high priority goes first, then tasks that had the lock before, then the others. */
+  /** Adds a task. Order: high priority, then tasks that had the lock before, then all others. */
   add(task: Task): void
   first(): Task | undefined
   second(): Task | undefined
   shift(): Task | undefined
   isEmpty(): boolean
-  /** Fails the tasks that have met another connection's lock for too long. Returns whether any is left. */
+  /** Fails the tasks that have waited too long for another connection. Returns whether any task is left. */
   blocked(cause: unknown): boolean
-  /** Another connection's lock is gone. */
+  /** Called when no other connection holds the lock. */
   unblocked(): void
-  /** Whether the lock is to be taken away from a transaction that has held it for some milliseconds. */
+  /** Returns whether a transaction that has held the lock for some milliseconds must release it. */
   isOverdue(heldMilliseconds: number): boolean
   failAll(error: () => unknown): void
 }
 
-/** An empty queue of tasks that fail when they have waited for too long. */
+/** Creates an empty queue. A task that has waited for too long fails. */
 export function waitingTasks(limits: WaitLimits): WaitingTasks {
   let tasks: Task[] = []
   let blockedSince: number | undefined
@@ -43,7 +43,7 @@ export function waitingTasks(limits: WaitLimits): WaitingTasks {
     return taken
   }
 
-  // Settled while it waited, for instance because a handler ran out of time.
+  // A task may be settled while it waits, for instance because a handler timed out.
   function dropSettled(): void {
     while (tasks[0]?.isSettled() === true) tasks.shift()
   }
@@ -63,7 +63,7 @@ export function waitingTasks(limits: WaitLimits): WaitingTasks {
   }
 
   function endOf(task: Task): number {
-    return task.since() + patienceOf(task, limits.queue)
+    return task.since() + timeoutOf(task, limits.queue)
   }
 
   return {
@@ -86,7 +86,7 @@ export function waitingTasks(limits: WaitLimits): WaitingTasks {
       blockedSince ??= now
       const since = blockedSince
       const isOver = (task: Task): boolean =>
-        Math.max(task.since(), since) + patienceOf(task, limits.busy) <= now
+        Math.max(task.since(), since) + timeoutOf(task, limits.busy) <= now
       for (const task of take(isOver)) task.fail(storageFailure(cause, 'save'))
       if (tasks.length > 0) return true
       blockedSince = undefined
@@ -110,7 +110,7 @@ function isUrgent({ options }: Task): boolean {
   return options.priority === 'high'
 }
 
-function patienceOf(task: Task, milliseconds: number): number {
+function timeoutOf(task: Task, milliseconds: number): number {
   return isUrgent(task) ? Math.max(waitLimits.urgent, milliseconds) : milliseconds
 }
 

@@ -34,7 +34,7 @@ describe('a database in memory', () => {
   })
 })
 
-describe('a handle of better-sqlite3 that the host opened', () => {
+describe('a handle of better-sqlite3 that the application has opened', () => {
   let handle: Database.Database
   testStorageAdapter({
     test,

@@ -108,7 +108,7 @@ describe.each(drivers)('%s: constraints', (driver) => {
     await expect(add({ id: 2, odd: 'c', plain: 'b' })).rejects.toMatchObject({ fields: ['plain'] })
   })
 
-  test('tell rows that are referred to from rows that refer to nothing', async () => {
+  test('distinguish a referenced row from a row whose reference is missing', async () => {
     await open('ALTER TABLE children ADD COLUMN later INTEGER;')
     await insert('children', { id: 1, parent: 1, later: null })
     await expect(remove(1)).rejects.toMatchObject({ kind: 'referenced' })
@@ -145,14 +145,14 @@ describe.each(drivers)('%s: constraints', (driver) => {
     }
   })
 
-  test('of a read-only database are not reached: it is unavailable', async () => {
+  test('are not reached in a read-only database, which is unavailable', async () => {
     await open('ALTER TABLE children ADD COLUMN later INTEGER;')
     handle.exec('PRAGMA query_only = ON')
     const saved = insert('children', { id: 1, parent: null, later: null })
     await expect(saved).rejects.toMatchObject({ kind: 'unavailable' })
   })
 
-  test('that are deferred concern the one transaction that breaks them', async () => {
+  test('that are deferred fail only the transaction that violates them', async () => {
     await open(`ALTER TABLE children ADD COLUMN later INTEGER REFERENCES "Odd. name, ""x""" (id)
       DEFERRABLE INITIALLY DEFERRED;`)
     const settled = await Promise.allSettled([

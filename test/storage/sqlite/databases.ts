@@ -24,13 +24,13 @@ function hasBetterSqlite3(): boolean {
   }
 }
 
-/** The drivers that this Node has. */
+/** The drivers that this version of Node supports. */
 export const drivers: readonly SqliteDriver[] = [
   ...(hasBetterSqlite3() ? (['better-sqlite3'] as const) : []),
   ...(nodeSqlite === undefined ? [] : (['node:sqlite'] as const)),
 ]
 
-/** A handle as a host opens it. */
+/** Opens a handle as an application does. */
 export function openHandle(driver: SqliteDriver, file: string): SqliteHandle {
   if (driver === 'better-sqlite3') {
     const Database = createRequire(import.meta.url)('better-sqlite3') as new (

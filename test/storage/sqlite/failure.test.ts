@@ -61,7 +61,7 @@ test.each([
   expect(storageFailure(new TypeError(`so ${message}`), 'read')).toBeInstanceOf(TypeError)
 })
 
-test('a transaction of the owner of the handle counts as a lock', () => {
+test('a transaction of the application on its handle counts as busy', () => {
   expect(isBusy(handleInUse())).toBe(true)
   expect(isBusy(Object.assign(new Error(), { code: 'SQLITE_IOERR' }))).toBe(false)
 })

@@ -30,7 +30,7 @@ describe.each(drivers)('%s: a file', (driver) => {
   })
   const ids = async (): Promise<unknown> => findValues(storage, customers, 'customerId')
 
-  test('that another connection locks refuses writes in time, while the event loop lives', async () => {
+  test('that another connection locks rejects writes after busyTimeout without blocking the event loop', async () => {
     other.exec('BEGIN IMMEDIATE')
     let ticks = 0
     const timer = setInterval(() => {
@@ -54,7 +54,7 @@ describe.each(drivers)('%s: a file', (driver) => {
     expect(await ids()).toEqual(['later'])
   })
 
-  test('whose lock is given back in time is written', async () => {
+  test('is written if another connection releases its lock within busyTimeout', async () => {
     other.exec('BEGIN IMMEDIATE')
     const write = storage.transaction(brief, insert('a'))
     setTimeout(() => other.exec('COMMIT'), 30)
@@ -62,7 +62,7 @@ describe.each(drivers)('%s: a file', (driver) => {
     expect(rowsIn(other, 'SELECT customerId FROM customers')).toEqual([{ customerId: 'a' }])
   })
 
-  test('is read without what is not committed', async () => {
+  test('is read without uncommitted changes', async () => {
     await storage.transaction({ mode: 'write', brief: false }, async (open) => {
       await insert('a')(open)
       await new Promise((resolve) => setTimeout(resolve, 5))
@@ -72,7 +72,7 @@ describe.each(drivers)('%s: a file', (driver) => {
     expect(await ids()).toEqual(['a'])
   })
 
-  test('that is changed by another process under a reading transaction refuses its write', async () => {
+  test('that another process changes during a read transaction rejects its write', async () => {
     const run = storage.transaction({ mode: 'read', brief: false }, async (open) => {
       expect(await findValues(open, customers, 'customerId')).toEqual([])
       other.exec(`INSERT INTO customers (customerId) VALUES ('b')`)
@@ -89,7 +89,7 @@ describe.each(drivers)('%s: a file', (driver) => {
   })
 })
 
-test.each(drivers)('%s: a full database keeps what was acknowledged', async (driver) => {
+test.each(drivers)('%s: a full database keeps confirmed changes', async (driver) => {
   const handle = openHandle(driver, ':memory:')
   const storage = sqliteStorage(handle, { ensureSchema: true })
   await storage.open([customers])

@@ -37,7 +37,7 @@ const fields = {
 } as const
 const ratio = double()
 
-/** Values that fit, and that a careless check would reject. */
+/** Values that fit, and that a naive check may reject. */
 const fine: readonly (readonly [field: string, sql: string])[] = [
   ['label', `'replaced \ufffd by its writer'`],
   ['label', `'\\u0000 as six characters'`],
@@ -187,7 +187,7 @@ describe.each(drivers)('%s: a table of another program', (driver) => {
           expect(error.message).toContain(`shop/${collection}, item ${id}: `)
           expect(error.message).toContain(`${field} must be `)
         }
-        // A page without the field is fine, and one of the field alone still names the key.
+        // A page without the field succeeds. The report of a page with only the field still has the key.
         expect((await send('GET', `${collection}?id=${id}&$fields=id`)).status).toBe(200)
         expect((await send('GET', `${collection}?id=${id}&$fields=${field}`)).status).toBe(500)
         expect(reports).toMatchObject([
@@ -215,7 +215,7 @@ describe.each(drivers)('%s: a table of another program', (driver) => {
     })
   })
 
-  test('is corrected and emptied through the service', async () => {
+  test('can be corrected and emptied through the service', async () => {
     for (const [index, [field]] of odd.entries()) {
       const path = `ratios/${101 + index}`
       const other = field === 'label' ? 'quantity' : 'label'
@@ -263,7 +263,7 @@ describe.each(drivers)('%s: a table of the library', (driver) => {
     const converted = ['label = 42', `quantity = '12'`, 'amount = 1.25', 'data = 7']
     converted.push(`ratio = '0.5'`, 'ratio = 9007199254740993')
     expect(served.sort()).toEqual(converted.sort())
-    // No CHECK can find these: they are found when they are read.
+    // A CHECK can't detect these values. Reads detect them.
     const late = [`label = cast(x'61ff62' as text)`, `amount = '12345678.00'`]
     expect(accepted.sort()).toEqual([...converted, ...late].sort())
     await service.close()

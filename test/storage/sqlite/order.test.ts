@@ -63,7 +63,7 @@ test.each(Object.keys(values) as (keyof typeof values)[])(
   },
 )
 
-test('a page far behind is the same as one that skips row by row', async () => {
+test('a page with a large offset equals one that skips rows one by one', async () => {
   const storage = sqliteStorage(':memory:', { ensureSchema: true })
   await storage.open([samples])
   await storage.transaction({ mode: 'write', brief: true }, async (open) => {

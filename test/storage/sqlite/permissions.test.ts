@@ -18,7 +18,7 @@ function modeOf(path: string): number {
   return statSync(path).mode & 0o777
 }
 
-test('a database file is created for its user only, with the files beside it', async () => {
+test('a database file and the files beside it are created for their user only', async () => {
   const folder = temporaryFolder()
   const service = createService({
     applications: { desk: { collections: { notes } } },

@@ -48,7 +48,7 @@ async function messageOf(tables: string, collection: PublishedCollection): Promi
 
 const priceCheck = `CHECK (("price" GLOB '[0-9]*.[0-9][0-9]' OR "price" GLOB '-[0-9]*.[0-9][0-9]') AND trim(substr("price", 2), '0123456789') = '.' AND "price" NOT GLOB '0[0-9]*' AND "price" NOT GLOB '-0[0-9]*' AND "price" <> '-0.00')`
 
-test('the schema is printed, and is the one that ensureSchema makes', async () => {
+test('sqliteSchema returns the schema that ensureSchema creates', async () => {
   const shop = { collections: { items } }
   expect(sqliteSchema({ shop })).toBe(`CREATE TABLE IF NOT EXISTS "items" (
   "id" INTEGER NOT NULL CHECK ("id" BETWEEN -9007199254740991 AND 9007199254740991),
@@ -60,7 +60,7 @@ test('the schema is printed, and is the one that ensureSchema makes', async () =
   expect(await messageOf(sqliteSchema({ shop }), published)).toBe('')
 })
 
-test('collections that share a table make one', () => {
+test('collections that share a table have one CREATE TABLE statement', () => {
   const names = defineCollection({ table: 'ITEMS', fields: { name: text(), extra: json() } })
   expect(sqliteSchema({ shop: { collections: { names, items } } })).toBe(
     `CREATE TABLE IF NOT EXISTS "ITEMS" (
@@ -74,21 +74,21 @@ test('collections that share a table make one', () => {
   )
 })
 
-test('every mistake is named at once, with what to run', async () => {
+test('all mistakes are reported at once, with the SQL that corrects them', async () => {
   expect(await messageOf('CREATE TABLE items (id INTEGER, price NUMERIC)', published)).toBe(
     `sqliteStorage: the tables do not fit.
 - shop/items.name: table "items" has no column "name". Set "column" to the right name, or add it with
 ALTER TABLE "items" ADD COLUMN "name" TEXT CHECK (instr("name", char(0)) = 0);
 - shop/items.price: column "price" of table "items" is declared NUMERIC, which would change values of type decimal. Declare it "price" TEXT, or give the field another type.
-- shop/items: nothing keeps the key ("id") of table "items" unique. Create an index with
+- shop/items: the key ("id") of table "items" has no unique index. Create one with
 CREATE UNIQUE INDEX "items_key" ON "items" ("id");`,
   )
   expect(await messageOf('', published)).toContain(
-    'shop/items: there is no table "items". Set "table" to the right name, create it with\nCREATE TABLE',
+    'shop/items: the table "items" does not exist. Set "table" to the right name, create it with\nCREATE TABLE',
   )
 })
 
-test('missing columns are added where the host says so, and nothing else', async () => {
+test('ensureSchema `columns` adds missing columns and changes nothing else', async () => {
   const folder = temporaryDirectory()
   const file = join(folder, 'shop.db')
   const before = sqliteStorage(file, { ensureSchema: true })
@@ -116,7 +116,7 @@ test('missing columns are added where the host says so, and nothing else', async
   rmSync(folder, { recursive: true })
 })
 
-test('a key that SQLite does not number is refused', async () => {
+test('a key that SQLite does not number is a mistake', async () => {
   const table = 'CREATE TABLE items (id INT PRIMARY KEY, name TEXT, price TEXT)'
   expect(await messageOf(table, published)).toContain(
     'shop/items.id: column "id" of table "items" is not numbered by SQLite.',
@@ -140,7 +140,7 @@ test.each([
     'CREATE TABLE lines (a INTEGER, b TEXT); CREATE UNIQUE INDEX i ON lines (a, b) WHERE a > 1',
     false,
   ],
-])('%s keeps the key unique: %s', async (tables, fits) => {
+])('%s: the key is unique: %s', async (tables, fits) => {
   expect((await messageOf(tables, composite)) === '').toBe(fits)
 })
 
@@ -164,7 +164,7 @@ test.each([
   expect((await messageOf(`CREATE TABLE typed (${columns})`, typed)) === '').toBe(fits)
 })
 
-test('a view may be published to be read', async () => {
+test('a view may be published for Filter', async () => {
   const view = `CREATE TABLE t (id INTEGER PRIMARY KEY); CREATE VIEW v AS SELECT id, 'x' AS name FROM t`
   const fields = { id: integer(), name: text() }
   const read = defineCollection({ key: 'id', table: 'v', publishes: ['Filter'], fields })
@@ -180,7 +180,7 @@ test.each([
   [{ busyTimeout: -1 }, 'busyTimeout: must be a whole number'],
   [{ driver: 'sqlite3' }, 'driver: must be'],
   [null, 'sqliteStorage: must be an object'],
-])('the options %j are refused', (options, message) => {
+])('the options %j throw a TypeError', (options, message) => {
   expect(() => sqliteStorage(':memory:', options as object)).toThrow(message)
 })
 
@@ -189,19 +189,19 @@ test.each([
   ['no/such/directory/a.db', 'does not exist'],
   [42, 'the source must be a file name, or an open database'],
   [{}, 'the source must be a file name, or an open database'],
-])('the source %j is refused', (source, message) => {
+])('the source %j throws', (source, message) => {
   expect(() => sqliteStorage(source as string)).toThrow(message)
 })
 
-test('a driver that is not there is asked for in words', () => {
+test('the error for a missing driver says what to install', () => {
   if (drivers.includes('node:sqlite')) return
   expect(() => sqliteStorage(':memory:', { driver: 'node:sqlite' })).toThrow('Node 22.13 or later')
   const handle = openHandle(driver, ':memory:')
-  expect(() => sqliteStorage(handle, { driver })).toThrow('a handle has its own')
+  expect(() => sqliteStorage(handle, { driver })).toThrow('A handle has its own driver')
   handle.close()
 })
 
-test('a file is opened in WAL mode with full durability, and a handle is left as it was', () => {
+test('a file is opened in WAL mode with full durability, and a handle keeps its settings', () => {
   const directory = temporaryDirectory()
   const storage = sqliteStorage(`${directory}/a.db`, { driver })
   void storage.close()

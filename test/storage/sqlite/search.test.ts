@@ -39,7 +39,7 @@ test('a page has exactly the rows whose folded wire text contains the folded nee
   await storage.close()
 })
 
-test('SQLite folds every sign for ASCII needles as searchText does', () => {
+test('SQLite folds every character for ASCII needles as searchText does', () => {
   const handle = openHandle(drivers[0] as SqliteDriver, ':memory:')
   const folded = `select lower(replace(replace(?, '\u212a', 'k'), '\u0130', 'i\u0307')) as folded`
   const statement = (handle as NodeSqliteHandle).prepare(folded)
@@ -49,7 +49,7 @@ test('SQLite folds every sign for ASCII needles as searchText does', () => {
   for (let code = 1; code <= 0x10ffff; code++) {
     if (code >= 0xd800 && code <= 0xdfff) continue
     const sign = String.fromCodePoint(code)
-    // Only these signs can bring ASCII letters in.
+    // Only the lower case of these characters contains ASCII letters.
     if (code > 0x7f && ascii(searchText(sign)) === '') continue
     if (ascii(fold(sign)) !== ascii(searchText(sign))) wrong.push(sign)
   }
@@ -87,7 +87,7 @@ test.each([
   await storage.close()
 })
 
-test('the function folds as the port does', () => {
+test('the SQL function folds as searchText does', () => {
   expect(foldFunction).toBe('rowgate_fold')
   expect([foldValue('ΑΣ É'), foldValue(1e21), foldValue(null)]).toEqual([
     'ας é'.replace('ς', 'σ'),

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { statementCache } from '../../../src/storage/sqlite/statement-cache.ts'
 
-test('keeps the statements that were used last, in bounded number', () => {
+test('evicts the least recently used statement beyond its capacity', () => {
   const cache = statementCache(2)
   const prepared: string[] = []
   const run = (shape: string): unknown => {

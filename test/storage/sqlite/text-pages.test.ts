@@ -93,7 +93,7 @@ describe.each(drivers)('%s: a page as text', (driver) => {
     await storage.close()
   })
 
-  test('is left to filter when a field is a double', async () => {
+  test('is undefined if a field is a double', async () => {
     const storage = sqliteStorage(':memory:', { driver, ensureSchema: true })
     await storage.open([samples])
     expect(await storage.filterText?.(samples, queryOf(samples))).toBeUndefined()

@@ -34,7 +34,7 @@ describe.each(drivers)('%s: transactions', (driver) => {
   })
   const ids = (): Promise<unknown> => findValues(storage, customers, 'customerId')
 
-  test('that arrive together share one commit, without the one that fails', async () => {
+  test('that arrive together share one commit, except one that fails', async () => {
     const failure = new Error('no')
     const settled = await Promise.allSettled([
       storage.transaction(brief, insert('a')),
@@ -67,7 +67,7 @@ describe.each(drivers)('%s: transactions', (driver) => {
     expect(await ids()).toHaveLength(300)
   })
 
-  test('that are not brief take their turns, in order', async () => {
+  test('that are not brief run one after the other, in order', async () => {
     const events: string[] = []
     const run = (id: string): Promise<void> =>
       storage.transaction(long, async (open) => {
@@ -81,7 +81,7 @@ describe.each(drivers)('%s: transactions', (driver) => {
     expect(commands.filter((command) => command === 'COMMIT')).toHaveLength(3)
   })
 
-  test('are not seen by reads before they are committed', async () => {
+  test('are not visible to reads before their commit', async () => {
     let read: Promise<unknown> | undefined
     const failed = storage.transaction(long, async (open) => {
       await insert('a')(open)
@@ -93,7 +93,7 @@ describe.each(drivers)('%s: transactions', (driver) => {
     expect(await read).toEqual([])
   })
 
-  test('refuse every call once they have ended', async () => {
+  test('reject every call after their end', async () => {
     let kept: StorageTransaction | undefined
     await storage.transaction(brief, async (open) => {
       kept = open
@@ -106,7 +106,7 @@ describe.each(drivers)('%s: transactions', (driver) => {
     await expect(findValues(late, customers, 'region')).rejects.toThrow('ended')
   })
 
-  test('are refused by close, except the one that runs', async () => {
+  test('are rejected by close, except the running one', async () => {
     let started: () => void = () => undefined
     const starting = new Promise<void>((resolve) => {
       started = resolve
@@ -132,7 +132,7 @@ describe.each(drivers)('%s: transactions', (driver) => {
     handle.exec('SELECT 1')
   })
 
-  test('wait for one that the owner of the handle has open', async () => {
+  test('wait for a transaction of the application on its handle', async () => {
     handle.exec('BEGIN')
     const write = storage.transaction(brief, insert('a'))
     const read = ids()

@@ -1,17 +1,17 @@
 import { givenUp, waitLimits } from './wait-limits.ts'
 
-/** Lets one in at a time: those with priority first, else in the order of arrival. */
-export interface Turns {
-  /** Resolves when it is the caller's turn, which lasts until `leave`. Rejects after a long wait. */
-  enter(rank: Rank): Promise<void>
-  leave(): void
-  /** Whether a caller with high priority waits. */
+/** A lock with a queue: high priority first, otherwise in the order of arrival. */
+export interface LockQueue {
+  /** Resolves when the caller holds the lock, until `release`. Rejects with `unavailable` after a long wait. */
+  acquire(rank: Rank): Promise<void>
+  release(): void
+  /** Whether a caller with high priority is waiting. */
   hasUrgent(): boolean
-  /** Rejects all callers that wait. */
-  refuse(reason: () => Error): void
+  /** Rejects all waiting callers. */
+  rejectAll(reason: () => Error): void
 }
 
-/** `high` before `resumed`, which is a caller that gave its turn back, before `normal`. */
+/** The order of waiting callers. `resumed`: the caller had the lock before and gave it back. */
 export type Rank = 'high' | 'resumed' | 'normal'
 
 interface Entry {
@@ -22,9 +22,9 @@ interface Entry {
 
 const ranks: readonly Rank[] = ['high', 'resumed', 'normal']
 
-/** A queue in front of something that only one may use at a time. */
-export function turns(): Turns {
-  let taken = false
+/** Creates a lock that one caller at a time can hold. */
+export function lockQueue(): LockQueue {
+  let isHeld = false
   let waiting: Entry[] = []
 
   function wait(rank: Rank, admit: () => void, reject: (reason: Error) => void): void {
@@ -52,22 +52,22 @@ export function turns(): Turns {
   }
 
   return {
-    enter: (rank) =>
+    acquire: (rank) =>
       new Promise((admit, reject) => {
-        if (taken) {
+        if (isHeld) {
           wait(rank, admit, reject)
           return
         }
-        taken = true
+        isHeld = true
         admit()
       }),
-    leave() {
+    release() {
       const next = waiting.shift()
-      if (next === undefined) taken = false
+      if (next === undefined) isHeld = false
       else next.admit()
     },
     hasUrgent: () => waiting[0]?.rank === 0,
-    refuse(reason) {
+    rejectAll(reason) {
       const rejected = waiting
       waiting = []
       for (const { reject } of rejected) reject(reason())
