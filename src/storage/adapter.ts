@@ -8,40 +8,40 @@ export { searchText } from '../request/search.ts'
 /** A page of rows. */
 export interface StoragePage {
   readonly rows: readonly Row[]
-  /** Null when the query did not ask. */
+  /** Null if the query does not request it. */
   readonly count: number | null
 }
 
-/** A page of items, each as its JSON text: byte for byte what `JSON.stringify` writes. */
+/** A page of items as JSON text: byte for byte the output of `JSON.stringify`. */
 export interface StorageTextPage {
   readonly items: readonly string[]
   readonly count: number | null
 }
 
 /**
- * Reads, of committed data outside a transaction, or of the transaction's own view inside one. A read
- * outside may wait until a transaction in progress has ended.
+ * Reads. Outside a transaction they see committed rows only, and may wait until an open transaction has
+ * ended. Inside, they also see the changes of the transaction.
  */
 export interface StorageReader {
   /**
-   * Returns a page. Rejects with an `unfit` StorageError when a row of the page has a stored value that
+   * Returns a page. Rejects with an `unfit` StorageError if a row of the page has a stored value that
    * does not fit its field. An adapter that can't detect this returns the value; the service checks it.
    */
   filter(collection: PublishedCollection, query: StorageQuery): MaybePromise<StoragePage>
 }
 
-/** What may be done inside a transaction. Every call MUST reject once the transaction has ended. */
+/** The operations of a transaction. Every call MUST reject after the transaction has ended. */
 export interface StorageTransaction extends StorageReader {
   /**
-   * Stores a row, which is whole but for a field that storage numbers, and returns it as stored.
-   * MUST reject with a `duplicate` StorageError when the key, or another unique value, exists; the
-   * transaction MUST stay usable then.
+   * Stores a row and returns it as stored. The row is complete, except for a number that storage generates.
+   * MUST reject with a `duplicate` StorageError if the key or another unique value exists. The transaction
+   * MUST stay usable after that.
    */
   insert(collection: PublishedCollection, row: Row): MaybePromise<Row>
   /**
-   * Changes the row that meets all conditions and returns it whole, or undefined when none does. The
-   * conditions always contain the key; MUST NOT change any other row. A stored value that does not fit
-   * its field is left out of the returned row, so that such a row can be corrected.
+   * Changes the row that meets all conditions and returns it complete, or undefined if there is none. The
+   * conditions always contain the key. MUST NOT change any other row. A stored value that does not fit its
+   * field is left out of the returned row, so that the row can be corrected.
    */
   update(
     collection: PublishedCollection,
@@ -49,8 +49,8 @@ export interface StorageTransaction extends StorageReader {
     changes: Row,
   ): MaybePromise<Row | undefined>
   /**
-   * Removes the row that meets all conditions and returns it whole, or undefined when none does. A stored
-   * value that does not fit its field is left out of the returned row, so that such a row can be deleted.
+   * Removes the row that meets all conditions and returns it complete, or undefined if there is none. A
+   * stored value that does not fit its field is left out of the returned row, so that the row can be deleted.
    */
   delete(
     collection: PublishedCollection,
@@ -58,17 +58,17 @@ export interface StorageTransaction extends StorageReader {
   ): MaybePromise<Row | undefined>
 }
 
-/** What a transaction is for. */
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** `read` MUST see one state throughout. It may still write: it tells that most likely it won't. */
+  /** `read`: the transaction MUST see one state from its first read to its last. It may still write. */
   readonly mode: 'read' | 'write'
   /**
-   * True when the work runs no asynchronous code of the host. An adapter may then let several
-   * transactions share one commit, each in a savepoint of its own.
+   * True if the work does not wait for application code. The adapter may then let several transactions
+   * share one commit, each in its own savepoint.
    */
   readonly brief: boolean
   /**
-   * `high`: goes ahead of other waiting transactions. Writes of users and keys have it: a revocation
+   * `high`: runs before other waiting transactions. Set for writes of users and keys, because a revocation
    * must not wait for application code.
    */
   readonly priority?: 'high'
@@ -76,83 +76,82 @@ export interface TransactionOptions {
   readonly collection?: PublishedCollection
 }
 
-/** What an adapter can do beyond the duty of every adapter. The conformance kit reads it. */
+/** The optional abilities of an adapter. */
 export interface StorageAbilities {
-  /** Has `filterText`. */
+  /** The adapter has `filterText`. */
   readonly textPages: boolean
   /** Rows outlive the process. */
   readonly durable: boolean
-  /** Numbers new items itself (`generated: 'database'`). */
+  /** The adapter generates numbers for new items (`generated: 'database'`). */
   readonly generatedNumbers: boolean
 }
 
 /**
- * The port of storage. An adapter keeps rows of flat values; types, validation, rights and JSON are
- * the service's business. The published cases of `rowgate/conformance` are the exact contract.
+ * The storage port. An adapter keeps rows of flat values. The service handles types, validation, rights
+ * and JSON. The cases of `rowgate/conformance` define the exact contract.
  */
 export interface StorageAdapter extends StorageReader {
-  /** For messages, such as `memory`. */
+  /** A name for messages, such as `memory`. */
   readonly name: string
   readonly supports: StorageAbilities
   /**
-   * Called once, before any other call, with every collection that the adapter keeps. MUST fail with
-   * a clear message when a table does not fit its definition.
+   * Called once, before any other method, with every collection that the adapter keeps. MUST reject with a
+   * message that names the table and the field if a table does not fit its definition.
    */
   open(collections: readonly PublishedCollection[]): MaybePromise<void>
-  /** Optional ability `textPages`. Undefined: this query has to go through `filter`. */
+  /** Required for the ability `textPages`. If it returns undefined, the service calls `filter`. */
   filterText?(
     collection: PublishedCollection,
     query: StorageQuery,
   ): MaybePromise<StorageTextPage | undefined>
   /**
-   * Optional. Tells whether anything may have changed: the answer differs after every commit, by
-   * whatever process, that a read which begins now could see. It is asked once a request, so it MUST
-   * be cheap; undefined: storage can't tell, as when it can't be reached. Without it, users and keys
-   * are read for each request.
+   * Optional. Returns a version that changes with every commit of any process that a read could see now.
+   * Called once for each request, so it MUST be fast. Undefined: unknown, for instance because storage
+   * can't be reached. Without a version, users and keys are read for each request.
    */
   version?(): string | number | undefined
   /**
-   * Runs work in a transaction: commits when it resolves, and only then resolves itself; undoes
-   * everything when it rejects, and rejects with the same error. Others MUST NOT see what is not
-   * committed. Two transactions that write the same row MUST NOT both commit on a
-   * stale view: one of them may be given up with an `unavailable` StorageError. So should one that
-   * has waited for its turn for too long.
+   * Runs work in a transaction. If the work resolves, it commits and then resolves with the same value. If
+   * the work rejects, it undoes all changes and rejects with the same error. Uncommitted changes MUST NOT
+   * be visible outside. Two transactions that write the same row MUST NOT both commit based on stale
+   * reads: one of them may reject with an `unavailable` StorageError. A transaction that has waited too
+   * long for others should reject with `unavailable` as well.
    */
   transaction<Result>(
     options: TransactionOptions,
     work: (transaction: StorageTransaction) => Promise<Result>,
   ): Promise<Result>
   /**
-   * Optional. Told when the service begins to close, while requests are still in progress: what makes them
-   * wait inside the adapter should give up. MUST NOT throw.
+   * Optional. Called when the service begins to close, while requests are still in progress. Requests that
+   * wait inside the adapter should end. MUST NOT throw.
    */
   beforeClose?(): void
   /**
-   * Ends waiting transactions and releases what the adapter itself opened. Every later call MUST reject
-   * with an `unavailable` StorageError; a second close does no harm.
+   * Ends waiting transactions and releases the resources that the adapter has opened. Every later call
+   * MUST reject with an `unavailable` StorageError. A second `close` has no effect.
    */
   close(): MaybePromise<void>
 }
 
-/** Why storage refused. Everything else that an adapter throws is answered with 500. */
+/** The kind of a StorageError. For any other error of an adapter the service responds 500. */
 export type StorageErrorKind =
-  /** A unique value exists already: a failed save on `fields` (D22). */
+  /** A unique value already exists: a failed save on `fields`. */
   | 'duplicate'
   /** A row that the saved one refers to is missing, or a check of the database failed: a failed save. */
   | 'invalid'
-  /** Other rows still refer to the deleted one: 409 (D28). */
+  /** Other rows still refer to the deleted row: 409. */
   | 'referenced'
-  /** Can't be reached, locked, full, out of time or closed: 503 (D29). */
+  /** Storage can't be reached, is locked, full or closed, or the transaction took too long: 503. */
   | 'unavailable'
   /** A stored value does not fit its field: 500, and a report with the message of the error. */
   | 'unfit'
 
 const brand = Symbol.for('rowgate.StorageError')
 
-/** The error by which an adapter tells a refusal from a fault. */
+/** The error that an adapter throws for a case in {@link StorageErrorKind}. */
 export class StorageError extends Error {
   readonly kind: StorageErrorKind
-  /** The names of the fields concerned, where storage tells. */
+  /** The names of the affected fields, if storage reports them. */
   readonly fields: readonly string[]
 
   constructor(
@@ -176,13 +175,13 @@ export class StorageError extends Error {
 /** A stored value that does not fit its field. */
 export interface UnfitValue {
   readonly field: string
-  /** What storage has instead, such as `a blob`. */
+  /** A description of the stored value, such as `a blob`. */
   readonly found: string
 }
 
 /**
  * Creates the `unfit` StorageError of a row. Its message names the collection, the key and each field.
- * The key has one text for each key field, in order.
+ * `key` has one string for each key field, in order.
  */
 export function unfitError(
   { application, name, byName }: PublishedCollection,
@@ -198,22 +197,22 @@ export function unfitError(
   return new StorageError('unfit', { fields: values.map(({ field }) => field), message })
 }
 
-/** Tells a {@link StorageError}, also one that another copy of the package made. */
+/** Returns whether a value is a {@link StorageError}, also one of another copy of the package. */
 export function isStorageError(value: unknown): value is StorageError {
   return typeof value === 'object' && value !== null && brand in value
 }
 
-const vouched = Symbol.for('rowgate.vouchedStorage')
+const selfChecking = Symbol.for('rowgate.selfCheckingStorage')
 
 /**
- * Marks an adapter of the library, which itself checks what it returns. The mark is not enumerable: a copy
+ * Marks a built-in adapter, which checks the values that it returns. The mark is not enumerable, so a copy
  * with other methods does not have it.
  */
 export function markSelfChecking<Adapter extends StorageAdapter>(adapter: Adapter): Adapter {
-  return Object.defineProperty(adapter, vouched, { value: true })
+  return Object.defineProperty(adapter, selfChecking, { value: true })
 }
 
-/** Whether an adapter itself checks what it returns. */
+/** Returns whether an adapter checks the values that it returns. */
 export function isSelfChecking(adapter: StorageAdapter): boolean {
-  return Object.hasOwn(adapter, vouched)
+  return Object.hasOwn(adapter, selfChecking)
 }

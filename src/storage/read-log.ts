@@ -1,19 +1,19 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Row, StoragePage, StorageQuery } from './adapter.ts'
 
-/** What a transaction has read so far. */
+/** The pages that a transaction has read so far. */
 export interface ReadLog {
-  /** Adds a page that was read, and returns it. */
+  /** Adds a page and returns it. */
   add(collection: PublishedCollection, query: StorageQuery, page: StoragePage): StoragePage
-  /** Whether every query returns the same page again. */
+  /** Returns whether every query still returns the same page. */
   isCurrent(read: Read): boolean
 }
 
 type Read = (collection: PublishedCollection, query: StorageQuery) => StoragePage
 
 /**
- * Starts a log. A transaction that gave back its lock may go on if what it has read is still so: it is
- * then the same as one that began now.
+ * Creates an empty log. A transaction that gave its lock back may continue if its reads are still current:
+ * it is then equivalent to a transaction that begins now.
  */
 export function readLog(): ReadLog {
   const entries: {

@@ -3,50 +3,50 @@ import { waitLimits } from '../wait-limits.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
 
 /**
- * How a transaction's time with the lock ended: its work is done; or application code still waits, and
- * the lock was given back (`suspended`) or taken away (`overdue`).
+ * Why a transaction no longer holds the lock. `done`: its work has ended. Otherwise application code is
+ * still waiting. `suspended`: the transaction gave the lock back. `overdue`: it lost the lock.
  */
 export type Ending = 'done' | 'suspended' | 'overdue'
 
 /** A transaction from its call to its result. */
 export interface Task {
   readonly options: TransactionOptions
-  /** What it does and has read. */
+  /** The operations and reads of the transaction. */
   readonly opened: OpenTransaction
   /** When it began to wait for the lock. */
   since(): number
-  /** Whether it waits for the lock a second time. */
+  /** Whether it has held the lock before. */
   isResumed(): boolean
-  /** Whether its result is known to the caller. */
+  /** Whether the promise of the caller is settled. */
   isSettled(): boolean
-  /** The state of the database that it saw when it gave the lock back; undefined: not known. */
+  /** The version of the database when it gave the lock back. Undefined: unknown. */
   version(): string | undefined
-  /** Runs the work with the lock, from where it stopped. Never rejects. */
+  /** Starts or continues the work with the lock. Never rejects. */
   run(): Promise<Ending>
-  /** Looks whether application code has had the lock for long enough. Call it every now and then. */
+  /** Releases the lock if application code has held it for too long. Called at regular intervals. */
   check(): void
-  /** After `suspended`: lets the work end, or ask for the lock again. */
+  /** Called after `suspended`. The work may then end, or acquire the lock again. */
   detach(version: string | undefined): void
-  /** The error of the work, once it has ended with one. */
+  /** The error of the work. Undefined while it runs, and if it has succeeded. */
   failure(): { readonly error: unknown } | undefined
   /** Passes the result of the work to the caller. */
   settle(): void
-  /** Rejects, whatever the work makes of it. */
+  /** Rejects the promise of the caller, whatever the result of the work. */
   fail(error: unknown): void
 }
 
-/** What a task needs to know. */
+/** Options of {@link createTask}. */
 export interface TaskOptions<Result> {
   readonly options: TransactionOptions
   readonly work: (transaction: StorageTransaction) => Promise<Result>
   readonly open: (lock: Lock) => OpenTransaction
-  /** Called when the task wants the lock again. */
+  /** Called when the task has to wait for the lock again. */
   readonly enqueue: (task: Task) => void
-  /** Whether the lock is to be taken away from a task that has held it for some milliseconds. */
+  /** Returns whether a task that has held the lock for some milliseconds must release it. */
   readonly isOverdue: (heldMilliseconds: number) => boolean
 }
 
-/** Makes the task of a call, whose promise it resolves or rejects. */
+/** Creates the task of a call. It resolves or rejects the promise of the caller. */
 export function createTask<Result>(
   { options, work, open, enqueue, isOverdue }: TaskOptions<Result>,
   resolve: (result: Result) => void,
@@ -62,13 +62,13 @@ export function createTask<Result>(
   let leave: ((ending: Ending) => void) | undefined
   let outcome: { readonly failure?: { readonly error: unknown }; pass(): void } | undefined
   let resuming: Promise<void> | undefined
-  let resume: { admit(): void; refuse(error: unknown): void } | undefined
+  let waiter: { resolve(): void; reject(error: unknown): void } | undefined
 
   const opened = open({
     isHeld: () => held,
     acquire: () =>
-      (resuming ??= new Promise((admit, refuse) => {
-        resume = { admit, refuse }
+      (resuming ??= new Promise((acquired, failed) => {
+        waiter = { resolve: acquired, reject: failed }
         since = performance.now()
         enqueue(task)
       })),
@@ -82,19 +82,19 @@ export function createTask<Result>(
       outcome = { failure: { error }, pass: () => reject(error) }
     }
     opened.end()
-    if (leave !== undefined) giveBack('done')
+    if (leave !== undefined) releaseLock('done')
     else if (detached) task.settle()
   }
 
-  function giveBack(ending: Ending): void {
+  function releaseLock(ending: Ending): void {
     const ended = leave
     leave = undefined
     held = false
     ended?.(ending)
   }
 
-  // Nothing was written, and what was read can be compared later. A `read` transaction must see one
-  // state throughout: it keeps its own once it has read.
+  // True if nothing was written, and the reads can be compared later. A `read` transaction must see one
+  // state, so it can't be suspended after its first read.
   function canSuspend(): boolean {
     return opened.operation() === 'read' && (options.mode === 'write' || !opened.hasRead())
   }
@@ -107,13 +107,13 @@ export function createTask<Result>(
     pass()
   }
 
-  // A call that waits for the lock goes on, and finds out whether the transaction has ended.
+  // A call that waits for the lock continues. It rejects if the transaction has ended.
   function proceed(failure?: { readonly error: unknown }): void {
-    const waiting = resume
-    resume = undefined
+    const waiting = waiter
+    waiter = undefined
     resuming = undefined
-    if (failure === undefined) waiting?.admit()
-    else waiting?.refuse(failure.error)
+    if (failure === undefined) waiting?.resolve()
+    else waiting?.reject(failure.error)
   }
 
   const task: Task = {
@@ -139,8 +139,8 @@ export function createTask<Result>(
     check() {
       const milliseconds = performance.now() - heldSince
       if (leave === undefined || milliseconds < waitLimits.suspend) return
-      if (canSuspend()) giveBack('suspended')
-      else if (isOverdue(milliseconds)) giveBack('overdue')
+      if (canSuspend()) releaseLock('suspended')
+      else if (isOverdue(milliseconds)) releaseLock('overdue')
     },
     detach(seen) {
       version = seen

@@ -6,7 +6,7 @@ import { readLog, type ReadLog } from '../read-log.ts'
 import { storageFailure, type Operation } from './failure.ts'
 import type { Session } from './session.ts'
 
-/** The lock of a transaction, which it may have given back while application code waits. */
+/** The lock of a transaction, which may be released while application code waits. */
 export interface Lock {
   isHeld(): boolean
   /** Resolves when the lock is held again. Rejects if the transaction can't go on. */
@@ -16,17 +16,17 @@ export interface Lock {
 /** A transaction on a connection. */
 export interface OpenTransaction {
   readonly transaction: StorageTransaction
-  /** What it did so far: a transaction that saved anything is a save. */
+  /** The operation so far: `save` after any save. */
   operation(): Operation
   /** Whether it has read anything. */
   hasRead(): boolean
-  /** Whether what it has read is still so. Throws the driver's errors. */
+  /** Returns whether its reads are still current. Throws the errors of the driver. */
   isCurrent(): boolean
-  /** From now on every call rejects. */
+  /** Ends the transaction. Later calls reject. */
   end(): void
 }
 
-/** Opens a session to one transaction. */
+/** Creates the calls of one transaction over a session. */
 export function openTransaction(
   session: Session,
   constraints: ConstraintFields,
@@ -42,7 +42,7 @@ export function openTransaction(
     work: () => Result,
     saved: () => Row = () => ({}),
   ): MaybePromise<Result> {
-    if (ended) return Promise.reject(new Error('this transaction has ended'))
+    if (ended) return Promise.reject(new Error('The transaction has ended.'))
     if (!lock.isHeld()) return lock.acquire().then(() => run(as, collection, work, saved))
     if (as === 'save' || operation === 'read') operation = as
     try {
@@ -57,7 +57,7 @@ export function openTransaction(
     }
   }
 
-  // An update that has failed has changed nothing: the other values are those that are stored.
+  // The failed update has changed nothing, so the other values are the stored ones.
   function changed(
     collection: PublishedCollection,
     conditions: readonly Condition[],
@@ -71,7 +71,7 @@ export function openTransaction(
       filter: (collection, query) =>
         run('read', collection, () => {
           const page = session.filter(collection, query)
-          // After its first write a transaction keeps the lock: nothing is compared any more.
+          // After its first write, a transaction keeps the lock, so its reads are never compared.
           return operation === 'read' ? (log ??= readLog()).add(collection, query, page) : page
         }),
       insert: (collection, row) =>

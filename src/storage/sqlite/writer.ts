@@ -7,20 +7,20 @@ import { createTask, type Ending, type Task } from './task.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
 import { waitingTasks, type WaitLimits } from './waiting-tasks.ts'
 
-/** Lets one transaction at a time use a connection, and several brief ones share a commit. */
+/** Runs one transaction at a time on a connection. Brief transactions may share a commit. */
 export interface Writer {
-  /** Runs work in a transaction when its turn has come. */
+  /** Runs work in a transaction after the transactions ahead of it. */
   transaction<Result>(
     options: TransactionOptions,
     work: (transaction: StorageTransaction) => Promise<Result>,
   ): Promise<Result>
-  /** Runs synchronous work now, or as soon as no transaction is open on the connection. */
+  /** Runs synchronous work as soon as no transaction is open on the connection. */
   between<Result>(work: () => Result): MaybePromise<Result>
-  /** Rejects waiting transactions, and resolves once the running one has ended. */
+  /** Rejects waiting transactions. Resolves after the running one has ended. */
   close(): Promise<void>
 }
 
-/** What a writer needs to know. */
+/** Options of {@link sqliteWriter}. */
 export interface WriterOptions {
   /** Opens a transaction on the connection. */
   readonly open: (lock: Lock) => OpenTransaction
@@ -35,11 +35,11 @@ export interface WriterOptions {
 
 const maxMembers = 128
 const pauseMilliseconds = 3
-// Others look for the lock every few milliseconds, later on a busy machine.
+// Other processes try to lock every few milliseconds, or less often on a busy machine.
 const freeMilliseconds = 15
 const maxOccupiedMilliseconds = 40
 
-/** A writer on a connection that nothing else writes through. */
+/** Creates the writer of a connection that is used for no other writes. */
 export function sqliteWriter(connection: Connection, options: WriterOptions): Writer {
   const beginImmediate = connection.command('BEGIN IMMEDIATE')
   const beginDeferred = connection.command('BEGIN')
@@ -79,7 +79,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
   async function runAll(): Promise<void> {
     occupied = 0
     for (;;) {
-      // Every socket that is ready has delivered its request by then: they make one batch.
+      // By then every ready socket has delivered its request, and the requests form one batch.
       await new Promise<void>((resolve) => setImmediate(resolve))
       const wait = freeUntil - performance.now()
       if (wait > 0) await sleep(wait)
@@ -95,14 +95,14 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
       open = true
       const since = performance.now()
       const shares = isShareable(first) && isShareable(queue.second())
-      await (shares ? runShared() : runAlone(queue.shift() as Task))
+      await (shares ? runTogether() : runAlone(queue.shift() as Task))
       open = false
       if (!shares) leaveFree(performance.now() - since)
       for (const reader of readers.splice(0)) reader.run()
     }
   }
 
-  // One timer for all: setting one for each transaction costs more than a small statement.
+  // One timer for all transactions: a timer for each costs more than a small statement.
   function watched(task: Task): Promise<Ending> {
     holder = task
     watch ??= setInterval(() => {
@@ -115,8 +115,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
     return task.run()
   }
 
-  // Whoever comes back for the lock at once would keep it from other processes, which only look for
-  // it from time to time.
+  // A process that locks again at once could starve other processes, which try only at intervals.
   function leaveFree(heldMilliseconds: number): void {
     occupied += heldMilliseconds
     if (!options.isShared || occupied < maxOccupiedMilliseconds) return
@@ -161,7 +160,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
     else task.settle()
   }
 
-  // If what it has read is still so, the transaction is the same as one that begins now.
+  // If its reads are still current, the transaction is equivalent to one that begins now.
   function staleness(task: Task): unknown {
     try {
       if (task.version() === version() || task.opened.isCurrent()) return undefined
@@ -175,11 +174,11 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
     return `${String(othersVersion())} ${commits}`
   }
 
-  async function runShared(): Promise<void> {
+  async function runTogether(): Promise<void> {
     const members: Task[] = []
     const began = performance.now()
     let waits: Task | undefined
-    // After code that took its time the others get a turn, and those with high priority the first.
+    // After slow code the commit is due, so that the other waiting transactions can run.
     const isFull = (): boolean =>
       members.length === maxMembers || performance.now() - began > waitLimits.suspend
     while (waits === undefined && isShareable(queue.first())) {
@@ -189,7 +188,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
       const ending = await watched(task)
       if (ending === 'done') members.push(task)
       else waits = task
-      // A full disk or an I/O error may have undone the whole transaction.
+      // SQLite may have rolled back the transaction because of a full disk or an I/O error.
       if (connection.inTransaction()) {
         if (task.failure() !== undefined || ending !== 'done') broken ??= attempt(rollbackTo)
         broken ??= attempt(release)
@@ -202,12 +201,12 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
     }
     const isCommitted = members.length > 0 && (await commit(members))
     rollback()
-    // It may have read what other members wrote.
+    // The suspended task may have read what other members wrote.
     if (members.length === 0 || isCommitted) waits?.detach(undefined)
     else waits?.fail(givenUp('dependent'))
   }
 
-  // No one gets an answer before the commit: a rejection, too, may rest on what another member wrote.
+  // No task is settled before the commit. A rejection, too, may depend on what another member wrote.
   async function commit(members: readonly Task[]): Promise<boolean> {
     const began = performance.now()
     let error = attempt(commitCommand)
@@ -285,7 +284,7 @@ function undone(cause: unknown): StorageError {
   return new StorageError('unavailable', { cause })
 }
 
-/** The error of every call after `close`. */
+/** Creates the error of every call after `close`. */
 export function closedError(): StorageError {
   return new StorageError('unavailable', { cause: new Error('the storage is closed') })
 }
