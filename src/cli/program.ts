@@ -32,7 +32,7 @@ export async function runProgram(
 
 function codeOf(error: unknown): number {
   if (error instanceof UsageError) return 2
-  return error instanceof RequestError && error.kind === 'unreached' ? 3 : 1
+  return error instanceof RequestError && error.kind === 'unavailable' ? 3 : 1
 }
 
 async function obey(typed: Typed, terminal: Terminal): Promise<number> {

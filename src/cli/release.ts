@@ -124,7 +124,7 @@ async function save(
   if (file === null) throw new Refusal(`The release has no package: it is ${status}.`)
   const bytes = Buffer.from(file, 'base64')
   if (bytes.toString('base64') !== file)
-    throw new RequestError('unreached', 'The package has arrived damaged: it is no base64.')
+    throw new RequestError('unavailable', 'The package has arrived damaged: it is no base64.')
   return saveFile(wanted.place, bytes)
 }
 

@@ -38,7 +38,7 @@ export async function waitForBuild(
       if (left <= 0) {
         const seconds = Math.round(timeout / 1000)
         throw new RequestError(
-          'unreached',
+          'unavailable',
           `The build was not finished after ${seconds} seconds. It goes on: release ${releaseId}.`,
         )
       }
@@ -61,5 +61,5 @@ export async function waitForBuild(
 }
 
 function mayPass(error: unknown): boolean {
-  return error instanceof RequestError && (error.kind === 'unreached' || error.status === 429)
+  return error instanceof RequestError && (error.kind === 'unavailable' || error.status === 429)
 }

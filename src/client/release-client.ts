@@ -11,11 +11,11 @@ const facts = {
   releaseDate: z.string(),
 }
 
-/** A release as lists have it (section 2.4). */
+/** A release in a list. */
 export type ListedRelease = z.infer<typeof listed>
 const listed = z.object(facts)
 
-/** A release as the queue has it. */
+/** A release in the queue. */
 export type QueuedRelease = z.infer<typeof queued>
 const queued = z.object({
   ...facts,
@@ -23,23 +23,23 @@ const queued = z.object({
   snapshot: z.boolean(),
 })
 
-/** A release with its package; both are null before it is built. */
+/** A release with its package. `fileName` and `file` (base64) are null before it is built. */
 export type FullRelease = z.infer<typeof full>
 const full = queued.extend({ fileName: z.string().nullable(), file: z.string().nullable() })
 
-/** Whose releases are asked for, and how. */
+/** The options of {@link releaseClient}. */
 export interface ReleaseClientOptions {
-  /** The root of the service, such as `https://example.com`; what stands before `/rest/v1`. */
+  /** The root URL of the service, without `/rest/v1`: `https://example.com`. */
   readonly url: string
   readonly key: string
   /** The header that carries the key. */
   readonly header: string
-  /** The maker's word of the service. */
+  /** The brand prefix of the service. */
   readonly brand: string
   readonly signal?: AbortSignal | undefined
 }
 
-/** What a build is asked for with. */
+/** The body of a build request. */
 export interface BuildRequest {
   readonly solutionId: string
   readonly version?: string
@@ -47,31 +47,31 @@ export interface BuildRequest {
   readonly snapshot?: boolean
 }
 
-/** The deployment endpoints of a service (section 4.2). Every call may throw a RequestError. */
+/** A client of the deployment endpoints of a service. Every method may reject with a RequestError. */
 export interface ReleaseClient {
-  /** Queues a build. It is never sent twice: each would be a build of its own. */
+  /** Queues a build. The request is never retried, since each request is a separate build. */
   queue(request: BuildRequest): Promise<QueuedRelease>
-  /** How far a build is. */
+  /** Returns the state of a build. */
   state(releaseId: string): Promise<QueuedRelease>
-  /** All releases of a solution, the newest first. */
+  /** Returns all releases of a solution, newest first. */
   list(solutionId: string): Promise<readonly ListedRelease[]>
-  /** A release with its package. */
+  /** Returns a release with its package. */
   release(releaseId: string, solutionId?: string): Promise<FullRelease>
 }
 
 const pageSize = 100
-const briefly = 30_000
+const requestTimeout = 30_000
 // A package may have hundreds of megabytes.
-const patiently = 600_000
+const downloadTimeout = 600_000
 
-/** Opens the deployment endpoints of a service. */
+/** Creates a client of the deployment endpoints of a service. */
 export function releaseClient(options: ReleaseClientOptions): ReleaseClient {
   const { key, header, brand, signal } = options
   const root = options.url.replace(/\/+$/, '')
   const application = `${brand}-deploy`
   const headers = { [header]: key }
 
-  function address(collection: string, releaseId?: string, query = ''): string {
+  function urlOf(collection: string, releaseId?: string, query = ''): string {
     const item = releaseId === undefined ? undefined : encodeURIComponent(releaseId)
     const path = encodePath({ application, collection, key: item })
     return `${root}${path}${query}`
@@ -80,36 +80,36 @@ export function releaseClient(options: ReleaseClientOptions): ReleaseClient {
   return {
     queue: async (body) => {
       const shape = z.object({ item: queued })
-      const url = address('release-queue')
+      const url = urlOf('release-queue')
       const common = { url, method: 'POST', headers, body, shape, signal } as const
-      return (await sendRequest({ ...common, timeout: briefly })).item
+      return (await sendRequest({ ...common, timeout: requestTimeout })).item
     },
     state: async (releaseId) => {
       const shape = z.object({ item: queued })
-      const url = address('release-queue', releaseId)
+      const url = urlOf('release-queue', releaseId)
       const common = { url, method: 'GET', headers, shape, signal } as const
-      return (await sendRequest({ ...common, timeout: briefly })).item
+      return (await sendRequest({ ...common, timeout: requestTimeout })).item
     },
     list: async (solutionId) => {
       const shape = z.object({ items: z.array(listed) })
       const releases = new Map<string, ListedRelease>()
       for (let offset = 0; ;) {
         const query = `?solutionId=${encodeURIComponent(solutionId)}&$limit=${pageSize}&$offset=${offset}`
-        const url = address('release', undefined, query)
+        const url = urlOf('release', undefined, query)
         const common = { url, method: 'GET', headers, shape, signal } as const
-        const { items } = await sendRequest({ ...common, timeout: briefly })
-        // One that came meanwhile moves the others on: they are seen twice.
+        const { items } = await sendRequest({ ...common, timeout: requestTimeout })
+        // A release that is added meanwhile shifts the others, so some arrive twice.
         for (const item of items) releases.set(item.releaseId, item)
         offset += items.length
-        // The service may give less at a time than it was asked for.
+        // The service may limit pages to fewer items than requested.
         if (items.length === 0) return [...releases.values()]
       }
     },
     release: async (releaseId, solutionId) => {
       const query = solutionId === undefined ? '' : `?solutionId=${encodeURIComponent(solutionId)}`
-      const url = address('release', releaseId, query)
+      const url = urlOf('release', releaseId, query)
       const common = { url, method: 'GET', headers, shape: z.object({ item: full }) } as const
-      return (await sendRequest({ ...common, signal, timeout: patiently })).item
+      return (await sendRequest({ ...common, signal, timeout: downloadTimeout })).item
     },
   }
 }

@@ -1,17 +1,16 @@
 import { z } from 'zod'
 
 /**
- * A request that did not do what it was for. `refused`: the service has answered that it won't, and
- * would again. `unreached`: there was no answer of the service, or that it can't now; the next request
- * may fare better.
+ * The error of a failed request. `rejected`: the service rejected it, and a retry would be rejected again.
+ * `unavailable`: there was no valid response, or a status of 500 or above; a retry may succeed.
  */
 export class RequestError extends Error {
-  readonly kind: 'refused' | 'unreached'
-  /** The HTTP status; null without an answer. */
+  readonly kind: 'rejected' | 'unavailable'
+  /** The HTTP status; null without a response. */
   readonly status: number | null
 
   constructor(
-    kind: 'refused' | 'unreached',
+    kind: 'rejected' | 'unavailable',
     message: string,
     { status = null, cause }: { readonly status?: number | null; readonly cause?: unknown } = {},
   ) {
@@ -22,32 +21,32 @@ export class RequestError extends Error {
   }
 }
 
-/** One request. */
+/** The request that {@link sendRequest} sends. */
 export interface OutgoingRequest<Body> {
   readonly url: string
   readonly method: 'GET' | 'POST'
   readonly headers: Readonly<Record<string, string>>
   readonly body?: unknown
-  /** What the body of the answer has to be. */
+  /** The shape of the response body. */
   readonly shape: z.ZodType<Body>
-  /** Milliseconds until the whole answer has to be there. */
+  /** Milliseconds until the complete response must have arrived. */
   readonly timeout: number
   readonly signal: AbortSignal | undefined
 }
 
-/** An answer without its item or items. */
-const refusal = z.object({
+/** The body of an error response. */
+const errorEnvelope = z.object({
   message: z.string().nullable(),
   validations: z.array(z.object({ message: z.string(), field: z.string().optional() })),
 })
 
 /**
- * Sends a request and reads its answer. Throws a RequestError; and the reason of `signal` once that is
- * aborted. Nothing follows a redirect: it would take the key along.
+ * Sends a request and returns the response body. Rejects with a RequestError, or with the reason of
+ * `signal` once that is aborted. Redirects are not followed, since the key would be sent along.
  */
 export async function sendRequest<Body>(request: OutgoingRequest<Body>): Promise<Body> {
   const { shape, signal } = request
-  const late = AbortSignal.timeout(request.timeout)
+  const timeout = AbortSignal.timeout(request.timeout)
   try {
     const response = await fetch(request.url, {
       method: request.method,
@@ -58,40 +57,40 @@ export async function sendRequest<Body>(request: OutgoingRequest<Body>): Promise
       },
       ...(request.body !== undefined && { body: JSON.stringify(request.body) }),
       redirect: 'manual',
-      signal: signal === undefined ? late : AbortSignal.any([signal, late]),
+      signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
     })
     const { status } = response
     if (status >= 300 && status < 400) {
       await response.body?.cancel()
-      throw new RequestError('refused', `The address leads elsewhere (${status}): ask there.`, {
+      throw new RequestError('rejected', `The URL redirects (${status}). Use the target URL.`, {
         status,
       })
     }
     const body = parsed(await response.text())
-    if (status !== 200) throw refusalOf(status, body)
+    if (status !== 200) throw errorOf(status, body)
     const result = shape.safeParse(body)
     if (result.success) return result.data
-    throw new RequestError('unreached', 'What answers at this address is no such service.', {
+    throw new RequestError('unavailable', 'The URL is not that of a service with releases.', {
       status,
     })
   } catch (error) {
     signal?.throwIfAborted()
     if (error instanceof RequestError) throw error
-    const reason = late.aborted ? 'it did not answer in time' : reasonOf(error)
-    throw new RequestError('unreached', `The service could not be reached: ${reason}.`, {
+    const reason = timeout.aborted ? 'it did not respond in time' : reasonOf(error)
+    throw new RequestError('unavailable', `The service could not be reached: ${reason}.`, {
       cause: error,
     })
   }
 }
 
-function refusalOf(status: number, body: unknown): RequestError {
-  const { data } = refusal.safeParse(body)
+function errorOf(status: number, body: unknown): RequestError {
+  const { data } = errorEnvelope.safeParse(body)
   const findings = (data?.validations ?? []).map(({ message, field }) =>
     field === undefined ? message : `${field}: ${message}`,
   )
-  const text = [data?.message ?? 'No reason was given.', ...findings].join(' ')
-  const kind = status >= 500 ? 'unreached' : 'refused'
-  return new RequestError(kind, `The service answered ${status}: ${text}`, { status })
+  const text = [data?.message ?? 'There was no message.', ...findings].join(' ')
+  const kind = status >= 500 ? 'unavailable' : 'rejected'
+  return new RequestError(kind, `The service responded ${status}: ${text}`, { status })
 }
 
 function parsed(text: string): unknown {
@@ -102,7 +101,7 @@ function parsed(text: string): unknown {
   }
 }
 
-/** Fetch says only that it has failed; why stands below. */
+/** Returns the reason of a failed fetch, which is in its cause. */
 function reasonOf(error: unknown): string {
   const { cause } = Object(error) as { readonly cause?: unknown }
   const deepest = cause instanceof Error ? cause : error

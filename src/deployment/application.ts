@@ -10,15 +10,15 @@ import { defaultServiceVersion } from '../protocol/names.ts'
 import { releaseStates } from './collections.ts'
 import type { Solution } from './solution.ts'
 
-/** The collections of deployment by endpoint name (section 4.2). */
+/** The endpoint names of the collections of deployment. */
 export const endpoints = {
   release: 'release',
   queue: 'release-queue',
   metadata: 'metadata',
 } as const
 
-/** What the application of deployment is made of. */
-export interface ApplicationParts {
+/** What the application of deployment uses. */
+export interface ApplicationDependencies {
   readonly solutions: ReadonlyMap<string, Solution>
   /** Called with the facts of the service that publishes the application. */
   readonly published: (facts: ServiceFacts) => void
@@ -28,24 +28,24 @@ export interface ApplicationParts {
 const internal = { readableBy: [], readOnly: true } as const
 
 /**
- * The application of deployment: releases, the queue of their builds, and the environment. The service
- * version decides which of them exist (section 9, D57).
+ * Returns the application of deployment: releases, the queue of their builds, and the environment. The
+ * service version decides which of these collections exist.
  */
 export function deploymentApplication(
-  parts: ApplicationParts,
+  dependencies: ApplicationDependencies,
   serviceVersion: string | false = defaultServiceVersion,
 ): DeploymentApplication {
   return Object.freeze({
     [deploymentMark]: (facts: ServiceFacts) => {
-      parts.published(facts)
-      return deploymentApplication(parts, facts.serviceVersion)
+      dependencies.published(facts)
+      return deploymentApplication(dependencies, facts.serviceVersion)
     },
-    description: 'Builds releases, hands out their packages, and describes the environment.',
+    description: 'Builds releases, delivers their packages, and describes the environment.',
     roles: ['Deployment'],
     collections: Object.freeze({
       ...(isAtLeast(serviceVersion, 4, 52) && {
-        [endpoints.release]: releaseCollection(parts),
-        [endpoints.queue]: queueCollection(parts),
+        [endpoints.release]: releaseCollection(dependencies),
+        [endpoints.queue]: queueCollection(dependencies),
       }),
       ...(isAtLeast(serviceVersion, 4, 54) && { [endpoints.metadata]: environment }),
     }),
@@ -53,7 +53,7 @@ export function deploymentApplication(
 }
 
 const environment = defineCollection({
-  description: 'The environment that this service runs in (section 2.5).',
+  description: 'The environment that this service runs in.',
   singleton: true,
   fields: {
     environmentId: text({ required: true }),
@@ -65,16 +65,16 @@ const environment = defineCollection({
   },
 })
 
-function releaseCollection(parts: ApplicationParts) {
+function releaseCollection(dependencies: ApplicationDependencies) {
   return defineCollection(
     {
-      description: 'Releases (section 2.4). An insert builds one, and answers when that has ended.',
+      description: 'Releases. An insert builds a release and responds when the build has ended.',
       key: 'releaseId',
       publishes: ['Filter', 'Insert'],
       defaultSort: ['-releaseDate'],
       requiredFilters: ['solutionId'],
       fields: {
-        ...facts(parts),
+        ...facts(dependencies),
         status: text({ ...hidden, enumeration: releaseStates }),
         fileName: text({ ...hidden, itemOnly: true }),
         file: text({ ...hidden, itemOnly: true, description: 'The package in base64.' }),
@@ -83,34 +83,34 @@ function releaseCollection(parts: ApplicationParts) {
         error: text(internal),
       },
     },
-    insertion(parts, 'building', (event) => {
+    insertion(dependencies, 'building', (event) => {
       if (event.item['status'] === 'failed')
         event.fail(`The build failed. ${String(event.item['error'])}`)
     }),
   )
 }
 
-function queueCollection(parts: ApplicationParts) {
+function queueCollection(dependencies: ApplicationDependencies) {
   return defineCollection(
     {
-      description: 'Builds in the background: an insert queues one, and an item tells its state.',
+      description: 'Queued builds. An insert queues a build; an item shows its state.',
       key: 'releaseId',
       publishes: ['Filter', 'Insert'],
       defaultSort: ['-releaseDate'],
       requiredFilters: ['solutionId'],
       fields: {
-        ...facts(parts),
+        ...facts(dependencies),
         status: text({ readOnly: true, enumeration: releaseStates }),
         snapshot: boolean({ default: false }),
       },
     },
-    insertion(parts, 'queued'),
+    insertion(dependencies, 'queued'),
   )
 }
 
 const hidden = { includeByDefault: false, readOnly: true } as const
 
-function facts({ now }: ApplicationParts) {
+function facts({ now }: ApplicationDependencies) {
   return {
     releaseId: uuid({ readOnly: true, default: () => orderedId(now()) }),
     solutionId: text({ required: true, maxLength: 64 }),
@@ -122,11 +122,11 @@ function facts({ now }: ApplicationParts) {
 }
 
 function insertion(
-  { solutions, now }: ApplicationParts,
+  { solutions, now }: ApplicationDependencies,
   status: 'building' | 'queued',
   after?: (event: AfterSave<CollectionShape>) => void,
 ) {
-  // What the request leaves out is the solution's (D51).
+  // Fields that are absent in the request have the values of the solution.
   const before = ({ item: given }: BeforeInsert<CollectionShape>): void => {
     const item = given as Record<string, unknown>
     const solution = solutions.get(String(item['solutionId']))
@@ -140,7 +140,7 @@ function insertion(
   }
   const isKnown = error('known-solution', {
     field: 'solutionId',
-    // One that is missing is told by the field itself.
+    // If solutionId is missing, the field reports it (`required`).
     check: ({ solutionId }: { readonly solutionId?: string | null }) =>
       (solutionId ?? null) === null || solutions.has(String(solutionId))
         ? undefined

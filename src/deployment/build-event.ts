@@ -1,9 +1,9 @@
 import type { ReleaseStatus } from './release.ts'
 
-/** What happens to builds, for the host: nothing of it reaches consumers. */
+/** What happens to builds. Events are for your application only: clients never receive them. */
 export type BuildEvent =
   | { readonly type: 'started'; readonly releaseId: string; readonly attempt: number }
-  /** `queued`: the build was given back, or its claim was lost to another worker. */
+  /** `queued`: the build was returned to the queue, or another worker has claimed it. */
   | {
       readonly type: 'ended'
       readonly releaseId: string
@@ -13,9 +13,9 @@ export type BuildEvent =
   | { readonly type: 'progress'; readonly releaseId: string; readonly fraction: number }
   | { readonly type: 'line'; readonly releaseId: string; readonly line: string }
   | { readonly type: 'failed'; readonly releaseId: string; readonly error: unknown }
-  /** Storage or the queue could not be reached; it is tried again. */
+  /** Storage or the queue is unreachable. The operation is retried. */
   | { readonly type: 'unreachable'; readonly error: unknown }
-  /** A queue could not be told that a build waits; its workers find it when they look. */
+  /** `announce` of the queue failed. Workers find the release at their next poll. */
   | { readonly type: 'unannounced'; readonly releaseId: string; readonly error: unknown }
-  /** A worker gave no sign of life. The build is queued again, or failed when it was the last attempt. */
+  /** A worker sent no heartbeat. The build is queued again, or has failed after the last attempt. */
   | { readonly type: 'lost'; readonly releaseId: string; readonly attempt: number }

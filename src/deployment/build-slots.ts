@@ -1,14 +1,14 @@
-/** Limits how many builds run at a time in this process, for requests and workers together. */
+/** Limits how many builds of requests and workers run at a time in this process. */
 export interface BuildSlots {
-  /** Allows more builds at a time, until the returned function is called. */
+  /** Adds slots. The returned function removes them again. */
   add(count: number): () => void
-  /** Takes a slot that is free and that nothing waits for; undefined when there is none. */
+  /** Takes a free slot. Returns undefined if there is none, or if others wait for it. */
   takeNow(): (() => void) | undefined
-  /** Waits for a slot, first come first served. Undefined when `signal` is aborted before. */
+  /** Waits for a slot in order of the calls. Resolves to undefined if `signal` is aborted first. */
   take(signal: AbortSignal): Promise<(() => void) | undefined>
 }
 
-/** Opens the slots. One build at a time may run even if none were added. */
+/** Creates the slots. There is one slot until others are added. */
 export function buildSlots(): BuildSlots {
   let added = 0
   let taken = 0
@@ -48,15 +48,15 @@ export function buildSlots(): BuildSlots {
           resolve(undefined)
           return
         }
-        const leave = (): void => {
+        const cancel = (): void => {
           waiting.delete(start)
           resolve(undefined)
         }
         const start = (): void => {
-          signal.removeEventListener('abort', leave)
+          signal.removeEventListener('abort', cancel)
           resolve(occupy())
         }
-        signal.addEventListener('abort', leave, { once: true })
+        signal.addEventListener('abort', cancel, { once: true })
         waiting.add(start)
         grant()
       }),

@@ -1,6 +1,6 @@
 import type { Solution } from './solution.ts'
 
-/** One build, as its builder sees it. */
+/** One build, as passed to its builder. */
 export interface BuildJob {
   readonly releaseId: string
   readonly solution: Solution
@@ -8,40 +8,40 @@ export interface BuildJob {
   readonly releaseNotes: string | null
   /** `YYYY-MM-DDThh:mm:ss` */
   readonly releaseDate: string
-  /** 1 for the first; more when a worker before this one died. */
+  /** 1 for the first attempt; greater if a previous worker died. */
   readonly attempt: number
-  /** The files of the snapshot that was taken before the build; null when none was asked for. */
+  /** The files of the snapshot that was taken before the build; null without a snapshot. */
   readonly snapshot: readonly PackageFile[] | null
-  /** Tells how far the build is, from 0 to 1. */
+  /** Reports the progress of the build, from 0 to 1. */
   progress(fraction: number): void
-  /** Adds a line to the build's log. The log is for the host; consumers never see it. */
+  /** Adds a line to the build's log. The log is for your application; clients never see it. */
   log(line: string): void
 }
 
 /** A file inside a package. */
 export interface PackageFile {
-  /** Relative, with `/` between its parts: `definitions/sales.json`. */
+  /** The relative path, with `/` as separator: `definitions/sales.json`. */
   readonly path: string
   readonly bytes: Uint8Array
 }
 
-/** What a builder has built. */
+/** The result of a build. */
 export interface Package {
   /**
-   * The name under which it is saved, without folders and control characters. Accents are left out, other
-   * characters than letters, digits and `. _ -` become `-`, and it is cut at 100 characters.
+   * The file name, without folders and control characters. Accents are removed, characters other than
+   * letters, digits and `. _ -` become `-`, and the name is cut at 100 characters.
    */
   readonly fileName: string
   readonly bytes: Uint8Array
 }
 
-/** The port of builders: makes the package of a release. What it throws makes the build fail (D53). */
+/** The port of builders: builds the package of a release. If it throws, the build fails. */
 export interface Builder {
-  /** For reports, such as `definitions`. */
+  /** The name in reports, such as `definitions`. */
   readonly name: string
   /**
-   * Builds. `signal` is aborted when the build has used up its time, when its worker lost the build to
-   * another one, and when the service closes: the builder MUST stop then, and leave nothing behind.
+   * Builds a package. `signal` is aborted when the build times out, when another worker has claimed the
+   * release, and when the service closes. The builder MUST then stop and remove its temporary files.
    */
   build(job: BuildJob, signal: AbortSignal): Promise<Package>
 }

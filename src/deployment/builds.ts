@@ -8,62 +8,62 @@ import type { BuildQueue } from './queue.ts'
 import type { Release } from './release.ts'
 import type { ReleaseStore } from './release-store.ts'
 
-/** What accepts builds. */
-export interface BuildsParts {
+/** What accepting builds uses. */
+export interface BuildsDependencies {
   readonly store: ReleaseStore
   readonly queue: BuildQueue
-  /** Builds a release that was claimed; undefined when it ended otherwise than here. */
+  /** Builds a claimed release. Resolves to undefined if the build was requeued or its claim was lost. */
   readonly build: (claimed: Release, closing: AbortSignal) => Promise<Release | undefined>
   readonly serial: boolean
-  /** Builds that may wait, queued ones and those of requests together. */
+  /** How many builds may wait: queued ones and those of requests together. */
   readonly queueLimit: number
   readonly slots: BuildSlots
   /** Milliseconds that a request waits for its build. */
   readonly waitTimeout: number
-  readonly tell: (news: BuildEvent) => void
+  readonly emit: (event: BuildEvent) => void
 }
 
-/** The two ways to ask for a build (section 4.2). */
+/** The two ways to start a build: queued, or within a request. */
 export interface Builds {
-  /** Queues a build. Throws TOO_MANY_REQUESTS when too many wait. */
+  /** Queues a build. Throws TOO_MANY_REQUESTS if too many builds wait. */
   enqueue(row: Row): Promise<Row>
   /**
-   * Builds as soon as a slot is free, and resolves when that has ended, built or failed. Throws
-   * TOO_MANY_REQUESTS when too many wait, and UNAVAILABLE when it takes longer than a request waits; a
-   * build that has started goes on.
+   * Builds as soon as a slot is free, and resolves when the build has ended, built or failed. Throws
+   * TOO_MANY_REQUESTS if too many builds wait, and UNAVAILABLE after `waitTimeout`. A build that has
+   * started continues.
    */
   buildNow(row: Row): Promise<Row>
-  /** Ends the builds that requests wait for: they are queued again. */
+  /** Stops the builds of requests and queues them again. */
   close(): Promise<void>
 }
 
-const turnInterval = 100
+const lockPollInterval = 100
 
-/** Opens both ways. */
-export function openBuilds(parts: BuildsParts): Builds {
-  const { store, queue, build, serial, slots } = parts
+/** Creates both ways to start a build. */
+export function openBuilds(dependencies: BuildsDependencies): Builds {
+  const { store, queue, build, serial, slots, queueLimit, waitTimeout, emit } = dependencies
   const closing = new AbortController()
-  // Each build in progress listens.
+  // Each build in progress adds a listener.
   setMaxListeners(0, closing.signal)
   const running = new Set<Promise<unknown>>()
 
-  // Requests that wait for a slot, or for the turn of their solution.
+  // The number of requests that wait for a slot, or for another build of their solution.
   let waiting = 0
 
-  /** Counts a request as waiting. Throws TOO_MANY_REQUESTS when too many wait already. */
+  /** Counts a request as waiting. Throws TOO_MANY_REQUESTS if too many builds wait already. */
   async function wait(): Promise<void> {
-    if (waiting >= parts.queueLimit) throw tooMany()
+    if (waiting >= queueLimit) throw tooMany()
     const place = ++waiting
     try {
-      if ((await store.countQueued()) + place > parts.queueLimit) throw tooMany()
+      if ((await store.countQueued()) + place > queueLimit) throw tooMany()
     } catch (error) {
       waiting -= 1
       throw error
     }
   }
 
-  /** Waits for a slot and claims the release. Returns what frees the slot. */
-  async function begin(release: Release, signal: AbortSignal): Promise<() => void> {
+  /** Waits for a slot and claims the release. Returns a function that frees the slot. */
+  async function claimInSlot(release: Release, signal: AbortSignal): Promise<() => void> {
     let isWaiting = false
     try {
       for (;;) {
@@ -79,42 +79,42 @@ export function openBuilds(parts: BuildsParts): Builds {
           throw error
         })
         if (isClaimed) return free
-        // While its turn has not come, others may build.
+        // Another build of the solution runs. Other solutions may use the slot meanwhile.
         free()
         if (!isWaiting) await wait()
         isWaiting = true
         if (signal.aborted) throw stillBuilding()
-        await new Promise((resolve) => setTimeout(resolve, turnInterval))
+        await new Promise((resolve) => setTimeout(resolve, lockPollInterval))
       }
     } finally {
       if (isWaiting) waiting -= 1
     }
   }
 
-  /** Calls work with a signal that is aborted when the time has passed or the service closes. */
-  async function patiently<Result>(
+  /** Calls `work` with a signal that is aborted after a time, or when the service closes. */
+  async function withTimeout<Result>(
     milliseconds: number,
     work: (signal: AbortSignal) => Promise<Result>,
   ): Promise<Result> {
     const control = new AbortController()
-    const leave = (): void => {
+    const abort = (): void => {
       control.abort()
     }
-    if (closing.signal.aborted) leave()
-    closing.signal.addEventListener('abort', leave, { once: true })
-    const timer = setTimeout(leave, milliseconds)
+    if (closing.signal.aborted) abort()
+    closing.signal.addEventListener('abort', abort, { once: true })
+    const timer = setTimeout(abort, milliseconds)
     try {
       return await work(control.signal)
     } finally {
       clearTimeout(timer)
-      closing.signal.removeEventListener('abort', leave)
+      closing.signal.removeEventListener('abort', abort)
     }
   }
 
-  async function ended(release: Release, free: () => void): Promise<Row> {
+  async function buildInSlot(release: Release, free: () => void): Promise<Row> {
     const done = await build(release, closing.signal).finally(free)
     const { releaseId } = release
-    if (serial) await nextAnnounced(release)
+    if (serial) await announceNext(release)
     const now = done ?? (await store.find(releaseId))
     if (now?.status !== 'built' && now?.status !== 'failed') throw stillBuilding()
     const file = now.status === 'built' ? await store.file(releaseId) : null
@@ -124,18 +124,18 @@ export function openBuilds(parts: BuildsParts): Builds {
   return {
     enqueue: async (row) => {
       const release = newRelease(row, { status: 'queued', attempt: 0 })
-      if (!(await store.addQueued(release, parts.queueLimit - waiting))) throw tooMany()
-      await announced(release.releaseId)
+      if (!(await store.addQueued(release, queueLimit - waiting))) throw tooMany()
+      await announce(release.releaseId)
       return row
     },
     buildNow: async (row) => {
       const release = newRelease(row, { status: 'building', attempt: 1 })
-      const until = performance.now() + parts.waitTimeout
-      const free = await patiently(parts.waitTimeout, (signal) => begin(release, signal))
-      const work = ended(release, free)
+      const deadline = performance.now() + waitTimeout
+      const free = await withTimeout(waitTimeout, (signal) => claimInSlot(release, signal))
+      const work = buildInSlot(release, free)
       running.add(work)
       work.catch(() => undefined).finally(() => running.delete(work))
-      return inTime(work, until - performance.now(), (reject) => {
+      return inTime(work, deadline - performance.now(), (reject) => {
         reject(stillBuilding())
       })
     },
@@ -145,18 +145,18 @@ export function openBuilds(parts: BuildsParts): Builds {
     },
   }
 
-  // A worker may have found the solution building.
-  async function nextAnnounced({ solutionId }: Release): Promise<void> {
+  // A worker may have skipped the next release because the solution was building.
+  async function announceNext({ solutionId }: Release): Promise<void> {
     const next = await store.nextQueued(solutionId).catch(() => undefined)
-    if (next !== undefined) await announced(next.releaseId)
+    if (next !== undefined) await announce(next.releaseId)
   }
 
-  // The row is stored: a queue that can't be told now is asked by its workers later.
-  async function announced(releaseId: string): Promise<void> {
+  // The row is stored. If the queue fails here, workers find the row at their next poll.
+  async function announce(releaseId: string): Promise<void> {
     try {
       await queue.announce({ releaseId })
     } catch (error) {
-      parts.tell({ type: 'unannounced', releaseId, error })
+      emit({ type: 'unannounced', releaseId, error })
     }
   }
 }
@@ -165,12 +165,12 @@ function newRelease(row: Row, start: Pick<Release, 'status' | 'attempt'>): Relea
   const { releaseId, solutionId, name, version, releaseNotes, releaseDate, snapshot } =
     row as unknown as Release
   const facts = { releaseId, solutionId, name, version, releaseNotes, releaseDate, snapshot }
-  const blank = { fileName: null, built: null, error: null, log: null, beat: 0, lost: 0 }
+  const blank = { fileName: null, built: null, error: null, log: null, heartbeat: 0, lost: 0 }
   return { ...facts, ...blank, ...start }
 }
 
 function stillBuilding(): ServiceError {
-  return unavailable(new Error('The build goes on after its request was answered.'))
+  return unavailable(new Error('The build continues after the response to its request.'))
 }
 
 function tooMany(): ServiceError {

@@ -3,16 +3,16 @@ import { defineCollection } from '../definition/collection.ts'
 import { boolean, dateTime, instant, integer, text, uuid } from '../definition/field.ts'
 import { publishCollection } from '../definition/published.ts'
 
-/** The application whose collections hold what deployment keeps. No request can reach it. */
+/** The internal application of the stored collections. It is not published. */
 const application = 'rowgate-deployment'
 
-/** The states of a release (section 3). */
+/** The states of a release. */
 export const releaseStates = ['queued', 'building', 'built', 'failed'] as const
 
 const releases = defineCollection({
   key: 'releaseId',
   table: 'rowgate_releases',
-  description: 'Releases, and the queue of their builds: the row is the job.',
+  description: 'Releases. A row is also the job in the build queue.',
   fields: {
     releaseId: uuid(),
     solutionId: text({ required: true }),
@@ -23,25 +23,31 @@ const releases = defineCollection({
     status: text({ required: true, enumeration: releaseStates }),
     fileName: text(),
     snapshot: boolean({ required: true }),
-    built: instant({ description: 'When the build ended.' }),
-    error: text({ description: 'Why it failed, for consumers.' }),
+    built: instant({ description: 'The time at which the build ended.' }),
+    error: text({ description: 'The reason of the failure, for clients.' }),
     log: text({ description: 'The last lines of the build.' }),
     attempt: integer({
       required: true,
-      description: 'Counts claims; it fences off stale workers.',
+      description: 'The number of claims. Stale workers are recognized by it.',
     }),
-    beat: integer({ required: true, description: 'Counts the heartbeats of the attempt.' }),
-    lost: integer({ required: true, description: 'How many workers have died over it.' }),
+    heartbeat: integer({
+      required: true,
+      description: 'The number of heartbeats of the attempt.',
+    }),
+    lost: integer({
+      required: true,
+      description: 'The number of workers that died during the build.',
+    }),
   },
 })
 
 const packages = defineCollection({
   key: ['releaseId', 'part'],
   table: 'rowgate_packages',
-  description: 'The packages of releases that are built, in parts that every database takes.',
+  description: 'The packages of built releases, in parts of 1 MiB at most.',
   fields: {
     releaseId: uuid(),
-    part: integer({ description: 'From 0.' }),
+    part: integer({ description: 'The position of the part, from 0.' }),
     file: text({ required: true, description: 'In base64.' }),
     bytes: integer({ required: true }),
     sha256: text({ required: true, description: 'In hexadecimal digits.' }),
@@ -51,34 +57,35 @@ const packages = defineCollection({
 const snapshots = defineCollection({
   key: 'releaseId',
   table: 'rowgate_snapshots',
-  description: 'What there was before a build.',
+  description: 'The snapshots that were taken before builds.',
   fields: {
     releaseId: uuid(),
-    files: text({ required: true, description: 'A JSON object of texts by path.' }),
+    files: text({ required: true, description: 'A JSON object: file contents by path.' }),
   },
 })
 
-const turns = defineCollection({
+const buildLocks = defineCollection({
   key: 'solutionId',
-  table: 'rowgate_build_turns',
-  description: 'Whoever claims a build of a solution that builds one at a time changes its row.',
-  fields: { solutionId: text(), turn: integer({ required: true }) },
+  table: 'rowgate_build_locks',
+  description:
+    'One row per solution with serial builds. Each claim of a build increments its version.',
+  fields: { solutionId: text(), version: integer({ required: true }) },
 })
 
-const collections = Object.freeze({ releases, packages, snapshots, turns })
+const collections = Object.freeze({ releases, packages, snapshots, buildLocks })
 
 /**
- * What deployment needs in storage, for hosts that make their tables themselves:
+ * The tables of deployment, for applications that create their tables themselves:
  * `sqliteSchema({ ...applications, ...deploymentTables })`.
  */
 export const deploymentTables: ApplicationDefinitions = Object.freeze({
   [application]: Object.freeze({ collections }),
 })
 
-/** The collections of deployment, published to storage only. */
+/** The stored collections of deployment. */
 export const deploymentCollections = Object.freeze({
   releases: publishCollection(application, 'releases', releases),
   packages: publishCollection(application, 'packages', packages),
   snapshots: publishCollection(application, 'snapshots', snapshots),
-  turns: publishCollection(application, 'turns', turns),
+  buildLocks: publishCollection(application, 'buildLocks', buildLocks),
 })

@@ -15,15 +15,15 @@ import { deploymentCollections } from './collections.ts'
 import type { EnvironmentRecord } from './environment.ts'
 import type { ReleaseStore } from './release-store.ts'
 
-/** What stands behind the collections of deployment. */
-export interface DeploymentStorageParts {
-  /** Where everything is kept. */
+/** What the storage of deployment uses. */
+export interface DeploymentStorageDependencies {
+  /** The storage of the application. */
   readonly storage: StorageAdapter
-  /** The endpoint name of deployment's application, once the service is known that publishes it. */
+  /** Returns the endpoint name of deployment's application; final once a service publishes it. */
   readonly application: () => string
   readonly environment: () => EnvironmentRecord
   readonly store: Pick<ReleaseStore, 'file'>
-  /** Builds a release, and resolves to its row when that has ended. */
+  /** Builds a release, and resolves to its row when the build has ended. */
   readonly buildNow: (row: Row) => Promise<Row>
   /** Queues the build of a release. */
   readonly enqueue: (row: Row) => Promise<Row>
@@ -33,8 +33,8 @@ export interface DeploymentStorageParts {
 
 const { releases } = deploymentCollections
 
-// Callers can't read when a build ended, so the definition can't name it: of one date, the latest build
-// comes first.
+// Releases of one date are sorted by the end of their builds, latest first. `defaultSort` can not name
+// `built`, since clients can not read it.
 function sortOf({ name }: PublishedCollection, { sort }: StorageQuery): StorageQuery['sort'] {
   const [first, second] = sort
   const isDefault =
@@ -48,13 +48,13 @@ function sortOf({ name }: PublishedCollection, { sort }: StorageQuery): StorageQ
 }
 
 /**
- * The host's storage, with what deployment keeps beside it: its published collections are views of the
- * releases, an insert into them is a build, and the environment is a row of its own. Everything else
- * passes through untouched.
+ * Returns a storage that serves the published collections of deployment and passes all others to the
+ * application's storage. Releases and the queue are views of the stored releases, and an insert starts
+ * a build. The environment is a single row.
  */
-export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter {
-  const { application, environment } = parts
-  const storage = checkedStorage(parts.storage)
+export function deploymentStorage(dependencies: DeploymentStorageDependencies): StorageAdapter {
+  const { application, environment } = dependencies
+  const storage = checkedStorage(dependencies.storage)
   const isOwn = (collection: PublishedCollection): boolean =>
     collection.application === application()
 
@@ -78,7 +78,7 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
     return { ...page, rows }
   }
 
-  // A file is never copied on its way: base64 has nothing that would have to be escaped.
+  // Base64 needs no JSON escapes. Encoding the file with the row would copy it, up to 256 MiB.
   const ownText = async (
     collection: PublishedCollection,
     query: StorageQuery,
@@ -94,16 +94,16 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
     return { items, count }
   }
 
-  // Only single items have the file, so that there is one of them at most.
+  // `file` is an item-only field, so a page has at most one.
   const fileOf = async (row: Row): Promise<string | null> =>
-    row['fileName'] === null ? null : parts.store.file(row['releaseId'] as string)
+    row['fileName'] === null ? null : dependencies.store.file(row['releaseId'] as string)
 
   const own: StorageTransaction = {
     filter,
     insert: (collection, row) =>
-      collection.name === endpoints.queue ? parts.enqueue(row) : parts.buildNow(row),
-    update: () => Promise.reject(new Error('Releases are changed by their builds.')),
-    delete: () => Promise.reject(new Error('Releases are not deleted.')),
+      collection.name === endpoints.queue ? dependencies.enqueue(row) : dependencies.buildNow(row),
+    update: () => Promise.reject(new Error('Releases can only be changed by their builds.')),
+    delete: () => Promise.reject(new Error('Releases can not be deleted.')),
   }
 
   return markSelfChecking<StorageAdapter>({
@@ -113,7 +113,7 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
       const others = collections.filter((collection) => !isOwn(collection))
       const opening = storage.open([...others, ...Object.values(deploymentCollections)])
       return whenDone(opening, () => {
-        parts.opened(others)
+        dependencies.opened(others)
       })
     },
     filter: (collection, query) =>
@@ -122,16 +122,16 @@ export function deploymentStorage(parts: DeploymentStorageParts): StorageAdapter
       isOwn(collection) ? ownText(collection, query) : storage.filterText?.(collection, query),
     ...(storage.version !== undefined && { version: () => storage.version?.() }),
     transaction: (options, work) =>
-      // A build may take minutes: nothing of it runs in a transaction of the host's storage.
+      // A build may take minutes, so it does not run in a transaction of the application's storage.
       options.collection !== undefined && isOwn(options.collection)
         ? work(own)
         : storage.transaction(options, work),
     beforeClose: () => {
       storage.beforeClose?.()
-      parts.closing().catch(() => undefined)
+      dependencies.closing().catch(() => undefined)
     },
     close: async () => {
-      await parts.closing()
+      await dependencies.closing()
       await storage.close()
     },
   })

@@ -16,29 +16,29 @@ import { completeDeployment, type CompleteDeployment, type DeploymentOptions } f
 import type { QueueWorker } from './queue.ts'
 import type { Release } from './release.ts'
 import { releaseStore } from './release-store.ts'
-import { runBuild, type BuildParts } from './run-build.ts'
+import { runBuild, type BuildDependencies } from './run-build.ts'
 import { takeSnapshot } from './snapshot.ts'
 import { storageQueue } from './storage-queue.ts'
 import { openWorkerPool } from './worker-pool.ts'
 
-/** Deployment, ready to be published with a service. */
+/** The application, storage and workers of deployment. */
 export interface Deployment {
   /**
-   * The application of deployment: spread it into those of the service. The service publishes it under
-   * its own brand prefix, as `svc-deploy` by default, and as its service version has it.
+   * The application of deployment. Spread it into the applications of the service, which publishes it
+   * under its own brand prefix (`svc-deploy` by default) and according to its own service version.
    */
   readonly applications: Readonly<Record<'svc-deploy', ApplicationDefinition>>
-  /** The storage to give to the service: the host's own, with releases in it. */
+  /** The storage to pass to the service: your storage with the releases added. */
   readonly storage: StorageAdapter
-  /** Takes more builds from the queue in this process, once storage is open. */
+  /** Starts another worker of the queue in this process. Call it once storage is open. */
   work(options?: { readonly concurrency?: number }): QueueWorker
-  /** Tells what happens to builds in this process, until the returned function is called. */
-  watch(listener: (news: BuildEvent) => void): () => void
+  /** Calls `listener` for each build event in this process, until the returned function is called. */
+  watch(listener: (event: BuildEvent) => void): () => void
 }
 
 /**
- * Makes deployment (sections 2.4, 3 and 4.2) an application of a service. Throws a TypeError that lists
- * every mistake in the options.
+ * Creates the application that builds and delivers releases; see docs/guides/deployment.md. Throws a
+ * TypeError that lists every mistake in the options.
  *
  * ```ts
  * const deployment = createDeployment({ storage, solutions, environment, builder: definitionBuilder() })
@@ -57,26 +57,28 @@ export function createDeployment(given: DeploymentOptions): Deployment {
     authenticationType: undefined,
   }
   const listeners = new Set([harmless(options.watch)])
-  const tell = (news: BuildEvent): void => {
-    for (const listen of listeners) listen(news)
+  const emit = (event: BuildEvent): void => {
+    for (const listen of listeners) listen(event)
   }
   const store = releaseStore(storage)
   const solutions = new Map(options.solutions.map((solution) => [solution.solutionId, solution]))
   let data: readonly PublishedCollection[] = []
-  const parts: BuildParts = {
+  const dependencies: BuildDependencies = {
     ...options,
     store,
     solutions,
-    tell,
+    emit,
     takeSnapshot: async ({ releaseId }, solution) => {
       const files = await takeSnapshot(storage, solution, data)
-      const texts = files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()] as const)
-      await store.keepSnapshot(releaseId, JSON.stringify(Object.fromEntries(texts)))
+      const contents = files.map(
+        ({ path, bytes }) => [path, Buffer.from(bytes).toString()] as const,
+      )
+      await store.saveSnapshot(releaseId, JSON.stringify(Object.fromEntries(contents)))
       return files
     },
   }
   const report = ({ error }: { readonly error: unknown }): void => {
-    tell({ type: 'unreachable', error })
+    emit({ type: 'unreachable', error })
   }
   const queue =
     options.queue ??
@@ -88,14 +90,14 @@ export function createDeployment(given: DeploymentOptions): Deployment {
     })
   const build = async (claimed: Release, closing: AbortSignal): Promise<Release | undefined> => {
     const { releaseId, attempt } = claimed
-    tell({ type: 'started', releaseId, attempt })
-    const ended = await runBuild(parts, claimed, closing)
-    tell({ type: 'ended', releaseId, attempt, status: ended?.status ?? 'queued' })
+    emit({ type: 'started', releaseId, attempt })
+    const ended = await runBuild(dependencies, claimed, closing)
+    emit({ type: 'ended', releaseId, attempt, status: ended?.status ?? 'queued' })
     return ended
   }
   const slots = buildSlots()
-  const builds = openBuilds({ ...options, store, queue, build, tell, slots })
-  const { serial, lease, attempts: mostLost, now } = options
+  const builds = openBuilds({ ...options, store, queue, build, emit, slots })
+  const { serial, lease, attempts: maxLost, now } = options
   const workerPool = openWorkerPool({
     store,
     queue,
@@ -103,9 +105,9 @@ export function createDeployment(given: DeploymentOptions): Deployment {
     serial,
     slots,
     lease,
-    mostLost,
+    maxLost,
     now,
-    tell,
+    emit,
   })
 
   return {
@@ -149,7 +151,7 @@ export function createDeployment(given: DeploymentOptions): Deployment {
 
 const workShape = z.strictObject({ concurrency: z.int().min(1).max(64).default(1) })
 
-/** The collections whose data a snapshot holds. Throws a TypeError for one that is not published. */
+/** Returns the collections of `snapshotData`. Throws a TypeError if one is not published. */
 function snapshotCollections(
   { snapshotData }: CompleteDeployment,
   collections: readonly PublishedCollection[],

@@ -3,46 +3,49 @@ import type { BuildQueue } from './queue.ts'
 import type { Release } from './release.ts'
 import type { QueuedRelease, ReleaseStore } from './release-store.ts'
 
-/** What the monitor works with. */
+/** What the heartbeat monitor uses. */
 export interface HeartbeatMonitorDependencies {
   readonly store: ReleaseStore
   readonly queue: BuildQueue
   /** Whether a solution builds one release at a time. */
   readonly serial: boolean
+  /** Milliseconds without a heartbeat after which a build is lost. */
   readonly lease: number
-  /** How many workers may die over a release before it has failed. */
-  readonly mostLost: number
+  /** How many workers may die during the build of a release before it fails. */
+  readonly maxLost: number
   readonly now: () => Date
-  readonly tell: (news: BuildEvent) => void
+  readonly emit: (event: BuildEvent) => void
 }
 
-const mostWatched = 1_000
-const mostReminded = 10
+const maxMonitored = 1_000
+const maxAnnounced = 10
 
 /**
- * Queues builds again whose worker gives no sign of life for a whole lease, and reminds the queue of those
- * that wait as long: it may have lost them. No clock is compared with another: what counts is what has
- * not moved while this process watched.
+ * Queues builds again whose worker has sent no heartbeat for a whole lease. Announces releases that have
+ * been queued for a whole lease again, since the queue may have lost them. Clocks of different processes
+ * are never compared: a build is lost if its heartbeat has not changed while this process watched.
  */
-export function startHeartbeatMonitor(parts: HeartbeatMonitorDependencies): { stop(): void } {
-  const { store, queue, lease, serial } = parts
-  const building = openSightings<Release>(lease)
-  const waiting = openSightings<QueuedRelease>(lease)
-  const look = async (): Promise<void> => {
-    for (const release of building.unmoved(await store.building(mostWatched))) {
-      await takeBack(parts, release)
+export function startHeartbeatMonitor(dependencies: HeartbeatMonitorDependencies): {
+  stop(): void
+} {
+  const { store, queue, lease, serial } = dependencies
+  const building = progressTracker<Release>(lease)
+  const queued = progressTracker<QueuedRelease>(lease)
+  const check = async (): Promise<void> => {
+    for (const release of building.stalled(await store.building(maxMonitored))) {
+      await requeue(dependencies, release)
     }
-    const unmoved = waiting.unmoved(await store.queued({ limit: mostWatched, offset: 0 }))
-    // Those that wait for the turn of their solution must not keep others from being announced.
-    const first = serial ? firstOfEach(unmoved) : unmoved.slice(0, mostReminded)
+    const stalled = queued.stalled(await store.queued({ limit: maxMonitored, offset: 0 }))
+    // Releases that wait for another build of their solution must not delay those of other solutions.
+    const first = serial ? firstOfEach(stalled) : stalled.slice(0, maxAnnounced)
     for (const { releaseId } of first) await queue.announce({ releaseId })
   }
-  let looking: Promise<void> | undefined
+  let checking: Promise<void> | undefined
   const timer = setInterval(() => {
-    looking ??= look()
+    checking ??= check()
       .catch(() => undefined)
       .finally(() => {
-        looking = undefined
+        checking = undefined
       })
   }, lease / 2)
   timer.unref()
@@ -53,7 +56,7 @@ export function startHeartbeatMonitor(parts: HeartbeatMonitorDependencies): { st
   }
 }
 
-/** The oldest release of each solution. */
+/** Returns the oldest release of each solution. */
 function firstOfEach(releases: readonly QueuedRelease[]): readonly QueuedRelease[] {
   const bySolution = new Map<string, QueuedRelease>()
   for (const release of releases) {
@@ -62,56 +65,60 @@ function firstOfEach(releases: readonly QueuedRelease[]): readonly QueuedRelease
   return [...bySolution.values()]
 }
 
-async function takeBack(parts: HeartbeatMonitorDependencies, release: Release): Promise<void> {
-  const { store, queue, mostLost, now, tell } = parts
+/** Queues a lost build again, or fails it after the last attempt. */
+async function requeue(
+  { store, queue, maxLost, now, emit }: HeartbeatMonitorDependencies,
+  release: Release,
+): Promise<void> {
   const { releaseId, attempt, lost } = release
-  if (lost + 1 >= mostLost) {
+  if (lost + 1 >= maxLost) {
     const end = { built: now().toISOString(), log: release.log }
-    const failed = await store.fail(release, `${mostLost} workers have died over it.`, end)
-    if (failed !== undefined) tell({ type: 'lost', releaseId, attempt })
+    const failed = await store.fail(release, `${maxLost} workers have died over it.`, end)
+    if (failed !== undefined) emit({ type: 'lost', releaseId, attempt })
     return
   }
   if ((await store.requeue(release)) === undefined) return
-  tell({ type: 'lost', releaseId, attempt })
+  emit({ type: 'lost', releaseId, attempt })
   await queue.announce({ releaseId })
 }
 
-/** Remembers how releases were last seen, by the clock of this process only. */
-export interface Sightings<Seen> {
-  /** Of releases that are seen now, those that have not moved while this process watched for a whole lease. */
-  unmoved(releases: readonly Seen[]): readonly Seen[]
+/** Finds releases whose attempt and heartbeat do not change. */
+export interface ProgressTracker<Tracked> {
+  /** Returns those of the releases that have not changed while this process watched for a whole lease. */
+  stalled(releases: readonly Tracked[]): readonly Tracked[]
 }
 
-interface Sighting {
+interface Observed {
   readonly attempt: number
-  readonly beat: number
-  readonly at: number
-  readonly looks: number
+  readonly heartbeat: number
+  readonly since: number
+  readonly checks: number
 }
 
-// A process that slept did not watch, whatever its clock says: whoever it looks at gets time to move.
-const fewestLooks = 3
+// A suspended process does not watch, although its clock advances. After it resumes, other workers get
+// time for a heartbeat.
+const minChecks = 3
 
-/** Starts watching. It has to look more than once a lease. */
-export function openSightings<Seen extends Pick<Release, 'releaseId' | 'attempt' | 'beat'>>(
-  lease: number,
-): Sightings<Seen> {
-  let seen: ReadonlyMap<string, Sighting> = new Map()
+/** Creates a tracker. Its `stalled` must be called more than once per lease. */
+export function progressTracker<
+  Tracked extends Pick<Release, 'releaseId' | 'attempt' | 'heartbeat'>,
+>(lease: number): ProgressTracker<Tracked> {
+  let observed: ReadonlyMap<string, Observed> = new Map()
   return {
-    unmoved: (releases) => {
-      const at = performance.now()
-      const next = new Map<string, Sighting>()
-      const unmoved = releases.filter(({ releaseId, attempt, beat }) => {
-        const last = seen.get(releaseId)
-        const isSame = last?.attempt === attempt && last.beat === beat
-        const sighting = isSame
-          ? { ...last, looks: last.looks + 1 }
-          : { attempt, beat, at, looks: 1 }
-        next.set(releaseId, sighting)
-        return sighting.looks >= fewestLooks && at - sighting.at > lease
+    stalled: (releases) => {
+      const now = performance.now()
+      const next = new Map<string, Observed>()
+      const stalled = releases.filter(({ releaseId, attempt, heartbeat }) => {
+        const last = observed.get(releaseId)
+        const isSame = last?.attempt === attempt && last.heartbeat === heartbeat
+        const current = isSame
+          ? { ...last, checks: last.checks + 1 }
+          : { attempt, heartbeat, since: now, checks: 1 }
+        next.set(releaseId, current)
+        return current.checks >= minChecks && now - current.since > lease
       })
-      seen = next
-      return unmoved
+      observed = next
+      return stalled
     },
   }
 }

@@ -11,57 +11,60 @@ import type { EnvironmentRecord } from './environment.ts'
 import type { BuildQueue } from './queue.ts'
 import type { Solution } from './solution.ts'
 
-/** What deployment needs and may be told. Times are in milliseconds, sizes in bytes. */
+/** The options of {@link createDeployment}. Times are in milliseconds, sizes in bytes. */
 export interface DeploymentOptions {
-  /** Where releases and everything else of the service is kept. */
+  /** The storage of the service. Releases are stored in it, too. */
   readonly storage: StorageAdapter
-  /** What releases are built of. */
+  /** The solutions that can be built. */
   readonly solutions: readonly Solution[]
   readonly builder: Builder
-  /** The environment that the service runs in (section 2.5); what is left out has its default. */
+  /** The environment that the service runs in, returned by the metadata endpoint. */
   readonly environment: Pick<EnvironmentRecord, 'environmentId' | 'name' | 'url'> &
     Partial<Omit<EnvironmentRecord, 'authenticationType'>>
   /**
    * How many builds run in this process at a time, those of the queue and of requests together. With 0
-   * the queue is left to others, and requests build one at a time. Default 1.
+   * this process takes no builds from the queue, and requests build one at a time. Default 1.
    */
   readonly workers?: number
   /** Whether a solution builds one release at a time. Default false. */
   readonly serial?: boolean
   /**
-   * The most builds that may wait, in the queue and in requests together; beyond it requests are answered
-   * with 429. Default 1000.
+   * How many builds may wait, in the queue and in requests together. Further requests get the response
+   * 429. Default 1000.
    */
   readonly queueLimit?: number
   /** How long one build may take. Default 600000. */
   readonly buildTimeout?: number
-  /** How long a request waits for its build; then it is answered with 503, and the build goes on. Default 120000. */
+  /**
+   * How long a request waits for its build. Then the response is 503, and the build continues. Default
+   * 120000.
+   */
   readonly waitTimeout?: number
-  /** Without a sign of life for this long a build is taken for lost, and queued again. Default 30000. */
+  /** How long a build may go without a heartbeat before it is queued again. Default 30000. */
   readonly lease?: number
-  /** How many workers may die over a release before it has failed. Default 3. */
+  /** How many workers may die during the build of a release before it fails. Default 3. */
   readonly attempts?: number
-  /** How often workers look for builds that other processes have queued. Default 1000. */
+  /** The interval at which workers poll for builds that other processes have queued. Default 1000. */
   readonly pollInterval?: number
-  /** The largest package. Default 67108864. */
+  /** The maximum size of a package. Default 67108864 (64 MiB). */
   readonly packageLimit?: number
-  /** The collections whose data a snapshot holds, as `application/collection`. Default: none. */
+  /** The collections whose data a snapshot includes, as `application/collection`. Default: none. */
   readonly snapshotData?: readonly string[]
-  /** Another queue than storage itself. */
+  /** A build queue that replaces the queue in storage. */
   readonly queue?: BuildQueue
-  /** Receives what happens to builds. Default: nobody. */
-  readonly watch?: (news: BuildEvent) => void
+  /** Called for each build event in this process. */
+  readonly watch?: (event: BuildEvent) => void
   /** Default: the system's clock. */
   readonly now?: () => Date
 }
 
-/** The options with all their defaults. */
+/** The options with their defaults filled in. */
 export type CompleteDeployment = Required<Omit<DeploymentOptions, 'queue' | 'environment'>> & {
   readonly environment: Omit<EnvironmentRecord, 'authenticationType'>
   readonly queue?: BuildQueue | undefined
 }
 
-const text = (most: number) => z.string().min(1).max(most)
+const text = (maxLength: number) => z.string().min(1).max(maxLength)
 const milliseconds = z
   .int()
   .min(1)
@@ -88,7 +91,7 @@ const shape = z.strictObject({
     .array(solution)
     .min(1)
     .refine((all) => new Set(all.map(({ solutionId }) => solutionId)).size === all.length, {
-      error: 'must have a solutionId of its own each',
+      error: 'must have unique solutionIds',
     }),
   builder: objectWith<Builder>('build', 'must be a builder, for instance definitionBuilder()'),
   environment: z.strictObject({
@@ -116,16 +119,16 @@ const shape = z.strictObject({
       z
         .string()
         .regex(/^[^/]+\/[^/]+$/, 'must be application/collection')
-        .refine((path) => !/^rowgate-/i.test(path), 'must not be a collection of the library'),
+        .refine((path) => !/^rowgate-/i.test(path), 'must not be an internal collection'),
     )
     .default([]),
   queue: objectWith<BuildQueue>('process', 'must be a build queue').optional(),
-  watch: code<(news: BuildEvent) => void>().default(() => () => undefined),
+  watch: code<(event: BuildEvent) => void>().default(() => () => undefined),
   now: code<() => Date>().default(() => () => new Date()),
 })
 
 /**
- * Checks the options of deployment, and the definitions of its solutions. Throws one TypeError that
+ * Checks the options of deployment and the definitions of its solutions. Throws one TypeError that
  * lists every mistake.
  */
 export function completeDeployment(options: DeploymentOptions): CompleteDeployment {

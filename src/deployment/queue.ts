@@ -1,27 +1,27 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 
-/** A release that waits for its build. */
+/** A queued release. */
 export interface BuildTicket {
   readonly releaseId: string
 }
 
-/** What takes builds from a queue, until it is stopped. */
+/** A running worker. It takes builds from a queue until it is stopped. */
 export interface QueueWorker {
-  /** Takes no more, and resolves when those in progress have ended. */
+  /** Stops taking builds, and resolves when the builds in progress have ended. */
   stop(): Promise<void>
 }
 
 /**
- * The port of build queues. The release's row in storage is the truth, and claiming it decides who
- * builds: a queue only tells that there is something to do. So it may hand out a ticket twice, or to
- * two workers; it MUST NOT lose one that was announced, while its own storage lives.
+ * The port of build queues. A queue only notifies workers of queued releases; a worker builds a release
+ * after it has claimed the release's row in storage. A queue may therefore deliver a ticket twice, or to
+ * two workers. It MUST deliver every announced ticket at least once, as long as its own storage exists.
  */
 export interface BuildQueue {
-  /** For messages. */
+  /** The name in messages. */
   readonly name: string
-  /** Told after a release was stored as queued, and again when a worker has died over it. */
+  /** Called after a release was stored as queued, and again when it is queued after its worker died. */
   announce(ticket: BuildTicket): MaybePromise<void>
-  /** Hands tickets to `work`, at most `concurrency` at a time. `work` never rejects. */
+  /** Calls `work` for each ticket, at most `concurrency` at a time. `work` never rejects. */
   process(
     work: (ticket: BuildTicket) => Promise<void>,
     options: { readonly concurrency: number },

@@ -11,61 +11,65 @@ import type { BuildTicket } from './queue.ts'
 import { readStoredPackage, type StoredPackage } from './stored-package.ts'
 import { releaseOf, type Release } from './release.ts'
 
-/** What deployment needs of storage. */
+/** What deployment uses of the storage port. */
 export type DeploymentStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
 
-/** How a build ended, beside its package. */
+/** The facts about the end of a build. */
 export interface BuildEnd {
-  /** When, as an instant. */
+  /** The time of the end, as an instant. */
   readonly built: string
   readonly log: string | null
 }
 
-/** A release that waits, without what only its build needs. */
-export type QueuedRelease = Pick<Release, 'releaseId' | 'solutionId' | 'attempt' | 'beat'>
+/** The fields of a queued release that workers need to select one. */
+export type QueuedRelease = Pick<Release, 'releaseId' | 'solutionId' | 'attempt' | 'heartbeat'>
 
 /**
- * Releases in storage. Whoever builds one has claimed it by compare-and-set; each change names the
- * attempt that makes it, so that one that lost its claim changes nothing (D52).
+ * The releases in storage. A worker claims a release by compare-and-set before it builds. Every later
+ * change compares the attempt, so a worker that has lost its claim changes nothing.
  */
 export interface ReleaseStore {
-  /** Stores a new release. False, and nothing is stored, when its solution builds one at a time and is building. */
+  /**
+   * Stores a new release with status `building`. With `serial`, returns false and stores nothing while
+   * its solution has another build.
+   */
   add(release: Release, serial: boolean): Promise<boolean>
-  /** Stores a release that waits. False, and nothing is stored, when as many wait as may. */
-  addQueued(release: Release, most: number): Promise<boolean>
-  /** How many releases are queued, of all processes. */
+  /** Stores a queued release. Returns false and stores nothing if `maxQueued` releases are queued. */
+  addQueued(release: Release, maxQueued: number): Promise<boolean>
+  /** Returns the number of queued releases of all processes. */
   countQueued(): Promise<number>
-  /** queued → building, as a new attempt; undefined when somebody else was first. */
+  /** queued → building, as a new attempt. Returns undefined if another worker has claimed the release. */
   claim(release: Release, serial: boolean): Promise<Release | undefined>
-  /** Tells that the attempt is alive; false when it has lost its claim. */
-  beat(claimed: Release, beat: number): Promise<boolean>
-  /** building → built, with its package; undefined when the claim is lost. */
+  /** Stores a heartbeat of the attempt. Returns false if the claim is lost. */
+  heartbeat(claimed: Release, heartbeat: number): Promise<boolean>
+  /** building → built, with the package. Returns undefined if the claim is lost. */
   finish(claimed: Release, built: StoredPackage, end: BuildEnd): Promise<Release | undefined>
-  /** building → failed; undefined when the claim is lost. */
+  /** building → failed. Returns undefined if the claim is lost. */
   fail(claimed: Release, error: string, end: BuildEnd): Promise<Release | undefined>
-  /** building → queued, by the attempt itself. */
+  /** building → queued, called by the worker of the attempt. */
   giveBack(claimed: Release): Promise<void>
-  /** building → queued, of an attempt that gives no sign of life; undefined when it has given one since. */
-  requeue(seen: Release): Promise<Release | undefined>
+  /** building → queued, for a lost worker. Returns undefined if there was a heartbeat since. */
+  requeue(release: Release): Promise<Release | undefined>
   find(releaseId: string): Promise<Release | undefined>
-  /** The releases that are being built, the oldest first, at most `limit`. */
+  /** Returns the releases in progress, oldest first, at most `limit`. */
   building(limit: number): Promise<readonly Release[]>
-  /** The releases that wait, the oldest first. */
+  /** Returns a page of the queued releases, oldest first. */
   queued(page: {
     readonly limit: number
     readonly offset: number
   }): Promise<readonly QueuedRelease[]>
-  /** The release of a solution that has waited longest. */
+  /** Returns the oldest queued release of a solution. */
   nextQueued(solutionId: string): Promise<BuildTicket | undefined>
-  /** The package of a release in base64; null before it is built. */
+  /** Returns the package of a release in base64; null before it is built. */
   file(releaseId: string): Promise<string | null>
-  keepSnapshot(releaseId: string, files: string): Promise<void>
+  /** Stores the snapshot of a release. It replaces the snapshot of an earlier attempt. */
+  saveSnapshot(releaseId: string, files: string): Promise<void>
 }
 
-const { releases, packages, snapshots, turns } = deploymentCollections
+const { releases, packages, snapshots, buildLocks } = deploymentCollections
 const writing = { mode: 'write', brief: true } as const
 
-/** Opens the releases in a storage. */
+/** Creates the store of the releases in a storage. */
 export function releaseStore(storage: DeploymentStorage): ReleaseStore {
   const change = (conditions: readonly Condition[], changes: Row): Promise<Release | undefined> =>
     storage.transaction(writing, async (transaction) => changed(transaction, conditions, changes))
@@ -83,25 +87,26 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
   return {
     add: (release, serial) =>
       storage.transaction(writing, async (transaction) => {
-        if (serial && !(await takeTurn(transaction, release.solutionId))) return false
+        if (serial && !(await acquireBuildLock(transaction, release.solutionId))) return false
         await transaction.insert(releases, { ...release })
         return true
       }),
-    addQueued: (release, most) =>
+    addQueued: (release, maxQueued) =>
       storage.transaction(writing, async (transaction) => {
-        if ((await countQueued(transaction)) >= most) return false
+        if ((await countQueued(transaction)) >= maxQueued) return false
         await transaction.insert(releases, { ...release })
         return true
       }),
     countQueued: () => countQueued(storage),
     claim: (release, serial) =>
       storage.transaction(writing, async (transaction) => {
-        if (serial && !(await takeTurn(transaction, release.solutionId))) return undefined
+        if (serial && !(await acquireBuildLock(transaction, release.solutionId))) return undefined
         const attempt = release.attempt + 1
         const conditions = [equal('status', 'queued'), ...ofAttempt(release)]
-        return changed(transaction, conditions, { status: 'building', attempt, beat: 0 })
+        return changed(transaction, conditions, { status: 'building', attempt, heartbeat: 0 })
       }),
-    beat: async (claimed, beat) => (await change(inProgress(claimed), { beat })) !== undefined,
+    heartbeat: async (claimed, heartbeat) =>
+      (await change(inProgress(claimed), { heartbeat })) !== undefined,
     finish: (claimed, { fileName, parts }, { built, log }) =>
       storage.transaction(writing, async (transaction) => {
         const changes = { status: 'built', fileName, built, log }
@@ -116,10 +121,10 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
     giveBack: async (claimed) => {
       await change(inProgress(claimed), { status: 'queued' })
     },
-    requeue: (seen) =>
-      change([...inProgress(seen), equal('beat', seen.beat)], {
+    requeue: (release) =>
+      change([...inProgress(release), equal('heartbeat', release.heartbeat)], {
         status: 'queued',
-        lost: seen.lost + 1,
+        lost: release.lost + 1,
       }),
     find: async (releaseId) => {
       const { rows } = await filter(releases, [equal('releaseId', releaseId)], 1)
@@ -136,8 +141,8 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
         sort: [{ field: 'releaseId', descending: false }],
         limit,
         offset,
-        // Not the notes and the log: up to 100,000 characters each.
-        select: ['releaseId', 'solutionId', 'attempt', 'beat'],
+        // Notes and log are omitted: each may have 100,000 characters.
+        select: ['releaseId', 'solutionId', 'attempt', 'heartbeat'],
         count: false,
       })
       return rows as unknown as readonly QueuedRelease[]
@@ -148,9 +153,8 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
       return rows[0] && { releaseId: releaseOf(rows[0]).releaseId }
     },
     file: (releaseId) => readStoredPackage(storage, releaseId),
-    keepSnapshot: (releaseId, files) =>
+    saveSnapshot: (releaseId, files) =>
       storage.transaction(writing, async (transaction) => {
-        // An attempt before this one may have kept one.
         await transaction.delete(snapshots, [equal('releaseId', releaseId)])
         await transaction.insert(snapshots, { releaseId, files })
       }),
@@ -188,10 +192,13 @@ function inProgress(claimed: Release): readonly Condition[] {
 }
 
 /**
- * Whether a solution of which one release is built at a time may build now. Two who ask at once write
- * the same row, so that storage lets only one of them commit.
+ * Acquires the lock of a solution that builds one release at a time. Returns false while a release of it
+ * is in progress. Concurrent callers write the same row, so storage commits only one of them.
  */
-async function takeTurn(transaction: StorageTransaction, solutionId: string): Promise<boolean> {
+async function acquireBuildLock(
+  transaction: StorageTransaction,
+  solutionId: string,
+): Promise<boolean> {
   const page = { search: null, sort: [], limit: 1, offset: 0, count: false }
   const ofSolution = [equal('solutionId', solutionId)]
   const building = await transaction.filter(releases, {
@@ -200,20 +207,24 @@ async function takeTurn(transaction: StorageTransaction, solutionId: string): Pr
     select: ['releaseId'],
   })
   if (building.rows.length > 0) return false
-  const { rows } = await transaction.filter(turns, {
+  const { rows } = await transaction.filter(buildLocks, {
     ...page,
     conditions: ofSolution,
-    select: turns.allNames,
+    select: buildLocks.allNames,
   })
-  const turn = rows[0]?.['turn'] as number | undefined
-  if (turn === undefined) return isFirst(transaction, solutionId)
-  const conditions = [...ofSolution, equal('turn', turn)]
-  return (await transaction.update(turns, conditions, { turn: turn + 1 })) !== undefined
+  const version = rows[0]?.['version'] as number | undefined
+  if (version === undefined) return insertBuildLock(transaction, solutionId)
+  const conditions = [...ofSolution, equal('version', version)]
+  const changes = { version: version + 1 }
+  return (await transaction.update(buildLocks, conditions, changes)) !== undefined
 }
 
-async function isFirst(transaction: StorageTransaction, solutionId: string): Promise<boolean> {
+async function insertBuildLock(
+  transaction: StorageTransaction,
+  solutionId: string,
+): Promise<boolean> {
   try {
-    await transaction.insert(turns, { solutionId, turn: 1 })
+    await transaction.insert(buildLocks, { solutionId, version: 1 })
     return true
   } catch (error) {
     if (isStorageError(error) && error.kind === 'duplicate') return false

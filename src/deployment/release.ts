@@ -1,10 +1,10 @@
 import type { Row } from '../request/query.ts'
 import type { releaseStates } from './collections.ts'
 
-/** The state of a release (section 3). */
+/** The state of a release. */
 export type ReleaseStatus = (typeof releaseStates)[number]
 
-/** A release as it is stored: the record of section 2.4, and what its build needs. */
+/** A stored release: the published record, and the state of its build. */
 export interface Release {
   readonly releaseId: string
   readonly solutionId: string
@@ -16,19 +16,21 @@ export interface Release {
   readonly status: ReleaseStatus
   readonly fileName: string | null
   readonly snapshot: boolean
-  /** When the build ended. */
+  /** The time at which the build ended, as an instant. */
   readonly built: string | null
-  /** Why it failed, for consumers. */
+  /** The reason of the failure, for clients. */
   readonly error: string | null
-  /** The last lines of the build. */
+  /** The last lines of the build log. */
   readonly log: string | null
+  /** The number of claims. */
   readonly attempt: number
-  readonly beat: number
-  /** How many workers have died over it. */
+  /** The number of heartbeats of the attempt. */
+  readonly heartbeat: number
+  /** The number of workers that died during the build. */
   readonly lost: number
 }
 
-/** A row of releases by the types of its fields. */
+/** Returns a row of the releases collection as a typed release. */
 export function releaseOf(row: Row): Release {
   return row as unknown as Release
 }

@@ -8,71 +8,74 @@ import type { BuildEnd, ReleaseStore } from './release-store.ts'
 import type { Solution } from './solution.ts'
 import { storedPackage } from './stored-package.ts'
 
-/** What builds are made with. */
-export interface BuildParts {
+/** What a build uses. */
+export interface BuildDependencies {
   readonly store: ReleaseStore
   readonly solutions: ReadonlyMap<string, Solution>
   readonly builder: Builder
-  /** Takes the snapshot of a solution, and keeps it with the release. */
+  /** Takes the snapshot of a solution and stores it with the release. */
   readonly takeSnapshot: (release: Release, solution: Solution) => Promise<readonly PackageFile[]>
-  /** Milliseconds without a sign of life after which a build is taken for lost. */
+  /** Milliseconds without a heartbeat after which a build is lost. */
   readonly lease: number
   /** Milliseconds that one build may take. */
   readonly buildTimeout: number
-  /** The largest package, in bytes. */
+  /** The maximum size of a package, in bytes. */
   readonly packageLimit: number
   readonly now: () => Date
-  readonly tell: (news: BuildEvent) => void
+  readonly emit: (event: BuildEvent) => void
 }
 
-/** Why a build was told to stop. */
-type Stop = 'time' | 'lost' | 'closing'
+/** Why a build is stopped. */
+type StopReason = 'timeout' | 'lost' | 'closing'
 
 /**
- * Builds a release that was claimed, and writes down how it ended. Undefined when it ended otherwise: the
- * claim was lost to another worker, or the build was given back because `closing` was aborted.
+ * Builds a claimed release and stores the result, built or failed. Resolves to undefined if another
+ * worker has claimed the release, or if the build was requeued because `closing` was aborted.
  */
 export async function runBuild(
-  parts: BuildParts,
+  dependencies: BuildDependencies,
   claimed: Release,
   closing: AbortSignal,
 ): Promise<Release | undefined> {
-  const { store, tell } = parts
+  const { store, emit, buildTimeout, now } = dependencies
   const control = new AbortController()
-  const stop = (why: Stop): void => {
-    control.abort(why)
+  const stop = (reason: StopReason): void => {
+    control.abort(reason)
   }
   const onClosing = (): void => {
     stop('closing')
   }
   if (closing.aborted) stop('closing')
   closing.addEventListener('abort', onClosing, { once: true })
-  const timer = setTimeout(stop, parts.buildTimeout, 'time')
-  const heart = keepAlive(parts, claimed, stop)
-  const log = buildLog(claimed, tell)
-  const end = (): BuildEnd => ({ built: parts.now().toISOString(), log: log.text() })
+  const timer = setTimeout(stop, buildTimeout, 'timeout')
+  const heartbeats = sendHeartbeats(dependencies, claimed, stop)
+  const log = buildLog(claimed, emit)
+  const end = (): BuildEnd => ({ built: now().toISOString(), log: log.text() })
   try {
-    const built = await beforeAbort(build(parts, claimed, { log, signal: control.signal }), control)
-    return await persistently(control.signal, () => store.finish(claimed, built, end()))
+    const work = build(dependencies, claimed, { log, signal: control.signal })
+    const built = await untilAborted(work, control)
+    return await retryWhileUnavailable(control.signal, () => store.finish(claimed, built, end()))
   } catch (error) {
-    const why = control.signal.aborted ? (control.signal.reason as Stop) : undefined
-    if (why === 'lost') return undefined
-    if (why === 'closing') {
+    const reason = control.signal.aborted ? (control.signal.reason as StopReason) : undefined
+    if (reason === 'lost') return undefined
+    if (reason === 'closing') {
       await store.giveBack(claimed)
       return undefined
     }
-    const cause = why === 'time' ? new BuildError(tooLong(parts.buildTimeout)) : error
-    tell({ type: 'failed', releaseId: claimed.releaseId, error: cause })
-    return await persistently(closing, () => store.fail(claimed, publicReason(cause), end()))
+    const cause = reason === 'timeout' ? timeoutError(buildTimeout) : error
+    emit({ type: 'failed', releaseId: claimed.releaseId, error: cause })
+    return await retryWhileUnavailable(closing, () =>
+      store.fail(claimed, publicReason(cause), end()),
+    )
   } finally {
     clearTimeout(timer)
-    heart.stop()
+    heartbeats.stop()
     closing.removeEventListener('abort', onClosing)
   }
 }
 
 async function build(
-  { solutions, builder, takeSnapshot, packageLimit }: BuildParts,
+  { solutions, builder, takeSnapshot, packageLimit }: BuildDependencies,
   release: Release,
   { log, signal }: { readonly log: ReturnType<typeof buildLog>; readonly signal: AbortSignal },
 ) {
@@ -86,21 +89,21 @@ async function build(
   return storedPackage(built, packageLimit)
 }
 
-/** Tells three times a lease that the build is alive. */
-function keepAlive(
-  { store, lease }: BuildParts,
+/** Stores three heartbeats per lease. */
+function sendHeartbeats(
+  { store, lease }: BuildDependencies,
   claimed: Release,
-  stop: (why: Stop) => void,
+  stop: (reason: StopReason) => void,
 ): { stop(): void } {
-  let beats = 0
-  const beat = async (): Promise<void> => {
+  let count = 0
+  const send = async (): Promise<void> => {
     try {
-      if (!(await store.beat(claimed, ++beats))) stop('lost')
+      if (!(await store.heartbeat(claimed, ++count))) stop('lost')
     } catch {
-      // Storage may come back before the lease has ended; if not, the build is taken for lost.
+      // If storage stays unreachable for the whole lease, the build is lost.
     }
   }
-  const timer = setInterval(() => void beat(), lease / 3)
+  const timer = setInterval(() => void send(), lease / 3)
   return {
     stop: () => {
       clearInterval(timer)
@@ -108,20 +111,20 @@ function keepAlive(
   }
 }
 
-/** The result of work, unless it is told to stop before. What it does afterwards is nobody's. */
-function beforeAbort<Result>(work: Promise<Result>, { signal }: AbortController): Promise<Result> {
+/** Resolves with the result of `work`, or rejects once aborted. A later result is ignored. */
+function untilAborted<Result>(work: Promise<Result>, { signal }: AbortController): Promise<Result> {
   return new Promise((resolve, reject) => {
-    const leave = (): void => {
-      reject(new Error('The build was told to stop.'))
+    const abort = (): void => {
+      reject(new Error('The build was stopped.'))
     }
-    if (signal.aborted) leave()
-    signal.addEventListener('abort', leave, { once: true })
+    if (signal.aborted) abort()
+    signal.addEventListener('abort', abort, { once: true })
     work.then(resolve, reject)
   })
 }
 
-/** Does what has to be written down, as long as storage can't be reached and nobody says stop. */
-async function persistently<Result>(
+/** Retries a write while storage is unreachable, until `stop` is aborted. */
+async function retryWhileUnavailable<Result>(
   stop: AbortSignal,
   write: () => Promise<Result>,
 ): Promise<Result> {
@@ -135,13 +138,14 @@ async function persistently<Result>(
   }
 }
 
-// What else a builder throws is for the host.
+// Other errors of a builder are for your application only.
 function publicReason(error: unknown): string {
   return error instanceof BuildError && error.message !== ''
     ? error.message
     : 'The builder has failed.'
 }
 
-function tooLong(milliseconds: number): string {
-  return `The build took longer than ${Math.ceil(milliseconds / 1000)} seconds.`
+function timeoutError(milliseconds: number): BuildError {
+  const seconds = Math.ceil(milliseconds / 1000)
+  return new BuildError(`The build took longer than ${seconds} seconds.`)
 }

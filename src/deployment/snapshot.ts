@@ -9,8 +9,8 @@ import type { Solution } from './solution.ts'
 const pageSize = 500
 
 /**
- * What a solution is before a build: its definitions, and the data of the collections that the host has
- * named, a JSON object a line, all of it as of one moment.
+ * Returns the files of a snapshot: the definitions of the solution, and the data of the given collections
+ * with one JSON object per line. All data is read in one transaction.
  */
 export async function takeSnapshot(
   storage: DeploymentStorage,

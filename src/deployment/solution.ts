@@ -1,16 +1,16 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
 
-/** What releases are built of: applications that are delivered together (section 1). */
+/** Applications that are delivered together. Releases are built from a solution. */
 export interface Solution {
-  /** Names it in requests: letters, digits and `. _ ~ -`, at most 64. */
+  /** The identifier in requests: letters, digits and `. _ ~ -`, at most 64 characters. */
   readonly solutionId: string
-  /** At most 200 characters. It is the name of its releases, too. */
+  /** The name of the solution and of its releases, at most 200 characters. */
   readonly name: string
-  /** The version of a release that names none, at most 64 characters. */
+  /** The version of releases whose request has none, at most 64 characters. */
   readonly version: string
-  /** The notes of a release that brings none. Default: null. */
+  /** The notes of releases whose request has none. Default: null. */
   readonly releaseNotes?: string | null
-  /** The date of a release that names none, `YYYY-MM-DDThh:mm:ss`. Default: today at 00:00:00 (D51). */
+  /** The date of releases whose request has none, `YYYY-MM-DDThh:mm:ss`. Default: today at 00:00:00. */
   readonly releaseDate?: string
   readonly applications: ApplicationDefinitions
 }

@@ -1,41 +1,41 @@
 import type { BuildQueue, BuildTicket } from './queue.ts'
 import type { QueuedRelease, ReleaseStore } from './release-store.ts'
 
-/** How a storage queue looks for work. */
-export interface StorageQueueParts {
+/** What the queue in storage uses. */
+export interface StorageQueueDependencies {
   readonly store: Pick<ReleaseStore, 'queued'>
   /** Whether a solution builds one release at a time. */
   readonly serial: boolean
-  /** Milliseconds between two looks. What is announced in this process is seen at once. */
+  /** Milliseconds between two polls. Releases announced in this process are taken at once. */
   readonly pollInterval: number
-  /** Told when storage could not be asked; it is asked again. */
+  /** Called when a poll fails. The next poll retries. */
   readonly report: (failure: { readonly error: unknown }) => void
 }
 
 const pageSize = 100
 
-/** The queue that needs nothing but storage: workers look for releases that are queued, the oldest first. */
+/** Creates the build queue in storage: workers poll for queued releases, oldest first. */
 export function storageQueue({
   store,
   serial,
   pollInterval,
   report,
-}: StorageQueueParts): BuildQueue {
+}: StorageQueueDependencies): BuildQueue {
   const workers = new Set<(ticket: BuildTicket) => void>()
   return {
     name: 'storage',
     announce: (ticket) => {
-      for (const tell of workers) tell(ticket)
+      for (const notify of workers) notify(ticket)
     },
     process: (work, { concurrency }) => {
       const running = new Map<string, Promise<void>>()
-      // What was tried and still waits can't be claimed now: it is tried again when there is a reason.
-      // Of a solution that builds one release at a time only the oldest one is tried.
+      // Releases that could not be claimed are skipped until the next poll or announcement. With `serial`,
+      // only the oldest release of each solution is tried, and its solution is skipped.
       const tried = new Set<string>()
       const keyOf = ({ releaseId, solutionId }: QueuedRelease): string =>
         serial ? solutionId : releaseId
       const state: { again: boolean; stopped: boolean } = { again: false, stopped: false }
-      let looking: Promise<void> | undefined
+      let polling: Promise<void> | undefined
       const hasRoom = (): boolean => !state.stopped && running.size < concurrency
 
       const start = (release: QueuedRelease): void => {
@@ -43,54 +43,54 @@ export function storageQueue({
         tried.add(keyOf(release))
         const done = work({ releaseId }).finally(() => {
           running.delete(releaseId)
-          look()
+          poll()
         })
         running.set(releaseId, done)
       }
-      const search = async (): Promise<void> => {
+      const startQueued = async (): Promise<void> => {
         while (state.again && hasRoom()) {
           state.again = false
           for (let offset = 0; hasRoom(); offset += pageSize) {
             const page = await store.queued({ limit: pageSize, offset })
-            for (const waiting of page) {
-              if (hasRoom() && !running.has(waiting.releaseId) && !tried.has(keyOf(waiting)))
-                start(waiting)
+            for (const release of page) {
+              if (hasRoom() && !running.has(release.releaseId) && !tried.has(keyOf(release)))
+                start(release)
             }
             if (page.length < pageSize) break
           }
         }
       }
-      const look = (): void => {
+      const poll = (): void => {
         state.again = true
         if (!hasRoom()) return
-        looking ??= search()
+        polling ??= startQueued()
           .catch((error: unknown) => {
             report({ error })
           })
           .finally(() => {
-            looking = undefined
-            if (state.again && hasRoom()) look()
+            polling = undefined
+            if (state.again && hasRoom()) poll()
           })
       }
-      const tell = ({ releaseId }: BuildTicket): void => {
-        // The ticket does not say which solution it is of.
+      const notify = ({ releaseId }: BuildTicket): void => {
+        // A ticket does not name its solution.
         if (serial) tried.clear()
         else tried.delete(releaseId)
-        look()
+        poll()
       }
       const timer = setInterval(() => {
         tried.clear()
-        look()
+        poll()
       }, pollInterval)
       timer.unref()
-      workers.add(tell)
-      look()
+      workers.add(notify)
+      poll()
       return {
         stop: async () => {
           state.stopped = true
           clearInterval(timer)
-          workers.delete(tell)
-          await looking
+          workers.delete(notify)
+          await polling
           await Promise.all(running.values())
         },
       }

@@ -6,32 +6,32 @@ import { deploymentCollections } from './collections.ts'
 import { savedFileName } from './package/file-name.ts'
 import { sha256Of } from './package/sha256.ts'
 
-/** A package as it is kept. */
+/** A package, ready to be stored. */
 export interface StoredPackage {
   readonly fileName: string
-  /** Its parts in order, made while they are stored. */
+  /** Yields the parts in order, each when it is stored. */
   readonly parts: () => Iterable<PackagePart>
 }
 
 /** A part of a package. */
 export interface PackagePart {
-  /** From 0. */
+  /** The position, from 0. */
   readonly part: number
-  /** In base64; the texts of all parts, one behind the other, are that of the package. */
+  /** The bytes in base64. The concatenation of all parts is the package in base64. */
   readonly file: string
-  /** How many bytes it has, decoded. */
+  /** The number of decoded bytes. */
   readonly bytes: number
-  /** Of its bytes, in hexadecimal digits. */
+  /** The SHA-256 of the bytes, in hexadecimal digits. */
   readonly sha256: string
 }
 
 const { packages } = deploymentCollections
 
-// A multiple of three has no padding: 1 MiB of base64, which every database takes as one value.
+// 1 MiB of base64, which every database accepts as one value. A multiple of three needs no padding.
 const partLength = 768 * 1024
-const partsAtOnce = 16
+const pageSize = 16
 
-/** Checks what a builder has built, and makes it ready to be kept. Throws a BuildError for anything else. */
+/** Checks the result of a builder and prepares it for storage. Throws a BuildError if it is not a package. */
 export function storedPackage(built: unknown, limit: number): StoredPackage {
   if (!isPackage(built)) throw new BuildError('The builder gave no package.')
   const { bytes } = built
@@ -50,7 +50,7 @@ function isPackage(built: unknown): built is Package {
   return typeof fileName === 'string' && fileName !== '' && bytes instanceof Uint8Array
 }
 
-/** Cuts a package into parts. */
+/** Splits a package into parts. */
 function* partsOf(bytes: Uint8Array): Generator<PackagePart, void> {
   const whole = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength)
   for (let part = 0; part === 0 || part * partLength < whole.byteLength; part++) {
@@ -59,7 +59,7 @@ function* partsOf(bytes: Uint8Array): Generator<PackagePart, void> {
   }
 }
 
-/** The package of a release in base64; null before it is built. */
+/** Reads the package of a release, in base64. Returns null before it is built. */
 export async function readStoredPackage(
   reader: StorageReader,
   releaseId: string,
@@ -72,14 +72,14 @@ export async function readStoredPackage(
       { field: 'part', descending: false },
       { field: 'releaseId', descending: false },
     ],
-    limit: partsAtOnce,
+    limit: pageSize,
     select: ['file'],
     count: false,
   }
-  for (let offset = 0; ; offset += partsAtOnce) {
+  for (let offset = 0; ; offset += pageSize) {
     const { rows } = await reader.filter(packages, { ...query, offset })
-    // Not joined: an engine that appends copies nothing yet.
+    // Appending does not copy the previous parts; joining an array would.
     for (const row of rows) file = (file ?? '') + (row['file'] as string)
-    if (rows.length < partsAtOnce) return file
+    if (rows.length < pageSize) return file
   }
 }

@@ -1,38 +1,31 @@
 import { setMaxListeners } from 'node:events'
-import type { BuildEvent } from './build-event.ts'
 import type { BuildSlots } from './build-slots.ts'
-import { startHeartbeatMonitor } from './heartbeat-monitor.ts'
-import type { BuildQueue, QueueWorker } from './queue.ts'
+import { startHeartbeatMonitor, type HeartbeatMonitorDependencies } from './heartbeat-monitor.ts'
+import type { QueueWorker } from './queue.ts'
 import type { Release } from './release.ts'
-import type { ReleaseStore } from './release-store.ts'
 
-/** What the workers of this process work with. */
-export type WorkerPoolDependencies = Omit<WorkerDependencies, 'build'> & {
+/** What the workers of this process use. */
+export interface WorkerPoolDependencies extends HeartbeatMonitorDependencies {
+  /** Builds a claimed release. Rejects if storage is unreachable. */
   readonly build: (claimed: Release, closing: AbortSignal) => Promise<unknown>
-  readonly tell: (news: BuildEvent) => void
+  readonly slots: BuildSlots
 }
 
 /** All workers of this process. */
 export interface WorkerPool {
-  /** Starts another one. */
+  /** Starts a worker that runs up to `concurrency` builds at a time. */
   work(concurrency: number): QueueWorker
+  /** Stops all workers. */
   stop(): Promise<void>
 }
 
-/** Gathers the workers of this process, so that closing can stop them all. */
-export function openWorkerPool({ build, ...parts }: WorkerPoolDependencies): WorkerPool {
+/** Creates the pool of workers of this process. */
+export function openWorkerPool(dependencies: WorkerPoolDependencies): WorkerPool {
   const workers = new Set<QueueWorker>()
-  const attempt: WorkerDependencies['build'] = async (claimed, closing) => {
-    try {
-      await build(claimed, closing)
-    } catch (error) {
-      parts.tell({ type: 'unreachable', error })
-    }
-  }
   return {
     work: (concurrency) => {
-      const remove = parts.slots.add(concurrency)
-      const worker = startWorker({ ...parts, build: attempt }, concurrency)
+      const remove = dependencies.slots.add(concurrency)
+      const worker = startWorker(dependencies, concurrency)
       workers.add(worker)
       return {
         stop: async () => {
@@ -47,37 +40,25 @@ export function openWorkerPool({ build, ...parts }: WorkerPoolDependencies): Wor
   }
 }
 
-/** What a worker works with. */
-interface WorkerDependencies {
-  readonly store: ReleaseStore
-  readonly queue: BuildQueue
-  /** Builds a release that was claimed. Never rejects. */
-  readonly build: (claimed: Release, closing: AbortSignal) => Promise<void>
-  /** Whether a solution builds one release at a time. */
-  readonly serial: boolean
-  readonly slots: BuildSlots
-  readonly lease: number
-  /** How many workers may die over a release before it has failed. */
-  readonly mostLost: number
-  readonly now: () => Date
-  readonly tell: (news: BuildEvent) => void
-}
-
-/** Takes builds from the queue, and watches over those of others. */
-function startWorker(parts: WorkerDependencies, concurrency: number): QueueWorker {
-  const { store, queue, build, serial, slots } = parts
+/** Starts to take builds from the queue and to monitor the heartbeats of other workers. */
+function startWorker(dependencies: WorkerPoolDependencies, concurrency: number): QueueWorker {
+  const { store, queue, build, serial, slots, emit } = dependencies
   const closing = new AbortController()
-  // Each build in progress listens.
+  // Each build in progress adds a listener.
   setMaxListeners(0, closing.signal)
 
   const claimAndBuild = async (releaseId: string): Promise<Release | undefined> => {
     const free = await slots.take(closing.signal)
     if (free === undefined) return undefined
     try {
-      const waiting = await store.find(releaseId)
-      if (waiting?.status !== 'queued') return undefined
-      const claimed = await store.claim(waiting, serial)
-      if (claimed !== undefined) await build(claimed, closing.signal)
+      const queued = await store.find(releaseId)
+      if (queued?.status !== 'queued') return undefined
+      const claimed = await store.claim(queued, serial)
+      if (claimed !== undefined) {
+        await build(claimed, closing.signal).catch((error: unknown) => {
+          emit({ type: 'unreachable', error })
+        })
+      }
       return claimed
     } finally {
       free()
@@ -90,11 +71,11 @@ function startWorker(parts: WorkerDependencies, concurrency: number): QueueWorke
     if (next !== undefined) await queue.announce(next)
   }
   const worker = queue.process(
-    // Storage that fails here is asked again at the next look.
+    // If storage fails here, the release stays queued and is retried at the next poll.
     ({ releaseId }) => work(releaseId).catch(() => undefined),
     { concurrency },
   )
-  const monitor = startHeartbeatMonitor(parts)
+  const monitor = startHeartbeatMonitor(dependencies)
   return {
     stop: async () => {
       monitor.stop()

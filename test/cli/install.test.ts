@@ -197,7 +197,7 @@ test('rollback goes back, and says when it can not', async () => {
   expect(installed()).toBe(textOf(releases.first))
   const none = await run(['rollback'])
   expect(none).toMatchObject({ code: 1, output: '' })
-  expect(none.messages).toBe('rowgate: There is no release before the one that is installed.\n')
+  expect(none.messages).toBe('rowgate: There is no previous release in this folder.\n')
 })
 
 test.each([

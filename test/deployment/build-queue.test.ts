@@ -19,7 +19,7 @@ const blank: Omit<Release, 'releaseId'> = {
   error: null,
   log: null,
   attempt: 0,
-  beat: 0,
+  heartbeat: 0,
   lost: 0,
 }
 

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import type { Release } from '../../src/deployment/release.ts'
-import { openSightings } from '../../src/deployment/heartbeat-monitor.ts'
+import { progressTracker } from '../../src/deployment/heartbeat-monitor.ts'
 
 const lease = 40
 
-function release(releaseId: string, beat = 0, attempt = 1): Release {
+function release(releaseId: string, heartbeat = 0, attempt = 1): Release {
   return {
     releaseId,
-    beat,
+    heartbeat,
     attempt,
     solutionId: 'northwind',
     name: 'Northwind Traders',
@@ -34,28 +34,28 @@ async function watched(look: (count: number) => readonly Release[]): Promise<rea
   return last
 }
 
-test('what does not move for a whole lease is unmoved, and what moves is not', async () => {
-  const { unmoved } = openSightings<Release>(lease)
+test('what does not move for a whole lease is stalled, and what moves is not', async () => {
+  const { stalled } = progressTracker<Release>(lease)
   const still = release('still')
   const look = (count: number) =>
-    unmoved([still, release('beating', count), release('claimed again', 0, count)])
+    stalled([still, release('beating', count), release('claimed again', 0, count)])
   expect(await watched(look)).toEqual([still])
 })
 
-test('nothing is unmoved before a lease has passed', () => {
-  const { unmoved } = openSightings<Release>(60_000)
-  for (let count = 0; count < 5; count += 1) expect(unmoved([release('one')])).toEqual([])
+test('nothing is stalled before a lease has passed', () => {
+  const { stalled } = progressTracker<Release>(60_000)
+  for (let count = 0; count < 5; count += 1) expect(stalled([release('one')])).toEqual([])
 })
 
 test('what was away in between is seen anew', async () => {
-  const { unmoved } = openSightings<Release>(lease)
-  expect(await watched((count) => unmoved(count === 3 ? [] : [release('one')]))).toEqual([])
+  const { stalled } = progressTracker<Release>(lease)
+  expect(await watched((count) => stalled(count === 3 ? [] : [release('one')]))).toEqual([])
 })
 
-test('a process that slept takes nothing for unmoved: the others may have slept as well', () => {
-  const { unmoved } = openSightings<Release>(lease)
-  expect(unmoved([release('one')])).toEqual([])
+test('a process that slept takes nothing for stalled: the others may have slept as well', () => {
+  const { stalled } = progressTracker<Release>(lease)
+  expect(stalled([release('one')])).toEqual([])
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * lease)
-  expect(unmoved([release('one')])).toEqual([])
-  expect(unmoved([release('one')])).toEqual([release('one')])
+  expect(stalled([release('one')])).toEqual([])
+  expect(stalled([release('one')])).toEqual([release('one')])
 })

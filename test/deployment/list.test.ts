@@ -104,7 +104,16 @@ describe.each(storages)('the list of releases, $name', (on) => {
         'snapshot',
       ])
     }
-    for (const name of ['file', 'fileName', 'built', 'error', 'log', 'attempt', 'beat', 'lost']) {
+    for (const name of [
+      'file',
+      'fileName',
+      'built',
+      'error',
+      'log',
+      'attempt',
+      'heartbeat',
+      'lost',
+    ]) {
       for (const query of [`$fields=${name}`, `$sort=${name}`, `${name}=1`]) {
         expectRefused(await client.get(path, { query: `solutionId=northwind&${query}` }), 400)
       }

@@ -10,7 +10,7 @@ import { buildsIn, processes } from './processes.ts'
 import { stage } from './stage.ts'
 
 const { start, folder } = processes()
-const { turns } = deploymentCollections
+const { buildLocks } = deploymentCollections
 
 /** A service of this process that leaves its builds to others, on a database that they share. */
 async function shared(lease: number, builder: Builder = packageBuilder()) {
@@ -43,7 +43,7 @@ test('two processes on one database build 200 releases once each (I02)', async (
   const builders = [...buildsIn(log).values()].map((attempts) => attempts.join())
   expect(new Set(builders)).toEqual(new Set(['1 one', '1 two']))
   for (const one of both) expect(await one.stop()).toBe(0)
-  expect(await rowsOf(storage, turns)).toEqual([])
+  expect(await rowsOf(storage, buildLocks)).toEqual([])
 })
 
 test('a process that was stopped beyond its lease changes nothing when it goes on (I07)', async () => {

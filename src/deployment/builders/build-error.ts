@@ -1,8 +1,8 @@
 import { PackageError } from '../package/package-error.ts'
 
 /**
- * A build that failed for a reason which its consumer may know: the message names no place on the
- * machine and nothing of its environment. What the host needs besides stands in the build's log.
+ * The error of a failed build whose message is sent to clients. The message must not contain paths on
+ * disk or details of the environment; write those to the log of the build.
  */
 export class BuildError extends Error {
   constructor(message: string, options?: ErrorOptions) {
@@ -11,8 +11,8 @@ export class BuildError extends Error {
   }
 }
 
-/** Does work of a builder: what makes no package is a failed build, and its consumer may know why. */
-export async function building<Result>(work: () => Promise<Result>): Promise<Result> {
+/** Calls `work` and converts a PackageError into a BuildError, whose message is sent to clients. */
+export async function withBuildErrors<Result>(work: () => Promise<Result>): Promise<Result> {
   try {
     return await work()
   } catch (error) {

@@ -3,11 +3,11 @@ import { chmod, mkdir, mkdtemp, open, readdir, realpath, rm, writeFile } from 'n
 import { tmpdir } from 'node:os'
 import { dirname, join, sep } from 'node:path'
 import type { PackageFile } from '../builder.ts'
-import { clashOf, pathMistake } from '../package/package-path.ts'
+import { conflictError, pathConflict, pathMistake } from '../package/package-path.ts'
 import { PackageError } from '../package/package-error.ts'
 import { BuildError } from './build-error.ts'
 
-/** Does work in a fresh folder that only this user can enter, and removes it whatever happens. */
+/** Calls `work` with a new folder that only this user can access, and always removes the folder. */
 export async function inBuildFolder<Result>(
   parent: string | undefined,
   work: (folder: string) => Promise<Result>,
@@ -20,14 +20,14 @@ export async function inBuildFolder<Result>(
   }
 }
 
-/** Writes files into a folder. Throws a PackageError for names that do not stay inside. */
+/** Writes files into a folder. Throws a PackageError for paths that lead out of it. */
 export async function writeFiles(folder: string, files: readonly PackageFile[]): Promise<void> {
   for (const { path } of files) {
     const mistake = pathMistake(path)
     if (mistake !== undefined) throw new PackageError(path, mistake)
   }
-  const clash = clashOf(files.map(({ path }) => path))
-  if (clash !== undefined) throw new PackageError(clash[1], `can not stand beside ${clash[0]}`)
+  const conflict = pathConflict(files.map(({ path }) => path))
+  if (conflict !== undefined) throw conflictError(conflict)
   for (const { path, bytes } of files) {
     const place = join(folder, path)
     await mkdir(dirname(place), { recursive: true })
@@ -35,7 +35,7 @@ export async function writeFiles(folder: string, files: readonly PackageFile[]):
   }
 }
 
-/** Reads the file that a program has left in its folder: a plain file, and no link to anything. */
+/** Reads the file that a program created in its folder. Throws a BuildError if it is not a regular file. */
 export async function collectFile(
   folder: string,
   path: string,
@@ -43,17 +43,18 @@ export async function collectFile(
 ): Promise<Uint8Array> {
   const place = join(folder, ...path.split('/'))
   const found = await realpath(place).catch(() => undefined)
-  if (found === undefined) throw new BuildError('The build program has not made its file.')
+  if (found === undefined) throw new BuildError('The build program did not create its file.')
   if (found !== place || !found.startsWith(`${folder}${sep}`)) {
-    throw new BuildError('The build program has made a link instead of its file.')
+    throw new BuildError('The build program created a link instead of its file.')
   }
-  // Opening a pipe must not wait for a writer.
+  // O_NONBLOCK: opening a pipe would wait for a writer.
   const file = await open(found, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK)
   try {
     const { size, nlink, isFile } = await stateOf(file)
-    if (!isFile) throw new BuildError('The build program has made something else than a file.')
-    if (nlink > 1) throw new BuildError('The build program has made a link instead of its file.')
-    if (size > limit) throw new BuildError(`The build program’s file has more than ${limit} bytes.`)
+    if (!isFile) throw new BuildError('The file of the build program is not a regular file.')
+    if (nlink > 1) throw new BuildError('The build program created a link instead of its file.')
+    if (size > limit)
+      throw new BuildError(`The file of the build program is larger than ${limit} bytes.`)
     const bytes = Buffer.alloc(size)
     const { bytesRead } = await file.read(bytes, 0, size, 0)
     return bytes.subarray(0, bytesRead)
@@ -72,15 +73,15 @@ async function remove(folder: string): Promise<void> {
   try {
     await rm(folder, all)
   } catch {
-    // A program may have made folders that even their owner can't empty.
-    await openFolders(folder)
+    // The program may have created folders without write permission for their owner.
+    await makeWritable(folder)
     await rm(folder, all)
   }
 }
 
-async function openFolders(folder: string): Promise<void> {
+async function makeWritable(folder: string): Promise<void> {
   await chmod(folder, 0o700)
   for (const entry of await readdir(folder, { withFileTypes: true })) {
-    if (entry.isDirectory()) await openFolders(join(folder, entry.name))
+    if (entry.isDirectory()) await makeWritable(join(folder, entry.name))
   }
 }

@@ -4,40 +4,40 @@ import { completeOptions } from '../../definition/options.ts'
 import type { Builder, BuildJob, PackageFile } from '../builder.ts'
 import { packageFileName } from '../package/file-name.ts'
 import { definitionsPath, snapshotFolder } from '../package/manifest.ts'
-import { longestPath, pathMistake } from '../package/package-path.ts'
+import { maxPathLength, pathMistake } from '../package/package-path.ts'
 import { definitionsFile } from '../package/write-package.ts'
-import { building } from './build-error.ts'
+import { withBuildErrors } from './build-error.ts'
 import { collectFile, inBuildFolder, writeFiles } from './build-folder.ts'
-import { checkHostFiles, readHostFiles, type HostFiles } from './host-files.ts'
+import { checkInputFiles, readInputFiles, type InputFiles } from './input-files.ts'
 import { runProgram } from './program.ts'
 
-/** A program of the host that builds packages. */
+/** The program that builds packages, and its limits. */
 export interface CommandBuilderOptions {
-  /** The program: an absolute path, or a name that is found in PATH. It is run without a shell. */
+  /** The program: an absolute path, or a name that is found in PATH. It runs without a shell. */
   readonly command: string
   readonly args?: readonly string[]
   /**
-   * What the program's environment has besides PATH, LANG, and HOME and TMPDIR, which are its folder.
-   * Nothing else of this process's environment is passed on: it may hold secrets.
+   * Additional environment variables. By default the program gets only PATH, LANG, and HOME and TMPDIR,
+   * which are its folder; other variables of this process may be secrets and are not passed on.
    */
   readonly env?: Readonly<Record<string, string>>
   /** How long the program may take, in milliseconds. Default: 10 minutes. */
   readonly timeout?: number
-  /** The most bytes that it may write to its output. Default: 1 MiB. */
+  /** The maximum size of the output of the program, in bytes. Default: 1 MiB. */
   readonly outputLimit?: number
-  /** The package file that the program makes, as a path inside its folder: `out/app.zip`. */
+  /** The package file that the program creates, as a path in its folder: `out/app.zip`. */
   readonly file: string
-  /** The most bytes of that file. Default: 256 MiB. */
+  /** The maximum size of that file, in bytes. Default: 256 MiB. */
   readonly fileLimit?: number
-  /** Where the folder of each build is made. Default: the system's folder for temporary files. */
+  /** The parent of the folder of each build. Default: the system's folder for temporary files. */
   readonly workingFolder?: string
-  /** Files of the host that are copied into the folder before. */
-  readonly input?: HostFiles
+  /** Files that are copied into the folder before the program starts. */
+  readonly input?: InputFiles
 }
 
 const text = z.custom<string>(
   (value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
-  { error: 'must be a text' },
+  { error: 'must be a well-formed string' },
 )
 const count = z.int().min(1)
 
@@ -45,13 +45,13 @@ const shape = z.strictObject({
   command: text.refine((command) => command !== '', 'must name a program'),
   args: z.array(text).default([]),
   env: z
-    .record(z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of a variable'), text)
+    .record(z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of an environment variable'), text)
     .default({}),
   timeout: count.max(2 ** 31 - 1).default(10 * 60_000),
   outputLimit: count.default(2 ** 20),
   file: text.refine(
     (file) => pathMistake(file) === undefined,
-    `must be a path inside the program's folder, with / between its parts, of at most ${longestPath} characters`,
+    `must be a relative path in the program's folder, with / as separator, of at most ${maxPathLength} characters`,
   ),
   fileLimit: count.max(2 ** 30).default(256 * 2 ** 20),
   workingFolder: text.refine(isAbsolute, 'must be an absolute path').optional(),
@@ -61,24 +61,24 @@ const shape = z.strictObject({
 type Settings = z.infer<typeof shape>
 
 /**
- * A builder that runs a program of the host's. Each build has a fresh folder, which is removed
- * afterwards: in it stand `definitions.json` (as `readApplications` reads it), the files of the snapshot
- * below `snapshot/`, and `input`. Standard input is the job as JSON. Each line of output goes to the
- * build's log. The package is `file`, if the program ends with exit code 0.
+ * Creates a builder that runs a program. Each build gets a new folder, which is removed afterwards. The
+ * folder contains `definitions.json` (as `readApplications` reads it), the files of the snapshot below
+ * `snapshot/`, and `input`. Standard input is the job as JSON. Each line of output is added to the build's
+ * log. If the program ends with exit code 0, the package is `file`.
  *
- * The program and everything that it starts are ended when the build is, unless a process makes a group
- * of its own (`setsid`). Needs a POSIX system.
+ * The program and its child processes are terminated when the build ends, except processes that create
+ * their own process group (`setsid`). Requires a POSIX system.
  */
 export function commandBuilder(options: CommandBuilderOptions): Builder {
   const settings = completeOptions('commandBuilder', shape, options)
-  checkHostFiles('commandBuilder.input', settings.input)
+  checkInputFiles('commandBuilder.input', settings.input)
   if (process.platform === 'win32') {
     throw new TypeError('commandBuilder: needs process groups, which Windows does not have')
   }
   return {
     name: 'command',
     build: (job, signal) =>
-      building(() =>
+      withBuildErrors(() =>
         inBuildFolder(settings.workingFolder, (folder) => buildIn(folder, settings, job, signal)),
       ),
   }
@@ -93,7 +93,7 @@ async function buildIn(folder: string, settings: Settings, job: BuildJob, signal
   await writeFiles(folder, [
     definitionsFile(job.solution.applications),
     ...snapshot,
-    ...(await readHostFiles(settings.input, job, signal)),
+    ...(await readInputFiles(settings.input, job, signal)),
   ])
   await runProgram(
     {

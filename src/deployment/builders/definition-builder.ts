@@ -6,32 +6,32 @@ import { applicationsOf, definitionData, omittedCode } from '../package/definiti
 import { packageFileName } from '../package/file-name.ts'
 import { manifestSigner, type SigningKey } from '../package/signature.ts'
 import { writePackage } from '../package/write-package.ts'
-import { BuildError, building } from './build-error.ts'
-import { checkHostFiles, readHostFiles, type HostFiles } from './host-files.ts'
+import { BuildError, withBuildErrors } from './build-error.ts'
+import { checkInputFiles, readInputFiles, type InputFiles } from './input-files.ts'
 
-/** What a package has besides its definitions. */
+/** What a package includes besides its definitions. */
 export interface DefinitionBuilderOptions {
-  /** Files of the host, such as its built code: they stand below `files/` in the package. */
-  readonly files?: HostFiles
+  /** Further files, such as your built code. They are added below `files/`. */
+  readonly files?: InputFiles
   /**
-   * The text of `ddl/<dialect>.sql` by dialect: `{ sqlite: sqliteSchema }`. Each function gets the
-   * definitions as the package holds them, without code.
+   * Functions that return the content of `ddl/<dialect>.sql`, by dialect: `{ sqlite: sqliteSchema }`. Each
+   * is called with the definitions of the package, without code.
    */
   readonly ddl?: Readonly<Record<string, (applications: ApplicationDefinitions) => string>>
-  /** Signs the manifest, so that who installs can tell whose package it is. Default: not signed. */
+  /** The key that signs the manifest, so that an install can verify the origin. Default: not signed. */
   readonly sign?: SigningKey
 }
 
-// What the values have to be is checked below.
+// The values are checked below.
 const shape = z.strictObject({
-  files: z.custom<HostFiles>().default({}),
+  files: z.custom<InputFiles>().default({}),
   ddl: z.custom<NonNullable<DefinitionBuilderOptions['ddl']>>().default({}),
   sign: z.custom<SigningKey>().optional(),
 })
 
 /**
- * A builder of packages that hold definitions: a zip file with a manifest, the definitions as JSON, DDL,
- * files of the host and the snapshot. The same release gives the same bytes on every machine.
+ * Creates a builder of packages with definitions: a zip file with a manifest, the definitions as JSON,
+ * DDL, further files and the snapshot. The same release results in the same bytes on every machine.
  *
  * ```ts
  * definitionBuilder({ ddl: { sqlite: sqliteSchema }, files: { app: 'dist' } })
@@ -40,7 +40,7 @@ const shape = z.strictObject({
 export function definitionBuilder(options: DefinitionBuilderOptions = {}): Builder {
   const complete = completeOptions('definitionBuilder', shape, options)
   const { files, ddl } = complete
-  checkHostFiles('definitionBuilder.files', files)
+  checkInputFiles('definitionBuilder.files', files)
   checkDialects(ddl)
   const sign = complete.sign === undefined ? undefined : manifestSigner(complete.sign)
 
@@ -49,18 +49,18 @@ export function definitionBuilder(options: DefinitionBuilderOptions = {}): Build
     async build(job, signal) {
       signal.throwIfAborted()
       const { solution, version } = job
-      const left = omittedCode(solution.applications)
-      if (left.length > 0) job.log(`code is not part of the package: ${left.join(', ')}`)
+      const omitted = omittedCode(solution.applications)
+      if (omitted.length > 0) job.log(`code is not part of the package: ${omitted.join(', ')}`)
       const schemas = schemaFiles(solution.applications, ddl)
-      const read = await readHostFiles(files, job, signal)
+      const read = await readInputFiles(files, job, signal)
       const others = read.map(({ path, bytes }) => ({ path: `files/${path}`, bytes }))
       job.progress(0.1)
-      const bytes = await building(() =>
+      const bytes = await withBuildErrors(() =>
         writePackage(job, {
           files: [...schemas, ...others],
           sign,
           signal,
-          progress: stepwise(job),
+          progress: inPercentSteps(job),
         }),
       )
       signal.throwIfAborted()
@@ -74,19 +74,19 @@ function schemaFiles(
   applications: ApplicationDefinitions,
   ddl: NonNullable<DefinitionBuilderOptions['ddl']>,
 ): readonly PackageFile[] {
-  // What the package holds has to be enough.
+  // The DDL is generated from what the package contains, not from the original definitions.
   const data = applicationsOf(definitionData(applications))
   return Object.entries(ddl).map(([dialect, write]) => {
     const text: unknown = write(data)
     if (typeof text === 'string') {
       return { path: `ddl/${dialect}.sql`, bytes: new TextEncoder().encode(text) }
     }
-    throw new BuildError(`The DDL for ${dialect} is no text.`)
+    throw new BuildError(`The DDL function for ${dialect} did not return a string.`)
   })
 }
 
-/** Tells the progress of packing: from a tenth on, and each hundredth only once. */
-function stepwise({ progress }: Pick<BuildJob, 'progress'>): (fraction: number) => void {
+/** Reports the progress of packing, starting at 10 %, at most once per percent. */
+function inPercentSteps({ progress }: Pick<BuildJob, 'progress'>): (fraction: number) => void {
   let last = 10
   return (fraction) => {
     const percent = Math.floor(10 + 90 * fraction)
@@ -99,12 +99,12 @@ function checkDialects(ddl: unknown): void {
   for (const [dialect, write] of Object.entries(Object(ddl) as Record<string, unknown>)) {
     if (!/^[a-z][a-z0-9-]{0,31}$/.test(dialect)) {
       throw new TypeError(
-        `definitionBuilder.ddl: ${JSON.stringify(dialect)} must be the name of a dialect in lower case`,
+        `definitionBuilder.ddl: ${JSON.stringify(dialect)} must be a dialect name of lower-case letters, digits and -`,
       )
     }
     if (typeof write === 'function') continue
     throw new TypeError(
-      `definitionBuilder.ddl.${dialect}: must be a function from applications to text`,
+      `definitionBuilder.ddl.${dialect}: must be a function that takes applications and returns a string`,
     )
   }
 }

@@ -1,26 +1,26 @@
 import { stripVTControlCharacters } from 'node:util'
 
-/** The most characters of a line in the log. */
-export const longestLine = 1_000
+/** The maximum number of characters of a line in the log. */
+export const maxLineLength = 1_000
 
-/** Takes the output of a program apart into lines. */
+/** Splits the output of a program into lines. */
 export interface OutputLines {
   push(bytes: Uint8Array): void
-  /** The last line, if it did not end with a line break. */
+  /** Emits the last line if it did not end with a line break. */
   end(): void
 }
 
 /**
- * Calls back for each line of UTF-8 output, without control characters and sequences of terminals, cut
- * at 1,000 characters. Never keeps more of a line than that. Empty lines are left out.
+ * Calls `onLine` for each non-empty line of UTF-8 output, without control characters and terminal escape
+ * sequences, cut at 1,000 characters. At most twice as many characters are buffered.
  */
-export function outputLines(each: (line: string) => void): OutputLines {
+export function outputLines(onLine: (line: string) => void): OutputLines {
   const decoder = new TextDecoder()
   let line = ''
 
   function add(text: string): void {
-    // Sequences and control characters may take some room, too.
-    if (line.length <= 2 * longestLine) line += text.slice(0, 2 * longestLine)
+    // Twice the limit, since control characters are removed later.
+    if (line.length <= 2 * maxLineLength) line += text.slice(0, 2 * maxLineLength)
   }
 
   function finish(): void {
@@ -30,7 +30,9 @@ export function outputLines(each: (line: string) => void): OutputLines {
     )
     line = ''
     if (shown === '') return
-    each(shown.length > longestLine ? `${shown.slice(0, longestLine).toWellFormed()}…` : shown)
+    onLine(
+      shown.length > maxLineLength ? `${shown.slice(0, maxLineLength).toWellFormed()}…` : shown,
+    )
   }
 
   function split(text: string): void {

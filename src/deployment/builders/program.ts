@@ -3,38 +3,39 @@ import { setTimeout as delay } from 'node:timers/promises'
 import { BuildError } from './build-error.ts'
 import { outputLines } from './output-lines.ts'
 
-/** A program to run, and its limits. */
+/** A program and its limits. */
 export interface Program {
   readonly command: string
   readonly args: readonly string[]
   readonly folder: string
-  /** The whole environment: nothing of this process is passed on. */
+  /** The complete environment. Variables of this process are not inherited. */
   readonly env: Readonly<Record<string, string>>
-  /** What it reads from its standard input. */
+  /** The content of standard input. */
   readonly input: string
   /** In milliseconds. */
   readonly timeout: number
-  /** The most bytes of its output. */
+  /** The maximum size of the output, in bytes. */
   readonly outputLimit: number
+  /** Called for each line of output. */
   readonly line: (line: string) => void
 }
 
-/** Ends the program, for a reason that is thrown once it has ended. */
+/** Terminates the program. `reason` is thrown after it has ended. */
 type Stop = (reason: unknown) => void
 
-// What has left the group and keeps the pipes open can't be waited for.
-const patience = 1_000
+// Milliseconds. A process that has left the group may keep the pipes open indefinitely.
+const maxCloseWait = 1_000
 
 /**
- * Runs a program in a process group of its own and waits for its end. When it takes too long, writes too
- * much or `signal` is aborted, the whole group is ended. Nothing of the group is left either way.
- * Throws a BuildError unless it ends with exit code 0, and the signal's reason when that was aborted.
+ * Runs a program in its own process group and waits until it ends. The group is terminated on time-out,
+ * when the output exceeds its limit, and when `signal` is aborted; no process of it remains in any case.
+ * Throws a BuildError unless the exit code is 0, and the reason of `signal` once that is aborted.
  */
 export async function runProgram(program: Program, signal: AbortSignal): Promise<void> {
   signal.throwIfAborted()
   const child = start(program)
   const ended = endOf(child)
-  // Without a process there may be no streams either, and `ended` is a rejection.
+  // Without a process there may be no streams. `ended` rejects.
   if (child.pid === undefined) {
     await ended
     return
@@ -52,7 +53,7 @@ export async function runProgram(program: Program, signal: AbortSignal): Promise
   signal.addEventListener('abort', aborted)
   const timer = setTimeout(late, program.timeout)
   readOutput(child, program, stop)
-  // It need not read its input.
+  // The program may close standard input without reading it.
   child.stdin.on('error', () => undefined)
   child.stdin.end(program.input)
   try {
@@ -74,14 +75,14 @@ function start({ command, args, folder, env }: Program): ChildProcessWithoutNull
   }
 }
 
-/** What went wrong, as far as the program itself can tell. */
+/** Resolves to a description of an unsuccessful exit, or to undefined for exit code 0. */
 function endOf(child: ChildProcessWithoutNullStreams): Promise<string | undefined> {
   return new Promise((resolve, reject) => {
     child.once('error', (cause) =>
       reject(new BuildError('The build program could not be started.', { cause })),
     )
     child.once('exit', (code, signal) => {
-      if (signal !== null) resolve(`was ended by ${signal}`)
+      if (signal !== null) resolve(`was terminated by ${signal}`)
       else resolve(code === 0 ? undefined : `ended with exit code ${String(code)}`)
     })
   })
@@ -113,7 +114,7 @@ function readOutput(
   }
 }
 
-/** Waits for the end of the program, of all that it has started, and of their output. */
+/** Waits for the end of the program, of its child processes, and of their output. */
 async function untilClosed(
   child: ChildProcessWithoutNullStreams,
   group: ProcessGroup,
@@ -125,30 +126,30 @@ async function untilClosed(
       resolve()
     })
   })
-  await Promise.race([closed, delay(patience, undefined, { ref: false })])
+  await Promise.race([closed, delay(maxCloseWait, undefined, { ref: false })])
   child.stdout.destroy()
   child.stderr.destroy()
-  await group.gone(patience)
+  await group.waitUntilGone(maxCloseWait)
 }
 
-/** The processes of a program: itself and everything that it has started. */
+/** The processes of a program: itself and its child processes. */
 interface ProcessGroup {
-  /** Asks all of them to end, and ends them if the first one has not ended two seconds later. */
+  /** Sends SIGTERM to all processes, and SIGKILL two seconds later unless the program has ended. */
   stop(): void
-  /** To be called at once when the first process has ended: ends what it has left running. */
+  /** Kills the remaining child processes. Must be called immediately after the program has ended. */
   finish(): void
-  /** Waits until none is left. What only awaits its burial is not waited for longer than that. */
-  gone(milliseconds: number): Promise<void>
+  /** Waits until no process is left. Zombie processes are waited for at most this time. */
+  waitUntilGone(milliseconds: number): Promise<void>
 }
 
-const grace = 2_000
+const killDelay = 2_000
 
-/** The group of a process that was started detached. */
+/** Returns the process group of a process that was started with `detached`. */
 function processGroup(pid: number): ProcessGroup {
-  let last: NodeJS.Timeout | undefined
+  let killTimer: NodeJS.Timeout | undefined
   let finished = false
 
-  /** Sends a signal to all of them: whether there was one to get it. */
+  /** Sends a signal to all processes. Returns false if there is none. */
   function send(signal: NodeJS.Signals | 0): boolean {
     try {
       return process.kill(-pid, signal)
@@ -159,17 +160,17 @@ function processGroup(pid: number): ProcessGroup {
 
   return {
     stop() {
-      // Afterwards the number may be that of a stranger.
-      if (finished || last !== undefined) return
+      // After the end, another process may have the same identifier.
+      if (finished || killTimer !== undefined) return
       send('SIGTERM')
-      last = setTimeout(() => send('SIGKILL'), grace)
+      killTimer = setTimeout(() => send('SIGKILL'), killDelay)
     },
     finish() {
       finished = true
-      clearTimeout(last)
+      clearTimeout(killTimer)
       send('SIGKILL')
     },
-    async gone(milliseconds) {
+    async waitUntilGone(milliseconds) {
       for (let waited = 0; waited < milliseconds && send(0); waited += 10) await delay(10)
     },
   }

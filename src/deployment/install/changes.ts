@@ -9,13 +9,13 @@ export interface Change {
   readonly what: 'application' | 'collection' | 'field'
   /** `sales`, `sales/orders` or `sales/orders.total`. */
   readonly place: string
-  /** The options that differ, of something that has changed; `fields` stands for their order. */
+  /** The options that differ, if `kind` is `changed`; `fields` means the order of the fields. */
   readonly options: readonly string[]
 }
 
 type Data = Readonly<Record<string, unknown>>
 
-/** A part of the definitions, with the parts inside it. */
+/** An application, collection or field with its nested parts. */
 interface Part {
   readonly what: Change['what']
   readonly place: string
@@ -24,8 +24,8 @@ interface Part {
 }
 
 /**
- * What changes for consumers and storage from one release to the next: the definitions as data are
- * compared; of code only its places are. What is inside of a new or removed collection is not listed.
+ * Returns the differences between two releases. Definitions are compared as data; of code, only the
+ * places are compared. The fields of an added or removed collection are not listed.
  */
 export function changesBetween(
   before: ApplicationDefinitions,
@@ -75,7 +75,7 @@ function compare(before: Part, after: Part): readonly Change[] {
   const options = names.filter(
     (name) => !isDeepStrictEqual(own(before.options, name), own(after.options, name)),
   )
-  // Items have their fields in the order of the definition.
+  // The order of fields is visible in responses.
   if (what === 'collection' && !isSameOrder(before, after)) options.push('fields')
   const inside = compareAll(before.inside, after.inside)
   return options.length === 0 ? inside : [{ kind: 'changed', what, place, options }, ...inside]
@@ -110,9 +110,9 @@ function own<Value>(record: Readonly<Record<string, Value>>, name: string): Valu
 type Dated = Pick<Manifest, 'version' | 'releaseDate'>
 
 /**
- * Whether a release is older than another one: its date is earlier or its version is lower. Versions are
- * compared if both are numbers with dots, optionally with a suffix such as `-rc.1`, which comes before
- * the version without it.
+ * Returns whether a release is older than another one: its date is earlier or its version is lower.
+ * Versions are compared if both are numbers with dots, optionally with a suffix such as `-rc.1`. A
+ * version with a suffix precedes the version without it.
  */
 export function isOlder(one: Dated, other: Dated): boolean {
   if (one.releaseDate < other.releaseDate) return true
@@ -125,11 +125,11 @@ interface Version {
   readonly suffix: string
 }
 
-// As long as the version of a release may be.
-const maxLength = 64
+// The maximum length of the version of a release.
+const maxVersionLength = 64
 
 function versionOf(text: string): Version | undefined {
-  if (text.length > maxLength) return undefined
+  if (text.length > maxVersionLength) return undefined
   const [, numbers, suffix = ''] = /^v?(\d+(?:\.\d+)*)(?:-(.+?))?(?:\+.*)?$/.exec(text) ?? []
   if (numbers === undefined) return undefined
   return { numbers: numbers.split('.').map(BigInt), suffix }

@@ -1,25 +1,25 @@
 import { mkdir, open, readdir, rename, rm } from 'node:fs/promises'
 
 /**
- * What an install does to the disk. What was written and synced, and stands under its name after its
- * folder was synced, survives a power cut.
+ * The disk operations of an install. A file survives a power failure once the file and its folder were
+ * synced.
  */
 export interface Disk {
-  /** Makes a folder, with those above it, for the user of the process only. */
+  /** Creates a folder and its parents, accessible only to the user of the process. */
   makeFolder(path: string): Promise<void>
-  /** Writes a new file and syncs it, for the user of the process only. */
+  /** Writes and syncs a new file, accessible only to the user of the process. */
   writeFile(path: string, bytes: Uint8Array): Promise<void>
-  /** Puts a file in the place of another, or a folder where none is, in one step. */
+  /** Renames a file or folder atomically. A file replaces an existing file. */
   rename(from: string, to: string): Promise<void>
-  /** Removes a file or folder, if it is there. */
+  /** Removes a file or folder if it exists. */
   remove(path: string): Promise<void>
-  /** Syncs the names in a folder. */
+  /** Syncs a folder, so that renames in it are durable. */
   syncFolder(path: string): Promise<void>
-  /** The names in a folder; none when it is not there. */
+  /** Returns the sorted names in a folder; none if the folder does not exist. */
   list(path: string): Promise<readonly string[]>
 }
 
-/** The disk. `step` is told before everything that changes it. */
+/** Returns the disk operations. `step` is called before each change. */
 export function openDisk(step: (name: string) => void = () => undefined): Disk {
   return {
     makeFolder: async (path) => {
@@ -61,8 +61,8 @@ export function openDisk(step: (name: string) => void = () => undefined): Disk {
   }
 }
 
-// Some systems, such as Windows, keep names without being asked, and refuse to be.
-const unasked = ['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP']
+// Some systems, such as Windows, do not support syncing folders.
+const unsupported = ['EPERM', 'EACCES', 'EISDIR', 'EINVAL', 'ENOTSUP']
 
 async function syncFolder(path: string): Promise<void> {
   try {
@@ -73,6 +73,6 @@ async function syncFolder(path: string): Promise<void> {
       await folder.close()
     }
   } catch (error) {
-    if (!unasked.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
+    if (!unsupported.includes((error as NodeJS.ErrnoException).code ?? '')) throw error
   }
 }

@@ -1,4 +1,4 @@
-/** An install or a rollback that can not be done. The message says what to do instead. */
+/** The error of an install or rollback that is not possible. The message says what to do. */
 export class InstallError extends Error {
   constructor(message: string, options?: ErrorOptions) {
     super(message, options)

@@ -22,23 +22,24 @@ import {
   type InstalledRelease,
   type InstalledState,
 } from './installed-state.ts'
-import { whileLocked } from './lock.ts'
+import { withLock } from './lock.ts'
 import { placeRelease, readRelease, removeOthers, type UnpackedRelease } from './release-folder.ts'
 
-/** Where a package is installed, and how. */
+/** The options of {@link installPackage}. */
 export interface InstallOptions extends ReadOptions {
-  /** The folder of the releases. It is made when it is not there. */
+  /** The folder of the releases. It is created if it does not exist. */
   readonly folder: string
   /**
-   * Where the tables of the package are made, by a storage that makes them when it is opened:
-   * `sqliteStorage(file, { ensureSchema: true })`. It is opened for this, and closed. Default: none are.
+   * A storage that creates missing tables when it is opened, such as
+   * `sqliteStorage(file, { ensureSchema: true })`. It is opened and closed again. Default: no tables are
+   * created.
    */
   readonly storage?: StorageAdapter
-  /** Verifies and compares, and changes nothing. Default false. */
+  /** Whether the package is only verified and compared, without any change. Default false. */
   readonly dryRun?: boolean
   /**
-   * Confirms that the package may be installed although its definitions came without the code that
-   * `Installation.code` lists. Default false: such a package throws an InstallError.
+   * Confirms that the package may be installed without the code that `Installation.code` lists. Default
+   * false: such a package throws an InstallError.
    */
   readonly withoutCode?: boolean
   /**
@@ -63,7 +64,7 @@ const shape = z.strictObject({
   now: code<() => Date>().default(() => () => new Date()),
 } satisfies Record<keyof InstallOptions, z.ZodType>)
 
-/** What an install has done, or would do. */
+/** The result of an install, or the plan of a dry run. */
 export interface Installation {
   readonly release: Pick<
     VerifiedPackage['manifest'],
@@ -72,33 +73,33 @@ export interface Installation {
   /** The SHA-256 of the package, in hexadecimal digits. */
   readonly sha256: string
   readonly signature: VerifiedPackage['signature']
-  /** Against the release that was installed before. */
+  /** The differences to the release that was installed before. */
   readonly changes: readonly Change[]
-  /** The DDL texts of the package by dialect. */
+  /** The DDL of the package by dialect. */
   readonly ddl: Readonly<Record<string, string>>
   /** The table of each collection, by `application/collection`. */
   readonly tables: Readonly<Record<string, string>>
   /**
-   * The places of the code that belongs to the definitions, and that the package does not bring, such
-   * as `applications.sales.collections.orders.rows`.
+   * The places of code that the definitions had and the package does not include, such as
+   * `applications.sales.collections.orders.rows`.
    */
   readonly code: readonly string[]
-  /** The release that the package replaces, if that one has a later date or a higher version. */
+  /** The replaced release if it has a later date or a higher version than the package; else null. */
   readonly newer: Pick<VerifiedPackage['manifest'], 'version' | 'releaseDate'> | null
-  /** False after a dry run, and when this very package was installed already. */
+  /** False after a dry run, and if this package was already installed. */
   readonly installed: boolean
 }
 
 /**
- * Installs a package: verifies it, unpacks it beside the releases before it, makes its tables, and only
- * then lets it count, in one step. Whenever it is killed, it is either the old or the new release.
- * Throws a PackageError for a package that can not be used, and an InstallError for a folder that can not.
+ * Installs a package: verifies it, unpacks it beside the earlier releases, creates its tables, and then
+ * activates it atomically. If the process is killed, either the old or the new release is active.
+ * Throws a PackageError for an invalid package, and an InstallError if the folder can not be used.
  */
 export function installPackage(bytes: Uint8Array, options: InstallOptions): Promise<Installation> {
   return installOn(openDisk(), bytes, options)
 }
 
-/** Installs a package on a disk. */
+/** Installs a package with the given disk operations. */
 export async function installOn(
   disk: Disk,
   bytes: Uint8Array,
@@ -113,7 +114,7 @@ export async function installOn(
   if (!withoutCode) requireNoCode(opened.manifest)
 
   await disk.makeFolder(folder)
-  return whileLocked(folder, disk, async () => {
+  return withLock(folder, disk, async () => {
     const state = readState(folder)
     const old = replaced(folder, state, release)
     const plan = installationOf(opened, release, old)
@@ -124,7 +125,7 @@ export async function installOn(
       new Map([[manifestPath, manifest], ...opened.files]),
       disk,
     )
-    if (storage !== undefined) await makeTables(storage, opened.applications)
+    if (storage !== undefined) await createTables(storage, opened.applications)
     const isNew = state?.current.package !== release.package
     const next = isNew ? stateWith(state, release, now()) : state
     if (isNew) await writeState(folder, next, disk)
@@ -134,7 +135,7 @@ export async function installOn(
   })
 }
 
-/** What is installed; undefined for nothing, `same` for this very package, whatever its state. */
+/** Returns the installed release; `same` if it is this package, undefined if there is none. */
 function replaced(
   folder: string,
   state: InstalledState | undefined,
@@ -147,7 +148,7 @@ function replaced(
 function requireNoCode({ code }: VerifiedPackage['manifest']): void {
   if (code.length === 0) return
   throw new InstallError(
-    `The package does not bring the code of its definitions: ${code.join(', ')}. ` +
+    `The package does not include the code of its definitions: ${code.join(', ')}. ` +
       'Confirm with withoutCode that the service supplies it.',
   )
 }
@@ -210,7 +211,7 @@ function publishedOf(applications: ApplicationDefinitions): readonly PublishedCo
   )
 }
 
-async function makeTables(
+async function createTables(
   storage: StorageAdapter,
   applications: ApplicationDefinitions,
 ): Promise<void> {

@@ -4,29 +4,29 @@ import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 import { kindOf, readPlainFile } from './plain-file.ts'
 
-/** What a release in the folder is recognised by: the SHA-256 of its package, and of its manifest. */
+/** Identifies an installed release by the SHA-256 of its package and of its manifest. */
 export interface InstalledRelease {
   readonly package: string
   readonly manifest: string
 }
 
-/** Which of the releases in a folder counts. */
+/** Which release in a folder is active. */
 export interface InstalledState {
   readonly format: 1
   readonly current: InstalledRelease
-  /** Those before, the latest first. */
+  /** The previous releases, latest first. */
   readonly previous: readonly InstalledRelease[]
-  /** When this was decided, as an instant. */
+  /** The time of the install or rollback, as an instant. */
   readonly installed: string
 }
 
-/** The name of the file that says which release counts. */
+/** The name of the file that stores the state. */
 export const stateFile = 'current.json'
 
 const stateLimit = 64 * 1024
 
-/** How many releases are kept besides the current one. */
-export const mostPrevious = 5
+/** How many previous releases are kept. */
+export const maxPrevious = 5
 
 const digest = z.string().regex(/^[0-9a-f]{64}$/)
 const release = z.strictObject({ package: digest, manifest: digest })
@@ -37,18 +37,18 @@ const shape = z.strictObject({
   installed: z.iso.datetime(),
 })
 
-/** What is installed in a folder; undefined for nothing. Throws an InstallError when it can't be told. */
+/** Reads the state of a folder; undefined if nothing is installed. Throws an InstallError if it is invalid. */
 export function readState(folder: string): InstalledState | undefined {
   if (kindOf(join(folder, stateFile)) === undefined) return undefined
   const text = readPlainFile(folder, stateFile, stateLimit)?.toString()
   const result = shape.safeParse(parsed(text ?? ''))
   if (result.success) return result.data
   throw new InstallError(
-    `${stateFile} in the folder of the releases is not what an install writes there. Remove it, and install again.`,
+    `${stateFile} in the folder of the releases is invalid. Remove it and install again.`,
   )
 }
 
-/** Makes a release the one that counts, in one step: until then it is the one before. */
+/** Replaces the state of a folder atomically. */
 export async function writeState(folder: string, state: InstalledState, disk: Disk): Promise<void> {
   const fresh = join(folder, `.new-${stateFile}`)
   await disk.remove(fresh)
@@ -57,7 +57,7 @@ export async function writeState(folder: string, state: InstalledState, disk: Di
   await disk.syncFolder(folder)
 }
 
-/** The state once another release counts. */
+/** Returns the state after a release was activated. */
 export function stateWith(
   state: InstalledState | undefined,
   current: InstalledRelease,
@@ -68,7 +68,7 @@ export function stateWith(
   return {
     format: 1,
     current,
-    previous: previous.slice(0, mostPrevious),
+    previous: previous.slice(0, maxPrevious),
     installed: now.toISOString(),
   }
 }

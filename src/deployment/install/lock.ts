@@ -6,17 +6,17 @@ import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 
 const form = /^\.lock-(\d{1,10})-(\d+)-[0-9a-f-]{36}$/
-const mostTries = 8
+const maxTries = 8
 
 /**
- * Does work while nobody else on this machine changes a folder of releases. Throws an InstallError when
- * somebody does.
+ * Calls `work` while no other process on this machine changes the folder of releases. Throws an
+ * InstallError if another process holds the lock.
  *
- * Each has a lock file of its own, and looks for those of others after it has made it: of two at once
- * at least one sees the other, and steps back. So a lock that a dead process has left is simply removed;
- * there is no moment at which two may take it over.
+ * Every process creates its own lock file, then checks for other lock files. Of two concurrent processes
+ * at least one sees the other and retries. The lock file of a dead process can therefore be removed
+ * without a race: no process ever takes over the file of another.
  */
-export async function whileLocked<Result>(
+export async function withLock<Result>(
   folder: string,
   disk: Disk,
   work: () => Promise<Result>,
@@ -28,22 +28,22 @@ export async function whileLocked<Result>(
       const others = (await disk.list(folder)).filter((name) => form.test(name) && name !== own)
       const holder = others.find(isHeld)
       if (holder === undefined) {
-        for (const dead of others) await disk.remove(join(folder, dead))
+        for (const stale of others) await disk.remove(join(folder, stale))
         return await work()
       }
-      if (tries === mostTries) throw occupied(holder)
+      if (tries === maxTries) throw lockedError(holder)
     } finally {
       await disk.remove(join(folder, own))
     }
-    // Two that have both stepped back must not meet again.
+    // The random delay keeps two retrying processes from colliding again.
     await pause(5 + Math.random() * 20 * tries)
   }
 }
 
-function occupied(name: string): InstallError {
+function lockedError(name: string): InstallError {
   const [, process] = form.exec(name) ?? []
   return new InstallError(
-    `Another install or rollback is at work in this folder (process ${process ?? ''}). Wait for it; if there is no such process, remove the file ${name}.`,
+    `Another install or rollback is in progress in this folder (process ${process ?? ''}). Wait until it ends. If there is no such process, remove the file ${name}.`,
   )
 }
 
@@ -52,15 +52,15 @@ function isHeld(name: string): boolean {
   try {
     process.kill(Number(pid), 0)
   } catch (error) {
-    // Anything but ESRCH means that it is there, and somebody else's.
+    // Other errors, such as EPERM, mean that the process exists.
     if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false
   }
   return start === startOf(Number(pid))
 }
 
 /**
- * When a process was started, where the system tells: numbers of processes are used again, and in a
- * container each start has the same.
+ * Returns the start time of a process on Linux, and `0` elsewhere. Process identifiers are reused, and in
+ * a container every start may have the same one.
  */
 export function startOf(pid: number): string {
   try {

@@ -2,12 +2,12 @@ import { closeSync, constants, fstatSync, lstatSync, openSync, readSync } from '
 import { join } from 'node:path'
 import { InstallError } from './install-error.ts'
 
-// Absent on Windows.
+// Undefined on Windows.
 const { O_NOFOLLOW = 0, O_NONBLOCK = 0 } = constants as Readonly<
   Record<'O_NOFOLLOW' | 'O_NONBLOCK', number | undefined>
 >
 
-/** What is found at a path, without following a symbolic link. */
+/** Returns the kind of the entry at a path, without following symbolic links; undefined if there is none. */
 export function kindOf(path: string): 'file' | 'folder' | 'other' | undefined {
   const found = lstatSync(path, { throwIfNoEntry: false })
   if (found === undefined) return undefined
@@ -15,18 +15,18 @@ export function kindOf(path: string): 'file' | 'folder' | 'other' | undefined {
   return found.isFile() ? 'file' : 'other'
 }
 
-/** Throws an InstallError if a path below the folder of the releases exists and is not a real folder. */
+/** Throws an InstallError if a name in the folder of the releases exists and is not a real folder. */
 export function requireFolder(folder: string, name: string): void {
   const kind = kindOf(join(folder, name))
   if (kind === undefined || kind === 'folder') return
   throw new InstallError(
-    `${name} in the folder of the releases is a symbolic link or not a folder. Remove it, and install again.`,
+    `${name} in the folder of the releases is a symbolic link or not a folder. Remove it and install again.`,
   )
 }
 
 /**
- * Reads a file below a folder. Returns undefined when it is missing or larger than `limit` bytes, and
- * when it or a folder on the way to it is a symbolic link or anything else than a file.
+ * Reads a regular file below a folder. Returns undefined if it is missing or larger than `limit` bytes,
+ * and if it or one of its parent folders below `folder` is a symbolic link or of another kind.
  */
 export function readPlainFile(folder: string, path: string, limit: number): Buffer | undefined {
   const names = path.split('/')

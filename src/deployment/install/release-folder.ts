@@ -16,10 +16,10 @@ import { InstallError } from './install-error.ts'
 import { readState, type InstalledRelease } from './installed-state.ts'
 import { kindOf, readPlainFile, requireFolder } from './plain-file.ts'
 
-/** The folder of the releases, each under the SHA-256 of its package. */
+/** The folder of the unpacked releases, each named by the SHA-256 of its package. */
 export const releasesFolder = 'releases'
 
-/** A release as it stands on disk. */
+/** A release that was read from disk. */
 export interface UnpackedRelease {
   readonly manifest: Manifest
   readonly applications: ApplicationDefinitions
@@ -29,8 +29,8 @@ const digest = /^[0-9a-f]{64}$/
 const leftover = /^\.(new|old)-/
 
 /**
- * Puts the files of a release in their place: all of them at once, or none. Where the release stands
- * already, files that are not as they should be are replaced.
+ * Writes the files of a release to its folder, all or none. If the release is already there, missing and
+ * changed files are replaced.
  */
 export async function placeRelease(
   folder: string,
@@ -45,10 +45,10 @@ export async function placeRelease(
   const place = join(releases, name)
   const kind = kindOf(place)
   if (kind === 'folder') {
-    await mend(releases, name, { files, disk })
+    await repair(releases, name, { files, disk })
     return
   }
-  // A link, most likely: it is not followed.
+  // Probably a symbolic link, which is not followed.
   if (kind !== undefined) await disk.remove(place)
   const fresh = join(releases, `.new-${name}`)
   await disk.remove(fresh)
@@ -62,7 +62,7 @@ export async function placeRelease(
   await disk.syncFolder(releases)
 }
 
-/** Removes the releases that are not named, and what killed installs have left. */
+/** Removes all releases except those in `kept`, and the leftovers of interrupted installs. */
 export async function removeOthers(
   folder: string,
   kept: readonly string[],
@@ -81,7 +81,7 @@ export async function removeOthers(
   }
 }
 
-/** Reads a release, and verifies what it reads. Throws an InstallError when it is not as it was installed. */
+/** Reads manifest and definitions of a release and verifies both. Throws an InstallError if one was changed. */
 export function readRelease(folder: string, release: InstalledRelease): UnpackedRelease {
   const read = (path: string, sha256: string | undefined, limit: number): Uint8Array =>
     verified(folder, release, { path, sha256, limit })
@@ -92,8 +92,8 @@ export function readRelease(folder: string, release: InstalledRelease): Unpacked
 }
 
 /**
- * The applications of the release that is installed in a folder, without code; none when nothing is
- * installed there. Throws an InstallError when the release is not as it was installed.
+ * Returns the applications of the release that is installed in a folder, without code; none if nothing is
+ * installed. Throws an InstallError if the release was changed after the install.
  *
  * ```ts
  * const applications = { ...own, ...installedApplications('installed') }
@@ -104,7 +104,7 @@ export function installedApplications(folder: string): ApplicationDefinitions {
   return state === undefined ? {} : readRelease(folder, state.current).applications
 }
 
-/** Reads a release, and verifies every file of it. */
+/** Reads a release and verifies all of its files. Throws an InstallError if one was changed. */
 export function verifyRelease(folder: string, release: InstalledRelease): UnpackedRelease {
   const unpacked = readRelease(folder, release)
   for (const { path, sha256, bytes: limit } of unpacked.manifest.files) {
@@ -140,7 +140,7 @@ async function unpack(
   for (const path of folders) await disk.syncFolder(path)
 }
 
-async function mend(
+async function repair(
   releases: string,
   name: string,
   { files, disk }: { readonly files: ReadonlyMap<string, Uint8Array>; readonly disk: Disk },
@@ -149,7 +149,7 @@ async function mend(
   for (const [path, bytes] of files) {
     const target = join(releases, name, path)
     if (readPlainFile(releases, `${name}/${path}`, bytes.length)?.equals(bytes) === true) continue
-    await makeRoom(join(releases, name), path, disk)
+    await prepareParents(join(releases, name), path, disk)
     await disk.remove(fresh)
     await disk.writeFile(fresh, bytes)
     await disk.rename(fresh, target)
@@ -157,14 +157,14 @@ async function mend(
   }
 }
 
-/** Makes the folders of a file, real ones, and removes what is no file from its place. */
-async function makeRoom(place: string, path: string, disk: Disk): Promise<void> {
+/** Creates the parent folders of a file. Removes links on the way, and a folder at its path. */
+async function prepareParents(place: string, path: string, disk: Disk): Promise<void> {
   const names = path.split('/')
   for (let count = 1; count < names.length; count++) {
     const folder = join(place, ...names.slice(0, count))
     const kind = kindOf(folder)
     if (kind === 'folder') continue
-    // Writing through a link would write outside of the release.
+    // Writing through a link would change files outside of the release.
     if (kind !== undefined) await disk.remove(folder)
     await disk.makeFolder(folder)
   }
@@ -174,6 +174,6 @@ async function makeRoom(place: string, path: string, disk: Disk): Promise<void> 
 
 function damaged({ package: name }: InstalledRelease, path: string): InstallError {
   return new InstallError(
-    `The installed release ${name.slice(0, 12)} is not as it was installed: ${path} is missing or was changed. Install its package again, or roll back.`,
+    `The installed release ${name.slice(0, 12)} is damaged: ${path} is missing or was changed. Install its package again, or roll back.`,
   )
 }

@@ -5,18 +5,19 @@ import { openDisk, type Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 import type { Installation } from './install-package.ts'
 import { readState, writeState } from './installed-state.ts'
-import { whileLocked } from './lock.ts'
+import { withLock } from './lock.ts'
 import { verifyRelease } from './release-folder.ts'
 
-/** What counts after a rollback. */
+/** The result of a rollback. */
 export interface Rollback {
   readonly release: Installation['release']
-  /** The SHA-256 of the package that counts now, and of the one that did, in hexadecimal digits. */
+  /** The SHA-256 of the package that is active now, in hexadecimal digits. */
   readonly sha256: string
+  /** The SHA-256 of the package that was active before. */
   readonly replaced: string
 }
 
-/** How a release is taken back. */
+/** The options of {@link rollback}. */
 export interface RollbackOptions {
   /** Default: the system's clock. */
   readonly now?: () => Date
@@ -27,28 +28,28 @@ const shape = z.strictObject({
 } satisfies Record<keyof RollbackOptions, z.ZodType>)
 
 /**
- * Lets the release before count again, in one step. Tables stay as they are: installs only add to them.
- * Throws an InstallError when there is no release before.
+ * Activates the previous release atomically. Tables are not changed, since installs only add to them.
+ * Throws an InstallError if there is no previous release, or if its files were changed.
  */
 export function rollback(folder: string, options: RollbackOptions = {}): Promise<Rollback> {
   return rollbackOn(openDisk(), folder, options)
 }
 
-/** Lets the release before count again, on a disk. */
+/** Activates the previous release with the given disk operations. */
 export async function rollbackOn(
   disk: Disk,
   folder: string,
   options: RollbackOptions = {},
 ): Promise<Rollback> {
   const { now } = completeOptions('rollback', shape, options)
-  // Before anything is written: the folder may be another one than was meant.
+  // Checked before the lock file is written, since the folder may be the wrong one.
   if (readState(folder) === undefined)
     throw new InstallError('Nothing is installed in this folder.')
-  return whileLocked(folder, disk, async () => {
+  return withLock(folder, disk, async () => {
     const state = readState(folder)
     const [current, ...previous] = state?.previous ?? []
     if (state === undefined || current === undefined) {
-      throw new InstallError('There is no release before the one that is installed.')
+      throw new InstallError('There is no previous release in this folder.')
     }
     const { manifest } = verifyRelease(folder, current)
     await writeState(folder, { format: 1, current, previous, installed: now().toISOString() }, disk)

@@ -1,12 +1,13 @@
 import type { ApplicationDefinitions } from '../../definition/application.ts'
-import { checkApplications } from '../../definition/check.ts'
+import { checkApplications, inspectApplications } from '../../definition/check.ts'
 import type { CollectionBehaviour, CollectionDefinition } from '../../definition/collection.ts'
 import type { Field } from '../../definition/field.ts'
 import type { CollectionShape } from '../../definition/item.ts'
+import type { Mistake } from '../../definition/mistake.ts'
 import { codePlaces, missingCode } from '../../definition/omitted-code.ts'
 import type { Json } from '../../protocol/json.ts'
 
-// The compiler names the option that is missing here. Row rules may be data.
+// Complete by type: a new option with code is a compile error here. `rows` may be data.
 const code = {
   validations: true,
   events: true,
@@ -14,9 +15,10 @@ const code = {
 } satisfies Record<Exclude<keyof CollectionBehaviour<CollectionShape>, 'rows'>, true>
 
 /**
- * Application definitions as JSON, as `readApplications` reads it back: row rules that are data are
- * included, code is not; `omittedCode` of each collection lists what it was exported without. The same definitions give the same JSON, in whatever order applications,
- * collections and options were written; fields keep their order, which is that of responses.
+ * Returns application definitions as JSON that `readApplications` can read. Row rules that are data are
+ * included. Code is not: `omittedCode` of each collection lists its places. Equal definitions result in
+ * equal JSON, whatever the order of applications, collections and options; fields keep their order, since
+ * responses depend on it.
  */
 export function definitionData(
   applications: ApplicationDefinitions,
@@ -25,13 +27,13 @@ export function definitionData(
     ...inOrder(options),
     collections: ordered(collections, collectionData),
   }))
-  // A copy that is JSON and nothing else.
+  // Removes undefined options, and copies everything.
   return JSON.parse(JSON.stringify(data)) as Readonly<Record<string, Json>>
 }
 
 /**
- * The places of the code that {@link definitionData} leaves out or that the definitions lack already,
- * such as `applications.sales.collections.orders.events.Insert.before`, in order.
+ * Returns the places of the code that {@link definitionData} omits or that was omitted before, sorted,
+ * such as `applications.sales.collections.orders.events.Insert.before`.
  */
 export function omittedCode(applications: ApplicationDefinitions): readonly string[] {
   return Object.entries(applications)
@@ -46,16 +48,21 @@ export function omittedCode(applications: ApplicationDefinitions): readonly stri
 }
 
 /**
- * Reads {@link definitionData} and checks it. A page may be as large as it likes: its maximum is that
- * of the service which publishes the collection. No pattern is evaluated: a package of an unknown origin
- * could bring one that never ends.
+ * Checks the result of {@link definitionData} and returns it as definitions. Throws a TypeError that lists
+ * every mistake.
  */
 export function applicationsOf(data: unknown): ApplicationDefinitions {
-  return checkApplications(data, {
-    form: 'json',
-    maximumPageSize: Number.MAX_SAFE_INTEGER,
-  })
+  return checkApplications(data, dataForm)
 }
+
+/** Returns the mistakes in the result of {@link definitionData}. */
+export function definitionMistakes(data: unknown): readonly Mistake[] {
+  return inspectApplications(data, dataForm).mistakes
+}
+
+// The maximum page size is checked by the service that publishes the collection. Patterns are not
+// evaluated (no `toServe`): a pattern of an untrusted package could take unbounded time.
+const dataForm = { form: 'json', maximumPageSize: Number.MAX_SAFE_INTEGER } as const
 
 function collectionData(collection: CollectionDefinition): object {
   const { fields, rows, omittedCode: _, ...options } = collection
@@ -71,14 +78,14 @@ function collectionData(collection: CollectionDefinition): object {
   }
 }
 
-/** The code that the collection has, and what it was itself exported without. */
+/** Returns the places of the code of a collection, and of the code that was omitted before. */
 function omittedFrom(collection: CollectionDefinition): readonly string[] {
   return [...codePlaces(collection), ...missingCode(collection)].sort()
 }
 
 function fieldData(field: Field): object {
   const { default: value, ...options } = field
-  // Values keep their order: a json field's default is written as it was declared.
+  // The members of a json field's default keep their order.
   const all = typeof value === 'function' ? options : { ...options, default: value }
   return ordered(all, (option) => option)
 }

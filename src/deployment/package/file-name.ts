@@ -1,31 +1,30 @@
 import { deviceName } from './package-path.ts'
 
-const longestName = 100
+const maxNameLength = 100
 
 /**
- * The name under which a package is saved: `<name>-<version><ending>` of letters, digits and `. _ -`
- * only, at most 100 characters, and never the name of a folder above, a hidden file, an option of a
- * command or a device.
+ * Returns the file name of a package: `<name>-<version><ending>` of letters, digits and `. _ -`, at most
+ * 100 characters. It is never a parent folder, a hidden file, a command-line option or a device name.
  */
 export function packageFileName(name: string, version: string, ending: string): string {
   const last = plain(ending)
-  const number = plain(version).slice(0, longestName / 2)
-  const title = plain(name).slice(0, longestName - number.length - last.length - 1)
+  const number = plain(version).slice(0, maxNameLength / 2)
+  const title = plain(name).slice(0, maxNameLength - number.length - last.length - 1)
   const stem = [title, number].filter((part) => part !== '').join('-')
   const whole = `${stem.replace(/^[.-]+/, '').replace(/[.-]+$/, '') || 'release'}${last}`
-  return deviceName.test(whole) ? `_${whole}`.slice(0, longestName) : whole
+  return deviceName.test(whole) ? `_${whole}`.slice(0, maxNameLength) : whole
 }
 
 /**
- * The form of a file name that a builder gave: accents are left out, every other character than letters,
- * digits and `. _ -` becomes `-`, and the name is cut at 100 characters. Undefined for a name with
- * folders or control characters, and for an empty one.
+ * Returns the file name of a builder's package in a safe form: accents are removed, characters other than
+ * letters, digits and `. _ -` become `-`, and the name is cut at 100 characters. Returns undefined for an
+ * empty name, and for one with folders or control characters.
  */
 export function savedFileName(name: string): string | undefined {
   if (name === '' || !name.isWellFormed() || /[\p{Cc}/\\]/u.test(name)) return undefined
-  const short = name.slice(-4 * longestName)
+  const short = name.slice(-4 * maxNameLength)
   const [ending = ''] = /(?:\.tar)?\.[A-Za-z0-9]{1,10}$/.exec(short) ?? []
-  const title = name.slice(0, name.length - ending.length).slice(0, 4 * longestName)
+  const title = name.slice(0, name.length - ending.length).slice(0, 4 * maxNameLength)
   return packageFileName(title, '', ending)
 }
 

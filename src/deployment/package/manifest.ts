@@ -1,46 +1,47 @@
 import { z } from 'zod'
-import { PackageError } from './package-error.ts'
+import { adviceFor, explain } from '../../definition/options.ts'
+import { mistakesText, PackageError } from './package-error.ts'
 
-/** The names of the files that every package has, and of the signature that it may have. */
+/** The paths of the files of a package. The signature is optional, the others are required. */
 export const manifestPath = 'manifest.json'
 export const signaturePath = 'manifest.sig'
 export const definitionsPath = 'definitions.json'
 
-/** The most bytes of the manifest. */
+/** The maximum size of the manifest, in bytes. */
 export const manifestLimit = 4 * 1024 * 1024
-/** The most bytes of the definitions. */
+/** The maximum size of the definitions and of each DDL file, in bytes. */
 export const definitionsLimit = 16 * 1024 * 1024
 
-/** The path of a DDL text; its dialect is the first group. */
+/** Matches the path of a DDL file. The first group is the dialect. */
 export const ddlPath = /^ddl\/([^/]+)\.sql$/
 
 /**
- * The most bytes of a file, if it is decoded when a package is opened: an archive of a few bytes may
- * promise very large files.
+ * Returns the maximum size of a file that is decoded when a package is opened, in bytes. A small archive
+ * may declare very large files.
  */
-export function decodedLimit(path: string): number {
+export function maxDecodedBytes(path: string): number {
   if (path === manifestPath) return manifestLimit
   if (path === signaturePath) return 1024
   return path === definitionsPath || ddlPath.test(path) ? definitionsLimit : Infinity
 }
 
-/** The folder of the files that make the snapshot. */
+/** The folder of the files of the snapshot. */
 export const snapshotFolder = 'snapshot/'
 
-/** A file of a package, with what it is recognised by. */
+/** A file of a package with its size and checksum. */
 export interface ManifestFile {
   readonly path: string
   readonly bytes: number
-  /** In hexadecimal digits. */
+  /** The SHA-256 in hexadecimal digits. */
   readonly sha256: string
 }
 
 /**
- * What a package says of itself. It depends on the release and its definitions only: neither the clock
- * nor the machine that built it stands here, so that the same release gives the same bytes anywhere.
+ * The description of a package. It depends only on the release and its definitions, not on the time or
+ * machine of the build, so the same release results in the same bytes everywhere.
  */
 export interface Manifest {
-  /** The form of the package. Another one means that a newer version has made it. */
+  /** The format of the package. Newer versions of rowgate may use a greater number. */
   readonly format: 1
   readonly solutionId: string
   readonly name: string
@@ -50,11 +51,11 @@ export interface Manifest {
   readonly releaseDate: string
   /** The names of the collections by application. */
   readonly applications: Readonly<Record<string, readonly string[]>>
-  /** Every file but the manifest and its signature, in the order of their paths. */
+  /** All files except the manifest and its signature, sorted by path. */
   readonly files: readonly ManifestFile[]
-  /** The paths of the files that make the snapshot; null when none was taken. */
+  /** The paths of the files of the snapshot; null without a snapshot. */
   readonly snapshot: { readonly files: readonly string[] } | null
-  /** The places of the code that belongs to the definitions and that the package does not bring. */
+  /** The places of code that the definitions had and the package does not include. */
   readonly code: readonly string[]
 }
 
@@ -64,55 +65,62 @@ const shape = z.strictObject({
   name: z.string(),
   version: z.string(),
   releaseNotes: z.string().nullable(),
-  releaseDate: z.string().regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?$/, 'is no date-time'),
+  releaseDate: z
+    .string()
+    .regex(
+      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?$/,
+      'must be a date and time such as 2026-03-01T00:00:00',
+    ),
   applications: z.record(z.string(), z.array(z.string())),
   files: z.array(
     z.strictObject({
       path: z.string(),
       bytes: z.int().min(0),
-      sha256: z.string().regex(/^[0-9a-f]{64}$/, 'is no SHA-256'),
+      sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal digits'),
     }),
   ),
   snapshot: z.strictObject({ files: z.array(z.string()) }).nullable(),
   code: z.array(z.string()),
 })
 
-/** The bytes of `manifest.json`. */
+/** Returns the bytes of `manifest.json`. */
 export function encodeManifest(manifest: Manifest): Uint8Array {
   return new TextEncoder().encode(`${JSON.stringify(shape.parse(manifest), null, 2)}\n`)
 }
 
-/** Reads `manifest.json`. Throws a PackageError that names what is wrong. */
+/** Reads `manifest.json`. Throws a PackageError that lists its mistakes. */
 export function decodeManifest(bytes: Uint8Array): Manifest {
   if (bytes.length > manifestLimit) throw problem(`has more than ${manifestLimit} bytes`)
   const json = jsonOf(bytes, manifestPath)
   const { format } = Object(json) as { readonly format?: unknown }
   if (typeof format === 'number' && format > 1) {
-    throw problem(`has format ${format}, which a newer version has made; this one reads format 1`)
+    throw problem(
+      `has format ${format}, which a newer version has written; this version reads format 1`,
+    )
   }
-  const result = shape.safeParse(json)
+  const result = shape.safeParse(json, { error: adviceFor })
   if (!result.success) {
-    const place = result.error.issues[0]?.path.map(String) ?? []
-    throw problem(place.length === 0 ? 'is no manifest' : `is wrong at ${place.join('.')}`)
+    const mistakes = result.error.issues.flatMap((issue) => explain(issue, ['manifest']))
+    throw problem(`is invalid: ${mistakesText(mistakes)}`)
   }
   const manifest: Manifest = result.data
-  // One text for one manifest: no name twice, and nothing that another reader would take differently.
+  // There is exactly one encoding of a manifest, so no other reader can interpret it differently.
   if (Buffer.compare(encodeManifest(manifest), bytes) !== 0) {
-    throw problem('is not written as the builder writes it')
+    throw problem('is not in the form in which definitionBuilder writes it')
   }
-  const snapshot = manifest.files.map(({ path }) => path).filter(isOfSnapshot)
+  const snapshot = manifest.files.map(({ path }) => path).filter(isSnapshotPath)
   if ((manifest.snapshot?.files ?? []).join('\n') !== snapshot.join('\n')) {
-    throw problem('lists other files of the snapshot than the package has')
+    throw problem('lists snapshot files that differ from those of the package')
   }
   return manifest
 }
 
-/** Whether a path inside a package is that of a file of the snapshot. */
-export function isOfSnapshot(path: string): boolean {
+/** Returns whether a path in a package belongs to the snapshot. */
+export function isSnapshotPath(path: string): boolean {
   return path.startsWith(snapshotFolder)
 }
 
-/** The JSON of a file inside a package. */
+/** Parses a JSON file of a package. Throws a PackageError for invalid JSON or UTF-8. */
 export function jsonOf(bytes: Uint8Array, path: string): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)

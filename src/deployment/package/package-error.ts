@@ -1,9 +1,11 @@
+import type { Mistake } from '../../definition/mistake.ts'
+
 /**
- * A package that can not be made or used. The message says what is wrong with which of its files; it
- * quotes names inside the package only, never a place on the machine.
+ * The error of a package that can not be created or used. The message names the file in the package and
+ * what is wrong with it. It never contains paths on disk.
  */
 export class PackageError extends Error {
-  /** The file inside the package that is wrong; null when it is the package as a whole. */
+  /** The path of the invalid file in the package; null if the package as a whole is invalid. */
   readonly file: string | null
 
   constructor(file: string | null, problem: string, options?: ErrorOptions) {
@@ -16,13 +18,30 @@ export class PackageError extends Error {
   }
 }
 
-/** Returns a file name for a message: at most `length` characters, control characters as escapes. */
-export function quotedName(name: string, length: number): string {
-  const short = name.length > length ? `${name.slice(0, length - 1)}…` : name
-  // JSON leaves U+007F to U+009F as they are, and terminals obey some of them.
+/** Returns a file name for a message: at most `maxLength` characters, control characters as escapes. */
+export function quotedName(name: string, maxLength: number): string {
+  const short = cut(name, maxLength)
+  // JSON does not escape U+007F to U+009F, some of which control terminals.
   return JSON.stringify(short)
     .slice(1, -1)
     .replace(/\p{Cc}/gu, escaped)
+}
+
+const maxMistakes = 10
+const maxMistakeLength = 300
+
+/** Returns mistakes in a file of a package as one line for a message, at most ten of them. */
+export function mistakesText(mistakes: readonly Mistake[]): string {
+  const texts = mistakes
+    .slice(0, maxMistakes)
+    .map(({ place, advice }) => cut(`${place}: ${advice}`, maxMistakeLength))
+  const more = mistakes.length - texts.length
+  if (more > 0) texts.push(`and ${more} more`)
+  return texts.join('; ').replace(/\p{Cc}/gu, escaped)
+}
+
+function cut(text: string, maxLength: number): string {
+  return text.length > maxLength ? `${text.slice(0, maxLength - 1).toWellFormed()}…` : text
 }
 
 function escaped(character: string): string {

@@ -2,9 +2,9 @@ import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { completeOptions } from '../../definition/options.ts'
-import { applicationsOf, omittedCode } from './definition-data.ts'
+import { definitionMistakes, omittedCode } from './definition-data.ts'
 import {
-  decodedLimit,
+  maxDecodedBytes,
   decodeManifest,
   definitionsPath,
   jsonOf,
@@ -13,43 +13,43 @@ import {
   type Manifest,
   type ManifestFile,
 } from './manifest.ts'
-import { PackageError } from './package-error.ts'
+import { mistakesText, PackageError } from './package-error.ts'
 import { sha256Of } from './sha256.ts'
 import { manifestVerifier, type TrustedKey, type VerifyManifest } from './signature.ts'
 import { openZip, type ZipEntry } from './unzip.ts'
 import { collectionNames, defaultLimit } from './write-package.ts'
 
-/** What a package has to be. */
+/** The options of {@link readPackage}. */
 export interface ReadOptions {
   /**
-   * The public keys whose packages are used: without the signature of one of them a package is
-   * refused. Default: every package is used, and a signature is not looked at.
+   * The trusted public keys. A package without a signature of one of them is rejected. Default: every
+   * package is accepted, and signatures are not verified.
    */
   readonly trust?: readonly TrustedKey[]
-  /** The most bytes of the package, unpacked. Default: 512 MiB. */
+  /** The maximum size of the unpacked package, in bytes. Default: 512 MiB. */
   readonly limit?: number
 }
 
-/** The shape of {@link ReadOptions}. What trusted keys have to be is checked when they are used. */
+/** The shape of {@link ReadOptions}. The values are checked when they are used. */
 export const readShape = {
   trust: z.custom<readonly TrustedKey[]>().optional(),
   limit: z.custom<number>().default(defaultLimit),
 } satisfies Record<keyof ReadOptions, z.ZodType>
 
-/** A package of which every byte is the one that was built. */
+/** A package whose checksums were verified. */
 export interface VerifiedPackage {
   readonly manifest: Manifest
-  /** The definitions, checked. Code is not among them: `manifest.code` says what is missing. */
+  /** The checked definitions, without code. `manifest.code` lists the places of the omitted code. */
   readonly applications: ApplicationDefinitions
-  /** Every file of the manifest by path. */
+  /** The files of the manifest by path. */
   readonly files: ReadonlyMap<string, Uint8Array>
-  /** `unchecked`: there is a signature, and no key was trusted. */
+  /** `unchecked`: the package has a signature, and `trust` was not given. */
   readonly signature: 'verified' | 'unchecked' | 'absent'
 }
 
 /**
- * Opens a package of the definition builder, and verifies it completely. Throws a PackageError that says
- * what is wrong with which file, and a TypeError for trusted keys that are none.
+ * Reads a package of `definitionBuilder` and verifies it completely. Throws a PackageError that names the
+ * invalid file, and a TypeError for invalid options.
  */
 export function readPackage(bytes: Uint8Array, options: ReadOptions = {}): VerifiedPackage {
   const { trust, limit } = completeOptions('readPackage', z.strictObject(readShape), options)
@@ -60,7 +60,7 @@ export function readPackage(bytes: Uint8Array, options: ReadOptions = {}): Verif
   const entries = new Map(openZip(bytes, limit).map((entry) => [entry.path, entry]))
   checkSizes(entries)
   const manifestBytes = required(entries, manifestPath).unpack()
-  // Before anything else is looked at: what nobody trusted has signed is not parsed.
+  // The signature is verified first, so that untrusted content is not parsed.
   const signature = checkSignature(manifestBytes, entries.get(signaturePath), verify)
   const manifest = decodeManifest(manifestBytes)
   checkList(manifest, entries)
@@ -72,7 +72,7 @@ export function readPackage(bytes: Uint8Array, options: ReadOptions = {}): Verif
 
 function checkSizes(entries: ReadonlyMap<string, ZipEntry>): void {
   for (const { path, size } of entries.values()) {
-    const limit = decodedLimit(path)
+    const limit = maxDecodedBytes(path)
     if (size > limit) throw new PackageError(path, `has more than ${limit} bytes`)
   }
 }
@@ -85,7 +85,7 @@ function checkSignature(
   if (verify === undefined) return signature === undefined ? 'absent' : 'unchecked'
   if (signature === undefined) throw new PackageError(null, 'is not signed')
   if (!verify(manifest, signature.unpack())) {
-    throw new PackageError(signaturePath, 'is not the signature of a trusted key')
+    throw new PackageError(signaturePath, 'is not a signature by a trusted key')
   }
   return 'verified'
 }
@@ -99,17 +99,17 @@ function checkList(manifest: Manifest, entries: ReadonlyMap<string, ZipEntry>): 
   for (const path of paths) required(entries, path)
   const head = entries.has(signaturePath) ? [manifestPath, signaturePath] : [manifestPath]
   if (!isDeepStrictEqual([...head, ...paths], [...entries.keys()]) || !isSorted(paths)) {
-    throw new PackageError(manifestPath, 'does not list the files in their order')
+    throw new PackageError(manifestPath, 'does not list the files in the order of the package')
   }
 }
 
 function checkFile({ path, bytes, sha256 }: ManifestFile, entry: ZipEntry): Uint8Array {
   if (entry.size !== bytes) {
-    throw new PackageError(path, `has ${entry.size} bytes; the manifest says ${bytes}`)
+    throw new PackageError(path, `has ${entry.size} bytes instead of the ${bytes} in the manifest`)
   }
   const unpacked = entry.unpack()
   if (sha256Of(unpacked) !== sha256) {
-    throw new PackageError(path, 'has another checksum than the manifest says')
+    throw new PackageError(path, 'does not match its checksum in the manifest')
   }
   return unpacked
 }
@@ -120,21 +120,25 @@ function definitionsOf(
 ): ApplicationDefinitions {
   const applications = readDefinitions(required(files, definitionsPath))
   if (!isDeepStrictEqual(collectionNames(applications), { ...manifest.applications })) {
-    throw new PackageError(manifestPath, 'lists other collections than the definitions have')
+    throw new PackageError(
+      manifestPath,
+      'lists collections that differ from those of the definitions',
+    )
   }
   if (!isDeepStrictEqual(omittedCode(applications), manifest.code)) {
-    throw new PackageError(manifestPath, 'lists other code than the definitions mark as omitted')
+    throw new PackageError(
+      manifestPath,
+      'lists omitted code that differs from that of the definitions',
+    )
   }
   return applications
 }
 
 function readDefinitions(bytes: Uint8Array): ApplicationDefinitions {
   const json = jsonOf(bytes, definitionsPath)
-  try {
-    return applicationsOf(json)
-  } catch (cause) {
-    throw new PackageError(definitionsPath, 'holds definitions that can not be used', { cause })
-  }
+  const mistakes = definitionMistakes(json)
+  if (mistakes.length === 0) return json as ApplicationDefinitions
+  throw new PackageError(definitionsPath, `is invalid: ${mistakesText(mistakes)}`)
 }
 
 function required<Value>(entries: ReadonlyMap<string, Value>, path: string): Value {

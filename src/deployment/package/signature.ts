@@ -1,28 +1,28 @@
 import { createPrivateKey, createPublicKey, KeyObject, sign, verify } from 'node:crypto'
 
-/** The private key that signs packages: Ed25519, as PEM text (PKCS #8) or as a KeyObject. */
+/** An Ed25519 private key that signs packages, as a PEM string (PKCS #8) or a KeyObject. */
 export type SigningKey = string | KeyObject
 
-/** A public key whose packages are trusted: Ed25519, as PEM text (SPKI) or as a KeyObject. */
+/** An Ed25519 public key whose packages are trusted, as a PEM string (SPKI) or a KeyObject. */
 export type TrustedKey = string | KeyObject
 
-/** Signs the bytes of a manifest: the content of `manifest.sig`. */
+/** Signs a manifest. Returns the content of `manifest.sig`. */
 export type SignManifest = (manifest: Uint8Array) => Uint8Array
 
-/** Whether one of the trusted keys has signed these bytes of a manifest. */
+/** Returns whether the signature of a manifest is by one of the trusted keys. */
 export type VerifyManifest = (manifest: Uint8Array, signature: Uint8Array) => boolean
 
-/** Prepares a signing key. Throws a TypeError that says what to give instead; it never quotes the key. */
+/** Prepares a signing key. Throws a TypeError for an invalid key, without quoting it. */
 export function manifestSigner(key: SigningKey): SignManifest {
   const secret = ed25519('sign', 'private', key)
   return (manifest) => Buffer.from(`${sign(null, manifest, secret).toString('base64')}\n`)
 }
 
-/** Prepares trusted keys. Throws a TypeError that says what to give instead. */
+/** Prepares trusted keys. Throws a TypeError for an invalid key. */
 export function manifestVerifier(keys: readonly TrustedKey[]): VerifyManifest {
   if (!Array.isArray(keys) || keys.length === 0) {
     throw new TypeError(
-      'trust: must be a list of at least one public key; leave it out to trust all',
+      'trust: must be a list of at least one public key; omit it to trust every package',
     )
   }
   const known = keys.map((key: TrustedKey, index) => ed25519(`trust.${index}`, 'public', key))
@@ -40,7 +40,7 @@ function ed25519(place: string, type: 'private' | 'public', key: unknown): KeyOb
 }
 
 function parse(type: 'private' | 'public', pem: string): KeyObject | undefined {
-  // createPublicKey would also take the private key, which has no business where packages are read.
+  // createPublicKey also accepts private keys, which must not be where packages are read.
   const label = type === 'private' ? 'PRIVATE KEY' : 'PUBLIC KEY'
   if (!pem.trimStart().startsWith(`-----BEGIN ${label}-----`)) return undefined
   try {
@@ -60,7 +60,7 @@ function adviceFor(type: 'private' | 'public', found: KeyObject | undefined): st
         'Take it from the private key with createPublicKey(key) or: openssl pkey -pubout'
 }
 
-/** The 64 bytes of a signature; undefined for anything that is not written as it is written here. */
+/** Returns the 64 bytes of a signature; undefined if the file is not in the form written above. */
 function signatureOf(file: Uint8Array): Uint8Array | undefined {
   const bytes = Buffer.from(Buffer.from(file).toString('latin1'), 'base64')
   const written = Buffer.from(`${bytes.toString('base64')}\n`)

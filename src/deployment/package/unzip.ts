@@ -1,6 +1,6 @@
 import { inflateRawSync } from 'node:zlib'
 import { PackageError } from './package-error.ts'
-import { clashOf, pathMistake } from './package-path.ts'
+import { conflictError, pathConflict, pathMistake } from './package-path.ts'
 import {
   centralHeader,
   centralLength,
@@ -8,30 +8,32 @@ import {
   endRecord,
   localHeader,
   localLength,
-  sealLength,
-  sealOf,
+  commentLength,
+  checksumComment,
   type ZipRecord,
 } from './zip-layout.ts'
 
-// What zlib answers with `info`: the bytes, and how many it has taken for them.
+// The result of zlib with `info`: the unpacked bytes, and the number of bytes read.
 interface InflateInfo {
   readonly buffer: Uint8Array
   readonly engine: { readonly bytesWritten: number }
 }
 
-/** A file of an archive that has not been unpacked yet. */
+/** A packed file of an archive. */
 export interface ZipEntry {
   readonly path: string
-  /** How many bytes it has, as the archive says; `unpack` holds it to that. */
+  /** The declared size of the unpacked file, in bytes. */
   readonly size: number
+  /** Unpacks the file. Throws a PackageError if it does not have the declared size. */
   unpack(): Uint8Array
 }
 
 /**
- * Opens an archive that `zip` has made, and nothing else: every byte outside of the files must be the
- * one that `zip` would have written. So there is no place for a second directory, for hidden entries,
- * for links, or for anything that another program would read differently. Nothing is unpacked before
- * the sizes in the directory were found to stay below `limit` bytes in all.
+ * Opens an archive that `zip` has written. Every byte outside of the packed files must equal the byte
+ * that `zip` writes, so an archive can not contain a second directory, hidden entries, links, or anything
+ * that other programs read differently. The sum of the declared sizes must not exceed `limit` bytes; it
+ * is checked before anything is unpacked. This is hand-written since general zip readers accept all of
+ * these.
  */
 export function openZip(bytes: Uint8Array, limit: number): readonly ZipEntry[] {
   const archive = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.length)
@@ -40,11 +42,8 @@ export function openZip(bytes: Uint8Array, limit: number): readonly ZipEntry[] {
     const mistake = pathMistake(path)
     if (mistake !== undefined) throw new PackageError(path, mistake)
   }
-  const clash = clashOf(records.map(({ path }) => path))
-  if (clash !== undefined) {
-    const [one, other] = clash
-    throw new PackageError(other, one === other ? 'comes twice' : `can not stand beside ${one}`)
-  }
+  const conflict = pathConflict(records.map(({ path }) => path))
+  if (conflict !== undefined) throw conflictError(conflict)
   const total = records.reduce((sum, { size }) => sum + size, 0)
   if (total > limit) throw new PackageError(null, `unpacks to more than ${limit} bytes`)
   return records.map((record) => ({
@@ -55,12 +54,14 @@ export function openZip(bytes: Uint8Array, limit: number): readonly ZipEntry[] {
 }
 
 function recordsOf(archive: Buffer): readonly ZipRecord[] {
-  const end = archive.length - sealLength - endLength
+  const end = archive.length - commentLength - endLength
   if (end < 0 || archive.readUInt32LE(end) !== 0x06054b50) {
-    throw new PackageError(null, 'is no archive of this form, or its end is missing')
+    throw new PackageError(null, 'is not an archive of definitionBuilder, or its end is missing')
   }
-  if (!sealOf([archive.subarray(0, -sealLength)]).equals(archive.subarray(-sealLength))) {
-    throw new PackageError(null, 'was damaged: its checksum is wrong')
+  if (
+    !checksumComment([archive.subarray(0, -commentLength)]).equals(archive.subarray(-commentLength))
+  ) {
+    throw new PackageError(null, 'is damaged: its checksum does not match')
   }
   const count = archive.readUInt16LE(end + 10)
   const start = archive.readUInt32LE(end + 16)
@@ -69,24 +70,24 @@ function recordsOf(archive: Buffer): readonly ZipRecord[] {
   for (let index = 0; index < count; index++) {
     const record = readRecord(archive, at, end)
     expectAt(archive, at, centralHeader(record))
-    if (record.offset !== offset) throw unlike()
+    if (record.offset !== offset) throw formError()
     const header = localHeader(record)
     expectAt(archive, offset, header)
     at += centralLength + header.length - localLength
     offset += header.length + record.packed
     records.push(record)
   }
-  if (offset !== start || at !== end) throw unlike()
+  if (offset !== start || at !== end) throw formError()
   expectAt(archive, end, endRecord(count, start, end - start))
   return records
 }
 
 function readRecord(archive: Buffer, at: number, end: number): ZipRecord {
-  if (at + centralLength > end) throw unlike()
+  if (at + centralLength > end) throw formError()
   const nameEnd = at + centralLength + archive.readUInt16LE(at + 28)
-  if (nameEnd > end) throw unlike()
+  if (nameEnd > end) throw formError()
   return {
-    // What is not UTF-8 does not come out as it went in.
+    // Invalid UTF-8 is found when the header is encoded again and compared.
     path: archive.toString('utf8', at + centralLength, nameEnd),
     crc: archive.readUInt32LE(at + 16),
     packed: archive.readUInt32LE(at + 20),
@@ -98,16 +99,16 @@ function readRecord(archive: Buffer, at: number, end: number): ZipRecord {
 function unpack(archive: Buffer, { path, packed, size, offset }: ZipRecord): Uint8Array {
   const start = offset + localHeader({ path, crc: 0, packed, size, offset }).length
   const unpacked = inflate(archive.subarray(start, start + packed), size)
-  if (unpacked === undefined) throw new PackageError(path, 'can not be unpacked')
+  if (unpacked === undefined) throw new PackageError(path, 'is damaged and can not be unpacked')
   if (unpacked === 'longer' || unpacked.length !== size) {
-    throw new PackageError(path, `does not have the ${size} bytes that the archive promises`)
+    throw new PackageError(path, `does not have the ${size} bytes that the archive declares`)
   }
   return unpacked
 }
 
 function inflate(bytes: Buffer, size: number): Uint8Array | 'longer' | undefined {
   try {
-    // It stops at the first byte too many, whatever the archive promised.
+    // Unpacking stops at the first byte beyond the declared size.
     const options = { maxOutputLength: Math.max(1, size), info: true }
     const { buffer, engine } = inflateRawSync(bytes, options) as unknown as InflateInfo
     return engine.bytesWritten === bytes.length ? buffer : undefined
@@ -117,9 +118,9 @@ function inflate(bytes: Buffer, size: number): Uint8Array | 'longer' | undefined
 }
 
 function expectAt(archive: Buffer, at: number, expected: Uint8Array): void {
-  if (!archive.subarray(at, at + expected.length).equals(expected)) throw unlike()
+  if (!archive.subarray(at, at + expected.length).equals(expected)) throw formError()
 }
 
-function unlike(): PackageError {
-  return new PackageError(null, 'is not written as the builder writes it')
+function formError(): PackageError {
+  return new PackageError(null, 'is not in the form in which definitionBuilder writes it')
 }

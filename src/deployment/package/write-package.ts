@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import type { BuildJob, PackageFile } from '../builder.ts'
 import { definitionData, omittedCode } from './definition-data.ts'
 import {
   definitionsPath,
   encodeManifest,
-  decodedLimit,
-  isOfSnapshot,
+  maxDecodedBytes,
+  isSnapshotPath,
   manifestLimit,
   manifestPath,
   signaturePath,
@@ -18,22 +18,23 @@ import { PackageError } from './package-error.ts'
 import type { SignManifest } from './signature.ts'
 import { chunksOf, zip, type ZipOptions } from './zip.ts'
 
-/** The most bytes of a package, unpacked, unless the reader allows more: 512 MiB. */
+/** The default maximum size of an unpacked package: 512 MiB. */
 export const defaultLimit = 512 * 1024 * 1024
 
-/** What a job tells about its release, for the manifest. */
+/** The members of a job that the manifest contains. */
 export type ReleaseFacts = Pick<
   BuildJob,
   'solution' | 'version' | 'releaseNotes' | 'releaseDate' | 'snapshot'
 >
 
-/** How a package is written, and what it has besides definitions and snapshot. */
+/** The options of {@link writePackage}. */
 export interface WriteOptions extends ZipOptions {
+  /** Further files besides definitions and snapshot. */
   readonly files?: readonly PackageFile[]
   readonly sign?: SignManifest | undefined
 }
 
-/** The bytes of a package: manifest, signature if any, then every file in the order of its path. */
+/** Returns the bytes of a package: manifest, signature if any, then all files sorted by path. */
 export async function writePackage(
   release: ReleaseFacts,
   { files = [], sign, ...options }: WriteOptions = {},
@@ -46,7 +47,7 @@ export async function writePackage(
   ].sort((one, other) => (one.path < other.path ? -1 : 1))
 
   for (const { path, bytes } of contents) {
-    const limit = decodedLimit(path)
+    const limit = maxDecodedBytes(path)
     if (bytes.length > limit) throw new PackageError(path, `has more than ${limit} bytes`)
   }
   const described: ManifestFile[] = []
@@ -63,7 +64,7 @@ export async function writePackage(
     snapshot:
       snapshot === null
         ? null
-        : { files: contents.map(({ path }) => path).filter((path) => isOfSnapshot(path)) },
+        : { files: contents.map(({ path }) => path).filter((path) => isSnapshotPath(path)) },
     code: omittedCode(solution.applications),
   })
   if (manifest.length > manifestLimit)
@@ -73,17 +74,17 @@ export async function writePackage(
   const all = [...head, ...contents]
   const size = all.reduce((sum, { bytes }) => sum + bytes.length, 0)
   if (size > defaultLimit)
-    throw new PackageError(null, `has more than ${defaultLimit} bytes in all`)
+    throw new PackageError(null, `has more than ${defaultLimit} bytes in total`)
   return zip(all, options)
 }
 
-/** The file with the definitions of applications. */
+/** Returns the file with the definitions of applications. */
 export function definitionsFile(applications: ApplicationDefinitions): PackageFile {
   const text = `${JSON.stringify(definitionData(applications), null, 2)}\n`
   return { path: definitionsPath, bytes: new TextEncoder().encode(text) }
 }
 
-/** The names of the collections by application, both in order. */
+/** Returns the names of the collections by application, both sorted. */
 export function collectionNames(
   applications: ApplicationDefinitions,
 ): Readonly<Record<string, readonly string[]>> {
@@ -99,7 +100,7 @@ async function describe({ path, bytes }: PackageFile, signal?: AbortSignal): Pro
   for (const chunk of chunksOf(bytes)) {
     signal?.throwIfAborted()
     hash.update(chunk)
-    await nextTurn()
+    await yieldToOthers()
   }
   return { path, bytes: bytes.length, sha256: hash.digest('hex') }
 }

@@ -1,29 +1,30 @@
 import { createHash } from 'node:crypto'
 
-/** One file of an archive, as its headers describe it. */
+/** The description of a file in the headers of an archive. */
 export interface ZipRecord {
   readonly path: string
-  /** CRC-32 of its bytes. */
+  /** The CRC-32 of the unpacked bytes. */
   readonly crc: number
-  /** Its bytes in the archive, and unpacked. */
+  /** The number of packed bytes. */
   readonly packed: number
+  /** The number of unpacked bytes. */
   readonly size: number
-  /** Where its local header starts. */
+  /** The offset of its local header. */
   readonly offset: number
 }
 
-/** The most files of an archive, and the most bytes, without the extensions of ZIP64. */
-export const mostFiles = 65_534
-export const mostBytes = 0xffff_fffe
+/** The maximum numbers of files and bytes of an archive without ZIP64. */
+export const maxFiles = 65_534
+export const maxBytes = 0xffff_fffe
 
 export const localLength = 30
 export const centralLength = 46
 export const endLength = 22
-/** The comment at the end of an archive: `sha256:` and the digits. */
-export const sealLength = 71
+/** The length of the comment at the end of an archive: `sha256:` and the digits. */
+export const commentLength = 71
 
-// Each header is the same on every machine and at every time: midnight of 1 January 1980 without a zone,
-// UTF-8 names, deflate, a Unix file that its owner may write and everybody may read.
+// Headers do not depend on machine or time: midnight of 1 January 1980 without zone, UTF-8 names, deflate,
+// Unix mode 0644.
 const firstDay = 0x0021
 const utf8Names = 0x0800
 const deflate = 8
@@ -31,7 +32,7 @@ const versionNeeded = 20
 const madeOnUnix = 0x0300 | versionNeeded
 const attributes = 0o100644 << 16
 
-/** The header before the bytes of a file. */
+/** Returns the header before the bytes of a file. */
 export function localHeader(record: ZipRecord): Uint8Array {
   const name = Buffer.from(record.path)
   const header = Buffer.alloc(localLength)
@@ -40,7 +41,7 @@ export function localHeader(record: ZipRecord): Uint8Array {
   return Buffer.concat([header, name])
 }
 
-/** The entry of a file in the directory at the end. */
+/** Returns the entry of a file in the directory at the end. */
 export function centralHeader(record: ZipRecord): Uint8Array {
   const name = Buffer.from(record.path)
   const header = Buffer.alloc(centralLength)
@@ -52,7 +53,7 @@ export function centralHeader(record: ZipRecord): Uint8Array {
   return Buffer.concat([header, name])
 }
 
-/** The end of an archive, up to its comment. */
+/** Returns the end of an archive without its comment. */
 export function endRecord(count: number, offset: number, length: number): Uint8Array {
   const end = Buffer.alloc(endLength)
   end.writeUInt32LE(0x06054b50, 0)
@@ -60,16 +61,15 @@ export function endRecord(count: number, offset: number, length: number): Uint8A
   end.writeUInt16LE(count, 10)
   end.writeUInt32LE(length, 12)
   end.writeUInt32LE(offset, 16)
-  end.writeUInt16LE(sealLength, 20)
+  end.writeUInt16LE(commentLength, 20)
   return end
 }
 
 /**
- * The comment of an archive: the checksum of everything before it. It tells at once when an archive
- * was damaged or cut on its way. Whoever changes one on purpose can compute it too: against that
- * stands the signature.
+ * Returns the comment of an archive: the checksum of everything before it. It detects damaged and
+ * truncated archives. It does not protect against deliberate changes; the signature does.
  */
-export function sealOf(parts: readonly Uint8Array[]): Buffer {
+export function checksumComment(parts: readonly Uint8Array[]): Buffer {
   const hash = createHash('sha256')
   for (const part of parts) hash.update(part)
   return Buffer.from(`sha256:${hash.digest('hex')}`)

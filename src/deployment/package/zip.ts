@@ -1,35 +1,36 @@
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import { crc32 } from 'node:zlib'
 import { Deflate } from 'fflate'
 import type { PackageFile } from '../builder.ts'
 import { PackageError } from './package-error.ts'
-import { clashOf, pathMistake } from './package-path.ts'
+import { conflictError, pathConflict, pathMistake } from './package-path.ts'
 import {
   centralHeader,
   endRecord,
   localHeader,
-  mostBytes,
-  mostFiles,
-  sealOf,
+  maxBytes,
+  maxFiles,
+  checksumComment,
   type ZipRecord,
 } from './zip-layout.ts'
 
-/** How an archive is made: until `signal` is aborted, telling how far it is from 0 to 1. */
+/** The options of {@link zip}. `progress` is called with numbers from 0 to 1. */
 export interface ZipOptions {
   readonly signal?: AbortSignal
   readonly progress?: (fraction: number) => void
 }
 
-// Some milliseconds of work.
+// Takes a few milliseconds.
 const chunkLength = 64 * 1024
 
-// Not zlib: what it makes of the same bytes depends on its version and the processor. `mem` is fixed,
-// for fflate would compute it with Math.log, which engines are free to round.
+// fflate instead of zlib, whose output depends on its version and the processor. `mem` is fixed, since
+// fflate computes its default with Math.log, which engines may round differently.
 const compression = { level: 6, mem: 4 } as const
 
 /**
- * Packs files into an archive, in the order given: the same files give the same bytes on every machine.
- * Gives way to others after each chunk. Throws a PackageError for what no archive can hold.
+ * Packs files into an archive in the given order. The same files result in the same bytes on every
+ * machine. Yields to the event loop after each chunk. Throws a PackageError for invalid or conflicting
+ * paths, and for too many files or bytes.
  */
 export async function zip(
   files: readonly PackageFile[],
@@ -52,7 +53,7 @@ export async function zip(
       done += chunk.length
       stream.push(chunk, chunk.byteOffset + chunk.length === bytes.byteOffset + bytes.length)
       progress?.(total === 0 ? 1 : done / total)
-      await nextTurn()
+      await yieldToOthers()
     }
     const length = lengthOf(packed)
     const record = { path, crc, packed: length, size: bytes.length, offset }
@@ -60,16 +61,16 @@ export async function zip(
     records.push(record)
     parts.push(header, ...packed)
     offset += header.length + length
-    if (offset > mostBytes) throw new PackageError(null, 'is larger than 4 GiB')
+    if (offset > maxBytes) throw new PackageError(null, 'is larger than 4 GiB')
   }
 
   const directory = records.map(centralHeader)
   const end = endRecord(records.length, offset, lengthOf(directory))
   parts.push(...directory, end)
-  return Buffer.concat([...parts, sealOf(parts)])
+  return Buffer.concat([...parts, checksumComment(parts)])
 }
 
-/** The bytes in pieces that take a few milliseconds each; one empty piece when there are none. */
+/** Yields bytes in chunks that take a few milliseconds each; one empty chunk if there are no bytes. */
 export function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
   for (let start = 0; start === 0 || start < bytes.length; start += chunkLength) {
     yield bytes.subarray(start, start + chunkLength)
@@ -77,13 +78,13 @@ export function* chunksOf(bytes: Uint8Array): Generator<Uint8Array> {
 }
 
 function checkFiles(files: readonly PackageFile[]): void {
-  if (files.length > mostFiles) throw new PackageError(null, `has more than ${mostFiles} files`)
+  if (files.length > maxFiles) throw new PackageError(null, `has more than ${maxFiles} files`)
   for (const { path } of files) {
     const mistake = pathMistake(path)
     if (mistake !== undefined) throw new PackageError(path, mistake)
   }
-  const clash = clashOf(files.map(({ path }) => path))
-  if (clash !== undefined) throw new PackageError(clash[1], `can not stand beside ${clash[0]}`)
+  const conflict = pathConflict(files.map(({ path }) => path))
+  if (conflict !== undefined) throw conflictError(conflict)
 }
 
 function lengthOf(parts: readonly Uint8Array[]): number {

@@ -153,7 +153,7 @@ test('a snapshot or input that does not stay in the folder makes the build fail'
   const clash = nodeBuilder(writes, {
     input: { 'definitions.json': join(folderOf({ a: '' }), 'a') },
   })
-  await expect(clash.builder.build(jobOf(), never)).rejects.toThrow('can not stand beside')
+  await expect(clash.builder.build(jobOf(), never)).rejects.toThrow('is contained twice')
   const missing = nodeBuilder(writes, { input: { a: join(folderOf(), 'nowhere') } })
   await expect(missing.builder.build(jobOf(), never)).rejects.toThrow(BuildError)
   expect([...left(), ...clash.left(), ...missing.left()]).toEqual([])

@@ -150,7 +150,7 @@ test('a name on disk that no package may have makes the build fail', async () =>
   }
   const folder = folderOf({ Readme: '1', README: '2' })
   await expect(definitionBuilder({ files: { app: folder } }).build(jobOf(), never)).rejects.toThrow(
-    'can not stand beside',
+    'conflicts with',
   )
 })
 
@@ -171,7 +171,9 @@ test('an aborted build throws the reason', async () => {
 
 test('DDL that is no text makes the build fail', async () => {
   const builder = definitionBuilder({ ddl: { mine: () => undefined as never } })
-  await expect(builder.build(jobOf(), never)).rejects.toThrow('The DDL for mine is no text.')
+  await expect(builder.build(jobOf(), never)).rejects.toThrow(
+    'The DDL function for mine did not return a string.',
+  )
 })
 
 test.each<readonly [object, string]>([

@@ -37,7 +37,7 @@ test('a rollback goes one release back each time, and not beyond the first', asy
   expect(readState(folder)?.installed).toBe('2026-03-01T09:30:00.000Z')
   const two = await rollback(folder)
   expect([two.release.version, two.replaced]).toEqual(['1.0', one.sha256])
-  await expect(rollback(folder)).rejects.toThrow('There is no release before')
+  await expect(rollback(folder)).rejects.toThrow('There is no previous release')
   expect(installed(folder)).toBe(textOf(releases.first))
   expect(readdirSync(folder)).toEqual(['current.json', 'releases'])
 })
@@ -79,7 +79,7 @@ test('five releases are kept besides the current one, and nothing that was put t
     await rollback(folder)
     expect(installed(folder)).toBe(textOf(many[back] ?? {}))
   }
-  await expect(rollback(folder)).rejects.toThrow('no release before')
+  await expect(rollback(folder)).rejects.toThrow('no previous release')
 })
 
 test('of installs at once each is whole, or refused with the process that is at work', async () => {
@@ -88,7 +88,7 @@ test('of installs at once each is whole, or refused with the process that is at 
   const ends = await Promise.allSettled(packages.map((bytes) => installPackage(bytes, { folder })))
   const refused = ends.filter((end) => end.status === 'rejected')
   for (const { reason } of refused)
-    expect(String(reason)).toContain(`is at work in this folder (process ${process.pid})`)
+    expect(String(reason)).toContain(`is in progress in this folder (process ${process.pid})`)
   const state = readState(folder)
   const count = 1 + (state?.previous.length ?? 0)
   expect(count).toBe(Math.min(6, many.length - refused.length))

@@ -6,7 +6,7 @@ import {
   centralHeader,
   endRecord,
   localHeader,
-  sealOf,
+  checksumComment,
   type ZipRecord,
 } from '../../../src/deployment/package/zip-layout.ts'
 
@@ -40,7 +40,7 @@ export function forge(files: readonly Forged[]): Buffer {
 
 /** An archive with the checksum that its bytes ask for. */
 export function reseal(unsealed: Uint8Array): Buffer {
-  return Buffer.concat([unsealed, sealOf([unsealed])])
+  return Buffer.concat([unsealed, checksumComment([unsealed])])
 }
 
 /** The files of an archive, as another program reads them. */

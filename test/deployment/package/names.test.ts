@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { packageFileName } from '../../../src/deployment/package/file-name.ts'
-import { clashOf, pathMistake } from '../../../src/deployment/package/package-path.ts'
+import { pathConflict, pathMistake } from '../../../src/deployment/package/package-path.ts'
 import { wrongPaths } from './wrong-paths.ts'
 
 test.each([
@@ -69,9 +69,9 @@ test.each([
   [['a', 'a/b']],
   [['a/b/c', 'A/B']],
 ])('%j can not stand side by side', (paths) => {
-  expect(clashOf(paths)).toBeDefined()
+  expect(pathConflict(paths)).toBeDefined()
 })
 
 test('other paths can', () => {
-  expect(clashOf(['a', 'b/a', 'b/c/a', 'ab'])).toBeUndefined()
+  expect(pathConflict(['a', 'b/a', 'b/c/a', 'ab'])).toBeUndefined()
 })

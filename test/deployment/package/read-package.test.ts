@@ -98,7 +98,7 @@ test('a package whose manifest lists other code than its definitions mark is rej
   )
   expect(refusal(changed)).toEqual([
     'manifest.json',
-    'manifest.json lists other code than the definitions mark as omitted.',
+    'manifest.json lists omitted code that differs from that of the definitions.',
   ])
 })
 
@@ -136,9 +136,9 @@ test.each(wrongPaths)('a file called %j is rejected: it %s', (path, reason) => {
 test('two files of one name are refused', () => {
   const files = [...filesOf(archive)].map(([path, bytes]) => ({ path, bytes }))
   const twice = forge([...files, { path: 'files/app.js', bytes: bytesOf('y') }])
-  expect(refusal(twice)).toEqual(['files/app.js', 'files/app.js comes twice.'])
+  expect(refusal(twice)).toEqual(['files/app.js', 'files/app.js is contained twice.'])
   const alike = forge([...files, { path: 'Files/APP.js', bytes: bytesOf('y') }])
-  expect(refusal(alike)[1]).toContain('can not stand beside')
+  expect(refusal(alike)[1]).toContain('conflicts with')
 })
 
 test('a file that the manifest does not list is refused', () => {
@@ -156,15 +156,15 @@ test.each(['manifest.json', 'definitions.json', 'files/app.js', 'snapshot/data/o
 
 test('a file with another size or checksum is refused', () => {
   const longer = tampered(archive, (files) => files.set('files/app.js', bytesOf('x')))
-  expect(refusal(longer)[1]).toBe('files/app.js has 1 bytes; the manifest says 5000.')
+  expect(refusal(longer)[1]).toBe('files/app.js has 1 bytes instead of the 5000 in the manifest.')
   const other = tampered(archive, (files) => files.set('files/app.js', bytesOf('y'.repeat(5_000))))
-  expect(refusal(other)[1]).toBe('files/app.js has another checksum than the manifest says.')
+  expect(refusal(other)[1]).toBe('files/app.js does not match its checksum in the manifest.')
 })
 
 test.each<readonly [string, (manifest: { files: readonly object[] }) => object, string]>([
   ['another format', (all) => ({ ...all, format: 2 }), 'newer version'],
-  ['no format', (all) => ({ ...all, format: undefined }), 'is wrong at format'],
-  ['a member too many', (all) => ({ ...all, host: 'x' }), 'is no manifest'],
+  ['no format', (all) => ({ ...all, format: undefined }), 'manifest.format: must be 1'],
+  ['a member too many', (all) => ({ ...all, host: 'x' }), 'manifest.host: is not an option'],
   ['a date of another form', (all) => ({ ...all, releaseDate: '1.3.2026' }), 'releaseDate'],
   [
     'a negative size',
@@ -180,12 +180,12 @@ test.each<readonly [string, (manifest: { files: readonly object[] }) => object, 
   [
     'another order of members',
     (all) => Object.fromEntries(Object.entries(all).reverse()),
-    'not written as',
+    'not in the form in which',
   ],
   [
     'other collections',
     (all) => ({ ...all, applications: { sales: ['orders'] } }),
-    'other collections',
+    'lists collections that differ',
   ],
   ['no snapshot', (all) => ({ ...all, snapshot: null }), 'snapshot'],
   [
@@ -205,9 +205,10 @@ test.each(['{', '[]', 'null', '\ufeff{}', '{"format":1}'])('the manifest %j is r
   expect(refusal(bytes)[0]).toBe('manifest.json')
 })
 
-test('definitions that can not be used are refused, whatever the manifest says', () => {
-  const wrong = bytesOf('{"sales":{"collections":{"orders":{"fields":{}}}}}')
-  const bytes = tampered(archive, (files) => {
+/** A package with other definitions, and a manifest that matches them. */
+function withDefinitions(definitions: object): Buffer {
+  const wrong = bytesOf(JSON.stringify(definitions))
+  return tampered(archive, (files) => {
     files.set('definitions.json', wrong)
     changeManifest(files, (manifest) => ({
       ...manifest,
@@ -218,7 +219,23 @@ test('definitions that can not be used are refused, whatever the manifest says',
       ),
     }))
   })
-  expect(refusal(bytes)[1]).toContain('definitions that can not be used')
+}
+
+test('invalid definitions are rejected with their mistakes', () => {
+  const [file, message] = refusal(
+    withDefinitions({ sales: { collections: { orders: { fields: {} } } } }),
+  )
+  expect(file).toBe('definitions.json')
+  expect(message).toBe(
+    'definitions.json is invalid: applications.sales.collections.orders.fields: declare at least one field.',
+  )
+})
+
+test('the message for invalid definitions has at most ten mistakes, in one line', () => {
+  const options = Array.from({ length: 13 }, (_, at) => [`a\u009b${at}${'x'.repeat(1_000)}`, 1])
+  const [, message] = refusal(withDefinitions({ sales: Object.fromEntries(options) }))
+  expect(message).toMatch(/; and \d+ more\.$/)
+  expect(String(message).split('; and ')[0]?.length).toBeLessThan(4_000)
 })
 
 test('what unpacks to more than the limit is refused before it is unpacked', () => {
@@ -255,7 +272,7 @@ test('a file that unpacks to more than it promises is rejected, however short th
   ])
   expect(refusal(liar)).toEqual([
     'manifest.json',
-    'manifest.json does not have the 6 bytes that the archive promises.',
+    'manifest.json does not have the 6 bytes that the archive declares.',
   ])
 })
 
@@ -269,7 +286,10 @@ test('packed bytes that are broken, cut or followed by others can not be unpacke
     Buffer.alloc(0),
   ]) {
     const forged = forge([{ path: 'manifest.json', bytes, packed }])
-    expect(refusal(forged)).toEqual(['manifest.json', 'manifest.json can not be unpacked.'])
+    expect(refusal(forged)).toEqual([
+      'manifest.json',
+      'manifest.json is damaged and can not be unpacked.',
+    ])
   }
 })
 
@@ -312,13 +332,13 @@ test.each([
 })
 
 test('bytes that are not an archive of this form, and damaged ones, each have their own message', () => {
-  const form = 'The package is no archive of this form, or its end is missing.'
+  const form = 'The package is not an archive of definitionBuilder, or its end is missing.'
   for (const bytes of [new Uint8Array(), bytesOf('x'.repeat(500)), archive.subarray(0, -1)]) {
     expect(refusal(bytes)).toEqual([null, form])
   }
   const damaged = Buffer.from(archive)
   damaged[40] = (damaged[40] as number) ^ 1
-  expect(refusal(damaged)).toEqual([null, 'The package was damaged: its checksum is wrong.'])
+  expect(refusal(damaged)).toEqual([null, 'The package is damaged: its checksum does not match.'])
 })
 
 test('bytes between the files, the directory and the end are refused', () => {
@@ -330,7 +350,9 @@ test('bytes between the files, the directory and the end are refused', () => {
     // The end tells of a directory that starts after the gap, or that contains it.
     if (at === start) gap.writeUInt32LE(start + 3, end + 3 + 16)
     else gap.writeUInt32LE(end - start + 3, end + 3 + 12)
-    expect(refusal(reseal(gap))[1]).toContain('not written as the builder writes it')
+    expect(refusal(reseal(gap))[1]).toContain(
+      'not in the form in which definitionBuilder writes it',
+    )
   }
 })
 
@@ -343,9 +365,9 @@ test('files in another order are refused, even if the manifest has the same one'
       files.set(path, content)
     }
   })
-  expect(refusal(bytes)[1]).toContain('does not list the files in their order')
+  expect(refusal(bytes)[1]).toContain('does not list the files in the order of the package')
 })
 
-test.each([0, -1, 1.5, NaN, Infinity])('the limit can not be %d', (limit) => {
+test.each([0, -1, 1.5, NaN, Infinity])('a limit of %d is rejected', (limit) => {
   expect(() => readPackage(archive, { limit })).toThrow(TypeError)
 })

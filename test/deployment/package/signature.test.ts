@@ -36,7 +36,7 @@ test('where keys are trusted, no signature and that of another key are refused',
   const trust = [own.publicKey]
   expect(() => readPackage(unsigned, { trust })).toThrow('The package is not signed.')
   expect(() => readPackage(signed, { trust: [other.publicKey] })).toThrow(
-    'manifest.sig is not the signature of a trusted key.',
+    'manifest.sig is not a signature by a trusted key.',
   )
 })
 

@@ -6,7 +6,7 @@ export const wrongPaths: readonly (readonly [path: string, reason: string])[] = 
   ['a\0', 'has a control character in its name'],
   ['\x7f', 'has a control character in its name'],
   ['a\x9b31mb', 'has a control character in its name'],
-  ['a\\b', 'has a backslash in its name; write / between its parts'],
+  ['a\\b', 'has a backslash in its name; use / as separator'],
   ['C:/x', 'has a colon in its name, which starts a drive on Windows'],
   ['C:x', 'has a colon in its name, which starts a drive on Windows'],
   ['/etc/passwd', 'has an absolute name; it must be relative'],

@@ -8,78 +8,77 @@ import { defaultLimit } from '../package/write-package.ts'
 import { BuildError } from './build-error.ts'
 
 /**
- * Files of the host: where each one is to stand, and the file or folder on disk. A folder is taken with
- * everything below it. Symbolic links are refused, and so are files that look like secrets (`.env*`,
- * `*.pem`, `*.key`, `.npmrc`, `id_rsa` and the like, also below `.git`, `.ssh` and such folders) unless
- * they are listed one by one (D58).
+ * Files and folders on disk by their path in the build. Folders are added recursively. Symbolic links
+ * are rejected. Files that look like secrets (such as `.env*`, `*.pem`, `*.key`, `.npmrc`, `id_rsa`, and
+ * everything in `.git` or `.ssh`) are rejected unless they are listed individually.
  */
-export type HostFiles = Readonly<Record<string, string>>
+export type InputFiles = Readonly<Record<string, string>>
 
-// Names of files and folders that keep keys, passwords and connection strings.
+// Names of files and folders that usually contain keys, passwords or connection strings.
 const secrets =
   /^(\.env.*|.*\.(pem|key|p12|pfx|jks|keystore)|\.npmrc|\.netrc|\.pgpass|\.my\.cnf|\.htpasswd|id_(rsa|dsa|ecdsa|ed25519)[^/]*|\.git|\.ssh|\.aws|\.gnupg|\.docker|\.kube)$/i
 
-/** Checks where files are to stand. Throws a TypeError that names the first mistake. */
-export function checkHostFiles(option: string, files: unknown): void {
+/** Checks the paths and sources of input files. Throws a TypeError for the first mistake. */
+export function checkInputFiles(option: string, files: unknown): void {
   if (typeof files !== 'object' || files === null || Array.isArray(files)) {
-    throw new TypeError(`${option}: must be an object of files and folders on disk by path`)
+    throw new TypeError(`${option}: must be an object that maps paths to files or folders on disk`)
   }
   for (const [path, source] of Object.entries(files as Readonly<Record<string, unknown>>)) {
     const mistake = pathMistake(path)
     if (mistake !== undefined) throw new TypeError(`${option}: ${JSON.stringify(path)} ${mistake}`)
     if (typeof source === 'string' && source !== '' && !source.includes('\0')) continue
-    throw new TypeError(`${option}.${path}: must be a file or folder on disk`)
+    throw new TypeError(`${option}.${path}: must be the path of a file or folder on disk`)
   }
 }
 
-/** Reads files of the host, in the order of their paths. What is wrong with one stands in the log. */
-export async function readHostFiles(
-  files: HostFiles,
+/** Reads input files, sorted by path. Throws a BuildError; the path on disk appears only in the log. */
+export async function readInputFiles(
+  files: InputFiles,
   job: Pick<BuildJob, 'log'>,
   signal: AbortSignal,
 ): Promise<readonly PackageFile[]> {
   let total = 0
   const read: PackageFile[] = []
 
-  async function take(path: string, source: string, listed: boolean): Promise<void> {
+  async function add(path: string, source: string, listed: boolean): Promise<void> {
     signal.throwIfAborted()
     const name = path.slice(path.lastIndexOf('/') + 1)
     if (!listed && secrets.test(name)) {
-      throw fault(
+      throw fileError(
         path,
-        'looks like a secret, which no package may hold; list it by itself if it is none',
+        'looks like a secret, which packages must not contain; list it individually if it is not one',
       )
     }
     const found = await lstat(source)
-    if (found.isSymbolicLink()) throw fault(path, 'is a symbolic link; name what it leads to')
+    if (found.isSymbolicLink()) throw fileError(path, 'is a symbolic link; list its target instead')
     if (found.isDirectory()) {
       for (const name of await readdir(source)) {
-        await take(`${path}/${name}`, join(source, name), false)
+        await add(`${path}/${name}`, join(source, name), false)
       }
       return
     }
-    if (!found.isFile()) throw fault(path, 'is neither a file nor a folder')
+    if (!found.isFile()) throw fileError(path, 'is neither a file nor a folder')
     total += found.size
     if (total > defaultLimit)
-      throw fault(path, `brings the files to more than ${defaultLimit} bytes`)
+      throw fileError(path, `exceeds the limit of ${defaultLimit} bytes for all files`)
     const mistake = pathMistake(path)
-    if (mistake !== undefined) throw fault(path, mistake)
+    if (mistake !== undefined) throw fileError(path, mistake)
     read.push({ path, bytes: await readFile(source) })
   }
 
   for (const [path, source] of Object.entries(files)) {
     try {
-      await take(path, source, true)
+      await add(path, source, true)
     } catch (error) {
       if (signal.aborted || error instanceof BuildError) throw error
       job.log(`${path}, ${source}: ${error instanceof Error ? error.message : String(error)}`)
-      throw fault(path, 'could not be read', error)
+      throw fileError(path, 'could not be read', error)
     }
   }
   return read.sort((one, other) => (one.path < other.path ? -1 : 1))
 }
 
-/** Reads a file that is no symbolic link, even if it has become one since it was looked at. */
+/** Reads a file. Throws for a symbolic link, even if it has replaced the file after the check. */
 async function readFile(source: string): Promise<Uint8Array> {
   const file = await open(source, constants.O_RDONLY | constants.O_NOFOLLOW)
   try {
@@ -89,6 +88,6 @@ async function readFile(source: string): Promise<Uint8Array> {
   }
 }
 
-function fault(path: string, problem: string, cause?: unknown): BuildError {
+function fileError(path: string, problem: string, cause?: unknown): BuildError {
   return new BuildError(`The file ${quotedName(path, 200)} of the build ${problem}.`, { cause })
 }
