@@ -1,7 +1,6 @@
 import { isStorageError } from '../storage/adapter.ts'
 import { BuildError } from './builders/build-error.ts'
 import type { BuildEvent } from './build-event.ts'
-import { buildLog } from './build-log.ts'
 import type { Builder, PackageFile } from './builder.ts'
 import type { Release } from './release.ts'
 import type { BuildEnd, ReleaseStore } from './release-store.ts'
@@ -77,7 +76,7 @@ export async function runBuild(
 async function build(
   { solutions, builder, takeSnapshot, packageLimit }: BuildDependencies,
   release: Release,
-  { log, signal }: { readonly log: ReturnType<typeof buildLog>; readonly signal: AbortSignal },
+  { log, signal }: { readonly log: BuildLog; readonly signal: AbortSignal },
 ) {
   const solution = solutions.get(release.solutionId)
   if (solution === undefined) throw new BuildError('There is no such solution any more.')
@@ -87,6 +86,39 @@ async function build(
   const job = { releaseId, solution, version, releaseNotes, releaseDate, attempt, snapshot }
   const built: unknown = await builder.build({ ...job, progress, log: line }, signal)
   return storedPackage(built, packageLimit)
+}
+
+/** The log of a build in progress. */
+interface BuildLog {
+  progress(fraction: number): void
+  line(text: string): void
+  /** Returns the last lines, at most 64 KiB; null if there are none. */
+  text(): string | null
+}
+
+const maxLogLength = 64 * 1024
+const maxLineLength = 2_000
+
+/** Creates the log of a build. Progress and lines are also emitted as events. */
+function buildLog({ releaseId }: Release, emit: (event: BuildEvent) => void): BuildLog {
+  let lines: string[] = []
+  let length = 0
+  return {
+    progress: (fraction) => {
+      if (fraction >= 0 && fraction <= 1) emit({ type: 'progress', releaseId, fraction })
+    },
+    line: (text) => {
+      const line = text.slice(0, maxLineLength).toWellFormed().replaceAll('\0', '')
+      emit({ type: 'line', releaseId, line })
+      lines.push(line)
+      length += line.length + 1
+      if (length > 2 * maxLogLength) {
+        lines = [lines.join('\n').slice(-maxLogLength)]
+        length = maxLogLength
+      }
+    },
+    text: () => (lines.length === 0 ? null : lines.join('\n').slice(-maxLogLength).toWellFormed()),
+  }
 }
 
 /** Stores three heartbeats per lease. */

@@ -146,7 +146,7 @@ describe('release build', () => {
     })
     const run = await runRelease(['build', ...northwind, '--wait'], { url, key })
     expect([run.code, asked]).toEqual([1, 1])
-    expect(run.messages).toContain('rowgate: The service answered 401: Who?\n')
+    expect(run.messages).toContain('rowgate: The service responded 401: Who?\n')
   })
 
   test('an unknown solution is the service’s refusal', async () => {
@@ -220,8 +220,8 @@ describe('release get', () => {
   test.each<[string, string, number | undefined, RegExp]>([
     ['no base64', bodyOf({ file: 'a#b=' }), undefined, /damaged/],
     ['cut base64', bodyOf({ file: 'cGFja2FnZ' }), undefined, /damaged/],
-    ['no release', bodyOf({ status: 7 }), undefined, /no such service/],
-    ['a page of a proxy', '<html>Hello</html>', undefined, /no such service/],
+    ['no release', bodyOf({ status: 7 }), undefined, /not that of a service/],
+    ['a page of a proxy', '<html>Hello</html>', undefined, /not that of a service/],
     ['an interrupted download', bodyOf({}), 40, /could not be reached/],
   ])('%s writes nothing, and is exit code 3', async (_, body, cutAt, message) => {
     const url = await listen((request, response) => {
