@@ -12,7 +12,7 @@ test.each([
   const { url, poorKey } = await startDeployed()
   const run = await runRelease(list, { url, key: wrong ?? poorKey })
   expect(run).toMatchObject({ code: 1, output: '' })
-  expect(run.messages).toMatch(new RegExp(`^rowgate: The service answered ${status}: .+\\n$`))
+  expect(run.messages).toMatch(new RegExp(`^rowgate: The service responded ${status}: .+\\n$`))
 })
 
 test('another brand is another application', async () => {
@@ -33,7 +33,7 @@ test('a service in trouble is exit code 3', async () => {
     response.writeHead(503).end('{"message":"Later.","validations":[],"status":503}')
   })
   const run = await runRelease(list, { url, key: 'k-1' })
-  expect(run).toMatchObject({ code: 3, messages: 'rowgate: The service answered 503: Later.\n' })
+  expect(run).toMatchObject({ code: 3, messages: 'rowgate: The service responded 503: Later.\n' })
 })
 
 test('a certificate that nobody knows is exit code 3, and gets no key', async () => {
@@ -60,7 +60,7 @@ test('a redirect is not followed: it would take the key along', async () => {
   })
   const run = await runRelease(['build', '--solution', 'northwind'], { url, key: 'k-1' })
   expect(run).toMatchObject({ code: 1, output: '' })
-  expect(run.messages).toContain('leads elsewhere (307)')
+  expect(run.messages).toContain('The URL redirects (307)')
   expect(asked).toEqual([])
 })
 
