@@ -8,10 +8,9 @@ import {
 import { markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
-import { handleInUse, storageFailure } from './sqlite/failure.ts'
+import { handleInUse, isBusy, storageFailure } from './sqlite/failure.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
-import { retryWhileBusy } from './sqlite/retry.ts'
 import { createTables } from './sqlite/schema.ts'
 import { sqliteSession } from './sqlite/session.ts'
 import {
@@ -29,6 +28,8 @@ export type { SqliteDriver, SqliteValue } from './sqlite/connection.ts'
 export type { NodeSqliteHandle, NodeSqliteStatement } from './sqlite/node-sqlite.ts'
 export type { SqliteHandle } from './sqlite/open.ts'
 export type { SqliteOptions } from './sqlite/options.ts'
+
+const pauseMilliseconds = 3
 
 /**
  * Keeps collections in a SQLite database: a file by name (also `:memory:`), or an open handle of
@@ -143,4 +144,36 @@ export function sqliteSchema(applications: ApplicationDefinitions): string {
     ),
   )
   return `${createTables(collections).join('\n\n')}\n`
+}
+
+/** Runs work, and retries while another connection holds the lock. Rejects after a time in milliseconds. Never throws. */
+function retryWhileBusy<Result>(
+  work: () => MaybePromise<Result>,
+  milliseconds: number,
+): MaybePromise<Result> {
+  const later = (error: unknown): Promise<Result> => retryLater(error, work, milliseconds)
+  try {
+    const result = work()
+    return result instanceof Promise ? result.catch(later) : result
+  } catch (error) {
+    return later(error)
+  }
+}
+
+async function retryLater<Result>(
+  error: unknown,
+  work: () => MaybePromise<Result>,
+  milliseconds: number,
+): Promise<Result> {
+  const began = performance.now()
+  let latest = error
+  while (isBusy(latest) && performance.now() - began < milliseconds) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds))
+    try {
+      return await work()
+    } catch (again) {
+      latest = again
+    }
+  }
+  throw latest
 }
