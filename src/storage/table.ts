@@ -1,0 +1,94 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { equal } from '../request/query.ts'
+import type { Row, StorageQuery, StorageReader, StorageTransaction } from './adapter.ts'
+
+/** A part of the rows that meet the conditions. */
+export interface TablePage {
+  /** The fields to sort by, ascending. Default: the key. */
+  readonly sort?: readonly string[]
+  /** Default: no limit. */
+  readonly limit?: number
+  /** Default 0. */
+  readonly offset?: number
+}
+
+/** Reads of a table. In all methods, `where` names fields and the values that they must equal. */
+export interface TableReader {
+  /** Returns the first row by key, or undefined. Synchronous if storage is. */
+  one(where: Row, select?: readonly string[]): MaybePromise<Row | undefined>
+  /** Returns all rows. They are of one state if the reader is a transaction of mode `read`. */
+  all(where: Row, page?: TablePage): Promise<readonly Row[]>
+  /** Returns the number of rows. Synchronous if storage is. */
+  count(where: Row): MaybePromise<number>
+}
+
+/** Reads and writes of a table in a transaction. */
+export interface Table extends TableReader {
+  /** Inserts a row, completed with null, and returns it as stored. Rejects as storage does. */
+  insert(row: Row): MaybePromise<Row>
+  /** Changes the row that meets all conditions, which contain the key. Returns undefined if there is none. */
+  change(where: Row, changes: Row): MaybePromise<Row | undefined>
+}
+
+const batchSize = 500
+
+/** Returns the reads of a table, for collections that the library itself keeps. */
+export function tableReader(reader: StorageReader, collection: PublishedCollection): TableReader {
+  const key = collection.key.map(({ name }) => name)
+
+  function queryOf(where: Row, changes: Partial<StorageQuery> & { readonly limit: number }) {
+    return {
+      conditions: conditionsOf(where),
+      search: null,
+      sort: ascending(key),
+      offset: 0,
+      select: collection.allNames,
+      count: false,
+      ...changes,
+    }
+  }
+
+  return {
+    one: (where, select = collection.allNames) =>
+      whenDone(
+        reader.filter(collection, queryOf(where, { limit: 1, select })),
+        ({ rows }) => rows[0],
+      ),
+    async all(where, { sort = key, limit = Infinity, offset = 0 } = {}) {
+      const rows: Row[] = []
+      for (;;) {
+        const size = Math.min(batchSize, limit - rows.length)
+        const part = { sort: ascending(sort), limit: size, offset: offset + rows.length }
+        const page = await reader.filter(collection, queryOf(where, part))
+        rows.push(...page.rows)
+        if (page.rows.length < batchSize || rows.length === limit) return rows
+      }
+    },
+    count: (where) =>
+      whenDone(
+        reader.filter(collection, queryOf(where, { limit: 0, select: key, count: true })),
+        ({ count }) => count ?? 0,
+      ),
+  }
+}
+
+/** Returns the reads and writes of a table in a transaction, for collections that the library keeps. */
+export function table(transaction: StorageTransaction, collection: PublishedCollection): Table {
+  return {
+    ...tableReader(transaction, collection),
+    insert: (row) => {
+      const values = collection.allNames.map((name) => [name, row[name] ?? null])
+      return transaction.insert(collection, Object.fromEntries(values) as Row)
+    },
+    change: (where, changes) => transaction.update(collection, conditionsOf(where), changes),
+  }
+}
+
+function conditionsOf(where: Row): StorageQuery['conditions'] {
+  return Object.entries(where).map(([field, value]) => equal(field, value))
+}
+
+function ascending(fields: readonly string[]): StorageQuery['sort'] {
+  return fields.map((field) => ({ field, descending: false }))
+}
