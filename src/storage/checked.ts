@@ -152,7 +152,9 @@ function fittingValues(
 }
 
 function keyTexts(collection: PublishedCollection, row: Row): readonly string[] {
-  return collection.key.map(({ name }) => (JSON.stringify(row[name]) ?? 'unknown').slice(0, 100))
+  return collection.key.map(({ name }) =>
+    ((JSON.stringify(row[name]) as string | undefined) ?? 'unknown').slice(0, 100),
+  )
 }
 
 /** Parses the JSON text of an item. Returns undefined if it is not the text of an object. */

@@ -79,7 +79,7 @@ function namesIn(expression: string): readonly string[] {
   return Array.from(
     expression.matchAll(tokens),
     ([, double, bracket, backtick, bare]) =>
-      (double?.replaceAll('""', '"') ?? bracket ?? backtick?.replaceAll('``', '`') ?? bare) || '',
+      double?.replaceAll('""', '"') ?? bracket ?? backtick?.replaceAll('``', '`') ?? bare ?? '',
   )
 }
 

@@ -53,7 +53,7 @@ export function openTransaction(
           ? constraints.check(collection, message)
           : constraints.foreignKey(collection, saved()),
       )
-      return Promise.reject(failure as Error)
+      return Promise.reject(failure)
     }
   }
 
