@@ -1,13 +1,13 @@
 import { nearestName } from '../definition/nearest-name.ts'
-import { UsageError } from './refusal.ts'
+import { UsageError } from './command-error.ts'
 
 /** An option of a command: `--user <name>` with a value, `--json` without one. */
 export interface Option {
   readonly name: string
-  /** What stands for the value in the help; absent: the option has none. */
+  /** The placeholder of the value in the help; absent if the option has no value. */
   readonly value?: string
   readonly description: string
-  /** May be given again. Default false. */
+  /** Whether the option may be repeated. Default false. */
   readonly repeats?: boolean
 }
 
@@ -39,12 +39,12 @@ export function readableLine(
   return [...(words.length === 0 ? [] : [command]), ...rest, ...flags]
 }
 
-/** The words of a line that name its command: one where there is such a command, else two. */
+/** Returns the words that name the command: one if such a command exists, else two. */
 export function commandOf(words: readonly string[], names: readonly string[]): string {
   return words.slice(0, names.includes(words[0] ?? '') ? 1 : 2).join(' ')
 }
 
-/** The words of a line that are neither options nor their values. */
+/** Returns the words that are neither options nor their values. */
 export function wordsOf(line: readonly string[], options: readonly Option[]): readonly string[] {
   const end = line.includes('--') ? line.indexOf('--') : line.length
   const takesNext = (word: string | undefined): boolean =>
@@ -55,7 +55,7 @@ export function wordsOf(line: readonly string[], options: readonly Option[]): re
   return [...words, ...line.slice(end + 1)]
 }
 
-/** A text as it was typed: an argument, or a value of an option. */
+/** Returns an argument or an option value as it was typed. */
 export function typedText(text: string): string {
   return text.slice(1)
 }

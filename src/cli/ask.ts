@@ -1,38 +1,38 @@
 import * as clack from '@clack/prompts'
-import { Refusal } from './refusal.ts'
+import { CommandError } from './command-error.ts'
 import type { Surroundings } from './terminal.ts'
 import { printable } from './text.ts'
 
-/** Something to choose. */
+/** One of several choices. */
 export interface Choice {
   readonly value: string
   readonly label?: string
   readonly hint?: string
 }
 
-/** Questions on a terminal. A Refusal is thrown when they are not answered. */
+/** Questions on a terminal. Each throws a CommandError if the user cancels. */
 export interface Questions {
   choose(message: string, choices: readonly Choice[]): Promise<string>
-  /** A text; undefined for none where none is required. */
+  /** Asks for a string; undefined for an empty answer to an optional question. */
   text(message: string, hint: string, check?: Check): Promise<string | undefined>
-  /** A text that is not shown. */
+  /** Asks for a secret, which is not displayed. */
   secret(message: string): Promise<string>
   confirm(message: string): Promise<boolean>
 }
 
-/** What is wrong with an answer. */
+/** Returns what is wrong with an answer. */
 export type Check = (answer: string) => string | undefined
 
-/** Wants an answer. */
+/** Rejects an empty answer. */
 export const required: Check = (answer) =>
   answer.trim() === '' ? 'This can not be left out.' : undefined
 
-/** Asks at this terminal. */
+/** Creates the questions of a terminal. */
 export function questions({
   input,
   messages,
 }: Pick<Surroundings, 'input' | 'messages'>): Questions {
-  // The end of the input, typed or true, would leave a question open for ever.
+  // At the end of the input, a question would otherwise never end.
   const ended = new AbortController()
   if (input.readableEnded) ended.abort()
   else input.once('end', () => ended.abort())
@@ -52,7 +52,7 @@ export function questions({
     async text(message, hint, check = () => undefined) {
       const validate = (value: string | undefined): string | undefined => check(value ?? '')
       const given = await clack.text({ ...common, message, placeholder: hint, validate })
-      // Clack answers undefined for an empty line, whatever its types say.
+      // Clack returns undefined for an empty line, although its types say otherwise.
       const answer = answered(given as string | undefined | symbol)
       return answer === undefined || answer === '' ? undefined : answer
     },
@@ -68,6 +68,6 @@ export function questions({
 }
 
 function answered<Answer>(answer: Answer): Exclude<Answer, symbol> {
-  if (typeof answer === 'symbol') throw new Refusal('Cancelled: nothing was changed.')
+  if (typeof answer === 'symbol') throw new CommandError('Cancelled: nothing was changed.')
   return answer as Exclude<Answer, symbol>
 }

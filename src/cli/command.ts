@@ -2,39 +2,39 @@ import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
 import type { Option } from './arguments.ts'
 import type { DeploymentToWork } from './load-service.ts'
-import { UsageError } from './refusal.ts'
+import { UsageError } from './command-error.ts'
 import type { Terminal } from './terminal.ts'
 
 /** A command of one word or two. */
 export interface Command {
   readonly name: string
-  /** What its one argument is, when it takes one: `keyId`. */
+  /** The name of its argument, if it has one: `keyId`. */
   readonly argument?: string
   readonly description: string
   readonly options: readonly Option[]
-  /** Needs no module with a service. Default false. */
+  /** Whether the command needs no module with a service. Default false. */
   readonly withoutService?: boolean
-  /** How it is used, after `rowgate`. */
+  /** An example, without the word `rowgate`. */
   readonly example: string
-  /** Does it. Throws a UsageError before the service is loaded, where it can tell by then. */
+  /** Runs the command. Throws a UsageError, if possible before the service is loaded. */
   run(given: Given, desk: Desk): Promise<void>
 }
 
-/** What a command was given. */
+/** The argument and options of a command. */
 export interface Given {
   readonly argument: string | undefined
-  /** The value of an option. */
+  /** Returns the value of an option. */
   one(name: string): string | undefined
-  /** The values of an option that may be given again. */
+  /** Returns the values of an option that may be repeated. */
   all(name: string): readonly string[]
   has(name: string): boolean
 }
 
-/** The terminal, with the service behind it: loaded and opened with the first look into it. */
+/** The terminal and the service, which is loaded and opened on first access. */
 export interface Desk extends Terminal {
   keys(): Promise<Keyring>
   users(): Promise<Users>
-  /** The deployment that stands beside the service. */
+  /** Returns the deployment that the module exports beside the service. */
   deployment(): Promise<DeploymentToWork>
 }
 
@@ -43,7 +43,7 @@ export function minutesOf(text: string | undefined, name: string, minimum: numbe
   return wholeOf(text, { name, unit: 'minutes', minimum, maximum: 999_999_999_999 })
 }
 
-/** What a whole number has to be. */
+/** The limits of a whole number. */
 export interface WholeNumber {
   readonly name: string
   readonly unit: string
@@ -60,14 +60,14 @@ export function wholeOf(text: string | undefined, number: WholeNumber): number {
   throw new UsageError(`--${name} takes whole ${unit}, ${range}.`)
 }
 
-/** The value of an option that can't be left out. */
+/** Returns the value of a required option. */
 export function requiredOf(given: Given, name: string, value: string): string {
   const text = given.one(name)
   if (text !== undefined && text !== '') return text
   throw new UsageError(`--${name} <${value}> can not be left out.`)
 }
 
-/** An object without the members that were not given. */
+/** Returns an object without its undefined members. */
 export function compact<Value extends object>(value: {
   readonly [Name in keyof Value]: Value[Name] | undefined
 }): Value {

@@ -3,12 +3,12 @@ import { commandOf, readableLine, typedText, wordsOf, type Option } from './argu
 import type { Command, Given } from './command.ts'
 import { installCommands } from './install.ts'
 import { keyCommands } from './keys.ts'
-import { UsageError } from './refusal.ts'
+import { UsageError } from './command-error.ts'
 import { releaseCommands } from './release.ts'
 import { userCommands } from './users.ts'
 import { workerCommand } from './worker.ts'
 
-/** Every command there is. */
+/** All commands. */
 export const commands: readonly Command[] = [
   ...keyCommands,
   ...userCommands,
@@ -38,23 +38,23 @@ function isWithoutService(name: string): boolean {
   return commands.some((command) => command.name === name && command.withoutService === true)
 }
 
-/** What was typed. */
+/** A parsed command line. */
 export interface Typed {
-  /** The words of the command, as one text; empty for none. */
+  /** The words of the command, joined; empty if there are none. */
   readonly name: string
   /** The command of this name, if there is one. */
   readonly command: Command | undefined
   readonly given: Given
-  /** Throws a UsageError when the command does not take what it was given. */
+  /** Throws a UsageError for arguments and options that the command does not have. */
   check(): void
 }
 
-/** Reads a command line. Throws a UsageError where no command could make sense of it. */
+/** Parses a command line. Throws a UsageError if no command could accept it. */
 export function readCommandLine(line: readonly string[]): Typed {
   const names = commands.map((command) => command.name)
   const all = [...everywhere, ...commands.flatMap(({ options }) => options)]
   const meant = commandOf(wordsOf(line, all), names)
-  // What an option of the command means goes before what it means elsewhere.
+  // An option of the command takes precedence over a common option.
   const own = commands.find((command) => command.name === meant)?.options ?? []
   const program = cac('rowgate')
   for (const option of everywhere.filter(({ name }) => own.every((each) => each.name !== name)))

@@ -1,7 +1,7 @@
 import type { Option } from './arguments.ts'
 import type { Command } from './command.ts'
 
-/** What the program can do; of one group of commands, if there is such a group. */
+/** Returns the help of the program, or of a group of commands. */
 export function programHelp(
   commands: readonly Command[],
   options: readonly Option[],
@@ -23,7 +23,7 @@ export function programHelp(
   })
 }
 
-/** What a command does and takes, with an example. `options` are its own and those of every command. */
+/** Returns the help of a command, with an example. `options` are its own and those of every command. */
 export function commandHelp(command: Command, options: readonly Option[]): string {
   return sections({
     '': [`${command.description}.`],

@@ -6,7 +6,7 @@ import { rollback } from '../deployment/install/rollback.ts'
 import { sqliteStorage } from '../storage/sqlite.ts'
 import { questions, type Questions } from './ask.ts'
 import { requiredOf, type Command, type Desk, type Given } from './command.ts'
-import { Refusal, UsageError } from './refusal.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import type { Column } from './table.ts'
 import { messageOf, printable } from './text.ts'
 
@@ -75,14 +75,14 @@ async function install(given: Given, desk: Desk): Promise<void> {
   const ask = asks ? questions(desk) : undefined
   for (const concern of concernsOf(plan).filter(({ flag }) => !given.has(flag))) {
     if (ask === undefined)
-      throw new Refusal(printable(`${concern.fact} Confirm this with --${concern.flag}.`))
+      throw new CommandError(printable(`${concern.fact} Confirm this with --${concern.flag}.`))
     await confirmed(ask, concern.question)
   }
   if (ask !== undefined) await confirmed(ask, `Install ${name} ${version}?`)
   const database = given.one('sqlite')
   const done = await installPackage(bytes, {
     ...options,
-    // What was asked about is in the plan: anything else is not confirmed.
+    // Only what the plan showed is confirmed.
     withoutCode: plan.code.length > 0,
     allowOlder: plan.newer !== null,
     ...(database !== undefined && {
@@ -117,7 +117,7 @@ interface Concern {
   readonly question: string
 }
 
-/** What has to be confirmed by itself: `--yes` is not enough. */
+/** What must be confirmed separately: `--yes` is not sufficient. */
 function concernsOf({ release, code, newer }: Installation): readonly Concern[] {
   const concerns: Concern[] = []
   if (code.length > 0)
@@ -141,7 +141,7 @@ function shortPlace(place: string): string {
 }
 
 async function confirmed(ask: Questions, question: string): Promise<void> {
-  if (!(await ask.confirm(question))) throw new Refusal('Nothing was changed.')
+  if (!(await ask.confirm(question))) throw new CommandError('Nothing was changed.')
 }
 
 function showPlan(plan: Installation, desk: Desk): void {
@@ -165,7 +165,7 @@ async function bytesOf(file: string, desk: Desk): Promise<Buffer> {
   try {
     return await readFile(resolve(desk.workingFolder, file))
   } catch (error) {
-    throw new Refusal(`${printable(file)} could not be read: ${messageOf(error)}`)
+    throw new CommandError(`${printable(file)} could not be read: ${messageOf(error)}`)
   }
 }
 

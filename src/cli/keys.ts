@@ -2,7 +2,7 @@ import type { Keyring } from '../security/keys/key-store.ts'
 import type { User } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
 import { compact, minutesOf, type Command, type Desk, type Given } from './command.ts'
-import { Refusal, UsageError } from './refusal.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import { eventColumns, keyColumns, showKey } from './show-keys.ts'
 import { printable } from './text.ts'
 import { counted, isLive, stateOf } from './time.ts'
@@ -15,7 +15,7 @@ const expiresIn = {
   description: "How long the new key lives (the provider's default)",
 }
 
-/** `rowgate keys ...` (section 2.6). */
+/** The commands `rowgate keys ...`. */
 export const keyCommands: readonly Command[] = [
   {
     name: 'keys create',
@@ -101,7 +101,7 @@ async function revokeKey(given: Given, desk: Desk): Promise<void> {
   const keys = await desk.keys()
   if (desk.interactive && !given.has('yes')) {
     const sure = await questions(desk).confirm(`Revoke ${keyId}? It can't be undone.`)
-    if (!sure) throw new Refusal('Nothing was changed.')
+    if (!sure) throw new CommandError('Nothing was changed.')
   }
   const record = await keys.revoke(keyId)
   desk.result(record, () => `Revoked ${printable(record.keyId)} of ${printable(record.user)}.`)
@@ -139,7 +139,7 @@ async function chooseUser(desk: Desk): Promise<string> {
   return ask.choose(message, choices)
 }
 
-// Users that the host finds can't be listed.
+// Users that application code resolves can not be listed.
 const noList = (): readonly User[] => []
 
 function chooseProvider(providers: Keyring['providers'], desk: Desk): Promise<string> {
@@ -156,13 +156,13 @@ async function askMinutes(desk: Desk): Promise<number | undefined> {
   return answer === undefined ? undefined : Number(answer)
 }
 
-/** The key that a command is about: given, or chosen from those that live. */
+/** Returns the key of a command: the given one, or one chosen from the active keys. */
 async function wantedKey(given: Given, desk: Desk): Promise<string> {
   if (given.argument !== undefined) return given.argument
   if (!desk.interactive) throw new UsageError('Name the key: <keyId>, as keys list shows it.')
   const records = await (await desk.keys()).list()
   const live = records.filter((key) => isLive(key, desk.now()))
-  if (live.length === 0) throw new Refusal('There is no key that lives.')
+  if (live.length === 0) throw new CommandError('There is no key that lives.')
   const choices = live.map((key) => ({
     value: key.keyId,
     label: `${key.start}…  ${key.user}`,

@@ -3,10 +3,10 @@ import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
-import { Refusal, UsageError } from './refusal.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import { messageOf, printable } from './text.ts'
 
-/** What the command line needs of a service. */
+/** The members of a service that the command line uses. */
 export interface ServiceToManage {
   readonly keys: Keyring
   readonly users: Users
@@ -16,15 +16,15 @@ export interface ServiceToManage {
   close(): Promise<void>
 }
 
-/** What the command line needs of deployment. */
+/** The members of deployment that the command line uses. */
 export interface DeploymentToWork {
   work(options: { readonly concurrency: number }): { stop(): Promise<void> }
-  /** Tells what happens to builds. */
-  watch?(listener: (news: BuildNews) => void): unknown
+  /** Calls a listener for each build event. */
+  watch?(listener: (event: ShownBuildEvent) => void): unknown
 }
 
-/** What is told of builds, as far as it is shown. */
-export interface BuildNews {
+/** The members of build events that are displayed. */
+export interface ShownBuildEvent {
   readonly type: string
   readonly releaseId?: string
   readonly status?: string
@@ -32,8 +32,8 @@ export interface BuildNews {
 }
 
 /**
- * The service that a module exports as `service` or by default. Throws a Refusal that says what to do
- * when there is no such module, when it fails or exports no service.
+ * Returns the service that a module exports as `service` or by default. Throws a CommandError that says
+ * what to do if there is no such module, if it throws, or if it exports no service.
  */
 export async function loadService(
   named: string | undefined,
@@ -42,12 +42,12 @@ export async function loadService(
   const { exported, shown } = await importedModule(named, workingFolder)
   const service = candidatesOf(exported, 'service').find(isService)
   if (service !== undefined) return service
-  throw new Refusal(
+  throw new CommandError(
     `${shown} exports no service: it needs "export const service = createService(...)".`,
   )
 }
 
-/** The deployment that the module of a service exports as `deployment`. Throws a Refusal when there is none. */
+/** The deployment that the module of a service exports as `deployment`. Throws a CommandError when there is none. */
 export async function loadDeployment(
   named: string | undefined,
   workingFolder: string,
@@ -55,7 +55,7 @@ export async function loadDeployment(
   const { exported, shown } = await importedModule(named, workingFolder)
   const deployment = candidatesOf(exported, 'deployment').find(isDeployment)
   if (deployment !== undefined) return deployment
-  throw new Refusal(
+  throw new CommandError(
     `${shown} exports no deployment: it needs "export const deployment = createDeployment(...)".`,
   )
 }
@@ -72,12 +72,12 @@ async function importedModule(named: string | undefined, workingFolder: string) 
   return { exported: await imported(path, shown), shown }
 }
 
-/** The keys of a service. Throws a Refusal when it has none. */
+/** Returns the keys of a service. Throws a CommandError if it has none. */
 export function keysOf(service: ServiceToManage): Keyring {
   return part(service, 'keys', ['create', 'list', 'revoke', 'rotate', 'audit'])
 }
 
-/** The users of a service. Throws a Refusal when it has none. */
+/** Returns the users of a service. Throws a CommandError if it has none. */
 export function usersOf(service: ServiceToManage): Users {
   return part(service, 'users', ['add', 'get', 'list', 'change', 'remove'])
 }
@@ -89,14 +89,14 @@ async function imported(path: string, shown: string): Promise<Readonly<Record<st
     return (await import(pathToFileURL(path).href)) as Record<string, unknown>
   } catch (error) {
     if ((error as NodeJS.ErrnoException | undefined)?.code === 'ERR_UNKNOWN_FILE_EXTENSION')
-      throw new Refusal(
+      throw new CommandError(
         `Node can't read ${shown} by itself: name the built file, or run the command through tsx (NODE_OPTIONS="--import tsx").`,
       )
-    throw new Refusal(`${shown} could not be loaded: ${messageOf(error)}`)
+    throw new CommandError(`${shown} could not be loaded: ${messageOf(error)}`)
   }
 }
 
-/** CommonJS comes as the default export, with what it exports inside. */
+/** Returns the exports of a module. The default export of a CommonJS module contains its exports. */
 function candidatesOf(
   exported: Readonly<Record<string, unknown>>,
   name: string,
@@ -122,7 +122,9 @@ function part<Name extends 'keys' | 'users'>(
   const found: unknown = service[name]
   if (isObject(found) && hasMethods(found, methods))
     return found as unknown as ServiceToManage[Name]
-  throw new Refusal(`This service has no ${name}: another version of rowgate may have made it.`)
+  throw new CommandError(
+    `This service has no ${name}: another version of rowgate may have made it.`,
+  )
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

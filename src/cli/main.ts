@@ -5,12 +5,12 @@ import { loadDeployment, loadService } from './load-service.ts'
 import { runProgram } from './program.ts'
 import { messageOf } from './text.ts'
 
-// The command line's own edge: the only file of it that knows the process.
+// The only file of the command line that uses the process.
 
 const { version } = createRequire(import.meta.url)('rowgate/package.json') as { version: string }
 const { stdin, stdout, stderr } = process
 
-// What the service's module prints is no result: only `output` writes where results go.
+// Output of the service's module is not a result: only `output` writes to standard output.
 const print = stdout.write.bind(stdout)
 stdout.write = stderr.write.bind(stderr)
 stdout.on('error', () => undefined)
@@ -22,7 +22,7 @@ const output = Object.assign(
     decodeStrings: false,
     write: (chunk: string, _, done) =>
       void print(chunk, (error) => {
-        // A reader that went away, such as `head`, has what it wanted.
+        // A reader that closed the pipe, such as `head`, needs no more output.
         if (error && (error as NodeJS.ErrnoException).code !== 'EPIPE') unwritten = error
         done()
       }),
@@ -30,14 +30,14 @@ const output = Object.assign(
   { isTTY: stdout.isTTY, columns: stdout.columns },
 )
 
-// A module that listens on a port that is taken fails outside of every promise that we hold.
+// For instance a module that listens on a port in use: its error is in no promise of ours.
 /* eslint-disable no-restricted-syntax -- This process is ours. */
 process.once('uncaughtException', (error) => {
   stderr.write(`rowgate: The module of the service failed: ${messageOf(error)}\n`)
   finish(1)
 })
 
-// Nor does anything tell of a module that waits for nothing.
+// A module whose top-level await never resolves ends the process silently.
 process.once('beforeExit', () => {
   stderr.write('rowgate: The module of the service never finished loading.\n')
   finish(1)
@@ -45,7 +45,7 @@ process.once('beforeExit', () => {
 
 function stopping(): AbortSignal {
   const control = new AbortController()
-  // Only once: who asks again is obeyed at once.
+  // Only once: a second signal ends the process immediately.
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     process.once(signal, () => {
       control.abort()
@@ -62,7 +62,7 @@ function finish(code: number): void {
 }
 /* eslint-enable no-restricted-syntax */
 
-// A module that listens or keeps timers would not let the process end by itself.
+// Servers and timers of the module would keep the process alive.
 finish(
   await runProgram(process.argv.slice(2), {
     input: stdin,

@@ -1,6 +1,6 @@
 import { questions } from './ask.ts'
 import type { Command } from './command.ts'
-import { UsageError } from './refusal.ts'
+import { UsageError } from './command-error.ts'
 import type { Terminal } from './terminal.ts'
 import { printable } from './text.ts'
 
@@ -21,7 +21,7 @@ export async function readPassword(terminal: Terminal): Promise<string> {
   return password
 }
 
-/** `rowgate users password maria`: another password, or none any more. */
+/** `rowgate users password maria`: sets or removes a password. */
 export const passwordCommand: Command = {
   name: 'users password',
   argument: 'user',

@@ -5,13 +5,14 @@ import { commands, everywhere, optionsOf, readCommandLine, type Typed } from './
 import { commandHelp, programHelp } from './help.ts'
 import { keysOf, usersOf, type ServiceToManage } from './load-service.ts'
 import { patience, patiently } from './patience.ts'
-import { UsageError } from './refusal.ts'
+import { UsageError } from './command-error.ts'
 import { openTerminal, type Surroundings, type Terminal } from './terminal.ts'
 import { messageOf } from './text.ts'
 
 /**
- * Runs a command line and answers its exit code: 0 done, 1 refused, failed, or the service could not be
- * loaded, 2 wrong usage, 3 a service elsewhere was not reached or not in time. Never rejects; what went wrong is one line of the messages, without a stack.
+ * Runs a command line and resolves to its exit code: 0 success, 1 rejected, failed, or the service could
+ * not be loaded, 2 invalid usage, 3 a remote service was unavailable or timed out. Never rejects: errors
+ * are printed as one line without a stack.
  */
 export async function runProgram(
   line: readonly string[],
@@ -66,7 +67,7 @@ async function obey(typed: Typed, terminal: Terminal): Promise<number> {
   return 0
 }
 
-/** What there is instead; what was typed may be a secret in the wrong place. */
+/** Returns the alternatives, without quoting what was typed: it may be a misplaced secret. */
 function unknownCommand(typed: string, group: string): string {
   const all = commands.map(({ name }) => name)
   const near = nearestName(typed, all)
@@ -77,7 +78,7 @@ function unknownCommand(typed: string, group: string): string {
     : `There is no such command: it is one of ${names.join(', ')}.`
 }
 
-/** The desk of a command: its service is loaded and opened with the first look into it. */
+/** The desk of a command: its service is loaded and opened on first access. */
 function openDesk(
   terminal: Terminal,
   named: string | undefined,

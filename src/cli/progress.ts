@@ -1,9 +1,9 @@
 import type { Terminal } from './terminal.ts'
 import { cut } from './text.ts'
 
-/** Tells how far something is that takes its time. */
+/** Displays the progress of a long operation. */
 export interface Progress {
-  /** Told again and again; the same may be told twice. */
+  /** Displays a state. Repeated states are ignored. */
   tell(state: string): void
   end(): void
 }

@@ -2,10 +2,10 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { releaseClient, type ReleaseClient } from '../client/release-client.ts'
 import { requiredOf, type Desk, type Given } from './command.ts'
-import { Refusal, UsageError } from './refusal.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import { messageOf, printable } from './text.ts'
 
-/** The options with which releases of a service elsewhere are reached. */
+/** The options of commands that access the releases of a remote service. */
 export const accessOptions = [
   { name: 'url', value: 'address', description: 'The service: what stands before /rest/v1' },
   { name: 'key-file', value: 'file', description: 'The file with the key, instead of ROWGATE_KEY' },
@@ -16,7 +16,7 @@ export const accessOptions = [
 
 /**
  * Opens the releases of a service. The key comes from a file or the environment: as an argument it
- * would stand in the list of processes. Throws a UsageError that quotes neither key nor address.
+ * would be visible in the list of processes. Throws a UsageError that quotes neither key nor address.
  */
 export async function openReleases(
   given: Given,
@@ -63,6 +63,6 @@ async function textOf(file: string, desk: Desk): Promise<string> {
   try {
     return await readFile(resolve(desk.workingFolder, file), 'utf8')
   } catch (error) {
-    throw new Refusal(`${printable(file)} could not be read: ${messageOf(error)}`)
+    throw new CommandError(`${printable(file)} could not be read: ${messageOf(error)}`)
   }
 }

@@ -3,7 +3,7 @@ import type { ListedRelease } from '../client/release-client.ts'
 import { RequestError } from '../client/send-request.ts'
 import { compact, requiredOf, wholeOf, type Command, type Desk, type Given } from './command.ts'
 import { openProgress } from './progress.ts'
-import { Refusal, UsageError } from './refusal.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import { accessOptions, openReleases } from './release-access.ts'
 import { placeFor, saveFile, type SavedFile } from './save-file.ts'
 import type { Column } from './table.ts'
@@ -13,7 +13,7 @@ import { waitForBuild } from './wait-for-build.ts'
 const solution = { name: 'solution', value: 'id', description: 'Whose releases' }
 const out = { name: 'out', value: 'file', description: 'Where the package is saved' }
 
-/** `rowgate release ...`: the releases of a service elsewhere (section 4.2). */
+/** The commands `rowgate release ...`: releases of a remote service. */
 export const releaseCommands: readonly Command[] = [
   {
     name: 'release build',
@@ -70,7 +70,7 @@ async function buildRelease(given: Given, desk: Desk): Promise<void> {
   })
   const queued = await client.queue(request).catch((error: unknown) => {
     throw stopping.aborted
-      ? new Refusal('Stopped. Whether the build was queued is not known.')
+      ? new CommandError('Stopped. Whether the build was queued is not known.')
       : error
   })
   const { releaseId, name, version } = queued
@@ -83,7 +83,7 @@ async function buildRelease(given: Given, desk: Desk): Promise<void> {
   const ended = await waitForBuild(client, queued, { timeout, stopping, progress })
   if (ended.status === 'failed') {
     desk.result(ended, () => printable(releaseId))
-    throw new Refusal(`The build of ${name} ${version} has failed.`)
+    throw new CommandError(`The build of ${name} ${version} has failed.`)
   }
   const saved = place === undefined ? undefined : await save(client, { releaseId, place })
   desk.result({ ...ended, ...saved }, () => printable(releaseId))
@@ -121,7 +121,7 @@ async function save(
   },
 ): Promise<SavedFile> {
   const { file, status } = await client.release(wanted.releaseId, wanted.solutionId)
-  if (file === null) throw new Refusal(`The release has no package: it is ${status}.`)
+  if (file === null) throw new CommandError(`The release has no package: it is ${status}.`)
   const bytes = Buffer.from(file, 'base64')
   if (bytes.toString('base64') !== file)
     throw new RequestError('unavailable', 'The package has arrived damaged: it is no base64.')

@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { sha256Of } from '../deployment/package/sha256.ts'
-import { Refusal } from './refusal.ts'
+import { CommandError } from './command-error.ts'
 import { messageOf, printable } from './text.ts'
 
 /** A file that was saved. */
@@ -13,17 +13,17 @@ export interface SavedFile {
   readonly sha256: string
 }
 
-/** Where a file can be saved. Throws a Refusal when it can't, before anything is done for it. */
+/** Checks that a file can be saved at a path. Throws a CommandError if not. */
 export async function placeFor(name: string, workingFolder: string): Promise<string> {
   const path = resolve(workingFolder, name)
   const kind = (place: string) => stat(place).catch(() => undefined)
   const shown = printable(name)
-  if ((await kind(path))?.isDirectory() === true) throw new Refusal(`${shown} is a folder.`)
+  if ((await kind(path))?.isDirectory() === true) throw new CommandError(`${shown} is a folder.`)
   if ((await kind(dirname(path)))?.isDirectory() === true) return path
-  throw new Refusal(`There is no folder for ${shown}.`)
+  throw new CommandError(`There is no folder for ${shown}.`)
 }
 
-/** Saves a file under its name once all of it is written: until then there is the one before, or none. */
+/** Saves a file atomically: until it is complete, an existing file stays. */
 export async function saveFile(path: string, bytes: Uint8Array): Promise<SavedFile> {
   const fresh = join(dirname(path), `.${basename(path).slice(0, 100)}-${randomUUID()}`)
   try {
@@ -37,7 +37,7 @@ export async function saveFile(path: string, bytes: Uint8Array): Promise<SavedFi
     await rename(fresh, path)
   } catch (error) {
     await rm(fresh, { force: true })
-    throw new Refusal(`${printable(path)} could not be written: ${messageOf(error)}`)
+    throw new CommandError(`${printable(path)} could not be written: ${messageOf(error)}`)
   }
   const sha256 = sha256Of(bytes)
   return { file: path, bytes: bytes.length, sha256 }

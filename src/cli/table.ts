@@ -1,16 +1,16 @@
 import { cut, printable, widthOf } from './text.ts'
 
-/** A column of a table for people. */
+/** A column of a table. */
 export interface Column<Row> {
   readonly title: string
   readonly text: (row: Row) => string
-  /** Never cut while something else can be: what people copy. Default false. */
+  /** Whether the column is cut last, since its values are copied. Default false. */
   readonly whole?: boolean
-  /** Left out when the terminal is too narrow, the last one first. Default false. */
+  /** Whether the column is omitted if the terminal is too narrow, last column first. Default false. */
   readonly spare?: boolean
 }
 
-/** A table as lines, and the titles of the columns that found no room. */
+/** The lines of a table, and the titles of the omitted columns. */
 export interface Table {
   readonly lines: readonly string[]
   readonly leftOut: readonly string[]

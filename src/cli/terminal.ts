@@ -3,7 +3,7 @@ import type { DeploymentToWork, ServiceToManage } from './load-service.ts'
 import { layTable, type Column } from './table.ts'
 import { jsonText } from './text.ts'
 
-/** The world around the command line, so that it needs no process. */
+/** The environment of the command line, replaceable in tests. */
 export interface Surroundings {
   readonly input: Readable & { readonly isTTY?: boolean }
   /** Results go here, and nothing else. */
@@ -23,8 +23,8 @@ export interface Surroundings {
     workingFolder: string,
   ) => Promise<DeploymentToWork>
   /**
-   * Aborted when the command is told to stop, as by Ctrl+C. Once it was asked for, that no longer ends
-   * the process: the command has to end.
+   * Returns a signal that is aborted on Ctrl+C or SIGTERM. After the first call these no longer end the
+   * process; the command must end.
    */
   readonly stopping: () => AbortSignal
   readonly now: () => Date
@@ -32,19 +32,19 @@ export interface Surroundings {
   readonly version: string
 }
 
-/** Where a command says what it has to say. */
+/** The output of a command. */
 export interface Terminal extends Surroundings {
-  /** Results are JSON, for programs. */
+  /** Whether results are printed as JSON. */
   readonly json: boolean
-  /** Somebody sits there who can be asked. */
+  /** Whether a user can answer questions. */
   readonly interactive: boolean
-  /** The result: the value for programs, the text for people. */
+  /** Prints the result: `value` as JSON, or else `text`. */
   result(value: unknown, text: () => string): void
-  /** Something that people should know and programs can do without. */
+  /** Prints a note, unless results are JSON. */
   note(text: string): void
-  /** Rows as a table, with a word for when there are none. */
+  /** Prints rows as a table, or a message if there are none. */
   table<Row>(columns: readonly Column<Row>[], rows: readonly Row[], none: string): void
-  /** A text that stands out, where the terminal can show it. */
+  /** Returns an emphasized string, if the terminal supports it. */
   bold(text: string): string
 }
 
@@ -72,7 +72,7 @@ export function openTerminal(surroundings: Surroundings, json: boolean): Termina
   }
 
   function printTable<Row>(columns: readonly Column<Row>[], rows: readonly Row[]): void {
-    // A terminal that does not know its width says 0.
+    // A terminal of unknown width reports 0.
     const known = output.columns ?? 0
     const width = output.isTTY === true && known > 0 ? known : undefined
     const { lines, leftOut } = layTable(columns, rows, width)

@@ -1,11 +1,11 @@
-/** How many columns a text takes on a terminal: two for a wide sign, none for a mark upon another. */
+/** Returns the width of a string in columns: wide characters have two, combining marks none. */
 export function widthOf(text: string): number {
   let width = 0
   for (const { segment } of signs.segment(text)) width += wide.test(segment) ? 2 : 1
   return width
 }
 
-/** A text of at most so many columns: what does not fit is cut, and an ellipsis says so. */
+/** Cuts a string to a number of columns, with an ellipsis. */
 export function cut(text: string, width: number): string {
   if (widthOf(text) <= width) return text
   let kept = ''
@@ -18,7 +18,7 @@ export function cut(text: string, width: number): string {
   return width < 1 ? '' : `${kept}…`
 }
 
-/** A text that can't do anything to a terminal: signs that control or hide are spelled out. */
+/** Escapes control and invisible characters, so that a string can not control a terminal. */
 export function printable(text: string): string {
   return text.replace(hidden, (sign) => {
     const code = sign.codePointAt(0) ?? 0
@@ -26,13 +26,13 @@ export function printable(text: string): string {
   })
 }
 
-/** One line of an error's message, for people. */
+/** Returns the message of an error as one line. */
 export function messageOf(error: unknown): string {
   const message = error instanceof Error ? error.message : String(error)
   return printable(message.trim().replace(/\s*\n\s*/g, ' '))
 }
 
-/** JSON for programs; on a terminal it can't do anything either. */
+/** Returns JSON that can not control a terminal. */
 export function jsonText(value: unknown): string {
   return JSON.stringify(value, null, 2).replace(hiddenInJson, (sign) =>
     [...Array(sign.length).keys()].map((at) => `\\u${hex(sign.charCodeAt(at), 4)}`).join(''),
@@ -43,7 +43,7 @@ const signs = new Intl.Segmenter('en', { granularity: 'grapheme' })
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe0f\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
 const hidden = /[\p{C}\p{Zl}\p{Zp}]/gu
-// Its own line breaks are no data: those are escaped already.
+// The line breaks are layout: those in strings are already escaped.
 const hiddenInJson = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu
 
 function hex(code: number, digits: number): string {

@@ -3,11 +3,11 @@ import type { User } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
 import { compact, type Command, type Desk, type Given } from './command.ts'
 import { passwordCommand, readPassword } from './password.ts'
-import { Refusal, UsageError } from './refusal.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import type { Column } from './table.ts'
 import { printable } from './text.ts'
 
-/** `rowgate users ...`: the users that the library keeps itself (D45, D46). */
+/** The commands `rowgate users ...`: built-in users. */
 export const userCommands: readonly Command[] = [
   {
     name: 'users add',
@@ -115,7 +115,7 @@ async function changeRoles(given: Given, desk: Desk): Promise<void> {
   const name = await wantedUser(given, desk, () => true)
   const users = await desk.users()
   const before = await users.get(name)
-  if (before === undefined) throw new Refusal(`There is no user ${printable(name)}.`)
+  if (before === undefined) throw new CommandError(`There is no user ${printable(name)}.`)
   const wanted = set === undefined ? [...before.roles, ...added] : listed(set)
   const roles = [...new Set(wanted)].filter((role) => !removed.includes(role))
   const after = changes ? await users.change(name, { roles }) : before
@@ -127,13 +127,13 @@ async function removeUser(given: Given, desk: Desk): Promise<void> {
   const users = await desk.users()
   if (desk.interactive && !given.has('yes')) {
     const sure = await questions(desk).confirm(`Remove ${name}? Its keys will be of no use.`)
-    if (!sure) throw new Refusal('Nothing was changed.')
+    if (!sure) throw new CommandError('Nothing was changed.')
   }
   await users.remove(name)
   desk.result({ user: name }, () => `Removed ${printable(name)}.`)
 }
 
-/** The user that a command is about: given, or chosen from those that fit. */
+/** Returns the user of a command: the given one, or one chosen from a list. */
 async function wantedUser(
   given: Given,
   desk: Desk,
@@ -142,7 +142,7 @@ async function wantedUser(
   if (given.argument !== undefined) return given.argument
   if (!desk.interactive) throw new UsageError('Name the user: <user>.')
   const users = (await (await desk.users()).list()).filter(fits)
-  if (users.length === 0) throw new Refusal('There is no such user.')
+  if (users.length === 0) throw new CommandError('There is no such user.')
   const choices = users.map(({ user, roles }) => ({ value: user, hint: roles.join(', ') }))
   return questions(desk).choose('Which user?', choices)
 }
@@ -176,7 +176,7 @@ function listed(text: string): readonly string[] {
   return [...new Set(parts)].filter((part) => part !== '')
 }
 
-/** What may be seen of a user, whatever else a service may answer. */
+/** Returns the displayed members of a user. */
 function visible({ user, enabled, roles, attributes }: User): User {
   return { user, enabled, roles, attributes }
 }

@@ -3,11 +3,11 @@ import type { ReleaseClient } from '../client/release-client.ts'
 import type { QueuedRelease } from '../client/release-client.ts'
 import { RequestError } from '../client/send-request.ts'
 import type { Progress } from './progress.ts'
-import { Refusal } from './refusal.ts'
+import { CommandError } from './command-error.ts'
 
-/** How long somebody waits for a build. */
+/** How long a command waits for a build. */
 export interface Patience {
-  /** Milliseconds from now on. */
+  /** In milliseconds. */
   readonly timeout: number
   readonly stopping: AbortSignal
   readonly progress: Progress
@@ -15,12 +15,12 @@ export interface Patience {
 
 const firstPause = 250
 const longestPause = 5_000
-// A service that is restarted is away for a while.
+// A service is unavailable while it restarts.
 const mostUnreached = 8
 
 /**
- * Waits until a build has ended, built or failed. Throws a RequestError when that takes too long or the
- * service is away for too long, and a Refusal when it is told to stop. The build goes on whatever is thrown.
+ * Waits until a build has ended, built or failed. Throws a RequestError if that takes too long or the
+ * service is unavailable for too long, and a CommandError if interrupted. The build continues in any case.
  */
 export async function waitForBuild(
   client: ReleaseClient,
@@ -53,7 +53,7 @@ export async function waitForBuild(
     }
   } catch (error) {
     if (stopping.aborted)
-      throw new Refusal(`Stopped waiting. The build goes on: release ${releaseId}.`)
+      throw new CommandError(`Stopped waiting. The build goes on: release ${releaseId}.`)
     throw error
   } finally {
     progress.end()

@@ -1,9 +1,9 @@
 import { wholeOf, type Command, type Desk, type Given } from './command.ts'
-import type { BuildNews } from './load-service.ts'
+import type { ShownBuildEvent } from './load-service.ts'
 import { counted } from './time.ts'
 import { messageOf, printable } from './text.ts'
 
-/** `rowgate worker`: builds what is queued, in a process of its own. */
+/** The command `rowgate worker`: builds queued releases in this process. */
 export const workerCommand: Command = {
   name: 'worker',
   description: 'Build what is queued, until it is told to stop',
@@ -19,8 +19,8 @@ async function work(given: Given, desk: Desk): Promise<void> {
   const concurrency = wholeOf(given.one('concurrency') ?? '1', number)
   const stopping = desk.stopping()
   const deployment = await desk.deployment()
-  deployment.watch?.((news) => {
-    const line = lineOf(news)
+  deployment.watch?.((event) => {
+    const line = lineOf(event)
     if (line !== undefined) desk.messages.write(`${printable(line)}\n`)
   })
   const worker = deployment.work({ concurrency })
@@ -30,8 +30,13 @@ async function work(given: Given, desk: Desk): Promise<void> {
   await worker.stop()
 }
 
-/** What is shown of news; undefined for nothing. */
-export function lineOf({ type, releaseId = '', status, error }: BuildNews): string | undefined {
+/** Returns the displayed line of an event; undefined if it is not displayed. */
+export function lineOf({
+  type,
+  releaseId = '',
+  status,
+  error,
+}: ShownBuildEvent): string | undefined {
   switch (type) {
     case 'started':
       return `${releaseId} started`
@@ -49,7 +54,7 @@ export function lineOf({ type, releaseId = '', status, error }: BuildNews): stri
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
-  // Nothing else may keep the process alive: a worker that waits has only idle timers.
+  // Keeps the process alive: the timers of an idle worker do not.
   const alive = setInterval(() => undefined, 60_000)
   return new Promise<void>((resolve) => {
     const end = (): void => {

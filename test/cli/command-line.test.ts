@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { commands, readCommandLine } from '../../src/cli/commands.ts'
-import { UsageError } from '../../src/cli/refusal.ts'
+import { UsageError } from '../../src/cli/command-error.ts'
 
 function given(...line: readonly string[]) {
   const typed = readCommandLine(line)

@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import { keysOf, loadDeployment, loadService, usersOf } from '../../src/cli/load-service.ts'
-import { Refusal, UsageError } from '../../src/cli/refusal.ts'
+import { CommandError, UsageError } from '../../src/cli/command-error.ts'
 
 const service = (name: string): string => `{ name: '${name}', ready() {}, close() {} }`
 
@@ -19,7 +19,7 @@ async function folderWith(files: Readonly<Record<string, string>>): Promise<stri
 
 async function refusalOf(loading: Promise<unknown>): Promise<string> {
   const error = await loading.catch((reason: unknown) => reason)
-  expect(error instanceof Refusal || error instanceof UsageError).toBe(true)
+  expect(error instanceof CommandError || error instanceof UsageError).toBe(true)
   return (error as Error).message
 }
 
