@@ -16,53 +16,29 @@ import { itemOf } from '../request/serialize.ts'
 import { requireRight, viewOf, type View } from '../request/view.ts'
 import { changeItem, newItem } from './change.ts'
 import { keyOf, pageOf, requireFields, requireSaveOptions } from './conditions.ts'
-import { inTransaction, runEvent, runNested } from './run.ts'
-import type { Caller, Running, Runtime, Terms } from './runtime.ts'
+import type { Caller, Terms } from './runtime.ts'
+import type { Scope } from './scope.ts'
 
 /** How the events of a collection are run: each in a transaction of its own, or in one in progress. */
-interface Way {
+export interface EventRunner {
   readonly event: (event: DataEvent, caller: Caller) => Promise<Outcome>
-  /** New and Change: work that is not stored. */
-  readonly unstored: <Result>(work: (running: Running) => Promise<Result>) => Promise<Result>
+  /** Runs a New or Change, which writes nothing, as the event that it prepares. */
+  readonly unstored: <Result>(
+    event: 'New' | 'Insert' | 'Update',
+    work: (scope: Scope) => Promise<Result>,
+  ) => Promise<Result>
 }
 
-/** A collection of a service for host code: each event in a transaction of its own. */
-export function ownAccess(
-  runtime: Runtime,
-  caller: Caller,
+/** Returns a collection for application code, with the rights of the caller. */
+export function collectionAccess(
+  { caller }: Pick<Terms, 'caller'>,
   collection: PublishedCollection,
-): CollectionAccess<CollectionShape> {
-  return access({ runtime, caller }, collection, {
-    event: (event, terms) => runtime.enter(() => runEvent(runtime, event, terms, 'rows')),
-    unstored: (work) =>
-      runtime.enter(() =>
-        inTransaction(runtime, { mode: 'read', brief: false, collection }, work, ({ rejected }) => {
-          throw new Error(rejected.message)
-        }),
-      ),
-  })
-}
-
-/** A collection for a handler: its events take part in the handler's transaction. */
-export function nestedAccess(
-  terms: Terms,
-  collection: PublishedCollection,
-): CollectionAccess<CollectionShape> {
-  return access(terms, collection, {
-    event: (event, caller) => runNested(event, { ...terms, caller }),
-    unstored: (work) => work(terms.running),
-  })
-}
-
-function access(
-  { runtime, caller }: Omit<Terms, 'running'>,
-  collection: PublishedCollection,
-  way: Way,
+  runner: EventRunner,
 ): CollectionAccess<CollectionShape> {
   const run = async (event: DataEvent, options: SaveOptions = {}): Promise<Outcome> => {
     requireSaveOptions(event.type, options)
     const confirmed = confirmedBy(options.ignoreWarnings ?? caller.confirmed)
-    return way.event(event, { ...caller, confirmed })
+    return runner.event(event, { ...caller, confirmed })
   }
   const viewFor = (event: PublishedEventName): View => {
     requireRight(collection, event, caller.principal)
@@ -87,17 +63,14 @@ function access(
       }),
     new: async () => {
       const view = viewFor('Insert')
-      const item = await way.unstored((running) => newItem(view, { runtime, caller, running }))
-      return item
+      return runner.unstored('New', (scope) => newItem(view, scope))
     },
     change: (async (values: Readonly<ItemValues>, key?: unknown) => {
       requireFields(collection, values)
       const parts = key === undefined ? undefined : keyOf(collection, key)
-      const view = viewFor(key === undefined ? 'Insert' : 'Update')
-      const change = { view, values, key: parts }
-      return unlessMissing(() =>
-        way.unstored((running) => changeItem(change, { runtime, caller, running })),
-      )
+      const event = key === undefined ? 'Insert' : 'Update'
+      const change = { view: viewFor(event), values, key: parts }
+      return unlessMissing(() => runner.unstored(event, (scope) => changeItem(change, scope)))
     }) as CollectionAccess<CollectionShape>['change'],
     insert: async (values, options) => {
       requireFields(collection, values)

@@ -7,16 +7,14 @@ import type { ItemValues } from '../request/query.ts'
 import { planInsert, planUpdate } from '../request/plan.ts'
 import { rowValues } from '../request/rows.ts'
 import { readableValues, type View } from '../request/view.ts'
-import type { Terms } from './runtime.ts'
 import { examine, judgeSave, openInsert, openUpdate, refuseFaults } from './save.ts'
-import { openScope } from './scope.ts'
+import type { Scope } from './scope.ts'
 
 /** New: an item with its defaults, not stored (section 6). */
-export async function newItem(view: View, terms: Terms): Promise<Readonly<ItemValues>> {
+export async function newItem(view: View, scope: Scope): Promise<Readonly<ItemValues>> {
   const { collection, rows } = view
-  const scope = openScope(terms, { collection, event: 'New' })
   const item = await scope.call('default', () =>
-    completeItem(collection, rowValues(collection, rows), terms.runtime.now),
+    completeItem(collection, rowValues(collection, rows), scope.terms.runtime.now),
   )
   const after = collection.events.New?.after
   if (after === undefined) return readableValues(view, item)
@@ -35,18 +33,18 @@ export interface Change {
 /** Change: defaults and validations of the save that these values would make, not stored (section 6). */
 export async function changeItem(
   { view, values, key }: Change,
-  terms: Terms,
+  scope: Scope,
 ): Promise<SaveResult<Draft<CollectionShape>>> {
   const save =
     key === undefined
-      ? await openInsert(planInsert(view, values), terms)
-      : await openUpdate(planUpdate(view, key, values), terms)
-  const refusal = refuseFaults(save) ?? (await examine(save, terms, ['validations']))
+      ? await openInsert(planInsert(view, values), scope)
+      : await openUpdate(planUpdate(view, key, values), scope)
+  const refusal = refuseFaults(save) ?? (await examine(save, ['validations']))
   if (refusal !== undefined) {
     const { message, validations } = refusal
     return { rejected: true, message, validations }
   }
-  const { information } = await judgeSave(save, terms)
+  const { information } = await judgeSave(save)
   return {
     rejected: false,
     item: readableValues(view, save.draft),

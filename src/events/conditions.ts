@@ -6,13 +6,13 @@ import type { PublishedCollection, PublishedField } from '../definition/publishe
 import { acceptedType } from '../request/accepted.ts'
 import type { FilterEvent } from '../request/event.ts'
 import type { Condition } from '../request/query.ts'
-import { completeSort } from '../request/resolve.ts'
-import { searchText } from '../request/search.ts'
+import { pageQuery } from '../request/plan.ts'
+import { requireFilterable, sortOrder, type QueryMistakes } from '../request/resolve.ts'
 import { stored } from '../request/submitted.ts'
 import type { View } from '../request/view.ts'
 import { parameters } from '../protocol/query.ts'
 
-/** Conditions of host code in the language of storage. Throws a TypeError for what no field can equal. */
+/** Resolves the conditions of application code. Throws a TypeError for unknown names and invalid values. */
 export function conditionsOf(
   collection: PublishedCollection,
   conditions: Readonly<Record<string, unknown>>,
@@ -20,14 +20,14 @@ export function conditionsOf(
   requireObject('The conditions', conditions)
   return Object.entries(conditions).map(([name, value]) => {
     const field = fieldOf(collection, name)
-    if (!field.kind.filterable) throw new TypeError(`The field ${name} can not be filtered.`)
-    // A condition that is left out by mistake would widen the result: undefined is a TypeError too.
+    requireFilterable(field, callerMistakes)
+    // Ignoring a value that is undefined by mistake would return more items than were meant.
     const accepted = value === null ? null : acceptedType(field, value)
     return { field: name, is: 'equal', value: stored(field, accepted) }
   })
 }
 
-/** A key of host code in stored form. Throws a TypeError for a wrong number or type of parts. */
+/** Returns a key of application code in stored form. Throws a TypeError for a wrong number or type of parts. */
 export function keyOf(collection: PublishedCollection, key: unknown): readonly StoredValue[] {
   const parts: readonly unknown[] = Array.isArray(key) ? key : [key]
   if (parts.length !== collection.key.length || parts.length === 0) {
@@ -36,10 +36,10 @@ export function keyOf(collection: PublishedCollection, key: unknown): readonly S
   return collection.key.map((part, index) => stored(part, acceptedType(part, parts[index])))
 }
 
-/** In process a page is whole unless it is limited: a handler that means all items must not miss some. */
+// Without a limit, a filter in process returns all items.
 const everything = Number.MAX_SAFE_INTEGER
 
-/** A Filter of host code, with all fields. Throws a TypeError for names and numbers that can't be. */
+/** Plans a Filter of application code, with all readable fields. Throws a TypeError for invalid options. */
 export function pageOf(
   view: View,
   conditions: Readonly<Record<string, unknown>>,
@@ -59,30 +59,32 @@ export function pageOf(
   if (typeof count !== 'boolean') throw new TypeError('count must be true or false.')
   const keys = sort.length === 0 ? [] : parameters.sort.decode(sort.join(','))
   if (keys === undefined) throw new TypeError(`sort ${parameters.sort.rule}.`)
-  for (const { field } of keys) {
-    if (fieldOf(readable, field).kind.compare === undefined) {
-      throw new TypeError(`The field ${field} can not be sorted.`)
-    }
-  }
-  const query = {
-    conditions: [...conditionsOf(readable, conditions), ...view.rows],
-    search: q === '' ? null : { fields: readable.searchNames, text: searchText(q) },
-    sort: completeSort(readable, keys.length > 0 ? keys : readable.defaultSort),
+  const query = pageQuery(view, {
+    sort: sortOrder(readable, keys.length > 0 ? keys : readable.defaultSort, callerMistakes),
+    conditions: conditionsOf(readable, conditions),
+    text: q,
+    searchNames: readable.searchNames,
     limit,
     offset,
     select: readable.allNames,
     count,
-  }
+  })
   return { type: 'Filter', collection: view.collection, view, result: 'page', query }
 }
 
-/** Throws a TypeError for values of a save that name a field which the collection does not have. */
+/** The mistakes of application code: a TypeError. */
+const callerMistakes: QueryMistakes = {
+  unknownField: unknownFieldError,
+  invalid: (message) => new TypeError(message),
+}
+
+/** Throws a TypeError if the values of a save name an unknown field. */
 export function requireFields(collection: PublishedCollection, values: unknown): void {
   requireObject('The values', values)
   for (const name of Object.keys(values as object)) fieldOf(collection, name)
 }
 
-/** Throws a TypeError for options of a save or delete that are unknown or wrong. */
+/** Throws a TypeError for unknown or invalid options of a save or delete. */
 export function requireSaveOptions(event: string, options: SaveOptions): void {
   requireObject(`The options of ${event}`, options)
   requireKnown(event, options, ['ignoreWarnings'])
@@ -91,12 +93,16 @@ export function requireSaveOptions(event: string, options: SaveOptions): void {
   throw new TypeError(`${event}: ignoreWarnings must be a list of ids, or 'all'`)
 }
 
-/** The field of a name. Throws a TypeError that names the nearest one when there is none. */
+/** Returns a field by name. Throws a TypeError that suggests the nearest name if it is unknown. */
 export function fieldOf(collection: PublishedCollection, name: string): PublishedField {
   const field = collection.byName.get(name)
-  if (field !== undefined) return field
+  if (field === undefined) throw unknownFieldError(collection, name)
+  return field
+}
+
+function unknownFieldError(collection: PublishedCollection, name: string): TypeError {
   const advice = suggestion(name, collection.allNames, 'fields')
-  throw new TypeError(`The collection ${collection.name} has no field ${name}; ${advice}`)
+  return new TypeError(`The collection ${collection.name} has no field ${name}; ${advice}`)
 }
 
 const filterOptions = ['limit', 'offset', 'sort', 'q', 'count']

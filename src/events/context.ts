@@ -5,20 +5,21 @@ import type { Finding } from '../request/findings.ts'
 import { fieldOf } from './conditions.ts'
 import { Refusal } from './guard.ts'
 import type { NestedCalls } from './nested-calls.ts'
-import type { Terms } from './runtime.ts'
+import type { NestedAccess, Terms } from './runtime.ts'
 
 /** What a context of a handler needs to know of its event. */
 export interface HandlerSurroundings {
   readonly findings: Finding[]
   readonly stop: AbortSignal
   readonly calls: NestedCalls
+  readonly access: NestedAccess
 }
 
 /** What host code sees of the event that it belongs to. */
 export function handlerContext(
   terms: Terms,
   { collection, event }: { readonly collection: PublishedCollection; readonly event: EventName },
-  { findings, stop, calls }: HandlerSurroundings,
+  { findings, stop, calls, access }: HandlerSurroundings,
 ): HandlerContext {
   const { runtime, caller } = terms
   const left = caller.signal()
@@ -26,7 +27,7 @@ export function handlerContext(
     const reach = ((reference: string) => {
       const reached = runtime.collectionOf(collection.application, reference)
       const own = { ...caller, principal, confirmed: new Set<string>() }
-      return calls.watchAccess(runtime.access({ ...terms, caller: own }, reached))
+      return calls.watchAccess(access({ ...terms, caller: own }, reached))
     }) as Reach
     const find = ((reference: string, conditions?: never, options = {}) => {
       const items = async () => (await reach(reference).filter(conditions, options)).items

@@ -5,7 +5,7 @@ import { judge } from '../request/findings.ts'
 import { reject } from '../request/outcome.ts'
 import { requireRight, viewOf } from '../request/view.ts'
 import { Undo } from './guard.ts'
-import { inTransaction, rejectionFor } from './run.ts'
+import { inTransaction, nestedAccess, rejectionFor } from './run.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
 import { openScope } from './scope.ts'
 import { traced } from './traced.ts'
@@ -30,8 +30,8 @@ export async function runCustom(
   const work = async (running: Running): Promise<CustomResult<unknown>> => {
     const terms = { runtime, caller, running: { ...running, depth: 1 } }
     const view = viewOf(collection, caller.principal)
-    const scope = openScope(terms, { collection, event: 'Custom', name })
-    const own = scope.calls.watchAccess(runtime.access(terms, collection))
+    const scope = openScope(terms, { collection, event: 'Custom', name }, nestedAccess)
+    const own = scope.calls.watchAccess(nestedAccess(terms, collection))
     let result: unknown
     await scope.untilRefused(async () => {
       result = await scope.call(name, () => handler({ ...scope.context(), own }, input))

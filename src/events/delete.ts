@@ -7,14 +7,13 @@ import { reject, type Outcome } from '../request/outcome.ts'
 import { itemOf } from '../request/serialize.ts'
 import { readableValues } from '../request/view.ts'
 import { checkRules, rulesOn } from './rules.ts'
-import type { Terms } from './runtime.ts'
-import { openScope } from './scope.ts'
+import type { Scope } from './scope.ts'
 import { finishWrite, readItem } from './write.ts'
 
 /** Delete: before, validations, the removal, after (section 6). */
-export async function deleteItem(event: DeleteEvent, terms: Terms): Promise<Outcome> {
+export async function deleteItem(event: DeleteEvent, scope: Scope): Promise<Outcome> {
   const { collection, view, conditions, key } = event
-  const scope = openScope(terms, { collection, event: 'Delete' })
+  const { terms } = scope
   const judged = () =>
     judge(scope.findings, { view, event: 'Delete', key, data: {} }, terms.caller.confirmed)
 
@@ -40,5 +39,5 @@ export async function deleteItem(event: DeleteEvent, terms: Terms): Promise<Outc
   if (row === undefined) throw notFound()
   const stored = Object.freeze(itemOf(collection, row))
   const echo = readableValues(view, stored)
-  return finishWrite({ event, scope, row, stored, echo, unfit, judged }, terms)
+  return finishWrite({ event, scope, row, stored, echo, unfit, judged })
 }

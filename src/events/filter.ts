@@ -11,8 +11,7 @@ import { stored } from '../request/submitted.ts'
 import { wholeView } from '../request/view.ts'
 import { conditionsOf } from './conditions.ts'
 import type { StorageAdapter, StorageReader } from '../storage/adapter.ts'
-import { openScope, type Scope } from './scope.ts'
-import type { Terms } from './runtime.ts'
+import type { Scope } from './scope.ts'
 
 /** Whether a Filter runs code of the host, and so needs a transaction. */
 export function hasFilterHandlers({ collection }: FilterEvent): boolean {
@@ -44,10 +43,9 @@ export async function filterAsRows(reader: StorageReader, event: FilterEvent): P
 }
 
 /** A Filter with handlers: before, the query, after, in one transaction. */
-export async function filterWithHandlers(event: FilterEvent, terms: Terms): Promise<Outcome> {
+export async function filterWithHandlers(event: FilterEvent, scope: Scope): Promise<Outcome> {
   const { collection } = event
   const { before, after } = collection.events.Filter ?? {}
-  const scope = openScope(terms, { collection, event: 'Filter' })
   const narrowing: Condition[] = []
   let items: readonly ItemValues[] = []
   let count: number | null = null
@@ -58,7 +56,7 @@ export async function filterWithHandlers(event: FilterEvent, terms: Terms): Prom
     const whole = event.result === 'item' ? collection : wholeView(collection).listed
     const select = after === undefined ? event.query.select : whole.allNames
     const conditions = [...event.query.conditions, ...narrowing]
-    const page = await terms.running.transaction.filter(collection, {
+    const page = await scope.terms.running.transaction.filter(collection, {
       ...event.query,
       conditions,
       select,

@@ -3,11 +3,13 @@ import type { DataEvent } from '../request/event.ts'
 import type { Outcome, RejectedOutcome } from '../request/outcome.ts'
 import { entriesShownTo } from '../request/view.ts'
 import type { TransactionOptions } from '../storage/adapter.ts'
+import { collectionAccess } from './access.ts'
 import { deleteItem } from './delete.ts'
 import { filterAsRows, filterAsText, filterWithHandlers, hasFilterHandlers } from './filter.ts'
 import { Undo } from './guard.ts'
-import type { Caller, Running, Runtime, Terms } from './runtime.ts'
+import type { Caller, NestedAccess, Running, Runtime, Terms } from './runtime.ts'
 import { insertItem, updateItem } from './save.ts'
+import { openScope } from './scope.ts'
 import { traced } from './traced.ts'
 
 /** The deepest nesting of events that handlers invoke. */
@@ -52,7 +54,7 @@ async function run(
  * Runs an event inside a transaction in progress. When it fails, or is rejected, after something was
  * written, the whole transaction has to be undone, whatever the handler around it makes of that.
  */
-export function runNested(event: DataEvent, terms: Terms): Promise<Outcome> {
+function runNested(event: DataEvent, terms: Terms): Promise<Outcome> {
   const { principal } = terms.caller
   return traced(
     { collection: event.collection, event: event.type, principal, nested: true },
@@ -115,19 +117,29 @@ export function rejectionFor(
 }
 
 function dispatch(event: DataEvent, terms: Terms): Promise<Outcome> {
-  switch (event.type) {
+  if (event.type === 'Filter' && !hasFilterHandlers(event)) {
+    return filterAsRows(terms.running.transaction, event)
+  }
+  const { collection, type } = event
+  const scope = openScope(terms, { collection, event: type }, nestedAccess)
+  switch (type) {
     case 'Filter':
-      return hasFilterHandlers(event)
-        ? filterWithHandlers(event, terms)
-        : filterAsRows(terms.running.transaction, event)
+      return filterWithHandlers(event, scope)
     case 'Insert':
-      return insertItem(event, terms)
+      return insertItem(event, scope)
     case 'Update':
-      return updateItem(event, terms)
+      return updateItem(event, scope)
     case 'Delete':
-      return deleteItem(event, terms)
+      return deleteItem(event, scope)
   }
 }
+
+/** Returns a collection whose events take part in a transaction in progress. */
+export const nestedAccess: NestedAccess = (terms, collection) =>
+  collectionAccess(terms, collection, {
+    event: (event, caller) => runNested(event, { ...terms, caller }),
+    unstored: (event, work) => work(openScope(terms, { collection, event }, nestedAccess)),
+  })
 
 // Host code that waits for something must not hold up the writers that would share its commit. A
 // collection whose code is declared async, or was seen to return a promise, takes its own turns.

@@ -13,11 +13,6 @@ export interface Runtime {
     application: string,
     reference: string | CollectionShape,
   ) => PublishedCollection
-  /** A collection as handlers use it: inside their own transaction. */
-  readonly access: (
-    terms: Terms,
-    collection: PublishedCollection,
-  ) => CollectionAccess<CollectionShape>
   readonly report: Report
   /** Milliseconds that one handler or rule may take. */
   readonly handlerTimeout: number
@@ -63,3 +58,9 @@ export interface Terms {
   readonly caller: Caller
   readonly running: Running
 }
+
+/** Returns a collection for application code. Its calls take part in the transaction of `terms`. */
+export type NestedAccess = (
+  terms: Terms,
+  collection: PublishedCollection,
+) => CollectionAccess<CollectionShape>

@@ -21,7 +21,7 @@ import { entriesFor } from '../request/view.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { checkRules, rulesOn } from './rules.ts'
 import type { Terms } from './runtime.ts'
-import { openScope, type Scope } from './scope.ts'
+import type { Scope } from './scope.ts'
 import { finishWrite, readItem, storeOrFault } from './write.ts'
 
 /** A save between its request and its write. */
@@ -39,9 +39,9 @@ export interface Save {
 }
 
 /** Insert: defaults, before, validations, the write, after (section 6). */
-export async function insertItem(event: InsertEvent, terms: Terms): Promise<Outcome> {
-  const save = await openInsert(event, terms)
-  const refusal = refuseFaults(save) ?? (await examine(save, terms, ['before', 'validations']))
+export async function insertItem(event: InsertEvent, scope: Scope): Promise<Outcome> {
+  const save = await openInsert(event, scope)
+  const refusal = refuseFaults(save) ?? (await examine(save, ['before', 'validations']))
   if (refusal !== undefined) return refusal
   const { collection } = event
   const row = rowOf(
@@ -49,35 +49,35 @@ export async function insertItem(event: InsertEvent, terms: Terms): Promise<Outc
     save.draft,
     (field, value) => value !== null || field.generated !== 'database',
   )
-  return write(save, terms, () => terms.running.transaction.insert(collection, row))
+  return write(save, () => scope.terms.running.transaction.insert(collection, row))
 }
 
 /** Update: the stored item with the submitted values, before, validations, the write, after (section 6). */
-export async function updateItem(event: UpdateEvent, terms: Terms): Promise<Outcome> {
-  const save = await openUpdate(event, terms)
-  const refusal = refuseFaults(save) ?? (await examine(save, terms, ['before', 'validations']))
+export async function updateItem(event: UpdateEvent, scope: Scope): Promise<Outcome> {
+  const save = await openUpdate(event, scope)
+  const refusal = refuseFaults(save) ?? (await examine(save, ['before', 'validations']))
   if (refusal !== undefined) return refusal
   const { collection, conditions } = event
   const before = save.stored ?? {}
   // A null that replaces a stored value which does not fit is a change, too.
-  const replaced = save.unfit.length === 0 ? {} : writable(event, terms)
+  const replaced = save.unfit.length === 0 ? {} : writable(event, scope.terms)
   const isReplaced = ({ name }: PublishedField) => save.unfit.includes(name) && name in replaced
   const changes = rowOf(
     collection,
     save.draft,
     (field, value) => value !== stored(field, before[field.name]) || isReplaced(field),
   )
-  return write(save, terms, async () => {
-    const row = await terms.running.transaction.update(collection, conditions, changes)
+  return write(save, async () => {
+    const row = await scope.terms.running.transaction.update(collection, conditions, changes)
     if (row === undefined) throw notFound()
     return row
   })
 }
 
 /** Opens an Insert: the new item is the submitted one, completed with defaults. */
-export async function openInsert(event: InsertEvent, terms: Terms): Promise<Save> {
+export async function openInsert(event: InsertEvent, scope: Scope): Promise<Save> {
   const { collection } = event
-  const scope = openScope(terms, { collection, event: 'Insert' })
+  const { terms } = scope
   // What the caller leaves out takes the value of the caller's own rows.
   const given = { ...rowValues(collection, event.view.rows), ...writable(event, terms) }
   const draft = await scope.call('default', () =>
@@ -88,9 +88,8 @@ export async function openInsert(event: InsertEvent, terms: Terms): Promise<Save
 }
 
 /** Opens an Update: the item is the stored one with the submitted values. Throws NOT_FOUND without one. */
-export async function openUpdate(event: UpdateEvent, terms: Terms): Promise<Save> {
-  const { collection } = event
-  const scope = openScope(terms, { collection, event: 'Update' })
+export async function openUpdate(event: UpdateEvent, scope: Scope): Promise<Save> {
+  const { terms } = scope
   const { item, unfit } = await readItem(event, terms)
   const draft = { ...item, ...writable(event, terms) }
   const faults = allFaults(event, item, terms)
@@ -113,22 +112,22 @@ export function refuseFaults(save: Save): RejectedOutcome | undefined {
 /** Runs the host's code around a save that has no faults of its own; a rejection when it objects. */
 export async function examine(
   save: Save,
-  terms: Terms,
   steps: readonly ('before' | 'validations')[],
 ): Promise<RejectedOutcome | undefined> {
   const { event, scope } = save
   await scope.untilRefused(async () => {
     if (steps.includes('before')) await runBefore(save)
-    requireOwnRow(save, terms)
+    requireOwnRow(save)
     if (steps.includes('validations')) await validate(save)
   })
-  const { objections, information } = await judgeSave(save, terms)
+  const { objections, information } = await judgeSave(save)
   if (objections.length === 0) return undefined
   return reject(event.type, event.submitted.echo, [...objections, ...information])
 }
 
 /** What the findings of a save amount to. */
-export function judgeSave({ event, scope }: Save, { caller }: Terms): Promise<Judgement> {
+export function judgeSave({ event, scope }: Save): Promise<Judgement> {
+  const { caller } = scope.terms
   const { view, type, submitted } = event
   const key = event.type === 'Update' ? event.key : []
   return judge(scope.findings, { view, event: type, key, data: submitted.values }, caller.confirmed)
@@ -153,26 +152,24 @@ async function validate(save: Save): Promise<void> {
   await checkRules(rules, scope, { event: event.type, item, stored: before })
 }
 
-async function write(save: Save, terms: Terms, store: () => Row | Promise<Row>): Promise<Outcome> {
+async function write(save: Save, store: () => Row | Promise<Row>): Promise<Outcome> {
   const { event, scope } = save
   const { type, submitted } = event
   const result = await storeOrFault(event.view, store)
   if ('fault' in result) {
-    const { information } = await judgeSave(save, terms)
+    const { information } = await judgeSave(save)
     const entries = [...entriesFor(event.view, [result.fault]), ...information]
     return reject(type, submitted.echo, entries)
   }
   const { row } = result
-  const judged = () => judgeSave(save, terms)
+  const judged = () => judgeSave(save)
   const { stored: before, unfit } = save
-  return finishWrite(
-    { event, scope, row, stored: before, unfit, echo: submitted.echo, judged },
-    terms,
-  )
+  return finishWrite({ event, scope, row, stored: before, unfit, echo: submitted.echo, judged })
 }
 
 /** A save must leave the item among the rows of its caller (D45). */
-function requireOwnRow({ event, draft }: Save, { caller }: Terms): void {
+function requireOwnRow({ event, scope, draft }: Save): void {
+  const { caller } = scope.terms
   const { collection, type, view } = event
   if (isAmong(collection, view.rows, draft)) return
   const names = view.rows.map(({ field }) => field).join(', ')

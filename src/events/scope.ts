@@ -6,10 +6,11 @@ import { handlerContext } from './context.ts'
 import { internal } from '../errors.ts'
 import { callHost, Refusal } from './guard.ts'
 import { nestedCalls, type NestedCalls } from './nested-calls.ts'
-import type { Terms } from './runtime.ts'
+import type { NestedAccess, Terms } from './runtime.ts'
 
 /** One event as the host's code meets it: what it sees, and what it finds. */
 export interface Scope {
+  readonly terms: Terms
   readonly findings: Finding[]
   /** What handlers and rules see; made when the first of them is called. */
   readonly context: () => HandlerContext
@@ -23,7 +24,10 @@ export interface Scope {
   untilRefused(work: () => Promise<void>): Promise<void>
 }
 
-/** Opens the scope of one event. `name` is that of a user-defined event. */
+/**
+ * Opens the scope of one event. `name` is that of a user-defined event; `access` is how the code of the
+ * event reaches collections.
+ */
 export function openScope(
   terms: Terms,
   subject: {
@@ -31,6 +35,7 @@ export function openScope(
     readonly event: EventName
     readonly name?: string
   },
+  access: NestedAccess,
 ): Scope {
   const { collection, event, name = event } = subject
   const { runtime } = terms
@@ -41,10 +46,11 @@ export function openScope(
   let context: HandlerContext | undefined
   const onWait = () => runtime.waiting.set(collection, true)
   return {
+    terms,
     findings,
     context: () => {
       stop ??= new AbortController()
-      context ??= handlerContext(terms, subject, { stop: stop.signal, findings, calls })
+      context ??= handlerContext(terms, subject, { stop: stop.signal, findings, calls, access })
       return context
     },
     add: (entries) => {

@@ -89,8 +89,9 @@ export interface Written {
 }
 
 /** After the write: the `after` handler may still object, and `committed` waits for the commit. */
-export async function finishWrite(written: Written, terms: Terms): Promise<Outcome> {
+export async function finishWrite(written: Written): Promise<Outcome> {
   const { event, scope, row, echo } = written
+  const { terms } = scope
   const { collection, type, view } = event
   terms.running.log.writes++
   reportUnfit(written, terms)

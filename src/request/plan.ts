@@ -1,7 +1,7 @@
 import type { PublishedEventName } from '../definition/handler.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { decodeBody } from '../protocol/json.ts'
+import type { DecodedBody } from '../protocol/json.ts'
 import {
   firstParameter,
   malformedQuery,
@@ -9,7 +9,7 @@ import {
   type DecodedQuery,
 } from '../protocol/query.ts'
 import type { DataEvent, DeleteEvent, FilterEvent, InsertEvent, UpdateEvent } from './event.ts'
-import type { Condition } from './query.ts'
+import type { Condition, SortField, StorageQuery } from './query.ts'
 import {
   keyConditions,
   resolveConditions,
@@ -23,96 +23,124 @@ import { searchText } from './search.ts'
 import { checkSubmitted } from './submitted.ts'
 import type { View } from './view.ts'
 
-/** What the target of a request for a collection brings, decoded but not looked up. */
-export interface DecodedTarget {
+/** What the path of a request leads to, as its caller may use it. */
+export interface Resource {
   readonly view: View
-  /** The raw key of an item path. */
+  /** The raw key of an item path; undefined for the path of a collection. */
   readonly key: string | undefined
-  readonly query: DecodedQuery
 }
 
-/** The rest of planning: the event, from the bytes of the body. */
-export type Plan = (bytes: Uint8Array) => DataEvent
+/**
+ * Resolves the query of a request against the fields of its view, and applies defaults and limits.
+ * Throws MALFORMED_QUERY for unknown names and invalid values, and for any parameter of an Insert,
+ * Update or Delete. The key of an item path is not part of the result: {@link planEvent} adds it,
+ * because the contract checks the key after the body.
+ */
+export function resolveQuery(
+  name: PublishedEventName,
+  { view, key }: Resource,
+  query: DecodedQuery,
+  rules: PageRules,
+): StorageQuery {
+  if (name !== 'Filter') {
+    const parameter = firstParameter(query)
+    if (parameter !== undefined) throw unknownParameter(parameter)
+    return itemQuery(view, [])
+  }
+  const isPage = key === undefined && !view.collection.singleton
+  return isPage ? resolvePageQuery(view, query, rules) : resolveItemQuery(view, query)
+}
 
 /**
- * Resolves a request into its event: every name looked up, every value typed, every limit applied.
- * It does so in two steps, since other checks stand between those of the query and those of body and
- * key (D31).
+ * Plans the event of a request: resolves the key of its path and checks the values of its body. Throws
+ * NOT_FOUND for a key that no item can have. `body` is required for Insert and Update.
  */
 export function planEvent(
   name: PublishedEventName,
-  { view, key, query }: DecodedTarget,
-  rules: PageRules,
-): Plan {
-  if (name === 'Filter') {
-    if (key !== undefined || view.collection.singleton) return planItem(view, key, query)
-    const page = planPage(view, query, rules)
-    return () => page
-  }
-  const parameter = firstParameter(query)
-  if (parameter !== undefined) throw unknownParameter(parameter)
-  if (name === 'Insert') {
-    return (bytes) => {
-      const { values, rounded } = decodeBody(bytes)
-      return planInsert(view, values, rounded)
+  { view, key }: Resource,
+  resolved: StorageQuery,
+  body: DecodedBody = noBody,
+): DataEvent {
+  const { collection } = view
+  const { values, rounded } = body
+  switch (name) {
+    case 'Filter': {
+      if (key !== undefined) {
+        const own = keyConditions(collection, resolveKey(collection, key))
+        const query = { ...resolved, conditions: [...own, ...resolved.conditions] }
+        return { type: 'Filter', collection, view, result: 'item', query }
+      }
+      const result = collection.singleton ? 'item' : 'page'
+      return { type: 'Filter', collection, view, result, query: resolved }
     }
-  }
-  const resolved = () => resolveKey(view.collection, key ?? '')
-  if (name === 'Delete') return () => planDelete(view, resolved())
-  return (bytes) => {
-    const body = decodeBody(bytes)
-    return planUpdate(view, resolved(), body.values, body.rounded)
+    case 'Insert':
+      return planInsert(view, values, rounded)
+    case 'Update':
+      return planUpdate(view, resolveKey(collection, key ?? ''), values, rounded)
+    case 'Delete':
+      return planDelete(view, resolveKey(collection, key ?? ''))
   }
 }
 
-/** Resolves a GET of a collection: every name is looked up, every value typed, every limit applied. */
-export function planPage(view: View, query: DecodedQuery, rules: PageRules): FilterEvent {
-  const { limit, offset, sort, fields, q, count } = query.collection
+const noBody: DecodedBody = { values: {}, rounded: new Set() }
+
+/** A page of items in terms of the collection: names and values are checked already. */
+export interface PageRequest extends Pick<StorageQuery, 'limit' | 'offset' | 'select' | 'count'> {
+  readonly conditions: readonly Condition[]
+  readonly sort: readonly SortField[]
+  /** What to search for; undefined or empty: nothing. */
+  readonly text: string | undefined
+  /** The fields that the search looks into. */
+  readonly searchNames: readonly string[]
+}
+
+/** Returns the storage query of a page, limited to the rows of the view. */
+export function pageQuery(
+  view: View,
+  { conditions, text = '', searchNames, ...rest }: PageRequest,
+): StorageQuery {
+  const search = text === '' ? null : { fields: searchNames, text: searchText(text) }
+  return { conditions: withRows(conditions, view), search, ...rest }
+}
+
+function resolvePageQuery(view: View, query: DecodedQuery, rules: PageRules): StorageQuery {
+  const { limit, offset = 0, sort, fields, q, count = false } = query.collection
   const { collection, listed } = view
   const conditions = resolveConditions(listed, query.conditions)
   requireFilters(collection, query)
-  return {
-    type: 'Filter',
-    collection,
-    view,
-    result: 'page',
-    query: {
-      conditions: withRows(conditions, view),
-      search:
-        q === undefined || q === '' ? null : { fields: listed.searchNames, text: searchText(q) },
-      sort: resolveSort(listed, sort),
-      limit: resolveLimit(collection, limit, rules),
-      offset: offset ?? 0,
-      select: resolveSelection(listed, fields),
-      count: count ?? false,
-    },
-  }
+  return pageQuery(view, {
+    conditions,
+    text: q,
+    searchNames: listed.searchNames,
+    sort: resolveSort(listed, sort),
+    limit: resolveLimit(collection, limit, rules),
+    offset,
+    select: resolveSelection(listed, fields),
+    count,
+  })
 }
 
-/** Resolves a GET of an item. Field names in the query are further conditions (D10). */
-export function planItem(view: View, rawKey: string | undefined, query: DecodedQuery): Plan {
+// Field names in the query of an item are further conditions.
+function resolveItemQuery(view: View, query: DecodedQuery): StorageQuery {
   if (Object.keys(query.collection).length > 0) {
     throw malformedQuery('Parameters with a $ prefix act on collections, not on items.')
   }
-  const { collection, listed } = view
-  const conditions = resolveConditions(listed, query.conditions)
-  return () => {
-    // A singleton has no key, and needs none.
-    const key =
-      rawKey === undefined ? [] : keyConditions(collection, resolveKey(collection, rawKey))
-    return itemEvent(view, [...key, ...conditions])
-  }
+  return itemQuery(view, resolveConditions(view.listed, query.conditions))
 }
 
-/** A Filter for the one item that meets the conditions, which contain its key. */
-export function itemEvent(view: View, given: readonly Condition[]): FilterEvent {
+function itemQuery(view: View, given: readonly Condition[]): StorageQuery {
   const conditions = withRows(given, view)
   const select = view.readable.allNames
-  const query = { conditions, search: null, sort: [], limit: 1, offset: 0, select, count: false }
+  return { conditions, search: null, sort: [], limit: 1, offset: 0, select, count: false }
+}
+
+/** Plans the Filter for the one item that meets the conditions, which contain its key. */
+export function itemEvent(view: View, conditions: readonly Condition[]): FilterEvent {
+  const query = itemQuery(view, conditions)
   return { type: 'Filter', collection: view.collection, view, result: 'item', query }
 }
 
-/** Resolves a POST on a collection. `rounded` names the members whose number was rounded. */
+/** Plans an Insert. `rounded` names the members whose number was rounded while it was parsed. */
 export function planInsert(
   view: View,
   body: Readonly<Record<string, unknown>>,
@@ -123,7 +151,7 @@ export function planInsert(
   return { type: 'Insert', collection, view, submitted }
 }
 
-/** Resolves a POST on an item. `rounded` names the members whose number was rounded. */
+/** Plans an Update. `rounded` names the members whose number was rounded while it was parsed. */
 export function planUpdate(
   view: View,
   key: readonly StoredValue[],
@@ -135,7 +163,7 @@ export function planUpdate(
   return { type: 'Update', collection, view, key, conditions: ownItem(view, key), submitted }
 }
 
-/** Resolves a DELETE of an item. */
+/** Plans a Delete. */
 export function planDelete(view: View, key: readonly StoredValue[]): DeleteEvent {
   const { collection } = view
   return { type: 'Delete', collection, view, key, conditions: ownItem(view, key) }

@@ -7,12 +7,12 @@ import type { Condition, SortField } from './query.ts'
 
 const maximumSortKeys = 10
 
-/** What a service decides about page sizes (D1). */
+/** What happens to a `$limit` above the maximum: it is lowered (`clamp`), or the request fails (`reject`). */
 export interface PageRules {
   readonly limitExcess: 'clamp' | 'reject'
 }
 
-/** The stored values of a raw key; NOT_FOUND when no item can have it (D11). */
+/** Returns the stored values of a raw key. Throws NOT_FOUND for a key that no item can have. */
 export function resolveKey(collection: PublishedCollection, raw: string): readonly StoredValue[] {
   const texts = collection.key.length > 0 ? decodeKey(raw, collection.key.length) : undefined
   if (texts === undefined) throw notFound()
@@ -23,17 +23,7 @@ export function resolveKey(collection: PublishedCollection, raw: string): readon
   })
 }
 
-/** The total order of a sort: the key's fields always come last (D5). */
-export function completeSort(
-  collection: PublishedCollection,
-  keys: readonly SortKey[],
-): readonly SortField[] {
-  const named = new Set(keys.map((key) => key.field))
-  const rest = collection.tieBreakers.filter((field) => !named.has(field.name))
-  return [...keys, ...rest.map((field) => ({ field: field.name, descending: false }))]
-}
-
-/** The conditions that name an item by its key. */
+/** Returns the conditions that select an item by its key. */
 export function keyConditions(
   collection: PublishedCollection,
   key: readonly StoredValue[],
@@ -45,7 +35,7 @@ export function keyConditions(
   }))
 }
 
-/** Equality conditions: every name looked up, every value typed (D8). */
+/** Resolves equality conditions. Throws MALFORMED_QUERY for unknown names and invalid values. */
 export function resolveConditions(
   collection: PublishedCollection,
   conditions: ReadonlyMap<string, string>,
@@ -54,8 +44,8 @@ export function resolveConditions(
   return Array.from(conditions, ([name, text]) => {
     const field = collection.byName.get(name)
     if (field === undefined) throw unknownParameter(name)
+    requireFilterable(field, clientMistakes)
     const { kind, definition } = field
-    if (!kind.filterable) throw malformedQuery(`The field ${name} can not be filtered.`)
     if (text === '') return { field: name, is: 'empty' }
     if (!kind.acceptsText(text, definition)) {
       throw malformedQuery(
@@ -66,24 +56,57 @@ export function resolveConditions(
   })
 }
 
-/** The sort order of a page (D5): the collection's own when the request names none. */
+/** Returns the sort order of a page: the collection's own without `$sort`, which may name 10 fields. */
 export function resolveSort(
   collection: PublishedCollection,
   keys: readonly SortKey[] | undefined,
 ): readonly SortField[] {
-  if (keys === undefined) return completeSort(collection, collection.defaultSort)
+  if (keys === undefined) return sortOrder(collection, collection.defaultSort, clientMistakes)
   if (keys.length > maximumSortKeys) {
     throw malformedQuery(`The parameter $sort may name at most ${maximumSortKeys} fields.`)
   }
-  for (const { field } of keys) {
-    if (known(collection, field, '$sort').kind.compare === undefined) {
-      throw malformedQuery(`The field ${field} can not be sorted.`)
-    }
-  }
-  return completeSort(collection, keys)
+  return sortOrder(collection, keys, clientMistakes)
 }
 
-/** The page size, with the collection's default and maximum (D1). */
+/**
+ * How mistakes of a query are thrown: as a ServiceError if a client made them, as a TypeError if
+ * application code did.
+ */
+export interface QueryMistakes {
+  unknownField(collection: PublishedCollection, name: string, parameter: string): Error
+  invalid(message: string): Error
+}
+
+/** The mistakes of clients: MALFORMED_QUERY. */
+export const clientMistakes: QueryMistakes = {
+  unknownField: (_, name, parameter) => unknownField(parameter, name),
+  invalid: malformedQuery,
+}
+
+/** Completes sort keys to a total order. Throws for unknown fields and for those that can't be sorted. */
+export function sortOrder(
+  collection: PublishedCollection,
+  keys: readonly SortKey[],
+  mistakes: QueryMistakes,
+): readonly SortField[] {
+  for (const { field: name } of keys) {
+    const field = collection.byName.get(name)
+    if (field === undefined) throw mistakes.unknownField(collection, name, '$sort')
+    if (field.kind.compare === undefined) {
+      throw mistakes.invalid(`The field ${name} can not be sorted.`)
+    }
+  }
+  const named = new Set(keys.map((key) => key.field))
+  const rest = collection.tieBreakers.filter((field) => !named.has(field.name))
+  return [...keys, ...rest.map((field) => ({ field: field.name, descending: false }))]
+}
+
+/** Throws unless conditions may name the field. */
+export function requireFilterable({ name, kind }: PublishedField, mistakes: QueryMistakes): void {
+  if (!kind.filterable) throw mistakes.invalid(`The field ${name} can not be filtered.`)
+}
+
+/** Returns the page size, between the collection's default and maximum. */
 export function resolveLimit(
   collection: PublishedCollection,
   limit: number | undefined,
@@ -97,19 +120,15 @@ export function resolveLimit(
   return Math.min(limit, maximum)
 }
 
-/** The fields of a page, in definition order (D6). */
+/** Returns the names of the fields of a page, in definition order. */
 export function resolveSelection(
   collection: PublishedCollection,
   fields: readonly string[] | '*' | undefined,
 ): readonly string[] {
   if (fields === undefined) return collection.defaultNames
   if (fields === '*') return collection.allNames
-  for (const name of fields) known(collection, name, '$fields')
+  for (const name of fields) {
+    if (!collection.byName.has(name)) throw unknownField('$fields', name)
+  }
   return collection.allNames.filter((name) => fields.includes(name))
-}
-
-function known(collection: PublishedCollection, name: string, parameter: string): PublishedField {
-  const field = collection.byName.get(name)
-  if (field === undefined) throw unknownField(parameter, name)
-  return field
 }

@@ -10,13 +10,13 @@ const aroundService = [
   'publication',
   'in-process',
   'watch',
-  'work',
+  'lifecycle',
 ]
 
 /**
  * Who may import whom. A room is a folder of src, or a file directly in it without `.ts`; it may
  * import itself and what stands here: whole rooms, or single files of a room. No edge imports
- * another edge: storage, security, http and what is like them meet in service.ts only.
+ * another edge: storage, security, http and what is like them meet in service.ts and handle.ts only.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   errors: [],
@@ -63,8 +63,9 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   publication: core,
   watch: core,
-  work: [],
+  lifecycle: ['errors', 'maybe-promise'],
   'in-process': [...core, 'events', 'publication'],
+  handle: [...core, 'events', 'security', 'http', ...aroundService],
   service: [
     ...core,
     'events',
@@ -73,6 +74,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/checked',
     'storage/open-once',
     'storage/traced',
+    'handle',
     ...aroundService,
   ],
   index: [...core, 'events', 'storage', 'security', 'http', 'service', ...aroundService],

@@ -85,6 +85,9 @@ describeRights('fields that a caller may not read', (on) => {
       `/people/99?${name}=zebra`,
       `/people/1?${name}=x&name=Ann`,
     ]
+    // The message repeats the name that the client sent, and is otherwise the same.
+    const nameless = (answer: Answer, name: string): string =>
+      bytesOf({ ...answer, text: answer.text.replaceAll(name, '?') })
     const paths = spellings('nothing')
     const unknown: Answer[] = []
     for (const path of paths) {
@@ -95,7 +98,7 @@ describeRights('fields that a caller may not read', (on) => {
     for (const name of [...hiddenNames, 'pin']) {
       for (const [index, path] of spellings(name).entries()) {
         const answer = await stage.ask(clerk, 'GET', path)
-        expect(bytesOf(answer), path).toBe(bytesOf(unknown[index] as Answer))
+        expect(nameless(answer, name), path).toBe(nameless(unknown[index] as Answer, 'nothing'))
       }
     }
     expect(valuesIn(await stage.ask(auditor, 'GET', '/people?secret=zebra'))).toEqual([1])
