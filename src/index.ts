@@ -156,7 +156,7 @@ export type {
   Rotation,
 } from './security/keys/key-store.ts'
 export type { Limiter, Limits } from './security/limiter.ts'
-export { openAccess } from './security/open.ts'
+export { openAccess } from './security/provider.ts'
 export type {
   AuthenticationType,
   Credential,

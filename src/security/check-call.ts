@@ -2,8 +2,8 @@ import { z } from 'zod'
 import { adviceFor, explain } from '../definition/options.ts'
 
 /**
- * Checks what a method was called with. Throws a TypeError that lists every mistake with its place,
- * and never quotes a value: it may be a key or a password in the wrong place.
+ * Checks the argument of a method and returns it with its defaults. Throws a TypeError that lists every
+ * mistake with its place. It quotes no values, since a key or password may be in the wrong place.
  */
 export function checkCall<Given>(call: string, shape: z.ZodType<Given>, given: unknown): Given {
   const result = shape.safeParse(given, { error: adviceFor })
@@ -12,29 +12,29 @@ export function checkCall<Given>(call: string, shape: z.ZodType<Given>, given: u
   throw new TypeError(mistakes.map(({ place, advice }) => `${place} ${advice}`).join('\n'))
 }
 
-/** A shape for values that a test accepts; the advice says what to write instead. */
+/** Returns a shape of the values that pass the test; `advice` is the message for all others. */
 export function accepted<Value>(test: (value: unknown) => boolean, advice: string) {
   return z.custom<Value>(test, { error: advice })
 }
 
-/** True or false. */
+/** The shape of a boolean. */
 export const flag = accepted<boolean>(
   (value) => typeof value === 'boolean',
   'must be true or false',
 )
 
-/** The priority of a provider (D43). */
+/** The shape of the priority of a provider. */
 export const priority = accepted<number>(Number.isSafeInteger, 'must be a whole number')
 
-/** A text of one line: `least` to `most` characters, well-formed and without control characters. */
-export function line(least: number, most: number) {
+/** Returns a shape of strings with `min` to `max` characters, well-formed and without control characters. */
+export function line(min: number, max: number) {
   return accepted<string>(
-    (value) => isLine(value) && value.length >= least && lengthOf(value) <= most,
-    `must be a text of ${least} to ${most} characters without control characters`,
+    (value) => isLine(value) && value.length >= min && lengthOf(value) <= max,
+    `must be a string of ${min} to ${max} characters without control characters`,
   )
 }
 
-/** Whether a value is well-formed text without control characters. */
+/** Returns whether a value is a well-formed string without control characters. */
 export function isLine(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !/\p{Cc}/u.test(value)
 }
@@ -43,10 +43,10 @@ function lengthOf(text: string): number {
   return text.length > 1_000 ? text.length : Array.from(text).length
 }
 
-/** A whole number of minutes. */
-export function minutes(least: 0 | 1) {
+/** Returns a shape of whole numbers of minutes. */
+export function minutes(min: 0 | 1) {
   return accepted<number>(
-    (value) => Number.isSafeInteger(value) && (value as number) >= least,
-    `must be a whole number of minutes, at least ${least}`,
+    (value) => Number.isSafeInteger(value) && (value as number) >= min,
+    `must be a whole number of minutes, at least ${min}`,
   )
 }

@@ -2,7 +2,7 @@ import type { ApplicationDefinitions } from '../definition/application.ts'
 import type { Mistake } from '../definition/mistake.ts'
 import type { KeyProvider, SecurityProvider } from './provider.ts'
 
-/** What is wrong with the providers of a service together: D43, and names that collide. */
+/** Returns the mistakes of the providers of a service: missing members, and names or priorities used twice. */
 export function providerMistakes(
   providers: readonly SecurityProvider[],
   applications: ApplicationDefinitions,
@@ -16,7 +16,7 @@ export function providerMistakes(
     const place = `options.security.${name}`
     mistakes.push(...missingParts(provider))
     if (names.has(name)) {
-      const advice = 'another provider has this name already; give one of them another'
+      const advice = 'is the name of another provider too; rename one of them'
       mistakes.push({ place: `${place}.name`, advice })
     }
     names.add(name)
@@ -24,14 +24,14 @@ export function providerMistakes(
     if (!Number.isSafeInteger(priority)) {
       mistakes.push({ place: `${place}.priority`, advice: 'must be a whole number' })
     } else if (other !== undefined) {
-      const advice = `${other} has priority ${priority} already; give one of them another`
+      const advice = `${other} has priority ${priority} too; change one of them`
       mistakes.push({ place: `${place}.priority`, advice })
     }
     priorities.set(priority, name)
     const { identifier } = provider as Partial<KeyProvider>
     if (identifier !== undefined) {
       const owner = identifiers.get(identifier)
-      const advice = `${owner ?? ''} has this identifier already, and a key belongs to one provider`
+      const advice = `${owner ?? ''} has this identifier too; each key belongs to one provider, so change one of them`
       if (owner !== undefined) mistakes.push({ place: `${place}.identifier`, advice })
       identifiers.set(identifier, name)
     }
@@ -45,18 +45,18 @@ export function providerMistakes(
   return mistakes
 }
 
-// What the host gave may come from JavaScript.
+// Application code may be JavaScript, without type checks.
 function missingParts(provider: Partial<SecurityProvider>): readonly Mistake[] {
   const { name, challenge, find } = provider
   const place = isText(name) ? `options.security.${name}` : 'options.security'
   return [
-    ...(isText(name) ? [] : [{ place, advice: 'a provider lacks its name: a text' }]),
+    ...(isText(name) ? [] : [{ place, advice: 'a provider has no name; give it a string' }]),
     ...(isText(challenge) && /^[\t\x20-\x7e]+$/.test(challenge)
       ? []
-      : [{ place, advice: 'lacks its challenge for WWW-Authenticate, such as Bearer' }]),
+      : [{ place, advice: 'needs a challenge for WWW-Authenticate, such as Bearer' }]),
     ...(typeof find === 'function'
       ? []
-      : [{ place, advice: 'lacks find, the function that looks for its credential' }]),
+      : [{ place, advice: 'needs the function find, which returns the credential of a request' }]),
   ]
 }
 

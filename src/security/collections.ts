@@ -4,20 +4,20 @@ import { boolean, instant, integer, json, text, uuid } from '../definition/field
 import { publishCollection } from '../definition/published.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 
-/** What security needs of storage, once it is open. */
+/** The part of an open storage adapter that security uses. */
 export type SecurityStorage = Pick<StorageAdapter, 'filter' | 'transaction' | 'version'>
 
-/** The application whose collections hold users and keys. No request can reach it. */
+/** The application whose collections hold users and keys. It is not published. */
 const application = 'rowgate-security'
 
 const users = defineCollection({
   key: 'user',
   table: 'rowgate_users',
-  description: 'Users: who may ask, and with which roles.',
+  description: 'Users and their roles.',
   fields: {
     user: text({ maxLength: 200 }),
     enabled: boolean({ required: true, default: true }),
-    roles: json({ required: true, description: 'A list of texts.' }),
+    roles: json({ required: true, description: 'A list of strings.' }),
     attributes: json({ required: true, description: 'An object of flat values.' }),
     password: text({ description: 'A salted hash.' }),
     created: instant({ required: true }),
@@ -27,7 +27,7 @@ const users = defineCollection({
 const keys = defineCollection({
   key: 'hash',
   table: 'rowgate_keys',
-  description: 'API keys: never their text.',
+  description: 'API keys, as hashes.',
   fields: {
     hash: text({ description: 'SHA-256 of the key, in base64url.' }),
     keyId: uuid({ required: true }),
@@ -46,7 +46,7 @@ const keys = defineCollection({
 const keyEvents = defineCollection({
   key: 'eventId',
   table: 'rowgate_key_events',
-  description: 'What happened to API keys.',
+  description: 'The audit trail of API keys.',
   fields: {
     eventId: uuid(),
     at: instant({ required: true }),
@@ -57,20 +57,22 @@ const keyEvents = defineCollection({
     keyId: uuid({ required: true }),
     user: text({ required: true }),
     provider: uuid({ required: true }),
-    reason: text({ description: 'Why it was rejected; the new key of one that was rotated.' }),
+    reason: text({
+      description: 'The reason of a rejection; the identifier of the new key after a rotation.',
+    }),
     times: integer({ required: true, default: 1 }),
   },
 })
 
 /**
- * What API keys and users need in storage, for hosts that make their tables themselves:
+ * The definitions of the tables for API keys and users, for applications that create their tables themselves:
  * `sqliteSchema({ ...applications, ...securityApplications })`.
  */
 export const securityApplications: ApplicationDefinitions = Object.freeze({
   [application]: Object.freeze({ collections: Object.freeze({ users, keys, keyEvents }) }),
 })
 
-/** The collections of security, published to storage only. */
+/** The collections of security, which only storage knows. */
 export const securityCollections = Object.freeze({
   users: publishCollection(application, 'users', users),
   keys: publishCollection(application, 'keys', keys),

@@ -5,8 +5,8 @@ import { multipleCredentials } from './rejection.ts'
 const place = 'header authorization'
 
 /**
- * Looks for credentials of one scheme in the `Authorization` header; schemes may be written in any case
- * (RFC 9110). What it returns throws MULTIPLE_CREDENTIALS when the header came more than once (D25).
+ * Returns a function that finds the credential of a scheme in the `Authorization` header; the case of the
+ * scheme does not matter (RFC 9110). That function throws MULTIPLE_CREDENTIALS for a repeated header.
  */
 export function authorizationFinder(
   scheme: string,
@@ -25,7 +25,7 @@ export function authorizationFinder(
   }
 }
 
-// Repeated headers arrive joined: a comma, a scheme and what belongs to it.
+// Repeated headers are joined by commas: after one of them, another scheme and its value follow.
 function holdsAnother(value: string): boolean {
   return value.includes(',') && /,[ \t]*[\w!#$%&'*+.^`|~-]+ +[^\s=]/.test(value)
 }

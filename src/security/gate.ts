@@ -7,97 +7,98 @@ import type { Limiting } from './limiting.ts'
 import type { Credential, Rejected, SecurityContext, SecurityProvider } from './provider.ts'
 import {
   challengeOf,
+  moreSpecific,
   multipleCredentials,
-  tellingMore,
   unauthenticated,
   type Rejection,
 } from './rejection.ts'
 
-/** What a gate is made of. */
-export interface GateParts {
-  /** In the order in which they are asked (D43). */
+/** What a gate needs. */
+export interface GateOptions {
+  /** In the order of their priority. */
   readonly providers: readonly SecurityProvider[]
-  /** The caller of requests without a credential; undefined: they are rejected. */
+  /** The principal of requests without a credential; undefined: they are rejected. */
   readonly anyone: Principal | undefined
   readonly context: SecurityContext
   readonly limiting: Limiting | undefined
   readonly report: Report
 }
 
-/** Finds out who asks; see {@link openGate}. */
+/** Authenticates a request; see {@link createGate}. */
 export type Gate = (request: Credentials) => MaybePromise<Principal>
 
 /**
- * Opens the gate of a service: the principal behind a request. Throws HTTPS_REQUIRED for a credential
- * over plain HTTP (D26), MULTIPLE_CREDENTIALS for more than one, UNAUTHENTICATED, with one answer for
- * every reason, when nobody is behind it (D25), and TOO_MANY_REQUESTS beyond a limit (D28).
+ * Creates the gate of a service: a function that returns the principal of a request. It throws
+ * HTTPS_REQUIRED for a credential over plain HTTP, MULTIPLE_CREDENTIALS for more than one credential,
+ * UNAUTHENTICATED for a missing or invalid credential, with the same response for every reason, and
+ * TOO_MANY_REQUESTS above a limit.
  */
-export function openGate({ providers, anyone, context, limiting, report }: GateParts): Gate {
+export function createGate({ providers, anyone, context, limiting, report }: GateOptions): Gate {
   const challenge = challengeOf(providers)
-  const nobody = anyone && fromOutside(anyone)
+  const openCaller = anyone && withoutSystemRights(anyone)
 
   function authenticate(request: Credentials): MaybePromise<Principal> {
     let credential: Credential | undefined
-    let asked: SecurityProvider[] = none
+    let candidates: SecurityProvider[] = none
     let several = false
     for (const provider of providers) {
       const found = findIn(request, provider)
       if (found === undefined) continue
-      if (credential === undefined) asked = [provider]
-      else asked.push(provider)
+      if (credential === undefined) candidates = [provider]
+      else candidates.push(provider)
       several ||= credential !== undefined && credential.place !== found.place
       credential = found
     }
     if (credential === undefined)
-      return nobody ?? reject({ rejected: 'missing' }, undefined, request)
+      return openCaller ?? reject({ rejected: 'missing' }, undefined, request)
     if (!request.secure) {
-      const open = asked.filter(mayComeInClear)
-      if (open.length === 0 || (several && open.length < asked.length))
-        throw inClear(asked, request)
-      asked = open
+      const allowing = candidates.filter(allowsPlainHttp)
+      if (allowing.length === 0 || (several && allowing.length < candidates.length))
+        throw httpsRequired(candidates, request)
+      candidates = allowing
     }
     if (several) throw multipleCredentials()
     limiting?.requireUnblocked(request)
-    return identify({ credential, asked, request }, 0, undefined)
+    return identify({ credential, candidates, request }, 0, undefined)
   }
 
-  // Several credentials in one place are rejected where they are found, but not before HTTPS is (D31).
+  // HTTPS_REQUIRED has precedence over MULTIPLE_CREDENTIALS, which `find` throws.
   function findIn(request: Credentials, provider: SecurityProvider): Credential | undefined {
     try {
       return provider.find(request)
     } catch (error) {
-      const isInClear = !request.secure && !mayComeInClear(provider)
-      if (isInClear && isServiceError(error) && error.code === 'MULTIPLE_CREDENTIALS') {
-        throw inClear([provider], request)
+      const needsHttps = !request.secure && !allowsPlainHttp(provider)
+      if (needsHttps && isServiceError(error) && error.code === 'MULTIPLE_CREDENTIALS') {
+        throw httpsRequired([provider], request)
       }
       throw error
     }
   }
 
   function identify(
-    turn: Turn,
+    attempt: Attempt,
     from: number,
     earlier: Rejection | undefined,
   ): MaybePromise<Principal> {
-    const { credential, asked } = turn
+    const { credential, candidates } = attempt
     let rejection = earlier
-    for (let index = from; index < asked.length; index++) {
-      const provider = asked[index] as SecurityProvider
-      const answer = provider.identify(credential, context)
-      if (isThenable(answer)) {
-        return Promise.resolve(answer).then((late) => {
-          const found = effective(provider, late)
+    for (let index = from; index < candidates.length; index++) {
+      const provider = candidates[index] as SecurityProvider
+      const result = provider.identify(credential, context)
+      if (isThenable(result)) {
+        return Promise.resolve(result).then((settled) => {
+          const found = checkedResult(provider, settled)
           return isPrincipal(found)
             ? found
-            : identify(turn, index + 1, tellingMore(rejection, found, provider))
+            : identify(attempt, index + 1, moreSpecific(rejection, found, provider))
         })
       }
-      const found = effective(provider, answer)
+      const found = checkedResult(provider, result)
       if (isPrincipal(found)) return found
-      rejection = tellingMore(rejection, found, provider)
+      rejection = moreSpecific(rejection, found, provider)
     }
-    const provider = rejection?.provider ?? asked.at(-1)?.name
-    return reject(rejection ?? { rejected: 'unknown' }, provider, turn.request)
+    const provider = rejection?.provider ?? candidates.at(-1)?.name
+    return reject(rejection ?? { rejected: 'unknown' }, provider, attempt.request)
   }
 
   function reject(
@@ -113,15 +114,18 @@ export function openGate({ providers, anyone, context, limiting, report }: GateP
       keyId: keyId ?? null,
       peer: request.peer ?? null,
     })
-    const rejection = unauthenticated(challenge)
-    if (limiting === undefined || rejected === 'missing') throw rejection
+    const error = unauthenticated(challenge)
+    if (limiting === undefined || rejected === 'missing') throw error
     return limiting.failed(request).then(() => {
-      throw rejection
+      throw error
     })
   }
 
-  function inClear(asked: readonly SecurityProvider[], { peer }: Credentials): ServiceError {
-    const provider = asked[0]?.name ?? ''
+  function httpsRequired(
+    candidates: readonly SecurityProvider[],
+    { peer }: Credentials,
+  ): ServiceError {
+    const provider = candidates[0]?.name ?? ''
     report({ type: 'credential-in-clear', provider, peer: peer ?? null })
     return new ServiceError('HTTPS_REQUIRED', 'HTTPS is required.')
   }
@@ -134,9 +138,10 @@ export function openGate({ providers, anyone, context, limiting, report }: GateP
   }
 }
 
-interface Turn {
+/** A credential, and the providers that found it. */
+interface Attempt {
   readonly credential: Credential
-  readonly asked: readonly SecurityProvider[]
+  readonly candidates: readonly SecurityProvider[]
   readonly request: Credentials
 }
 
@@ -146,36 +151,36 @@ const disabled: Rejected = Object.freeze({
   rejected: 'provider-disabled' satisfies RejectionReason,
 })
 
-// A provider that is disabled may still tell why it rejects, but nobody comes in through it.
-function effective(
+// A disabled provider can report why it rejects a credential, but its principals are never accepted.
+function checkedResult(
   { name, enabled }: SecurityProvider,
-  answer: Principal | Rejected | undefined,
+  result: Principal | Rejected | undefined,
 ): Principal | Rejected | undefined {
-  if (!isPrincipal(answer)) return answer
-  requireWhole(answer, name)
-  return enabled === false ? disabled : fromOutside(answer)
+  if (!isPrincipal(result)) return result
+  requireWhole(result, name)
+  return enabled === false ? disabled : withoutSystemRights(result)
 }
 
-// Code of the host: what is no rejection is not yet a caller.
-function requireWhole(answer: unknown, provider: string): void {
-  const { user, roles, attributes } = answer as Partial<Record<string, unknown>>
+// A provider can be application code in JavaScript, so the types do not guarantee a principal.
+function requireWhole(result: unknown, provider: string): void {
+  const { user, roles, attributes } = result as Partial<Record<string, unknown>>
   const hasUser = user === null || typeof user === 'string'
   if (hasUser && Array.isArray(roles) && typeof attributes === 'object' && attributes !== null)
     return
   throw new TypeError(
-    `The provider ${provider} must answer with a principal, a rejection or undefined: make principals with principal().`,
+    `The provider ${provider} must return a principal, { rejected: reason } or undefined: create principals with principal().`,
   )
 }
 
-// Whatever a provider answers, no request has the rights of the host.
-function fromOutside(caller: Principal): Principal {
+// Rights of the application come from the identity of `system`, so a copy has none of them.
+function withoutSystemRights(caller: Principal): Principal {
   return caller === system ? { ...caller } : caller
 }
 
-function mayComeInClear(provider: SecurityProvider): boolean {
+function allowsPlainHttp(provider: SecurityProvider): boolean {
   return provider.allowInsecureHttp === true
 }
 
-function isPrincipal(answer: Principal | Rejected | undefined): answer is Principal {
-  return answer !== undefined && !('rejected' in answer)
+function isPrincipal(result: Principal | Rejected | undefined): result is Principal {
+  return result !== undefined && !('rejected' in result)
 }

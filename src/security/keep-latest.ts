@@ -1,11 +1,11 @@
-/** Sets a value as the latest of a map of at most `most`: beyond that the oldest one is let go. */
+/** Sets a value as the latest of a map; if the map has more than `maxSize` entries, evicts the oldest. */
 export function keepLatest<Key, Value>(
   map: Map<Key, Value>,
   key: Key,
   value: Value,
-  most: number,
+  maxSize: number,
 ): void {
   map.delete(key)
-  if (map.size >= most) map.delete(map.keys().next().value as Key)
+  if (map.size >= maxSize) map.delete(map.keys().next().value as Key)
   map.set(key, value)
 }

@@ -1,16 +1,16 @@
 /**
- * A limiter as rate-limiter-flexible has them: `consume` resolves while there is something left, and
- * rejects with an object that has `msBeforeNext` (milliseconds) when there is not. What it rejects with
- * otherwise is a failure of the limiter itself: it is reported, and the request goes on.
+ * A limiter with the interface of rate-limiter-flexible: `consume` resolves while points are left, and
+ * rejects with an object that has `msBeforeNext` (milliseconds) when none are. Any other rejection is a
+ * failure of the limiter: it is reported, and the request continues.
  */
 export interface Limiter {
   consume(key: string): Promise<unknown>
 }
 
-/** The limits of a service; each is off unless it is given. */
+/** The limits of a service. Default: none. */
 export interface Limits {
-  /** Consumes one point a request, by API key where there is one, else by user. */
+  /** Consumes one point per request, by API key if there is one, else by user, else by client address. */
   readonly requests?: Limiter | undefined
-  /** Consumes one point for each credential that is rejected, by the client's address. */
+  /** Consumes one point per rejected credential, by client address. */
   readonly failures?: Limiter | undefined
 }

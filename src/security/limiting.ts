@@ -5,20 +5,20 @@ import type { Report } from '../observation.ts'
 import { keepLatest } from './keep-latest.ts'
 import type { Limiter, Limits } from './limiter.ts'
 
-/** The limits of a service at work (D28). */
+/** Enforces the limits of a service. */
 export interface Limiting {
-  /** Throws TOO_MANY_REQUESTS for a client whose failures are used up: its credential is not looked at. */
+  /** Throws TOO_MANY_REQUESTS for a client with too many failures, before its credential is verified. */
   requireUnblocked(request: Credentials): void
-  /** Counts a rejected credential. Rejects with TOO_MANY_REQUESTS once there were too many. */
+  /** Counts a rejected credential. Rejects with TOO_MANY_REQUESTS above the limit. */
   failed(request: Credentials): Promise<void>
-  /** Counts a request. Rejects with TOO_MANY_REQUESTS beyond the limit. */
+  /** Counts a request. Rejects with TOO_MANY_REQUESTS above the limit. */
   admit(principal: Principal, request: Credentials): Promise<void>
 }
 
-// Blocked clients are remembered up to this number; beyond, the oldest is let go.
-const mostBlocked = 10_000
+// The maximum number of blocked clients in memory; above it, the oldest is evicted.
+const maxBlocked = 10_000
 
-/** Applies limiters; undefined when there are none, so that nothing is spent on them. */
+/** Returns what enforces the limits; undefined without limiters, so that requests skip it. */
 export function applyLimits(
   { requests, failures }: Limits,
   now: () => Date,
@@ -39,7 +39,7 @@ export function applyLimits(
   }
 
   function block(client: string, milliseconds: number): void {
-    keepLatest(blocked, client, now().getTime() + milliseconds, mostBlocked)
+    keepLatest(blocked, client, now().getTime() + milliseconds, maxBlocked)
   }
 
   return {

@@ -1,31 +1,31 @@
 import { decodeFormPercent } from '../protocol/percent.ts'
 import type { SecurityProvider } from './provider.ts'
 
-/** What keeps credentials in a query string to those who ask for them. */
+/** Keeps credentials in a query string out of event parameters, logs and traces. */
 export interface QueryCredentials {
-  /** Takes the parameters that carry credentials off a query string, before anybody else reads it. */
+  /** Removes the parameters that carry credentials from a query string. */
   readonly cleanQuery: (query: string) => string
   /**
-   * Replaces their values with `***`, for logs and traces, and the values of parameters that look like
-   * them: a client may have written the name in another case, or chosen the wrong name.
+   * Replaces the values of these parameters with `***`, for logs and traces, and the values of similar
+   * parameters: a client may use the wrong case or the wrong name.
    */
   readonly hideCredentials: (query: string) => string
 }
 
-/** Knows the parameters in which providers look for credentials. */
+/** Handles the query parameters in which the providers find credentials. */
 export function credentialsInQuery(providers: readonly SecurityProvider[]): QueryCredentials {
-  const looked = new Set(providers.flatMap(({ parameters = [] }) => parameters))
+  const parameterNames = new Set(providers.flatMap(({ parameters = [] }) => parameters))
   const mistaken = providers.flatMap(({ hiddenParameters = [] }) => hiddenParameters)
-  const hidden = new Set([...usualNames, ...looked, ...mistaken].map(comparable))
+  const hidden = new Set([...commonNames, ...parameterNames, ...mistaken].map(comparable))
   const isHidden = (pair: string): boolean => {
     const name = nameOf(pair)
     return name === undefined || hidden.has(comparable(name.split('=')[0] ?? ''))
   }
   return {
     cleanQuery: (query) => {
-      if (looked.size === 0 || query === '') return query
+      if (parameterNames.size === 0 || query === '') return query
       const pairs = query.split('&')
-      return pairs.filter((pair) => !looked.has(nameOf(pair) ?? '')).join('&')
+      return pairs.filter((pair) => !parameterNames.has(nameOf(pair) ?? '')).join('&')
     },
     // Some clients separate parameters by semicolons.
     hideCredentials: (query) =>
@@ -35,8 +35,8 @@ export function credentialsInQuery(providers: readonly SecurityProvider[]): Quer
   }
 }
 
-// What clients send by mistake, whatever the providers are.
-const usualNames = ['key', 'api_key', 'apikey', 'x-api-key', 'token', 'access_token']
+// Names that clients often send by mistake, independent of the providers.
+const commonNames = ['key', 'api_key', 'apikey', 'x-api-key', 'token', 'access_token']
 
 function comparable(name: string): string {
   return name.toLowerCase().replace(/[\s_-]|\[\]$/g, '')

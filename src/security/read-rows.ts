@@ -6,7 +6,7 @@ import type { SecurityStorage } from './collections.ts'
 
 const pageSize = 500
 
-/** Reads every row that meets the conditions, all of one state of the storage. */
+/** Reads all rows that match the conditions, from one snapshot of the storage. */
 export function readAllRows(
   storage: SecurityStorage,
   collection: PublishedCollection,
@@ -18,7 +18,7 @@ export function readAllRows(
   )
 }
 
-/** Reads every row that meets the conditions, page by page in a transaction. */
+/** Reads all rows that match the conditions, page by page in a transaction. */
 export async function readPages(
   reader: StorageReader,
   collection: PublishedCollection,
@@ -36,7 +36,7 @@ export async function readPages(
   }
 }
 
-/** Finds the row with a key, synchronously where storage is: what of the query can be is made once. */
+/** Returns a function that finds a row by key, synchronously if the storage does. The query is prepared once. */
 export function rowFinder(
   storage: SecurityStorage,
   collection: PublishedCollection,
@@ -51,7 +51,7 @@ export function rowFinder(
   }
 }
 
-/** The first row that meets the conditions, by the collection's key. */
+/** Reads the first row that matches the conditions, in the order of the collection's key. */
 export async function readRow(
   reader: StorageReader,
   collection: PublishedCollection,

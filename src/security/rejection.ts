@@ -1,39 +1,39 @@
 import { ServiceError } from '../errors.ts'
 import type { Rejected, SecurityProvider } from './provider.ts'
 
-/** A rejection, and the provider that it came from. */
+/** A rejection, with the name of the provider that it came from. */
 export interface Rejection extends Rejected {
   readonly provider: string
 }
 
-/** For the report: a provider that knew the credential tells more than one that did not. */
-export function tellingMore(
+/** Returns the more specific of two rejections, for the report: one from a provider that knew the credential. */
+export function moreSpecific(
   earlier: Rejection | undefined,
-  answer: Rejected | undefined,
+  result: Rejected | undefined,
   { name }: SecurityProvider,
 ): Rejection | undefined {
-  if (answer === undefined) return earlier
+  if (result === undefined) return earlier
   const isKnown = earlier?.keyId !== undefined || earlier?.user !== undefined
-  return earlier !== undefined && (isKnown || answer.rejected === 'unknown')
+  return earlier !== undefined && (isKnown || result.rejected === 'unknown')
     ? earlier
-    : { ...answer, provider: name }
+    : { ...result, provider: name }
 }
 
-/** The challenges of a service (D25): the same for every reason, so they don't depend on the request. */
+/** Returns the challenges of a service, which are the same for every request and reason. */
 export function challengeOf(providers: readonly SecurityProvider[]): string {
   const enabled = providers.filter((provider) => provider.enabled !== false)
   const challenging = enabled.length > 0 ? enabled : providers
   return Array.from(new Set(challenging.map(({ challenge }) => challenge))).join(', ')
 }
 
-/** The one answer when nobody is behind a request (D25). */
+/** Returns the error for a missing or invalid credential, the same for every reason. */
 export function unauthenticated(challenge: string): ServiceError {
   return new ServiceError('UNAUTHENTICATED', 'Valid credentials are required.', {
     headers: { 'WWW-Authenticate': challenge },
   })
 }
 
-/** The one answer to more than one credential (D25). */
+/** Returns the error for more than one credential. */
 export function multipleCredentials(): ServiceError {
   return new ServiceError('MULTIPLE_CREDENTIALS', 'The request carries more than one credential.')
 }

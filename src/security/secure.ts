@@ -1,11 +1,10 @@
 import { isThenable } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Report } from '../observation.ts'
-import { absentKeyring, absentUsers } from './absent.ts'
 import { securityCollections, type SecurityStorage } from './collections.ts'
-import { openGate, type Gate } from './gate.ts'
+import { createGate, type Gate } from './gate.ts'
 import { tracedGate } from './traced-gate.ts'
-import { createKeyLookup, type KeyLog } from './keys/key-log.ts'
+import { createKeyLog, type KeyLog } from './keys/key-log.ts'
 import type { Keyring } from './keys/key-store.ts'
 import { createKeyring } from './keys/keyring.ts'
 import type { Limits } from './limiter.ts'
@@ -21,54 +20,54 @@ import type {
 import { credentialsInQuery, type QueryCredentials } from './query.ts'
 import type { Account, FindUser, User, UserLookup, Users } from './users/user-store.ts'
 
-/** What the security of a service is made of. */
-export interface SecurityParts {
+/** What the security of a service needs. */
+export interface SecurityOptions {
   readonly security: readonly (SecurityProvider | OpenAccess)[]
-  /** The host's own users; undefined: the library keeps them. */
+  /** The application's function for users; undefined: the users are built in. */
   readonly users?: FindUser | undefined
   readonly limits: Limits
   readonly storage: SecurityStorage
   readonly now: () => Date
   readonly report: Report
-  /** Does work off the path of the request. */
+  /** Runs work in the background. */
   readonly defer: (work: () => Promise<unknown>) => void
 }
 
-/** The security of a service, ready to be asked. */
+/** The security of a service. */
 export interface Security extends QueryCredentials {
   readonly gate: Gate
   readonly keys: Keyring
   readonly users: Users
-  /** Writes down what was only counted so far. Never rejects. */
+  /** Writes the pending counts of rejected keys. Never rejects. */
   readonly flush: () => Promise<void>
-  /** What storage has to keep for it. */
+  /** The collections that storage has to open for it. */
   readonly collections: readonly PublishedCollection[]
 }
 
-/** Puts the security of a service together: its gate, its keyring and its users (section 5). */
-export function secure(parts: SecurityParts): Security {
-  const { storage, now, report, defer } = parts
-  const providers = parts.security.filter(isProvider).toSorted(byPriority)
-  const anyone = parts.security.find(isOpenAccess)?.anyone
+/** Creates the security of a service: its gate, its keyring and its users. */
+export function secure(options: SecurityOptions): Security {
+  const { storage, now, report, defer } = options
+  const providers = options.security.filter(isProvider).toSorted(byPriority)
+  const anyone = options.security.find(isOpenAccess)?.anyone
   const keeps = new Set(providers.flatMap((provider) => provider.keeps ?? []))
-  const keepsUsers = keeps.has('users') && parts.users === undefined
+  const keepsUsers = keeps.has('users') && options.users === undefined
   const keyProviders = providers.filter(isKeyProvider)
 
   const own = createUsers({ storage, now, keepsKeys: keeps.has('keys'), ...passwordsOf(providers) })
-  const users: UserLookup = keepsUsers ? own : hostUsers(parts.users)
-  const keys = keeps.has('keys') ? createKeyLookup({ storage, now, report, defer }) : noKeys
-  // Users of the host may change without storage noticing.
+  const users: UserLookup = keepsUsers ? own : applicationUsers(options.users)
+  const keys = keeps.has('keys') ? createKeyLog({ storage, now, report, defer }) : noKeys
+  // Without built-in users, the storage's version does not show that a user has changed.
   const version = keepsUsers ? { version: () => storage.version?.() } : {}
   const context: SecurityContext = Object.freeze({ keys, users, now, ...version })
-  const limiting = applyLimits(parts.limits, now, report)
+  const limiting = applyLimits(options.limits, now, report)
   return {
-    gate: tracedGate(openGate({ providers, anyone, context, limiting, report })),
+    gate: tracedGate(createGate({ providers, anyone, context, limiting, report })),
     ...credentialsInQuery(providers),
     keys:
       keyProviders.length > 0
         ? createKeyring({ storage, providers: keyProviders, users, keepsUsers, now })
         : absentKeyring(),
-    users: keepsUsers ? own : absentUsers(parts.users !== undefined),
+    users: keepsUsers ? own : absentUsers(options.users !== undefined),
     flush: () => keys.flush(),
     collections: [
       ...(keepsUsers ? [securityCollections.users] : []),
@@ -84,14 +83,14 @@ const noKeys: KeyLog = Object.freeze({
   flush: () => Promise.resolve(),
 })
 
-// What the host answers has no password of ours; it may be an object with getters, or null for nobody.
+// Users of the application have no stored password. The members are copied because they may be getters.
 function withoutPassword(found: User | null | undefined): Account | undefined {
   if (found === undefined || found === null) return undefined
   const { user, enabled, roles, attributes } = found
   return { user, enabled, roles, attributes, password: null }
 }
 
-function hostUsers(find: FindUser | undefined): UserLookup {
+function applicationUsers(find: FindUser | undefined): UserLookup {
   if (find === undefined) return { find: () => undefined }
   return {
     find: (user) => {
@@ -127,4 +126,39 @@ function isKeyProvider(provider: SecurityProvider): provider is KeyProvider {
 
 function isPasswordProvider(provider: SecurityProvider): provider is PasswordProvider {
   return provider.type === 'http_basic_auth' && 'hash' in provider
+}
+
+function absentKeyring(): Keyring {
+  const reject = rejecting(
+    'This service has no API key provider. Add one to createService: security: [apiKeys({ name: "API Key" })].',
+  )
+  return Object.freeze({
+    providers: [],
+    create: reject,
+    ensure: reject,
+    list: reject,
+    revoke: reject,
+    rotate: reject,
+    audit: reject,
+  })
+}
+
+function absentUsers(hasFunction: boolean): Users {
+  const reject = rejecting(
+    hasFunction
+      ? 'The users of this service come from the option users of createService: change them in your application.'
+      : 'This service has no built-in users, because none of its security providers needs them.',
+  )
+  return Object.freeze({
+    add: reject,
+    ensure: reject,
+    get: reject,
+    list: reject,
+    change: reject,
+    remove: reject,
+  })
+}
+
+function rejecting(message: string): () => Promise<never> {
+  return () => Promise.reject(new TypeError(message))
 }

@@ -2,7 +2,7 @@ import { whenDone } from '../maybe-promise.ts'
 import { stages, type SecurityTrace } from '../tracing.ts'
 import type { Gate } from './gate.ts'
 
-/** The same gate; each question is a trace of `rowgate:security` while somebody listens. */
+/** Returns a gate that traces each call on the channel `rowgate:security` while the channel has subscribers. */
 export function tracedGate(gate: Gate): Gate {
   return (request) => {
     if (!stages.security.isWatched) return gate(request)

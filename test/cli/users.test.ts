@@ -130,7 +130,7 @@ describe('users add', () => {
     const { run } = await withUsers('maria')
     const result = await run(['users', 'add', 'maria'])
     expect(result).toMatchObject({ code: 1, output: '' })
-    expect(result.messages).toContain('exists already')
+    expect(result.messages).toContain('already exists')
   })
 })
 

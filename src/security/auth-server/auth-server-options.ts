@@ -2,7 +2,7 @@ import { z } from 'zod'
 import { completeOptions } from '../../definition/options.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
 
-// None of them verifies with a secret: a public key must never be taken for one.
+// Algorithms with a shared secret are missing: an attacker could sign with the public key as the secret.
 const known = [
   ...['RS256', 'RS384', 'RS512', 'PS256', 'PS384', 'PS512'],
   ...['ES256', 'ES384', 'ES512', 'EdDSA', 'Ed25519'],
@@ -13,53 +13,52 @@ export interface PublicKeySet {
   readonly keys: readonly object[]
 }
 
-/** What a provider for the tokens of an authorization server is made of. */
+/** The options of a provider for the tokens of an authorization server. */
 export interface AuthServerOptions {
   /** Default `Auth server`. */
   readonly name?: string
-  /** A whole number, unique in a service (D43). Default 70. */
+  /** A whole number, unique in a service. Default 70. */
   readonly priority?: number
   /** Default true. */
   readonly enabled?: boolean
-  /** The `iss` of every token, exactly. */
+  /** The exact `iss` of every token. */
   readonly issuer: string
-  /** What `aud` has to name; one of them is enough. */
+  /** The values of which `aud` must contain at least one. */
   readonly audience: string | readonly string[]
   /**
-   * The server's public keys: the URL of its JSON Web Key Set, over https (http on loopback only), or
-   * the set itself, of at most 256 KiB and 100 keys. A URL is fetched when the first token comes, every
-   * ten minutes, and for a key that is not in the set; after failures less and less often, and at least
-   * every 15 seconds.
+   * The server's public keys: the https URL of its JSON Web Key Set (http on loopback only), or the set
+   * itself, of at most 256 KiB and 100 keys. A URL is fetched for the first token, every ten minutes, and
+   * for a key that is not in the set. After failures, the time between fetches grows up to 15 seconds.
    */
   readonly jwks: string | PublicKeySet
-  /** Signatures that are accepted, public-key ones only. Default RS256, PS256, ES256 and EdDSA. */
+  /** The accepted signature algorithms, with public keys only. Default RS256, PS256, ES256 and EdDSA. */
   readonly algorithms?: readonly string[]
-  /** How far clocks may differ, in seconds, 0 to 300. Default 5. */
+  /** The tolerated difference of the clocks in seconds, 0 to 300. Default 5. */
   readonly clockTolerance?: number
   /** The claim that names the user. Default `sub`. */
   readonly userClaim?: string
   /**
-   * The claim with the roles: a list of texts, or one text with spaces between them. Without it the
-   * caller has no roles. A name such as `realm_access.roles` is first tried as it stands, then as a path,
-   * here and wherever a claim is named but in `requiredClaims`. Default `roles`.
+   * The claim with the roles: a list of strings, or one string that separates them by spaces. Without it
+   * the caller has no roles. A name with dots such as `realm_access.roles` is read as a claim name first,
+   * then as a path; this applies to all claim names except in `requiredClaims`. Default `roles`.
    */
   readonly rolesClaim?: string
-  /** The claims that become attributes, by attribute name. Their values have to be flat. Default: none. */
+  /** The claims that become attributes, by attribute name. Their values must be flat. Default: none. */
   readonly attributes?: Readonly<Record<string, string>>
-  /** Claims that have to be there besides `iss`, `aud` and `exp`. Default: none. */
+  /** Claims that are required in addition to `iss`, `aud` and `exp`. Default: none. */
   readonly requiredClaims?: readonly string[]
-  /** Seconds since a token was issued (`iat`, which it then has to have). Default: no maximum. */
+  /** The maximum age of a token in seconds; makes `iat` required. Default: no maximum. */
   readonly maxTokenAge?: number
   /**
-   * `token`: user, roles and attributes are those of the token. `known`: the user also has to exist and
-   * to be enabled here, and roles and attributes are those of the user's record. Default `token`.
+   * `token`: user, roles and attributes come from the token. `known`: the user must exist in the service
+   * and be enabled, and roles and attributes come from the user's record. Default `token`.
    */
   readonly users?: 'token' | 'known'
-  /** Whether tokens over plain HTTP are accepted (D26). Default false. */
+  /** Whether tokens over plain HTTP are accepted. Default false. */
   readonly allowInsecureHttp?: boolean
-  /** How long fetching the keys may take, in milliseconds, up to 60000. Default 5000. */
+  /** The timeout of fetching the keys in milliseconds, up to 60000. Default 5000. */
   readonly timeout?: number
-  /** How long after a fetch an unknown key is not looked for again, in milliseconds. Default 30000. */
+  /** The time in milliseconds after a fetch in which unknown keys cause no other one. Default 30000. */
   readonly cooldown?: number
 }
 
@@ -73,7 +72,7 @@ const shape = z.strictObject({
   issuer: line(1, 1000),
   audience: accepted<string | readonly string[]>(
     (value) => z.union([audience, z.array(audience).min(1)]).safeParse(value).success,
-    'must be the text that names this service in aud, or a list of such texts',
+    'must be the string that names this service in aud, or a list of such strings',
   ),
   jwks: accepted<string | PublicKeySet>(
     (value) => (typeof value === 'string' ? isFetchable(value) : isPublicKeySet(value)),
@@ -81,7 +80,7 @@ const shape = z.strictObject({
   ),
   algorithms: z
     .array(z.enum(known))
-    .min(1, 'must name an algorithm')
+    .min(1, 'must contain at least one algorithm')
     .default(['RS256', 'PS256', 'ES256', 'EdDSA']),
   clockTolerance: number('seconds', 0, 300).default(5),
   userClaim: claim.default('sub'),
@@ -98,15 +97,15 @@ const shape = z.strictObject({
 /** The options with all their defaults. */
 export type CompleteAuthServer = z.infer<typeof shape>
 
-/** Checks the options of a provider. Throws a TypeError that lists every mistake. */
+/** Returns the options with their defaults. Throws a TypeError that lists every mistake. */
 export function completeAuthServer(options: unknown): CompleteAuthServer {
   return completeOptions('authServer', shape, options)
 }
 
-function number(unit: string, least: number, most: number) {
+function number(unit: string, min: number, max: number) {
   return accepted<number>(
-    (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
-    `must be a whole number of ${unit}, ${least} to ${most}`,
+    (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
+    `must be a whole number of ${unit}, ${min} to ${max}`,
   )
 }
 
@@ -117,7 +116,7 @@ function isFetchable(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
 
-// Addresses have been brought into their usual form.
+// `URL` has normalized the host name.
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }
@@ -132,7 +131,7 @@ function isPublicKey(key: unknown): boolean {
     typeof key === 'object' &&
     key !== null &&
     typeof (key as { kty?: unknown }).kty === 'string' &&
-    // The secret parts of RSA, EC and OKP keys, of secrets, and of post-quantum keys.
+    // The private members of RSA, EC, OKP, symmetric and post-quantum keys.
     !['d', 'k', 'priv'].some((part) => part in key)
   )
 }

@@ -9,10 +9,10 @@ import type { Rejected, SecurityContext, SecurityProvider } from '../provider.ts
 export type { AuthServerOptions } from './auth-server-options.ts'
 
 /**
- * Authenticates by the bearer tokens of an external authorization server (RFC 6750, D47): signed JSON
- * Web Tokens whose signature, `iss`, `aud`, `exp` and `nbf` are checked on every request. While the
- * server's keys can't be had requests are answered with 503 (D29). Throws a TypeError that lists every
- * mistake in the options.
+ * Creates a provider that authenticates by the bearer tokens of an external authorization server (RFC
+ * 6750): signed JSON Web Tokens whose signature, `iss`, `aud`, `exp` and `nbf` are verified on every
+ * request. While the server's keys can't be fetched, the service responds 503. Throws a TypeError that
+ * lists every mistake in the options.
  */
 export function authServer(options: AuthServerOptions): SecurityProvider {
   const complete = completeAuthServer(options)

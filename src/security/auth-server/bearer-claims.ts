@@ -2,7 +2,7 @@ import type { JWTPayload } from 'jose'
 import type { Attributes } from '../../definition/principal.ts'
 import { isLine } from '../check-call.ts'
 
-/** Where in a token the caller is described. */
+/** The names of the claims that describe the caller. */
 export interface ClaimNames {
   readonly userClaim: string
   readonly rolesClaim: string
@@ -10,29 +10,29 @@ export interface ClaimNames {
   readonly attributes: Readonly<Record<string, string>>
 }
 
-/** What a token says about the caller. */
+/** The caller as described by the claims of a token. */
 export interface BearerClaims {
   readonly user: string
   readonly roles: readonly string[]
   readonly attributes: Attributes
 }
 
-// As long as the `sub` of OpenID Connect may be.
-const longestUser = 255
+// The maximum length of `sub` in OpenID Connect.
+const maxUserLength = 255
 
 /**
- * Reads the caller from the claims of a verified token: undefined when they name no user, or when roles
- * or an attribute have a form that is not understood.
+ * Returns the caller that the claims of a verified token describe; undefined if there is no user, or if
+ * the roles or an attribute have an unknown form.
  */
 export function readClaims(claims: JWTPayload, names: ClaimNames): BearerClaims | undefined {
   const user = claimAt(claims, names.userClaim)
   const roles = readRoles(claimAt(claims, names.rolesClaim))
   const attributes = readAttributes(claims, names.attributes)
-  if (!isLine(user) || user === '' || user.length > longestUser) return undefined
+  if (!isLine(user) || user === '' || user.length > maxUserLength) return undefined
   return roles && attributes && { user, roles, attributes }
 }
 
-/** The claim of a name; a name with dots that is no claim is a path into claims that are objects. */
+/** Returns a claim by name; a name with dots that is not a claim is a path into claims that are objects. */
 function claimAt(claims: JWTPayload, name: string): unknown {
   if (Object.hasOwn(claims, name)) return claims[name]
   let found: unknown = claims
@@ -44,9 +44,9 @@ function claimAt(claims: JWTPayload, name: string): unknown {
 }
 
 function readRoles(value: unknown): readonly string[] | undefined {
-  const texts = typeof value === 'string' ? value.split(' ') : (value ?? [])
-  if (!Array.isArray(texts) || !texts.every((text) => typeof text === 'string')) return undefined
-  return Object.freeze(Array.from(new Set(texts.filter((text) => text !== ''))))
+  const roles = typeof value === 'string' ? value.split(' ') : (value ?? [])
+  if (!Array.isArray(roles) || !roles.every((role) => typeof role === 'string')) return undefined
+  return Object.freeze(Array.from(new Set(roles.filter((role) => role !== ''))))
 }
 
 function readAttributes(

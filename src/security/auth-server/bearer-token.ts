@@ -14,21 +14,21 @@ import { fetchedKeys } from './fetched-keys.ts'
 import type { CompleteAuthServer } from './auth-server-options.ts'
 import type { Rejected } from '../provider.ts'
 
-/** The claims of a token that is good at this moment, or why it is rejected. */
+/** Returns the claims of a token that is valid now, or the reason why it is rejected. */
 export type TokenCheck = (
   token: string,
   now: Date,
 ) => Promise<{ readonly claims: JWTPayload } | Rejected>
 
-const longestToken = 16 * 1024
+const maxTokenLength = 16 * 1024
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
 const expired: Rejected = Object.freeze({ rejected: 'expired' })
 const malformed: Rejected = Object.freeze({ rejected: 'malformed' })
 const unknown: Rejected = Object.freeze({ rejected: 'unknown' })
 
 /**
- * Checks signed JSON Web Tokens (RFC 7519, RFC 8725). What it returns rejects with UNAVAILABLE when the
- * keys can't be had (D29), and says nothing about the token in any error.
+ * Returns a function that verifies signed JSON Web Tokens (RFC 7519, RFC 8725). That function rejects with
+ * UNAVAILABLE if the keys can't be fetched. Its errors contain nothing of the token.
  */
 export function tokenCheck(options: CompleteAuthServer): TokenCheck {
   const { issuer, audience, algorithms, clockTolerance, maxTokenAge } = options
@@ -42,14 +42,14 @@ export function tokenCheck(options: CompleteAuthServer): TokenCheck {
     ...(maxTokenAge === undefined ? {} : { maxTokenAge }),
   }
 
-  // Nothing is remembered about a token: a key that was withdrawn and the clock count on each request.
+  // Tokens are not cached, so that withdrawn keys and expiry take effect at once.
   return async (token, currentDate) => {
-    if (token.length > longestToken || !compactForm.test(token)) return malformed
+    if (token.length > maxTokenLength || !compactForm.test(token)) return malformed
     try {
       return { claims: await verify(token, keys, { ...fixed, currentDate }) }
     } catch (error) {
       if (error instanceof errors.JOSEError) return rejectionOf(error)
-      throw isServiceError(error) ? error : unavailable(faultOf(error))
+      throw isServiceError(error) ? error : unavailable(keyFailure(error))
     }
   }
 }
@@ -67,17 +67,17 @@ async function verify(
   }
 }
 
-// A token of another type, such as an ID token or a logout token that the same server has signed, may
-// have all the claims (RFC 8725, 3.11). The type is optional.
+// ID tokens and logout tokens of the same server can have all the required claims, but another type
+// (RFC 8725, 3.11). The type is optional.
 function claimsOf({ payload, protectedHeader: { typ } }: JWTVerifyResult): JWTPayload {
   if (typ === undefined || tokenType.test(typ)) return payload
   throw new errors.JWTInvalid('The token is of another type.')
 }
 
-// RFC 9068 and RFC 7519: media types, usually without `application/`.
+// Media types of RFC 9068 and RFC 7519, usually without `application/`.
 const tokenType = /^(?:application\/)?(?:at\+)?jwt$/i
 
-// The token names no key, and several of the set could be it.
+// The token does not name its key, so every key that fits is tried.
 async function verifyByAny(
   keys: AsyncIterable<CryptoKey>,
   verifyBy: (key: CryptoKey) => Promise<JWTVerifyResult>,
@@ -92,7 +92,7 @@ async function verifyByAny(
   throw new errors.JWSSignatureVerificationFailed()
 }
 
-/** The keys; what is not the fault of the token is UNAVAILABLE. */
+/** Returns the source of the keys. Failures that the token did not cause become UNAVAILABLE. */
 function keysOf({ jwks, timeout, cooldown }: CompleteAuthServer): JWTVerifyGetKey {
   const keys =
     typeof jwks === 'string'
@@ -102,14 +102,14 @@ function keysOf({ jwks, timeout, cooldown }: CompleteAuthServer): JWTVerifyGetKe
     try {
       return await keys(header, token)
     } catch (error) {
-      throw faultsOfToken.some((fault) => error instanceof fault)
+      throw tokenErrors.some((type) => error instanceof type)
         ? error
-        : unavailable(faultOf(error))
+        : unavailable(keyFailure(error))
     }
   }
 }
 
-const faultsOfToken = [
+const tokenErrors = [
   errors.JWKSNoMatchingKey,
   errors.JWKSMultipleMatchingKeys,
   errors.JOSENotSupported,
@@ -120,15 +120,15 @@ function rejectionOf(error: errors.JOSEError): Rejected {
   if (error instanceof errors.JWTClaimValidationFailed) {
     return error.reason === 'check_failed' ? unknown : malformed
   }
-  const isStranger =
+  const isUnknown =
     error instanceof errors.JWKSNoMatchingKey ||
     error instanceof errors.JWSSignatureVerificationFailed
-  return isStranger ? unknown : malformed
+  return isUnknown ? unknown : malformed
 }
 
-// A new error: what jose throws may carry the claims, and what fetch throws may quote the answer.
-function faultOf(error: unknown): Error {
-  return new Error(`The keys of the auth server can not be used: ${reasonOf(error)}.`)
+// The original error is not kept: that of jose may contain the claims, that of fetch the response.
+function keyFailure(error: unknown): Error {
+  return new Error(`The keys of the authorization server can not be used: ${reasonOf(error)}.`)
 }
 
 function reasonOf(error: unknown): string {

@@ -6,7 +6,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose'
 
-/** How the keys of an authorization server are fetched, in milliseconds. */
+/** The times of fetching the keys of an authorization server, in milliseconds. */
 export interface FetchTimes {
   readonly timeout: number
   readonly cooldown: number
@@ -14,13 +14,13 @@ export interface FetchTimes {
 
 const maxBytes = 256 * 1024
 const maxKeys = 100
-const firstWait = 250
+const minWait = 250
 const maxWait = 15_000
 
 /**
- * Returns the keys of a JSON Web Key Set at a URL. After a failed fetch, no other is tried for a quarter
- * of a second, and twice as long after each further failure, up to 15 seconds: looking for a key rejects with
- * the last failure meanwhile. A set larger than 256 KiB or with more than 100 keys is a failure.
+ * Returns a function that finds a key in the JSON Web Key Set at a URL. After a failed fetch, the next one
+ * waits 250 ms, and twice as long after each further failure, up to 15 seconds; until then the function
+ * rejects with the last failure. A set larger than 256 KiB or with more than 100 keys is a failure.
  */
 export function fetchedKeys(url: URL, { timeout, cooldown }: FetchTimes): JWTVerifyGetKey {
   return createRemoteJWKSet(url, {
@@ -42,7 +42,7 @@ function withBackOff(fetchKeys: FetchImplementation): FetchImplementation {
       return response
     } catch (error) {
       failure = error
-      retryAt = performance.now() + Math.min(firstWait * 2 ** Math.min(failures, 10), maxWait)
+      retryAt = performance.now() + Math.min(minWait * 2 ** Math.min(failures, 10), maxWait)
       failures++
       throw error
     }

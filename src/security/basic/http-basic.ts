@@ -10,28 +10,28 @@ import { costBounds, defaultCost, isAffordable, type PasswordCost } from './pass
 import type { PasswordProvider, Rejected } from '../provider.ts'
 import type { Account } from '../users/user-store.ts'
 
-/** What an HTTP Basic provider is made of. */
+/** The options of an HTTP Basic provider. */
 export interface HttpBasicOptions {
   /** Default `HTTP Basic`. */
   readonly name?: string
-  /** A whole number, unique in a service (D43). Default 60. */
+  /** A whole number, unique in a service. Default 60. */
   readonly priority?: number
   /** Default true. */
   readonly enabled?: boolean
-  /** What the password is for, as a browser shows it: 1 to 200 ASCII characters. Default `rowgate`. */
+  /** The realm, which browsers show: 1 to 200 ASCII characters. Default `rowgate`. */
   readonly realm?: string
-  /** Whether passwords over plain HTTP are accepted (D26). Default false. */
+  /** Whether passwords over plain HTTP are accepted. Default false. */
   readonly allowInsecureHttp?: boolean
   /**
-   * The host's own check, instead of the stored hash. It is asked on every request, for users that do
-   * not exist and with empty passwords too; the user has to exist and to be enabled all the same.
+   * Checks the password in place of the stored hash. It is called on every request, also for unknown
+   * users and empty passwords; in any case the user must exist and be enabled.
    */
   readonly verify?: (user: string, password: string) => MaybePromise<boolean>
-  /** What new hashes cost; stored ones are checked at their own. Default: N 32768, r 8, p 3. */
+  /** The cost of new hashes; stored hashes keep their own. Default: N 32768, r 8, p 3. */
   readonly cost?: Partial<PasswordCost>
-  /** Hashes at the same time, 1 to 64: each takes a thread of Node's pool. Default 2. */
+  /** The maximum number of hashes at the same time, 1 to 64; each uses a thread of Node's pool. Default 2. */
   readonly concurrency?: number
-  /** Requests that may wait for a hash, 0 to 10000; the next one is answered with 503. Default 64. */
+  /** The maximum number of requests that wait for a hash, 0 to 10000; above it the service responds 503. Default 64. */
   readonly waiting?: number
 }
 
@@ -43,12 +43,12 @@ const shape = z.strictObject({
   enabled: flag.default(true),
   realm: accepted<string>(
     (value) => typeof value === 'string' && realmForm.test(value),
-    'must be a text of 1 to 200 printable ASCII characters',
+    'must be a string of 1 to 200 printable ASCII characters',
   ).default('rowgate'),
   allowInsecureHttp: flag.default(false),
   verify: accepted<NonNullable<HttpBasicOptions['verify']>>(
     (value) => typeof value === 'function',
-    'must be a function of a user and a password',
+    'must be a function with the parameters user and password',
   ).optional(),
   cost: z
     .strictObject({
@@ -63,9 +63,9 @@ const shape = z.strictObject({
 })
 
 /**
- * Authenticates by user and password (RFC 7617, UTF-8; D47): `httpBasic()`. Passwords are kept as
- * salted scrypt hashes in the users' own collection, or checked by the host. Throws a TypeError that
- * lists every mistake in the options.
+ * Creates a provider that authenticates by user and password (RFC 7617, UTF-8): `httpBasic()`. Passwords
+ * are stored as salted scrypt hashes of the built-in users, or checked by `verify`. Throws a TypeError
+ * that lists every mistake in the options.
  */
 export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
   const { name, priority, enabled, realm, allowInsecureHttp, verify, ...work } = completeOptions(
@@ -75,12 +75,12 @@ export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
   )
   const { hash, check } = passwordChecks(work)
 
-  async function isRight(
+  async function isCorrect(
     { user, password }: BasicCredentials,
     found: Account | undefined,
   ): Promise<boolean> {
-    if (verify !== undefined) return saysTrue(await verify(user, password))
-    // Whoever may not ask is checked as well: an answer that came sooner would say so.
+    if (verify !== undefined) return isTrue(await verify(user, password))
+    // Unknown and disabled users are checked too, so that the time of the response is the same.
     return check({ user, password, stored: found?.enabled ? found.password : null })
   }
 
@@ -98,26 +98,26 @@ export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
       const given = decodeBasic(value)
       if (given === undefined) return malformed
       const found = await context.users.find(given.user)
-      const right = await isRight(given, found)
-      return right || !found?.enabled ? admitUser(found, name) : wrong(found)
+      const isRight = await isCorrect(given, found)
+      return isRight || !found?.enabled ? admitUser(found, name) : wrong(found)
     },
   } satisfies PasswordProvider)
 }
 
 const malformed: Rejected = Object.freeze({ rejected: 'malformed' })
 
-// Code of the host: something truthy is not yet a yes.
-function saysTrue(answer: unknown): boolean {
-  return answer === true
+// `verify` may be JavaScript: other truthy values do not count.
+function isTrue(result: unknown): boolean {
+  return result === true
 }
 
 function wrong({ user }: Account): Rejected {
   return { rejected: 'unknown', user }
 }
 
-function wholeNumber(least: number, most: number) {
+function wholeNumber(min: number, max: number) {
   return accepted<number>(
-    (value) => Number.isSafeInteger(value) && Number(value) >= least && Number(value) <= most,
-    `must be a whole number, ${least} to ${most}`,
+    (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
+    `must be a whole number, ${min} to ${max}`,
   )
 }

@@ -1,58 +1,58 @@
 import { createHmac, randomBytes } from 'node:crypto'
-import { boundedWork } from './bounded-work.ts'
+import { unavailable } from '../../errors.ts'
 import { hashPassword, isPassword, passwordMatches, unmatchable } from './password.ts'
 import type { PasswordCost } from './password.ts'
 
-/** What a password is checked against. */
+/** A password to check, and the stored hash of its user. */
 export interface PasswordClaim {
   readonly user: string
   readonly password: string
-  /** The stored hash; null: there is none, and no password is right. */
+  /** The stored hash; null: there is none, and no password is correct. */
   readonly stored: string | null
 }
 
 /** Hashes and checks passwords within bounds; see {@link passwordChecks}. */
 export interface PasswordChecks {
-  /** Rejects with a TypeError for what can't be a password. */
+  /** Hashes a password. Rejects with a TypeError if its form is invalid. */
   hash(password: string): Promise<string>
-  /** Whether the password is right. Takes as long without a stored hash as with one. */
+  /** Returns whether a password is correct. Takes the same time with and without a stored hash. */
   check(claim: PasswordClaim): Promise<boolean>
 }
 
-/** How passwords are hashed. */
+/** The cost and the limits of hashing. */
 export interface PasswordWork {
   readonly cost: PasswordCost
-  /** Hashes at the same time. */
+  /** The maximum number of hashes at the same time. */
   readonly concurrency: number
-  /** Hashes that may wait; beyond, what is asked rejects with UNAVAILABLE. */
+  /** The maximum number of waiting hashes; above it, calls reject with UNAVAILABLE. */
   readonly waiting: number
 }
 
-// Passwords that were right are remembered up to this number; beyond, the least recently used is let go.
-const mostRemembered = 1_000
+// The maximum number of cached passwords; above it, the least recently used is evicted.
+const maxCached = 1_000
 
 /**
- * Checks passwords, a slow thing by intention: equal checks that meet share one hash, and a password
- * that was right is remembered. What is remembered holds for the stored hash that it was checked against
- * and no other, so a changed password is in force at once (D46).
+ * Creates the checks of passwords. Hashing is slow on purpose, so equal checks at the same time share one
+ * hash, and correct passwords are cached together with the stored hash: a changed password takes effect
+ * at once.
  */
 export function passwordChecks({ cost, concurrency, waiting }: PasswordWork): PasswordChecks {
   const bounded = boundedWork(concurrency, waiting)
-  const nothing = unmatchable(cost)
+  const noPassword = unmatchable(cost)
   const secret = randomBytes(32)
-  const right = new Set<string>()
+  const correct = new Set<string>()
   const pending = new Map<string, Promise<boolean>>()
 
-  // Neither the password nor a hash that could be tried offline stays in memory.
+  // A keyed hash: memory contains neither the password nor a hash that can be attacked offline.
   function fingerprintOf(user: string, password: string, stored: string): string {
     const text = JSON.stringify([user, password, stored])
     return createHmac('sha256', secret).update(text).digest('base64url')
   }
 
   function remember(fingerprint: string): void {
-    right.delete(fingerprint)
-    if (right.size >= mostRemembered) right.delete(right.values().next().value as string)
-    right.add(fingerprint)
+    correct.delete(fingerprint)
+    if (correct.size >= maxCached) correct.delete(correct.values().next().value as string)
+    correct.add(fingerprint)
   }
 
   async function compare(fingerprint: string, password: string, stored: string): Promise<boolean> {
@@ -75,17 +75,46 @@ export function passwordChecks({ cost, concurrency, waiting }: PasswordWork): Pa
       return bounded(() => hashPassword(password, cost))
     },
     check: async ({ user, password, stored }) => {
-      const against = stored ?? nothing
+      const against = stored ?? noPassword
       const fingerprint = fingerprintOf(user, password, against)
-      if (right.has(fingerprint)) {
+      if (correct.has(fingerprint)) {
         remember(fingerprint)
         return true
       }
-      const met = pending.get(fingerprint)
-      if (met !== undefined) return met
+      const running = pending.get(fingerprint)
+      if (running !== undefined) return running
       const comparison = compare(fingerprint, password, against)
       pending.set(fingerprint, comparison)
       return comparison
     },
+  }
+}
+
+/** Runs work within limits; see {@link boundedWork}. */
+export type BoundedWork = <Result>(work: () => Promise<Result>) => Promise<Result>
+
+/**
+ * Limits concurrent work: at most `concurrency` calls run, at most `waiting` calls wait in the order of
+ * their arrival, and further calls reject with UNAVAILABLE.
+ */
+export function boundedWork(concurrency: number, waiting: number): BoundedWork {
+  const queue: (() => void)[] = []
+  let running = 0
+
+  function leave(): void {
+    const next = queue.shift()
+    if (next === undefined) running--
+    else next()
+  }
+
+  return async (work) => {
+    if (running < concurrency) running++
+    else if (queue.length < waiting) await new Promise<void>((admit) => queue.push(admit))
+    else throw unavailable(new Error('The queue of password checks is full.'))
+    try {
+      return await work()
+    } finally {
+      leave()
+    }
   }
 }

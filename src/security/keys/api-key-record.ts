@@ -6,11 +6,11 @@ import { accepted, flag, line, minutes, priority } from '../check-call.ts'
 import { headerName } from './header-name.ts'
 import { sha256 } from './key-text.ts'
 
-/** The optional properties of an API key provider, by the names and with the defaults of section 5. */
+/** The optional properties of an API key provider, with the names and defaults of the contract. */
 export interface ApiKeyProperties {
-  /** The header that carries the key. Default `X-API-Key`. */
+  /** The header that contains the key. Default `X-API-Key`. */
   readonly HttpHeaderName: string
-  /** Whether the key may come as a query parameter. Default false. */
+  /** Whether the key may be a query parameter. Default false. */
   readonly AllowApiKeyInQueryString: boolean
   /** The name of that parameter. Default `apiKey`. */
   readonly QueryStringParameterName: string
@@ -18,41 +18,41 @@ export interface ApiKeyProperties {
   readonly AllowInsecureHttp: boolean
 }
 
-/** The configuration record of an API key provider (section 2.6): plain data, complete. */
+/** The complete configuration record of an API key provider, as plain data. */
 export interface ApiKeyRecord {
   readonly name: string
   readonly type: 'api_key'
   readonly priority: number
   readonly enabled: boolean
   readonly identifier: string
-  /** Minutes; null: new keys live as long as `maxExpiry` says. */
+  /** The default lifetime of new keys in minutes; null: that of `maxExpiry`. */
   readonly defaultExpiry: number | null
-  /** Minutes; null: there is no maximum. */
+  /** The maximum lifetime of new keys in minutes; null: there is no maximum. */
   readonly maxExpiry: number | null
-  /** Bytes. */
+  /** The length of new keys in bytes. */
   readonly length: number
   readonly properties: ApiKeyProperties
 }
 
-/** What an API key provider is made of (section 2.6). Every change applies to new keys only (D41). */
+/** The options of an API key provider. Changes apply to new keys only. */
 export interface ApiKeyOptions {
   readonly name: string
-  /** For exported records. */
+  /** Present in exported records. */
   readonly type?: 'api_key'
-  /** A whole number, unique in a service (D43). Default 50. */
+  /** A whole number, unique in a service. Default 50. */
   readonly priority?: number
   /** Default true. */
   readonly enabled?: boolean
   /**
-   * A UUID. Default: one that is made of the name, the same at every start and on every instance. Keys
-   * belong to it: set it to what it was before you change the name of a provider that has keys.
+   * A UUID. Default: derived from the name, the same at every start and on every instance. Keys belong to
+   * the identifier: before you rename a provider that has keys, set it to its present value.
    */
   readonly identifier?: string
-  /** Minutes, at least 1. Default: `maxExpiry`; without that, new keys do not expire. */
+  /** The default lifetime of new keys in minutes, at least 1. Default: `maxExpiry`, or no expiry. */
   readonly defaultExpiry?: number | null
-  /** Minutes, at least 1. Default: no maximum. */
+  /** The maximum lifetime of new keys in minutes, at least 1. Default: no maximum. */
   readonly maxExpiry?: number | null
-  /** Bytes, 16 to 128. Default 16. */
+  /** The length of new keys in bytes, 16 to 128. Default 16. */
   readonly length?: number
   readonly properties?: Partial<ApiKeyProperties>
 }
@@ -64,7 +64,7 @@ const shape = z.strictObject({
   enabled: flag.default(true),
   identifier: accepted<string>(
     (value) => typeof value === 'string' && isUuid(value),
-    'must be a UUID; leave it out to have one made of the name',
+    'must be a UUID; without it, one is derived from the name',
   ).optional(),
   defaultExpiry: minutes(1).nullish(),
   maxExpiry: minutes(1).nullish(),
@@ -86,8 +86,8 @@ const shape = z.strictObject({
 })
 
 /**
- * Completes the configuration record of an API key provider. Throws a TypeError that lists every
- * mistake with its place and what to write instead.
+ * Returns the configuration record of an API key provider with its defaults. Throws a TypeError that lists
+ * every mistake with its place and what to write instead.
  */
 export function completeRecord(given: unknown, root: string): ApiKeyRecord {
   const complete = completeOptions(root, shape, given)
@@ -122,7 +122,7 @@ function isParameterName(value: unknown): boolean {
   )
 }
 
-/** A UUID of version 8 (RFC 9562): the start of a hash, with the bits of version and variant. */
+/** Returns a UUID of version 8 (RFC 9562): the start of a hash, with the bits of version and variant. */
 function identifierOf(name: string): string {
   const bytes = Buffer.from(sha256(`rowgate API key provider\0${name}`), 'base64url')
   bytes[6] = ((bytes[6] ?? 0) & 0x0f) | 0x80

@@ -2,10 +2,10 @@ import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
 import type { Principal } from '../../definition/principal.ts'
 import type { RejectionReason } from '../../observation.ts'
 import { completeRecord, type ApiKeyOptions, type ApiKeyRecord } from './api-key-record.ts'
-import { callerMemory } from './caller-memory.ts'
+import { callerCache } from './caller-cache.ts'
 import { apiKeyFinder } from './find-api-key.ts'
 import { isKeyText } from './key-form.ts'
-import { deathOf } from './key-lifetime.ts'
+import { inactiveReason } from './key-lifetime.ts'
 import type { KeyRecord } from './key-store.ts'
 import { mintKey, sha256 } from './key-text.ts'
 import type { KeyProvider, Rejected, SecurityContext } from '../provider.ts'
@@ -14,36 +14,36 @@ import type { User } from '../users/user-store.ts'
 
 /** An API key provider. */
 export interface ApiKeyProvider extends KeyProvider {
-  /** Its configuration record, complete and frozen (section 2.6). */
+  /** Its configuration record, complete and frozen. */
   readonly record: ApiKeyRecord
 }
 
 /**
- * Authenticates by API keys (sections 2.6 and 5): `apiKeys({ name: 'API Key' })`. Keys are made by
- * `service.keys`. Throws a TypeError that lists every mistake in the options.
+ * Creates a provider that authenticates by API keys: `apiKeys({ name: 'API Key' })`. `service.keys` creates
+ * the keys. Throws a TypeError that lists every mistake in the options.
  */
 export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
   const record = completeRecord(options, 'apiKeys')
   const { name, priority, enabled, identifier, properties } = record
-  const memory = callerMemory()
+  const cache = callerCache()
 
   function identifyOwner(
     key: KeyRecord | undefined,
-    search: Search,
+    lookup: Lookup,
   ): MaybePromise<Principal | Rejected> {
-    const { context } = search
+    const { context } = lookup
     if (key?.provider !== identifier) return unknown
-    const reason = enabled ? deathOf(key, context.now()) : 'provider-disabled'
+    const reason = enabled ? inactiveReason(key, context.now()) : 'provider-disabled'
     if (reason !== undefined) return reject(key, reason, context)
-    return whenDone(context.users.find(key.user), (owner) => admit(key, owner, search))
+    return whenDone(context.users.find(key.user), (owner) => admit(key, owner, lookup))
   }
 
-  function admit(key: KeyRecord, owner: User | undefined, search: Search): Principal | Rejected {
-    const { context, hash, version } = search
+  function admit(key: KeyRecord, owner: User | undefined, lookup: Lookup): Principal | Rejected {
+    const { context, hash, version } = lookup
     const admitted = admitUser(owner, name, key.keyId)
     if ('rejected' in admitted) return reject(key, admitted.rejected, context)
     context.keys.used(key)
-    if (version !== undefined) memory.remember(context, hash, { version, key, principal: admitted })
+    if (version !== undefined) cache.set(context, hash, { version, key, principal: admitted })
     return admitted
   }
 
@@ -70,15 +70,15 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
     identify({ value }, context) {
       if (!isKeyText(value)) return malformed
       const hash = sha256(value)
-      // Told before anything is looked up: what changes meanwhile makes it another version.
+      // Read before the key and the user, so that a change in between gives another version.
       const version = context.version?.()
-      const known = memory.recall(context, hash, version)
-      if (known !== undefined && deathOf(known.key, context.now()) === undefined) {
+      const known = cache.get(context, hash, version)
+      if (known !== undefined && inactiveReason(known.key, context.now()) === undefined) {
         context.keys.used(known.key)
         return known.principal
       }
-      const search = { context, hash, version }
-      return whenDone(context.keys.find(hash), (key) => identifyOwner(key, search))
+      const lookup = { context, hash, version }
+      return whenDone(context.keys.find(hash), (key) => identifyOwner(key, lookup))
     },
     mint(chosen) {
       const key = chosen ?? mintKey(record.length)
@@ -87,8 +87,8 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
   } satisfies ApiKeyProvider)
 }
 
-/** One look-up of a caller. */
-interface Search {
+/** What identifies the caller of one request. */
+interface Lookup {
   readonly context: SecurityContext
   readonly hash: string
   readonly version: string | number | undefined
@@ -100,4 +100,19 @@ const unknown: Rejected = Object.freeze({ rejected: 'unknown' })
 function reject(key: KeyRecord, rejected: RejectionReason, context: SecurityContext): Rejected {
   context.keys.rejected(key, rejected)
   return { rejected, user: key.user, keyId: key.keyId }
+}
+
+/** Returns the configuration record of a provider, to be stored as JSON. It contains no keys. */
+export function exportProvider({ record }: ApiKeyProvider): ApiKeyRecord {
+  return { ...completeRecord(record, 'exportProvider'), properties: { ...record.properties } }
+}
+
+/**
+ * Returns the options of an exported provider, for `apiKeys`. They have a new identifier and are disabled:
+ * review them, store the identifier with them, and enable the provider. Throws a TypeError that lists
+ * every mistake.
+ */
+export function importProvider(json: unknown): ApiKeyOptions & ApiKeyRecord {
+  const record = completeRecord(json, 'importProvider')
+  return { ...record, enabled: false, identifier: crypto.randomUUID() }
 }

@@ -5,8 +5,8 @@ import type { Credential } from '../provider.ts'
 import { multipleCredentials } from '../rejection.ts'
 
 /**
- * Looks for an API key where the properties of its provider say (section 5): in the header, and in the
- * query when that is allowed. What it returns throws MULTIPLE_CREDENTIALS for more than one key (D25).
+ * Returns a function that finds an API key in the header, and in the query if that is allowed, by the names
+ * in the provider's properties. That function throws MULTIPLE_CREDENTIALS for more than one key.
  */
 export function apiKeyFinder(
   properties: ApiKeyProperties,
@@ -16,7 +16,7 @@ export function apiKeyFinder(
   const inHeader = (request: Credentials): Credential | undefined => {
     const value = request.header(header)
     if (value === undefined) return undefined
-    // Repeated headers arrive joined, and no key contains a comma.
+    // Repeated headers are joined by commas, which keys do not contain.
     if (value.includes(',')) throw multipleCredentials()
     return { place, value: trimmed(value) }
   }
@@ -42,7 +42,7 @@ function valueInQuery(target: string, parameter: string): string | undefined {
     if (decodeFormPercent(at < 0 ? pair : pair.slice(0, at)) !== parameter) continue
     if (found !== undefined) throw multipleCredentials()
     const value = at < 0 ? '' : pair.slice(at + 1)
-    // What can't be decoded is no key, and neither is what it was made of.
+    // If decoding fails, the undecoded value contains a percent sign and is not a key either.
     found = decodeFormPercent(value) ?? value
   }
   return found

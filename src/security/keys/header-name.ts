@@ -2,8 +2,8 @@ import { accepted } from '../check-call.ts'
 
 const token = /^[!#$%&'*+.^_`|~0-9A-Za-z-]+$/
 
-// Their value, or what becomes of it on the way, belongs to HTTP, to proxies or to browsers.
-const taken = new Set([
+// Headers whose values HTTP, proxies or browsers define or change.
+const reserved = new Set([
   'accept',
   'age',
   'allow',
@@ -60,15 +60,15 @@ const taken = new Set([
   'x-rewrite-url',
   'x-url-scheme',
 ])
-const takenFamilies =
+const reservedFamilies =
   /^(accept|access-control|content|if|proxy|sec|x-forwarded)-|^x-[a-z0-9]+-(ignore-warnings|version)$/
 
-/** The name of a header that may carry a credential of ours: a token, free of any other meaning. */
+/** The shape of a header name for credentials: a token that has no other meaning in HTTP. */
 export const headerName = accepted<string>(
-  (value) => typeof value === 'string' && token.test(value) && !isTaken(value.toLowerCase()),
-  'must be a header name such as X-API-Key: letters, digits and hyphens, and none that HTTP or proxies use',
+  (value) => typeof value === 'string' && token.test(value) && !isReserved(value.toLowerCase()),
+  'must be a header name such as X-API-Key: letters, digits and hyphens, and not a header that HTTP or proxies use',
 )
 
-function isTaken(name: string): boolean {
-  return taken.has(name) || takenFamilies.test(name)
+function isReserved(name: string): boolean {
+  return reserved.has(name) || reservedFamilies.test(name)
 }

@@ -8,21 +8,21 @@ import { equal } from '../../request/query.ts'
 
 const { keyEvents } = securityCollections
 
-/** What a key event says besides the key that it happened to. */
-export type Happening = Pick<KeyEvent, 'event'> & Partial<Pick<KeyEvent, 'reason' | 'times'>>
+/** An event of a key, without the key. */
+export type NewKeyEvent = Pick<KeyEvent, 'event'> & Partial<Pick<KeyEvent, 'reason' | 'times'>>
 
-/** Writes down what happened to a key, in the transaction that makes it happen. */
+/** Adds an event of a key to the audit trail, in the transaction that changes the key. */
 export async function recordEvent(
   transaction: StorageTransaction,
   { keyId, user, provider }: Pick<KeyRecord, 'keyId' | 'user' | 'provider'>,
-  { event, reason = null, times = 1 }: Happening,
+  { event, reason = null, times = 1 }: NewKeyEvent,
   at: Date,
 ): Promise<void> {
-  const happened = { at: instantOf(at), event, keyId, user, provider, reason, times }
-  await transaction.insert(keyEvents, { eventId: orderedId(at), ...happened })
+  const values = { at: instantOf(at), event, keyId, user, provider, reason, times }
+  await transaction.insert(keyEvents, { eventId: orderedId(at), ...values })
 }
 
-/** What happened to keys, the oldest first. */
+/** Reads the audit trail of keys, the oldest event first. */
 export async function readEvents(
   storage: SecurityStorage,
   filter: { readonly keyId?: string | undefined; readonly user?: string | undefined },

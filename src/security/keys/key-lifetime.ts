@@ -5,14 +5,14 @@ import type { KeyRecord } from './key-store.ts'
 const minute = 60_000
 const latest = Date.parse('9999-12-31T23:59:59.999Z')
 
-/** An instant on the wire: `YYYY-MM-DDThh:mm:ss[.fff]Z`. */
+/** Returns a date as an instant on the wire: `YYYY-MM-DDThh:mm:ss[.fff]Z`. */
 export function instantOf(date: Date): string {
   return withoutZeroFraction(date.toISOString())
 }
 
 /**
- * When a new key expires (D41), or null when it does not. Throws a TypeError for a lifetime that the
- * provider does not allow: nothing is clamped.
+ * Returns the instant at which a new key expires, or null if it does not expire. Throws a TypeError for a
+ * lifetime in minutes that the provider does not allow; lifetimes are not clamped.
  */
 export function expiryOf(
   provider: Pick<KeyProvider, 'defaultExpiry' | 'maxExpiry'>,
@@ -30,25 +30,25 @@ export function expiryOf(
   return minutesAfter(now, lifetime, `${call}.expiresIn`)
 }
 
-/** The instant some minutes later. Throws a TypeError beyond the year 9999. */
+/** Returns the instant some minutes later. Throws a TypeError after the year 9999. */
 export function minutesAfter(now: Date, minutes: number, place: string): string {
   const time = now.getTime() + minutes * minute
   if (time <= latest) return instantOf(new Date(time))
-  throw new TypeError(`${place} must be fewer minutes: the date would be beyond the year 9999`)
+  throw new TypeError(`${place} must be fewer minutes: the date would be after the year 9999`)
 }
 
-/** Why a key is dead (D41, D42); undefined while it is alive. */
-export function deathOf(
+/** Returns why a key is inactive; undefined if it is active. */
+export function inactiveReason(
   { revoked, expires }: Pick<KeyRecord, 'revoked' | 'expires'>,
   now: Date,
 ): 'revoked' | 'expired' | undefined {
   if (revoked !== null) return 'revoked'
-  return hasCome(expires, now) ? 'expired' : undefined
+  return isReached(expires, now) ? 'expired' : undefined
 }
 
-/** Whether an instant has come (D41): at the instant itself it has. */
-function hasCome(instant: string | null, now: Date): boolean {
+/** Returns whether an instant is reached; it is reached at the instant itself. */
+function isReached(instant: string | null, now: Date): boolean {
   if (instant === null) return false
-  // The other way round a broken clock or date would bring a key to life.
+  // Negated so that an invalid clock or date makes the key inactive: comparisons with NaN are false.
   return !(now.getTime() < Date.parse(instant))
 }

@@ -11,34 +11,34 @@ import { rowFinder } from '../read-rows.ts'
 import { equal } from '../../request/query.ts'
 import { isRecent, rejectionCounter } from './rejection-counter.ts'
 
-/** What the log of a service's keys is made of. */
-export interface KeyLogParts {
+/** What the key log of a service needs. */
+export interface KeyLogOptions {
   readonly storage: SecurityStorage
   readonly now: () => Date
   readonly report: Report
-  /** Does work in the background, off the path of a request. */
+  /** Runs work in the background. */
   readonly defer: (work: () => Promise<unknown>) => void
 }
 
-/** A look-up of keys that keeps a log. */
+/** Finds keys, and records their use and rejections. */
 export interface KeyLog extends KeyLookup {
-  /** Writes down what was only counted so far: before a service closes. Never rejects. */
+  /** Writes the pending counts, before a service closes. Never rejects. */
   flush(): Promise<void>
 }
 
 const { keys } = securityCollections
 const writing = { mode: 'write', brief: true } as const
-const mostRemembered = 10_000
+const maxTracked = 10_000
 
 /**
- * Finds the keys of requests, and writes down their use and rejections in the background: at most once a
- * minute for each key, or each key and reason. What can't be written is reported.
+ * Creates a key log. It writes in the background: the use of each key, and the rejections of each key and
+ * reason, at most once a minute. Failed writes are reported.
  */
-export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): KeyLog {
+export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): KeyLog {
   const findRow = rowFinder(storage, keys)
-  // When a use was last written, by key, the oldest first.
+  // The time of the last written use by key identifier, the oldest first.
   const uses = new Map<string, number>()
-  const rejections = rejectionCounter(mostRemembered)
+  const rejections = rejectionCounter(maxTracked)
 
   function inBackground(work: () => Promise<unknown>): void {
     try {
@@ -68,7 +68,7 @@ export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): K
         await recordEvent(transaction, key, { event: 'rejected', reason, times }, at)
       }
     })
-    if (outcome === 'failed') rejections.giveBack(taken)
+    if (outcome === 'failed') rejections.restore(taken)
   }
 
   return Object.freeze({
@@ -77,10 +77,10 @@ export function createKeyLookup({ storage, now, report, defer }: KeyLogParts): K
       const at = now()
       if (rejections.sweep(at)) inBackground(writeRejections)
       if (isRecent(uses.get(key.keyId), at)) return
-      // Another process may have written it.
+      // Another process may have written the use.
       const known = key.lastUsed === null ? undefined : Date.parse(key.lastUsed)
       const written = isRecent(known, at)
-      keepLatest(uses, key.keyId, written ? known : at.getTime(), mostRemembered)
+      keepLatest(uses, key.keyId, written ? known : at.getTime(), maxTracked)
       if (!written) inBackground(() => write((transaction) => writeUse(transaction, key, at)))
     },
     rejected(key, reason) {

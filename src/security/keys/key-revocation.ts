@@ -8,7 +8,7 @@ import { equal } from '../../request/query.ts'
 
 const { keys } = securityCollections
 
-/** Ends a key in a transaction. One that is revoked already stays as it is. */
+/** Revokes a key in a transaction and returns it. A revoked key is returned unchanged. */
 export async function revokeKey(
   transaction: StorageTransaction,
   key: StoredKey,
@@ -18,22 +18,22 @@ export async function revokeKey(
   const conditions = [equal('hash', key.hash), equal('revoked', null)]
   const row = await transaction.update(keys, conditions, { revoked: instantOf(at) })
   if (row === undefined) {
-    // Somebody else was faster.
-    const late = await readRow(transaction, keys, [equal('hash', key.hash)])
-    return late === undefined ? key : storedKey(late)
+    // Another transaction has revoked it.
+    const current = await readRow(transaction, keys, [equal('hash', key.hash)])
+    return current === undefined ? key : storedKey(current)
   }
   await recordEvent(transaction, key, { event: 'revoked' }, at)
   return storedKey(row)
 }
 
-/** Ends every key of a user, so that none comes back to life with a later user of the same name. */
+/** Revokes all keys of a user, so that they do not work for a later user of the same name. */
 export async function revokeKeysOf(
   transaction: StorageTransaction,
   user: string,
   at: Date,
 ): Promise<void> {
-  const alive = [equal('user', user), equal('revoked', null)]
-  for (const row of await readPages(transaction, keys, alive, ['hash'])) {
+  const active = [equal('user', user), equal('revoked', null)]
+  for (const row of await readPages(transaction, keys, active, ['hash'])) {
     await revokeKey(transaction, storedKey(row), at)
   }
 }

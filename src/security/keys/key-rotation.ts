@@ -1,29 +1,29 @@
 import type { StorageReader, StorageTransaction } from '../../storage/adapter.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
-import { deathOf, minutesAfter } from './key-lifetime.ts'
+import { inactiveReason, minutesAfter } from './key-lifetime.ts'
 import type { StoredKey } from './key-row.ts'
 import { equal } from '../../request/query.ts'
 
 const { keys, keyEvents } = securityCollections
 
-/** Ends a key in the transaction that stores its successor, whose identifier it is given. */
+/** Retires a key in the transaction that stores its successor, by the identifier of the successor. */
 export type Retire = (transaction: StorageTransaction, successor: string) => Promise<void>
 
 /**
- * Prepares the end of a key that is rotated (D42): now, or after an overlap in minutes. Both steps throw
- * a TypeError for a dead key, and the second one when the key was rotated or revoked in between: a key
- * that was seen once gets one successor.
+ * Prepares the retirement of a rotated key: now, or after an overlap in minutes. Rejects with a TypeError
+ * for an inactive key. The returned function also rejects with a TypeError if the key was rotated or
+ * revoked in between, so that concurrent rotations store a single successor.
  */
 export async function retireKey(
   storage: SecurityStorage,
   seen: StoredKey,
   { overlap, at }: { readonly overlap: number; readonly at: Date },
 ): Promise<Retire> {
-  requireAlive(seen, at)
+  requireActive(seen, at)
   const end = minutesAfter(at, overlap, 'keys.rotate.overlap')
   const changes = overlap === 0 ? { revoked: end } : { expires: earlier(seen.expires, end) }
-  // A key that dies earlier anyway is not changed: only the record tells that it was rotated.
+  // A key that expires earlier is not changed, so only its events show a concurrent rotation.
   const unchanged = changes.expires === seen.expires
   const rotations = unchanged ? await countRotations(storage, seen.keyId) : 0
 
@@ -40,10 +40,10 @@ export async function retireKey(
   }
 }
 
-function requireAlive(key: StoredKey, at: Date): void {
-  const death = deathOf(key, at)
-  if (death === undefined) return
-  const what = death === 'revoked' ? 'was revoked' : 'has expired'
+function requireActive(key: StoredKey, at: Date): void {
+  const reason = inactiveReason(key, at)
+  if (reason === undefined) return
+  const what = reason === 'revoked' ? 'was revoked' : 'has expired'
   throw new TypeError(`keys.rotate: the key ${what}; create a new one instead`)
 }
 
@@ -65,5 +65,7 @@ async function countRotations(reader: StorageReader, keyId: string): Promise<num
 }
 
 function changedMeanwhile(): TypeError {
-  return new TypeError('keys.rotate: the key was changed meanwhile; look at it and try again')
+  return new TypeError(
+    'keys.rotate: the key was changed at the same time; list the keys and try again',
+  )
 }

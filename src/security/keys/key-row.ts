@@ -4,18 +4,18 @@ import type { KeyRecord, NewKey } from './key-store.ts'
 import { readRow } from '../read-rows.ts'
 import { equal } from '../../request/query.ts'
 
-/** A key as it is stored: its row has these values and no others. */
+/** A stored key, with the values of its row. */
 export interface StoredKey extends KeyRecord {
   /** The SHA-256 of the key's text in base64url. */
   readonly hash: string
 }
 
-/** A row of the collection of keys by the types of its fields. */
+/** Returns a row of the collection of keys as a stored key. */
 export function storedKey(row: Row): StoredKey {
   return row as unknown as StoredKey
 }
 
-/** The key with an identifier. */
+/** Reads a key by its identifier. */
 export async function findKey(
   reader: StorageReader,
   keyId: string,
@@ -24,14 +24,14 @@ export async function findKey(
   return row && storedKey(row)
 }
 
-/** What may be told about a key. */
+/** Returns the public record of a key, without its hash. */
 export function keyRecord(key: KeyRecord): KeyRecord {
   return Object.freeze(valuesOf(key))
 }
 
-/** The record of a new key with its text, which neither printing nor serializing shows. */
+/** Returns the record of a new key with its text, which printing and serializing do not show. */
 export function newKey(key: KeyRecord, text: string): NewKey {
-  // A getter: a debugger that shows hidden properties does not show its value.
+  // A getter, since debuggers show the values of non-enumerable properties.
   const hidden = { get: () => text, enumerable: false }
   return Object.freeze(Object.defineProperty(valuesOf(key), 'key', hidden) as NewKey)
 }

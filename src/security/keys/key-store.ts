@@ -1,67 +1,67 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { RejectionReason } from '../../observation.ts'
 
-/** What is kept about an API key (section 2.6): everything but the key. */
+/** The record of an API key, without the key. */
 export interface KeyRecord {
   readonly keyId: string
-  /** The first characters of the key, to tell keys apart. */
+  /** The first characters of the key, which help to distinguish keys. */
   readonly start: string
-  /** The identifier of the provider that it belongs to. */
+  /** The identifier of its provider. */
   readonly provider: string
   readonly user: string
   readonly description: string | null
-  /** An instant, as all times here: `YYYY-MM-DDThh:mm:ss[.fff]Z`. */
+  /** An instant, like all times of the record: `YYYY-MM-DDThh:mm:ss[.fff]Z`. */
   readonly created: string
-  /** The key is dead from this instant on (D41); null: it does not expire. */
+  /** The key is inactive from this instant on; null: it does not expire. */
   readonly expires: string | null
   readonly revoked: string | null
   readonly firstUsed: string | null
-  /** Exact to a minute. */
+  /** Accurate to a minute. */
   readonly lastUsed: string | null
 }
 
-/** Finds keys by their hash, and takes note of what becomes of them, off the path of the request. */
+/** Finds keys by their hash, and records their use in the background. */
 export interface KeyLookup {
   find(hash: string): MaybePromise<KeyRecord | undefined>
-  /** The key was used. */
+  /** Records that a key was used. */
   used(key: KeyRecord): void
-  /** The key was rejected. */
+  /** Records that a key was rejected. */
   rejected(key: KeyRecord, reason: RejectionReason): void
 }
 
-/** A key to be created (section 5). */
+/** A key to create. */
 export interface KeyRequest {
-  /** The user that the key acts for. It has to exist. */
+  /** The user of the key. The user must exist. */
   readonly user: string
   /** The name or identifier of the provider. Default: the only API key provider of the service. */
   readonly provider?: string
   /** At most 200 characters. Default: none. */
   readonly description?: string
-  /** Minutes. Default: the provider's Default Expiry (D41). */
+  /** The lifetime in minutes. Default: the provider's `defaultExpiry`. */
   readonly expiresIn?: number
 }
 
-/** A key that the developer chose, for development. */
+/** A key with a chosen text, for development. */
 export interface ChosenKey extends KeyRequest {
   /** At least 16 random bytes in base64url; from an environment variable, never from the code. */
   readonly key: string | undefined
 }
 
-/** A key that has just been made, with the one sight of its text there will ever be. */
+/** A new key. Only this object contains its text. */
 export interface NewKey extends KeyRecord {
   /** The plain key. Not enumerable: printing or serializing the object does not show it. */
   readonly key: string
 }
 
-/** How a key is rotated (D42). */
+/** The options of a rotation. */
 export interface Rotation {
-  /** Minutes for which the old key stays good. Default 0: it dies now. */
+  /** The minutes for which the old key stays active. Default 0: it is revoked now. */
   readonly overlap?: number
-  /** Minutes that the new key lives. Default: the provider's Default Expiry. */
+  /** The lifetime of the new key in minutes. Default: the provider's `defaultExpiry`. */
   readonly expiresIn?: number
 }
 
-/** Something that happened to a key. */
+/** An event in the audit trail of keys. */
 export interface KeyEvent {
   /** An instant. */
   readonly at: string
@@ -70,33 +70,33 @@ export interface KeyEvent {
   readonly user: string
   /** The identifier of the provider. */
   readonly provider: string
-  /** Why it was rejected; the identifier of the new key when it was rotated; else null. */
+  /** The reason of a rejection, or the identifier of the new key after a rotation; else null. */
   readonly reason: string | null
-  /** How often: rejections of one kind are counted together for a minute. */
+  /** The number of occurrences: rejections for the same reason are counted together for a minute. */
   readonly times: number
 }
 
-/** The API keys of a service. Every method throws a TypeError for what can't be done. */
+/** The API keys of a service. The methods reject with a TypeError for invalid arguments. */
 export interface Keyring {
-  /** The API key providers of the service, in their order (D43). */
+  /** The API key providers of the service, in the order of their priority. */
   readonly providers: readonly { readonly name: string; readonly identifier: string }[]
-  /** Throws a TypeError for an unknown user or provider and for a lifetime that is not allowed (D41). */
+  /** Creates a key. Rejects with a TypeError for an unknown user or provider, or an invalid lifetime. */
   create(request: KeyRequest): Promise<NewKey>
   /**
-   * For development: stores the hash of a chosen key, unless it is stored already. A key that is there
-   * stays as it is, also when it has been revoked or has expired. Throws a TypeError for a key that is
-   * missing, malformed or not random, and for one of another user.
+   * Stores the hash of a chosen key unless it exists, for development. An existing key stays unchanged,
+   * even if it is revoked or expired. Rejects with a TypeError for a key that is missing, malformed or not
+   * random, or that belongs to another user.
    */
   ensure(request: ChosenKey): Promise<KeyRecord>
-  /** Keys on record, dead ones too, the oldest first. */
+  /** Returns the records of keys, inactive ones too, the oldest first. */
   list(filter?: {
     readonly user?: string
     readonly provider?: string
   }): Promise<readonly KeyRecord[]>
-  /** Ends a key; it stays on record. A second time changes nothing. */
+  /** Revokes a key and keeps its record. A revoked key stays unchanged. */
   revoke(keyId: string): Promise<KeyRecord>
-  /** Makes a new key for the same user, provider and description. Throws a TypeError for a dead key. */
+  /** Creates a new key for the same user, provider and description. Rejects with a TypeError if the old one is inactive. */
   rotate(keyId: string, rotation?: Rotation): Promise<NewKey>
-  /** What happened, the oldest first. */
+  /** Returns the audit trail, the oldest event first. */
   audit(filter?: { readonly keyId?: string; readonly user?: string }): Promise<readonly KeyEvent[]>
 }

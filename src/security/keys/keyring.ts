@@ -17,13 +17,13 @@ import { equal } from '../../request/query.ts'
 import type { UserLookup } from '../users/user-store.ts'
 import { missingUser } from '../users/missing-user.ts'
 
-/** What a keyring is made of. */
-export interface KeyringParts {
+/** What a keyring needs. */
+export interface KeyringOptions {
   readonly storage: SecurityStorage
-  /** The API key providers of the service, in their order. */
+  /** The API key providers of the service, in the order of their priority. */
   readonly providers: readonly KeyProvider[]
   readonly users: UserLookup
-  /** Whether the storage keeps the users: one who is removed meanwhile gets no key then. Default false. */
+  /** Whether the users are built in, so that transactions can check that a user exists. Default false. */
   readonly keepsUsers?: boolean
   readonly now: () => Date
 }
@@ -34,11 +34,11 @@ const visibleStart = 4
 
 const name = accepted<string>(
   (value) => typeof value === 'string' && value !== '',
-  'must be a text',
+  'must be a non-empty string',
 )
 const identifier = accepted<string>(
   (value) => typeof value === 'string' && value !== '',
-  'must be the identifier of a key, as `list` shows it',
+  'must be the identifier of a key, as returned by list',
 )
 const requestShape = z.strictObject({
   user: name,
@@ -55,17 +55,17 @@ const listShape = z.strictObject({ user: name.optional(), provider: name.optiona
 const auditShape = z.strictObject({ keyId: identifier.optional(), user: name.optional() })
 
 /**
- * The API keys of a service (section 5, D40 to D42), kept through its storage. A key is stored as its
- * hash; the text is in the answer of `create` and `rotate` and nowhere else.
+ * Creates the keyring of a service over its storage. Keys are stored as hashes; only `create` and `rotate`
+ * return the text of a key.
  */
-export function createKeyring(parts: KeyringParts): Keyring {
-  const { storage, providers, users, keepsUsers = false, now } = parts
+export function createKeyring(options: KeyringOptions): Keyring {
+  const { storage, providers, users, keepsUsers = false, now } = options
   async function requireUser(user: string, place: string): Promise<void> {
     if ((await users.find(user)) === undefined) throw missingUser(place, user)
   }
 
-  // A removal revokes the keys that there are: the user has to be there still when one is stored.
-  async function requireKept(transaction: StorageReader, user: string): Promise<void> {
+  // The removal of a user revokes the existing keys only, so no key may be stored after it.
+  async function requireStored(transaction: StorageReader, user: string): Promise<void> {
     if (!keepsUsers) return
     const row = await readRow(transaction, securityCollections.users, [equal('user', user)])
     if (row === undefined) throw missingUser('keys.create.user', user)
@@ -88,7 +88,7 @@ export function createKeyring(parts: KeyringParts): Keyring {
         expires,
       })
       await storage.transaction(writing, async (transaction) => {
-        await requireKept(transaction, given.user)
+        await requireStored(transaction, given.user)
         await transaction.insert(keys, { ...made.stored })
         await recordEvent(transaction, made.stored, { event: 'created' }, at)
       })
@@ -110,7 +110,7 @@ export function createKeyring(parts: KeyringParts): Keyring {
         expires,
       })
       return storage.transaction(writing, async (transaction) => {
-        await requireKept(transaction, given.user)
+        await requireStored(transaction, given.user)
         return keyRecord(await storeMissingKey(transaction, made.stored, at))
       })
     },
@@ -166,7 +166,7 @@ export function createKeyring(parts: KeyringParts): Keyring {
   } satisfies Keyring)
 }
 
-interface Made {
+interface MadeKey {
   readonly stored: StoredKey
   readonly key: NewKey
 }
@@ -176,7 +176,7 @@ function makeKey(
   provider: KeyProvider,
   at: Date,
   rest: Pick<KeyRecord, 'user' | 'description' | 'expires'>,
-): Made {
+): MadeKey {
   const stored = {
     hash,
     keyId: orderedId(at),
@@ -205,7 +205,7 @@ function chooseProvider(
 function identifierOf(providers: readonly KeyProvider[], wanted: string): string {
   const [found] = named(providers, wanted)
   if (found !== undefined) return found.identifier
-  // Keys stay on record when their provider has left the service.
+  // Keys of a provider that was removed from the service stay on record.
   if (isUuid(wanted)) return wanted.toLowerCase()
   throw new TypeError(`keys.list.provider must be an identifier or one of ${choices(providers)}`)
 }
@@ -220,5 +220,5 @@ function choices(providers: readonly KeyProvider[]): string {
 }
 
 function unknownKey(call: string): TypeError {
-  return new TypeError(`${call}: there is no key with this identifier; see list`)
+  return new TypeError(`${call}: no key has this identifier; call list to see them`)
 }

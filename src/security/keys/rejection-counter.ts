@@ -1,27 +1,27 @@
 import type { RejectionReason } from '../../observation.ts'
 import type { KeyRecord } from './key-store.ts'
 
-/** How often a key was rejected for a reason since that was last written down. */
+/** The number of rejections of a key for a reason since they were last written. */
 export interface Rejections {
   readonly key: Pick<KeyRecord, 'keyId' | 'user' | 'provider'>
   readonly reason: RejectionReason
   readonly times: number
-  /** The latest of them. */
+  /** The time of the latest rejection. */
   readonly at: Date
 }
 
-/** Counts rejections, so that each key and reason is written down at most once a minute. */
+/** Counts rejections, so that each key and reason is written at most once a minute. */
 export interface RejectionCounter {
-  /** Counts one. True: there is something new to take. */
+  /** Counts a rejection. Returns whether counts are due to be written. */
   count(key: Rejections['key'], reason: RejectionReason, at: Date): boolean
-  /** Looks, at most once a minute, for counts whose minute is over. True: there are some to take. */
+  /** Finds counts whose minute is over, at most once a minute. Returns whether counts are due. */
   sweep(at: Date): boolean
-  /** Lets everything be taken that was counted. */
+  /** Makes all counts due. */
   release(): void
-  /** What is to be written now. It is no longer counted then. */
+  /** Returns the counts that are due, and resets them. */
   take(): readonly Rejections[]
-  /** Counts again what could not be written. */
-  giveBack(rejections: readonly Rejections[]): void
+  /** Adds counts that could not be written. */
+  restore(rejections: readonly Rejections[]): void
 }
 
 interface Count {
@@ -29,20 +29,20 @@ interface Count {
   readonly reason: RejectionReason
   times: number
   at: Date
-  /** The time from which on it was not written again. */
+  /** The time when it was last due. */
   since: number | undefined
 }
 
 const minute = 60_000
 
-/** Whether a time is less than a minute ago. A clock that was set back makes it long ago. */
+/** Returns whether a time is less than a minute ago. Times in the future are not recent. */
 export function isRecent(time: number | undefined, now: Date): time is number {
   if (time === undefined) return false
   const passed = now.getTime() - time
   return passed >= 0 && passed < minute
 }
 
-/** A counter that remembers a bounded number of keys and reasons. */
+/** Creates a counter that tracks at most `capacity` pairs of key and reason. */
 export function rejectionCounter(capacity: number): RejectionCounter {
   const counts = new Map<string, Count>()
   const due = new Set<Count>()
@@ -52,14 +52,14 @@ export function rejectionCounter(capacity: number): RejectionCounter {
     const name = nameOf(key, reason)
     const known = counts.get(name)
     if (known !== undefined) return known
-    if (counts.size >= capacity) forgetOldest()
+    if (counts.size >= capacity) evictOldest()
     const { keyId, user, provider } = key
     const made = { key: { keyId, user, provider }, reason, times: 0, at, since: undefined }
     counts.set(name, made)
     return made
   }
 
-  function forgetOldest(): void {
+  function evictOldest(): void {
     const [name, oldest] = counts.entries().next().value as [string, Count]
     counts.delete(name)
     if (oldest.times > 0) due.add(oldest)
@@ -101,7 +101,7 @@ export function rejectionCounter(capacity: number): RejectionCounter {
       due.clear()
       return taken.filter(({ times }) => times > 0)
     },
-    giveBack(rejections) {
+    restore(rejections) {
       for (const { key, reason, times } of rejections) {
         const count = counts.get(nameOf(key, reason))
         if (count !== undefined) count.times += times

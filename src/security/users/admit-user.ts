@@ -3,8 +3,8 @@ import type { Rejected } from '../provider.ts'
 import type { User } from './user-store.ts'
 
 /**
- * The principal of a user whom a provider has recognized, by an API key or otherwise; rejected when the
- * user may not ask (D46).
+ * Returns the principal of a user whom a provider has identified, by an API key or otherwise. A missing or
+ * disabled user is rejected.
  */
 export function admitUser(
   found: User | undefined,
@@ -17,5 +17,5 @@ export function admitUser(
   return principal(user, { roles, attributes, provider, keyId })
 }
 
-// Without the name that was given: people type their password into the wrong field.
+// Without the name: users type passwords into the wrong field.
 const unknownUser: Rejected = Object.freeze({ rejected: 'user-unknown' })

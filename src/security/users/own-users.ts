@@ -12,13 +12,13 @@ import { isAttributes, isRoles, userReader } from './user-row.ts'
 import type { Account, NewUser, UserLookup, Users } from './user-store.ts'
 import { missingUser } from './missing-user.ts'
 
-/** What the users' own collection is made of. */
-export interface UsersParts {
+/** What the built-in users need. */
+export interface UsersOptions {
   readonly storage: SecurityStorage
   readonly now: () => Date
-  /** A salted hash of a password. Absent: users have no passwords. */
+  /** Returns a salted hash of a password. Absent: users have no passwords. */
   readonly hashPassword?: (password: string) => Promise<string>
-  /** Whether the storage keeps API keys: those of a user that is removed are revoked then. Default false. */
+  /** Whether the storage has API keys, which are revoked when their user is removed. Default false. */
   readonly keepsKeys?: boolean
 }
 
@@ -27,14 +27,14 @@ const writing = { mode: 'write', brief: true, priority: 'high' } as const
 const accountFields = Object.freeze(users.allNames.filter((name) => name !== 'created'))
 
 const userName = line(1, 200)
-const roles = accepted<readonly string[]>(isRoles, 'must be a list of distinct texts, none empty')
+const roles = accepted<readonly string[]>(isRoles, 'must be a list of distinct, non-empty strings')
 const attributes = accepted<Attributes>(
   isAttributes,
-  'must be an object of texts, finite numbers, true, false or null, under names of your own',
+  'must be an object whose values are strings, finite numbers, booleans or null, and whose names are not those of Object.prototype',
 )
 const password = accepted<string>(
   (value) => typeof value === 'string' && value !== '' && value.isWellFormed(),
-  'must be a text that is not empty',
+  'must be a non-empty string',
 )
 const newUserShape = z.strictObject({
   user: userName,
@@ -51,12 +51,11 @@ const changesShape = z.strictObject({
 })
 
 /**
- * The users that the library keeps itself, through the storage of the service. Roles and attributes are
- * kept as JSON text, passwords as salted hashes. `find` reads the storage each time (D46), synchronously
- * where the storage does.
+ * Creates the built-in users, stored in the storage of the service. Roles and attributes are stored as
+ * JSON, passwords as salted hashes. `find` reads the storage each time, synchronously if the storage does.
  */
-export function createUsers(parts: UsersParts): Users & UserLookup {
-  const { storage, now, hashPassword, keepsKeys = false } = parts
+export function createUsers(options: UsersOptions): Users & UserLookup {
+  const { storage, now, hashPassword, keepsKeys = false } = options
   const reader = userReader()
 
   const findRow = rowFinder(storage, users, accountFields)
@@ -101,7 +100,7 @@ export function createUsers(parts: UsersParts): Users & UserLookup {
       const call = 'users.ensure'
       const name = checkCall(call, newUserShape, user).user
       const found = await readRow(storage, users, [equal('user', name)])
-      // Hashing a password takes its time: not for a user that is there.
+      // Hashing is slow, and unnecessary for a user that exists.
       if (found !== undefined) return reader.user(found)
       const row = await newRow(call, user)
       return reader.user(
@@ -158,7 +157,7 @@ async function insertUser(transaction: StorageTransaction, row: Row): Promise<Ro
   } catch (error) {
     if (!isStorageError(error) || error.kind !== 'duplicate') throw error
     throw new TypeError(
-      `users.add: the user ${String(row['user'])} exists already; change it instead`,
+      `users.add: the user ${String(row['user'])} already exists; call users.change instead`,
     )
   }
 }

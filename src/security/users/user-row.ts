@@ -3,22 +3,21 @@ import type { Row } from '../../storage/adapter.ts'
 import { keepLatest } from '../keep-latest.ts'
 import type { Account, User } from './user-store.ts'
 
-/** Reads users from their rows. */
+/** Converts rows to users. */
 export interface UserReader {
   account(row: Row): Account
   user(row: Row): User
 }
 
-const mostKept = 1_000
+const maxCached = 1_000
 
 /**
- * Reads users. Roles and attributes are parsed once for each text, since many users, and every request
- * of one, have the same: what is kept depends on nothing but the text. Throws for a row that the
- * library did not write.
+ * Creates a converter from rows to users. It caches parsed roles and attributes by their JSON text, since
+ * requests and users share them. Throws for a row that the library did not write.
  */
 export function userReader(): UserReader {
-  const rolesOf = remembering(parseRoles)
-  const attributesOf = remembering(parseAttributes)
+  const rolesOf = cached(parseRoles)
+  const attributesOf = cached(parseAttributes)
   const user = (row: Row): User => ({
     user: row['user'] as string,
     enabled: row['enabled'] as boolean,
@@ -32,45 +31,45 @@ export function userReader(): UserReader {
   }
 }
 
-/** Whether a value is a list of roles: distinct, not empty. */
+/** Returns whether a value is a list of roles: distinct, non-empty strings. */
 export function isRoles(value: unknown): value is readonly string[] {
   if (!Array.isArray(value) || new Set(value).size !== value.length) return false
   return value.every((role) => typeof role === 'string' && role !== '' && role.isWellFormed())
 }
 
-/** Whether a value is an object of flat values under names of their own. */
+/** Returns whether a value is an object of flat values whose names are not those of `Object.prototype`. */
 export function isAttributes(value: unknown): value is Attributes {
   if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
   return Object.entries(value).every(
-    ([name, one]) =>
+    ([name, member]) =>
       name !== '' &&
       !(name in Object.prototype) &&
-      (one === null ||
-        typeof one === 'boolean' ||
-        typeof one === 'string' ||
-        (typeof one === 'number' && Number.isFinite(one))),
+      (member === null ||
+        typeof member === 'boolean' ||
+        typeof member === 'string' ||
+        (typeof member === 'number' && Number.isFinite(member))),
   )
 }
 
 function parseRoles(text: string): readonly string[] {
   const roles: unknown = JSON.parse(text)
   if (isRoles(roles)) return Object.freeze(roles)
-  throw new TypeError('The roles of a user in storage are not a list of distinct texts.')
+  throw new TypeError('The stored roles of a user are not a list of distinct strings.')
 }
 
 function parseAttributes(text: string): Attributes {
   const attributes: unknown = JSON.parse(text)
   if (isAttributes(attributes)) return Object.freeze(attributes)
-  throw new TypeError('The attributes of a user in storage are not an object of flat values.')
+  throw new TypeError('The stored attributes of a user are not an object of flat values.')
 }
 
-function remembering<Value>(parse: (text: string) => Value): (text: string) => Value {
-  const kept = new Map<string, Value>()
+function cached<Value>(parse: (text: string) => Value): (text: string) => Value {
+  const cache = new Map<string, Value>()
   return (text) => {
-    const known = kept.get(text)
+    const known = cache.get(text)
     if (known !== undefined) return known
     const parsed = parse(text)
-    keepLatest(kept, text, parsed, mostKept)
+    keepLatest(cache, text, parsed, maxCached)
     return parsed
   }
 }

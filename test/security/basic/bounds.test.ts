@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { boundedWork } from '../../../src/security/basic/bounded-work.ts'
+import { boundedWork } from '../../../src/security/basic/password-checks.ts'
 import { contextOf, people, person } from './context.ts'
 import { basic, isUnavailable, occupied, provider, settle } from './provider.ts'
 

@@ -85,7 +85,7 @@ describe('a stored text is rejected unread', () => {
     ['something after it', `scrypt$N=2,r=1,p=1$${salt}$${hash}\n`],
   ])('for %s, and not quoted', async (_, stored) => {
     await expect(passwordMatches('hunter2', stored)).rejects.toThrow(
-      /^The stored password of a user can not be read\.$/,
+      /^The stored password of a user is invalid; set the password again\.$/,
     )
   })
 })

@@ -10,7 +10,7 @@ import {
   type SecurityContext,
   type SecurityProvider,
 } from '../../../src/index.ts'
-import { openGate } from '../../../src/security/gate.ts'
+import { createGate } from '../../../src/security/gate.ts'
 import { applyLimits } from '../../../src/security/limiting.ts'
 
 /** What a tiny provider answers to a value. */
@@ -92,7 +92,7 @@ export function stage(
   const report = (observation: Observation) => void observed.push(observation)
   const context = { ...emptyContext, now }
   const limiting = applyLimits(limits, now, report)
-  const gate = openGate({ providers, anyone, context, limiting, report })
+  const gate = createGate({ providers, anyone, context, limiting, report })
   const ask = async ({ headers = {}, secure = true, ...rest }: Asking = {}) =>
     gate({
       target: '/rest/v1/app/orders',

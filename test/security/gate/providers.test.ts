@@ -177,7 +177,7 @@ test.each<[string, object]>([
     const { ask } = stage([tiny('one', { answer: () => given as Principal })])
     const failure = await ask(ann).catch((error: unknown) => error)
     expect(failure).toBeInstanceOf(TypeError)
-    expect(String(failure)).toContain('The provider one must answer with a principal')
+    expect(String(failure)).toContain('The provider one must return a principal')
   }
   const { ask } = stage([tiny('one', { answer: () => whole })])
   expect(await ask(ann)).toBe(whole)

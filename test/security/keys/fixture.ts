@@ -7,7 +7,7 @@ import type { Observation } from '../../../src/observation.ts'
 import { apiKeys } from '../../../src/security/keys/api-key.ts'
 import type { ApiKeyOptions } from '../../../src/security/keys/api-key-record.ts'
 import { securityCollections } from '../../../src/security/collections.ts'
-import { createKeyLookup } from '../../../src/security/keys/key-log.ts'
+import { createKeyLog } from '../../../src/security/keys/key-log.ts'
 import { createKeyring } from '../../../src/security/keys/keyring.ts'
 import { createUsers } from '../../../src/security/users/own-users.ts'
 import type { KeyProvider, Rejected } from '../../../src/security/provider.ts'
@@ -70,7 +70,7 @@ export function createFixture(storage: StorageAdapter, providers: readonly KeyPr
   const report = (observation: Observation): void => void reports.push(observation)
   const defer = (one: () => Promise<unknown>): void => void work.push(one)
   const users = createUsers({ storage, now, keepsKeys: true })
-  const lookup = createKeyLookup({ storage, now, report, defer })
+  const lookup = createKeyLog({ storage, now, report, defer })
   const context = { keys: lookup, users, now }
   return {
     storage,

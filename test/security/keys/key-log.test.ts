@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { securityCollections } from '../../../src/security/collections.ts'
-import { createKeyLookup } from '../../../src/security/keys/key-log.ts'
+import { createKeyLog } from '../../../src/security/keys/key-log.ts'
 import type { KeyRecord } from '../../../src/security/keys/key-store.ts'
 import { isRecent, rejectionCounter } from '../../../src/security/keys/rejection-counter.ts'
 import {
@@ -169,7 +169,7 @@ describe.each(storageNames)('the log of keys over %s', (storage) => {
     const { fixture, made } = await withKey(storage)
     const reports: unknown[] = []
     const closed = new Error('the service is closed')
-    const lookup = createKeyLookup({
+    const lookup = createKeyLog({
       storage: fixture.storage,
       now: fixture.clock.now,
       report: (observation) => reports.push(observation),
@@ -218,7 +218,7 @@ test('the memory of uses is bounded: the oldest is forgotten', async () => {
   const storage = await openStorage('memory')
   const { now } = clockAt('2026-03-01T12:00:00Z')
   let deferred = 0
-  const lookup = createKeyLookup({
+  const lookup = createKeyLog({
     storage,
     now,
     report: () => undefined,
@@ -279,7 +279,7 @@ describe('the counter of rejections', () => {
     expect(counter.take()).toMatchObject([{ times: 1, at: at(1) }])
     expect(counter.sweep(at(119))).toBe(false)
     expect(counter.sweep(at(180))).toBe(false)
-    counter.giveBack([{ key: key('a'), reason: 'expired', times: 5, at: at(1) }])
+    counter.restore([{ key: key('a'), reason: 'expired', times: 5, at: at(1) }])
     counter.release()
     expect(counter.take()).toEqual([])
   })

@@ -164,13 +164,13 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
         { ...ok, user: 'john' },
         'keys.create.user: the user john does not exist; add the user first',
       ],
-      [{ ...ok, user: '' }, 'keys.create.user must be a text'],
-      [{ provider: 'B' }, 'keys.create.user must be a text'],
+      [{ ...ok, user: '' }, 'keys.create.user must be a non-empty string'],
+      [{ provider: 'B' }, 'keys.create.user must be a non-empty string'],
       [{ user: 'maria' }, 'keys.create.provider must be one of API Key ('],
       [{ ...ok, provider: 'b' }, 'keys.create.provider must be one of API Key ('],
       [
         { ...ok, description: 'x'.repeat(201) },
-        'keys.create.description must be a text of 0 to 200',
+        'keys.create.description must be a string of 0 to 200',
       ],
       [{ ...ok, description: 'a\nb' }, 'without control characters'],
       [{ ...ok, description: 5 }, 'keys.create.description must be'],
@@ -194,7 +194,7 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     await fixture.users.add({ user: 'maria' })
     const { keyId } = await fixture.keys.create({ user: 'maria' })
     for (const part of [keyId.slice(0, 8), keyId.slice(0, -1), `${keyId} `]) {
-      await expect(fixture.keys.revoke(part)).rejects.toThrow('there is no key')
+      await expect(fixture.keys.revoke(part)).rejects.toThrow('no key has this identifier')
     }
   })
 

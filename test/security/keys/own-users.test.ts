@@ -65,7 +65,7 @@ describe.each(storageNames)('users over %s', (name) => {
     expect(failures).toHaveLength(99)
     expect(failures.filter((one) => !(one instanceof TypeError))).toEqual([])
     await expect(users.add({ user: 'maria' })).rejects.toThrow(
-      'users.add: the user maria exists already',
+      'users.add: the user maria already exists',
     )
     expect(await users.list()).toHaveLength(1)
   })

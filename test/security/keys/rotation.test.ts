@@ -219,7 +219,7 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     const [rotating, other] = [fixture.keys.rotate(key.keyId), fixture.keys.rotate(key.keyId)]
     const { failures } = await outcomes([rotating, other])
     expect(failures.map(({ message }) => message)).toEqual([
-      'keys.rotate: the key was changed meanwhile; look at it and try again',
+      'keys.rotate: the key was changed at the same time; list the keys and try again',
     ])
   })
 
