@@ -14,7 +14,7 @@ export function providerMistakes(
   for (const provider of providers) {
     const { name, priority, parameters = [] } = provider
     const place = `options.security.${name}`
-    mistakes.push(...missingParts(provider))
+    mistakes.push(...missingMembers(provider))
     if (names.has(name)) {
       const advice = 'is the name of another provider too; rename one of them'
       mistakes.push({ place: `${place}.name`, advice })
@@ -24,7 +24,7 @@ export function providerMistakes(
     if (!Number.isSafeInteger(priority)) {
       mistakes.push({ place: `${place}.priority`, advice: 'must be a whole number' })
     } else if (other !== undefined) {
-      const advice = `${other} has priority ${priority} too; change one of them`
+      const advice = `${other} has priority ${priority} too; give one of them another priority`
       mistakes.push({ place: `${place}.priority`, advice })
     }
     priorities.set(priority, name)
@@ -46,7 +46,7 @@ export function providerMistakes(
 }
 
 // Application code may be JavaScript, without type checks.
-function missingParts(provider: Partial<SecurityProvider>): readonly Mistake[] {
+function missingMembers(provider: Partial<SecurityProvider>): readonly Mistake[] {
   const { name, challenge, find } = provider
   const place = isText(name) ? `options.security.${name}` : 'options.security'
   return [

@@ -81,7 +81,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     ['a text', 's3cret'],
     ['nothing', undefined],
     ['a rejection of another kind', new StorageError('duplicate', { fields: ['s3cret'] })],
-  ])('that throws %s answers 500, and tells only the host', async (_what, error) => {
+  ])('that throws %s causes 500, and only the report has the error', async (_what, error) => {
     breakDown(['rowgate-security/keys'], error)
     const answer = await ask(withKey(made.key))
     expectRefusal(answer, 500, /^The request could not be served/)
@@ -89,7 +89,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     expect(reports.splice(0)).toMatchObject([{ type: 'request-failed', error }])
   })
 
-  test('that can not write a use down serves the request, and tells the host', async () => {
+  test('that can not write a use serves the request and reports the failure', async () => {
     const error = new StorageError('unavailable')
     breakDown(['a transaction'], error)
     itemsIn(await ask(withKey(made.key)))

@@ -68,7 +68,7 @@ describeContract('the user of a key', options, (contract) => {
     itemsIn(await contract.get('/countries', withKey(key)))
   })
 
-  test('is that of its key, whoever else has one', async () => {
+  test('is the user of the key, also when others have keys', async () => {
     const { users, keys } = contract.service
     await users.add({ user: 'jo', roles: [] })
     const header = await reader()
@@ -102,7 +102,7 @@ describeContract('the user of a key', options, (contract) => {
     itemsIn(await contract.get('/orders', withKey(made[1]?.key ?? '')))
   })
 
-  test('makes no keys by request, whoever asks', async () => {
+  test('creates no keys by request, for any caller', async () => {
     const header = await reader()
     const targets = ['rowgate-security/keys', 'rowgate-security/users', 'app/keys', 'app/api-keys']
     for (const path of targets) {

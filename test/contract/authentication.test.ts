@@ -165,7 +165,7 @@ describe('every rejected key', () => {
     plainKeys({ name: 'off', priority: 60, enabled: false, properties }),
   ]
   describeContract('has the same answer', { security, now: clock.now }, (contract) => {
-    test('byte for byte, and only the host is told the reason', async () => {
+    test('byte for byte, and only the report has the reason', async () => {
       const { service } = contract
       const { key } = await newKey(service, { provider: 'keys' })
       const revoked = await newKey(service, { provider: 'keys' })

@@ -116,7 +116,7 @@ function isFetchable(text: string): boolean {
   return protocol === 'https:' || (protocol === 'http:' && isLoopback(hostname))
 }
 
-// `URL` has normalized the host name.
+// `URL` has normalized the hostname.
 function isLoopback(host: string): boolean {
   return host === 'localhost' || host === '[::1]' || /^127(\.\d{1,3}){3}$/.test(host)
 }

@@ -29,17 +29,17 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
 
   function identifyOwner(
     key: KeyRecord | undefined,
-    lookup: Lookup,
+    attempt: Attempt,
   ): MaybePromise<Principal | Rejected> {
-    const { context } = lookup
+    const { context } = attempt
     if (key?.provider !== identifier) return unknown
     const reason = enabled ? inactiveReason(key, context.now()) : 'provider-disabled'
     if (reason !== undefined) return reject(key, reason, context)
-    return whenDone(context.users.find(key.user), (owner) => admit(key, owner, lookup))
+    return whenDone(context.users.find(key.user), (owner) => admit(key, owner, attempt))
   }
 
-  function admit(key: KeyRecord, owner: User | undefined, lookup: Lookup): Principal | Rejected {
-    const { context, hash, version } = lookup
+  function admit(key: KeyRecord, owner: User | undefined, attempt: Attempt): Principal | Rejected {
+    const { context, hash, version } = attempt
     const admitted = admitUser(owner, name, key.keyId)
     if ('rejected' in admitted) return reject(key, admitted.rejected, context)
     context.keys.used(key)
@@ -77,8 +77,8 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
         context.keys.used(known.key)
         return known.principal
       }
-      const lookup = { context, hash, version }
-      return whenDone(context.keys.find(hash), (key) => identifyOwner(key, lookup))
+      const attempt = { context, hash, version }
+      return whenDone(context.keys.find(hash), (key) => identifyOwner(key, attempt))
     },
     mint(chosen) {
       const key = chosen ?? mintKey(record.length)
@@ -88,7 +88,7 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
 }
 
 /** What identifies the caller of one request. */
-interface Lookup {
+interface Attempt {
   readonly context: SecurityContext
   readonly hash: string
   readonly version: string | number | undefined

@@ -66,7 +66,7 @@ describe('bounded work', () => {
 })
 
 describe('passwords that are checked at the same time', () => {
-  test('are rejected beyond the bounds, whoever sends them', async () => {
+  test('are rejected above the limits for every user', async () => {
     const given = provider({ concurrency: 2, waiting: 3 })
     const context = contextOf(people(person('maria', { password: await given.hash('secret') })))
     const credentials = ['maria', 'nobody', 'maria', 'nobody', 'maria', 'nobody', 'maria']
@@ -199,7 +199,7 @@ test.each([
   ['is unknown', people()],
   ['is disabled', people(person('maria', { enabled: false }))],
   ['has no password', people(person('maria'))],
-])('whoever %s takes a hash like everybody', async (_, users) => {
+])('a user who %s costs a hash like all others', async (_, users) => {
   const { given, needsHash } = occupied()
   expect(await needsHash(basic('maria', 'secret'), contextOf(users))).toBe(true)
   expect(await given.identify(basic('maria', 'secret'), contextOf(users))).toHaveProperty(

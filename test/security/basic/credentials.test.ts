@@ -23,7 +23,7 @@ describe('the Authorization header', () => {
   })
 
   test.each([undefined, '', 'Bearer x', 'Basics YTpi', 'Basic\tYTpi', 'YTpi', 'Digest Basic="x"'])(
-    'of the form %j is somebody else’s',
+    'of the form %j belongs to another scheme',
     (header) => {
       expect(find(requestWith(header))).toBeUndefined()
     },

@@ -116,7 +116,7 @@ test('garbage is never anybody and never throws', async () => {
   )
 })
 
-describe('with the host’s own check', () => {
+describe('with the function verify', () => {
   const asked: string[] = []
   const own = provider({
     verify: (user, text) => {
@@ -125,7 +125,7 @@ describe('with the host’s own check', () => {
     },
   })
 
-  test('the host decides about the password', async () => {
+  test('the function decides about the password', async () => {
     expect(await own.identify(basic('mute', 'open sesame'), context)).toMatchObject({
       user: 'mute',
     })
@@ -144,7 +144,7 @@ describe('with the host’s own check', () => {
     })
   })
 
-  test('the host is asked for users that may not ask, and each time', async () => {
+  test('the function is called on each request, also for disabled users', async () => {
     asked.length = 0
     const names = ['maria', 'maria', 'gone', 'nobody']
     for (const name of names) await own.identify(basic(name, 'open sesame'), context)

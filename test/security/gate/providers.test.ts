@@ -87,7 +87,7 @@ test('a request without a credential is rejected, and no provider is asked', asy
   ])
 })
 
-test('a disabled provider lets nobody in, whatever it answers, at once or later', async () => {
+test('a disabled provider never authenticates, whatever it returns, synchronously or later', async () => {
   for (const answer of [known('one'), async (value: string) => known('one')(value)]) {
     const { rejection, reports } = stage([tiny('one', { enabled: false, answer })])
     expect(await rejection(ann)).toMatchObject({ status: 401 })
@@ -145,7 +145,7 @@ test('the report tells what is known best: malformed before unknown, its owner b
 })
 
 test.each(['throws', 'rejects'])(
-  'a provider that %s ends the request: nobody else is asked, nobody comes in',
+  'a provider that %s ends the request without calling other providers',
   async (way) => {
     const failure = new Error('store down')
     const broken = tiny('broken', {
@@ -192,7 +192,7 @@ test('a provider or open access that names system gives its values, and not its 
   }
 })
 
-test('open access beside a provider: no credential is nobody, a wrong one is rejected', async () => {
+test('open access beside a provider accepts a missing credential and rejects a wrong one', async () => {
   const answer = (value: string) => (value === 'ann' ? principal('ann') : undefined)
   const { ask, rejection, reports } = stage([tiny('one', { answer })], { anyone: anonymous })
   expect(await ask()).toBe(anonymous)

@@ -139,7 +139,7 @@ describe.each(storageNames)('the log of keys over %s', (storage) => {
     expect(await dump(fixture.storage)).toEqual(before)
   })
 
-  test('a failure is reported, disturbs nobody, and loses no count', async () => {
+  test('a failed write is reported, fails no request and loses no count', async () => {
     const { fixture, made, events } = await withKey(storage)
     let down = true
     const failure = new Error('the disk is full')

@@ -188,7 +188,7 @@ describe.each(storageNames)('users over %s', (name) => {
     expect(JSON.stringify([answers, await dump(storage)])).not.toContain('battery')
   })
 
-  test('a row that somebody else broke is a failure, not a user without roles', async () => {
+  test('a row with invalid roles is a failure, not a user without roles', async () => {
     const storage = await openStorage(name)
     const users = createUsers({ storage, now })
     for (const [roles, attributes] of [

@@ -223,7 +223,7 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     ])
   })
 
-  test('who revokes what somebody else has revoked meanwhile changes nothing', async () => {
+  test('a revocation of a key that was revoked in between changes nothing', async () => {
     const { fixture, key } = await withKey(storage)
     await fixture.keys.create({ user: 'maria', description: 'another' })
     const stale = await fixture.storage.transaction(writing, (on) => findKey(on, key.keyId))

@@ -36,7 +36,7 @@ test.each(Object.entries(later))('a caller that comes as %s is the caller', asyn
 })
 
 test.each([{}, [], { user: 'ann' }, { user: 1, roles: [], attributes: {} }, null, true])(
-  'what is neither a principal nor a rejection lets nobody in: %j',
+  'a result that is neither a principal nor a rejection authenticates no one: %j',
   async (answer) => {
     for (const given of [answer, Promise.resolve(answer)]) {
       const { ask } = stage([tiny('one', { answer: () => given as never })])
@@ -77,13 +77,13 @@ async function statusFor(find: FindUser): Promise<number> {
 
 const ann: User = { user: 'ann', enabled: true, roles: [], attributes: {} }
 
-test.each(Object.entries(later))('users of the host may come as %s', async (_, wrap) => {
+test.each(Object.entries(later))('users of the application may be %s', async (_, wrap) => {
   expect(await statusFor(() => wrap<User | undefined>(ann))).toBe(200)
   expect(await statusFor(() => wrap<User | undefined>(undefined))).toBe(401)
   expect(await statusFor(() => wrap<User | undefined>({ ...ann, enabled: false }))).toBe(401)
 })
 
-test('users of the host may be objects with getters, and null is nobody', async () => {
+test('users of the application may be objects with getters, and null is an unknown user', async () => {
   const person: User = {
     get user() {
       return ann.user
