@@ -97,7 +97,7 @@ describe.each(reserved)('%s is rejected', (_name, json, place) => {
         environment,
         builder: definitionBuilder(),
       }),
-    ).toThrow(line)
+    ).toThrow(line.replace('  - ', '  - deployment.solutions.0.'))
   })
 })
 
