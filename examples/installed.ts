@@ -1,21 +1,27 @@
 // A service whose applications are those of the release that is installed in a folder:
-// rowgate install northwind.zip --folder .data/installed
+// rowgate install northwind.zip --folder .data/installed --without-code
 import { createServer } from 'node:http'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createService } from 'rowgate'
+import { createService, withCode, type CollectionBehaviour, type CollectionShape } from 'rowgate'
 import { installedApplications } from 'rowgate/deployment'
 import { toNodeHandler } from 'rowgate/node'
 import { apiKeys } from 'rowgate/security'
 import { sqliteStorage } from 'rowgate/sqlite'
+import { applications as northwind } from './northwind/service.ts'
 
 const folder = process.env['DATA'] ?? '.data'
 const port = Number(process.env['PORT'] ?? 8081)
 
 mkdirSync(folder, { recursive: true })
-const applications = installedApplications(join(folder, 'installed'))
+const installed = installedApplications(join(folder, 'installed'))
+// A release holds definitions, roles and row rules, but no code: validations and handlers are joined here.
+const applications =
+  'sales' in installed
+    ? withCode(installed, { sales: codeOf(northwind.sales.collections) })
+    : installed
 
-// Roles and row rules came along with the release. Keys did not, and may come over plain HTTP here.
+// Keys are not part of a release. Here they may be sent over plain HTTP.
 const service = createService({
   applications,
   storage: sqliteStorage(join(folder, 'installed.db'), { ensureSchema: true }),
@@ -32,3 +38,11 @@ const server = createServer(toNodeHandler(service)).listen(port, '127.0.0.1', ()
   const { port: actual } = server.address() as { port: number }
   console.log(`Serving ${Object.keys(applications).join(', ') || 'nothing'} at port ${actual}`)
 })
+
+function codeOf(collections: Readonly<Record<string, CollectionBehaviour<CollectionShape>>>) {
+  const code: Record<string, CollectionBehaviour<CollectionShape>> = {}
+  for (const [name, { validations, events }] of Object.entries(collections)) {
+    code[name] = { ...(validations && { validations }), ...(events && { events }) }
+  }
+  return code
+}

@@ -55,7 +55,7 @@ test('a package travels to a second service, which then publishes what the first
     runInShell(`ROWGATE_KEY=${key} npm run -s rowgate -- ${words}`)
   await rowgate(`release build --url ${url} --solution northwind --wait --out ${file}`)
   expect(existsSync(file)).toBe(true)
-  await rowgate(`install ${file} --folder ${join(second, 'installed')} --yes`)
+  await rowgate(`install ${file} --folder ${join(second, 'installed')} --without-code --yes`)
   const installed = startExample('installed.ts', { DATA: second, PORT: '0' })
   const [, port] = await installed.printed(/Serving sales at port (\d+)/)
   const [, itsKey = ''] = /^export SECOND_KEY=(\S+)$/m.exec(installed.output()) ?? []
@@ -67,4 +67,4 @@ test('a package travels to a second service, which then publishes what the first
   expect(JSON.parse(page)).toMatchObject({ count: 1, items: [{ customerId: 'NEWCO' }] })
   await installed.ended('SIGTERM')
   rmSync(second, { recursive: true })
-})
+}, 60_000)
