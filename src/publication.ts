@@ -2,12 +2,12 @@ import type { ApplicationDefinitions } from './definition/application.ts'
 import type { CollectionShape } from './definition/item.ts'
 import { publishCollection, type PublishedCollection } from './definition/published.ts'
 
-/** Everything that a service publishes, ready to be looked up. */
+/** All published collections of a service. */
 export interface Publication {
   readonly collections: readonly PublishedCollection[]
-  /** By the names in a path; undefined when there is none. */
+  /** Returns the collection with the names of a path; undefined if it is unknown. */
   find(application: string, collection: string): PublishedCollection | undefined
-  /** By name or definition, for host code. Throws a TypeError when there is none. */
+  /** Returns a collection by name or definition. Throws a TypeError if the application has none. */
   collectionOf(application: string, reference: string | CollectionShape): PublishedCollection
 }
 

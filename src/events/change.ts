@@ -7,7 +7,7 @@ import type { ItemValues } from '../request/query.ts'
 import { planInsert, planUpdate } from '../request/plan.ts'
 import { rowValues } from '../request/rows.ts'
 import { readableValues, type View } from '../request/view.ts'
-import { examine, judgeSave, openInsert, openUpdate, refuseFaults } from './save.ts'
+import { examine, decideSave, openInsert, openUpdate, rejectInvalid } from './save.ts'
 import type { Scope } from './scope.ts'
 
 /** New: an item with its defaults, not stored (section 6). */
@@ -39,12 +39,12 @@ export async function changeItem(
     key === undefined
       ? await openInsert(planInsert(view, values), scope)
       : await openUpdate(planUpdate(view, key, values), scope)
-  const refusal = refuseFaults(save) ?? (await examine(save, ['validations']))
-  if (refusal !== undefined) {
-    const { message, validations } = refusal
+  const rejected = rejectInvalid(save) ?? (await examine(save, ['validations']))
+  if (rejected !== undefined) {
+    const { message, validations } = rejected
     return { rejected: true, message, validations }
   }
-  const { information } = await judgeSave(save)
+  const { information } = await decideSave(save)
   return {
     rejected: false,
     item: readableValues(view, save.draft),

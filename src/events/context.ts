@@ -3,11 +3,11 @@ import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Finding } from '../request/findings.ts'
 import { fieldOf } from './conditions.ts'
-import { Refusal } from './guard.ts'
+import { HandlerRejection } from './guard.ts'
 import type { NestedCalls } from './nested-calls.ts'
 import type { NestedAccess, Terms } from './runtime.ts'
 
-/** What a context of a handler needs to know of its event. */
+/** What the context of a handler is created from, besides the terms of its event. */
 export interface HandlerSurroundings {
   readonly findings: Finding[]
   readonly stop: AbortSignal
@@ -15,7 +15,7 @@ export interface HandlerSurroundings {
   readonly access: NestedAccess
 }
 
-/** What host code sees of the event that it belongs to. */
+/** Creates the context that handlers and rules of an event receive. */
 export function handlerContext(
   terms: Terms,
   { collection, event }: { readonly collection: PublishedCollection; readonly event: EventName },
@@ -37,7 +37,7 @@ export function handlerContext(
   }
   const add = (severity: Finding['severity'], name: string, message: unknown, field?: string) => {
     if (typeof message !== 'string' || message === '') {
-      throw new TypeError('The message of a validation must be a text that is not empty.')
+      throw new TypeError('The message of a validation must be a string that is not empty.')
     }
     if (field !== undefined) fieldOf(collection, field)
     findings.push({ severity, name, message, field })
@@ -60,7 +60,7 @@ export function handlerContext(
     },
     reject: (message, field) => {
       add('error', event, message, field)
-      throw new Refusal(message)
+      throw new HandlerRejection(message)
     },
   }
 }

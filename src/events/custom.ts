@@ -1,18 +1,18 @@
 import type { CustomEvent, CustomResult } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { judge } from '../request/findings.ts'
+import { decide } from '../request/findings.ts'
 import { reject } from '../request/outcome.ts'
 import { requireRight, viewOf } from '../request/view.ts'
-import { Undo } from './guard.ts'
+import { Rollback } from './guard.ts'
 import { inTransaction, nestedAccess, rejectionFor } from './run.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
 import { openScope } from './scope.ts'
 import { traced } from './traced.ts'
 
 /**
- * Runs a user-defined event in a transaction of its own (section 6). It can't be reached over HTTP.
- * Throws a TypeError for a name that the collection does not define.
+ * Runs a user-defined event in a transaction of its own. Throws a TypeError for a name that the
+ * collection does not define. User-defined events are not published over HTTP.
  */
 export async function runCustom(
   runtime: Runtime,
@@ -33,19 +33,19 @@ export async function runCustom(
     const scope = openScope(terms, { collection, event: 'Custom', name }, nestedAccess)
     const own = scope.calls.watchAccess(nestedAccess(terms, collection))
     let result: unknown
-    await scope.untilRefused(async () => {
+    await scope.untilRejected(async () => {
       result = await scope.call(name, () => handler({ ...scope.context(), own }, input))
     })
-    const occasion = { view, event: 'Custom', key: [], data: {} } as const
-    const { objections, information } = await judge(scope.findings, occasion, new Set())
-    // Nothing here waits for a confirmation: warnings are only listed, as on a Filter.
-    const errors = objections.filter((entry) => entry.severity === 'error')
+    const subject = { view, event: 'Custom', key: [], data: {} } as const
+    const { blocking, information } = await decide(scope.findings, subject, new Set())
+    // Warnings need no confirmation here. They are listed, as on a Filter.
+    const errors = blocking.filter((entry) => entry.severity === 'error')
     if (errors.length > 0)
-      throw new Undo(reject('Custom', undefined, [...errors, ...information]), collection)
-    return { rejected: false, result, validations: [...objections, ...information] }
+      throw new Rollback(reject('Custom', undefined, [...errors, ...information]), collection)
+    return { rejected: false, result, validations: [...blocking, ...information] }
   }
   const options = { mode: 'write', brief: false, collection } as const
-  const undone = (undo: Undo): CustomResult<unknown> => {
+  const undone = (undo: Rollback): CustomResult<unknown> => {
     const { message, validations } = rejectionFor(caller, undo)
     return { rejected: true, message, validations }
   }

@@ -2,7 +2,7 @@ import type { BeforeDelete } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { notFound } from '../errors.ts'
 import type { DeleteEvent } from '../request/event.ts'
-import { judge } from '../request/findings.ts'
+import { decide } from '../request/findings.ts'
 import { reject, type Outcome } from '../request/outcome.ts'
 import { itemOf } from '../request/serialize.ts'
 import { readableValues } from '../request/view.ts'
@@ -10,12 +10,12 @@ import { checkRules, rulesOn } from './rules.ts'
 import type { Scope } from './scope.ts'
 import { finishWrite, readItem } from './write.ts'
 
-/** Delete: before, validations, the removal, after (section 6). */
+/** Runs a Delete: `before`, validations, the delete in storage, `after`. */
 export async function deleteItem(event: DeleteEvent, scope: Scope): Promise<Outcome> {
   const { collection, view, conditions, key } = event
   const { terms } = scope
-  const judged = () =>
-    judge(scope.findings, { view, event: 'Delete', key, data: {} }, terms.caller.confirmed)
+  const decided = () =>
+    decide(scope.findings, { view, event: 'Delete', key, data: {} }, terms.caller.confirmed)
 
   let unfit: readonly string[] = []
   const before = collection.events.Delete?.before
@@ -24,14 +24,14 @@ export async function deleteItem(event: DeleteEvent, scope: Scope): Promise<Outc
     const read = await readItem(event, terms)
     const stored = Object.freeze(read.item)
     unfit = read.unfit
-    await scope.untilRefused(async () => {
+    await scope.untilRejected(async () => {
       const seen = { ...scope.context(), stored } as unknown as BeforeDelete<CollectionShape>
       if (before !== undefined) await scope.call('before', () => before(seen))
       await checkRules(rules, scope, { event: 'Delete', item: stored, stored })
     })
-    const { objections, information } = await judged()
-    if (objections.length > 0) {
-      return reject('Delete', readableValues(view, stored), [...objections, ...information])
+    const { blocking, information } = await decided()
+    if (blocking.length > 0) {
+      return reject('Delete', readableValues(view, stored), [...blocking, ...information])
     }
   }
 
@@ -39,5 +39,5 @@ export async function deleteItem(event: DeleteEvent, scope: Scope): Promise<Outc
   if (row === undefined) throw notFound()
   const stored = Object.freeze(itemOf(collection, row))
   const echo = readableValues(view, stored)
-  return finishWrite({ event, scope, row, stored, echo, unfit, judged })
+  return finishWrite({ event, scope, row, stored, echo, unfit, decided })
 }

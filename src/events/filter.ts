@@ -4,7 +4,7 @@ import { notFound } from '../errors.ts'
 import { acceptedItem } from '../request/accepted.ts'
 import type { FilterEvent } from '../request/event.ts'
 import type { Condition, ItemValues, Row } from '../request/query.ts'
-import { judge } from '../request/findings.ts'
+import { decide } from '../request/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type PageOutcome } from '../request/outcome.ts'
 import { itemOf } from '../request/serialize.ts'
 import { stored } from '../request/submitted.ts'
@@ -13,13 +13,13 @@ import { conditionsOf } from './conditions.ts'
 import type { StorageAdapter, StorageReader } from '../storage/adapter.ts'
 import type { Scope } from './scope.ts'
 
-/** Whether a Filter runs code of the host, and so needs a transaction. */
+/** Returns whether a Filter has handlers, and so needs a transaction. */
 export function hasFilterHandlers({ collection }: FilterEvent): boolean {
   const { before, after } = collection.events.Filter ?? {}
   return before !== undefined || after !== undefined
 }
 
-/** A Filter that nobody looks into: its page goes out as storage's own JSON text where it can. */
+/** Runs a Filter without handlers. Returns JSON text if the adapter can write it, else rows. */
 export async function filterAsText(adapter: StorageAdapter, event: FilterEvent): Promise<Outcome> {
   const text = await adapter.filterText?.(event.collection, event.query)
   if (text === undefined) return filterAsRows(adapter, event)
@@ -36,23 +36,23 @@ export async function filterAsText(adapter: StorageAdapter, event: FilterEvent):
   return { type: 'page', collection, select, page: { json }, count, validations: [] }
 }
 
-/** A Filter without handlers whose rows are needed. */
+/** Runs a Filter without handlers, and returns rows. */
 export async function filterAsRows(reader: StorageReader, event: FilterEvent): Promise<Outcome> {
   const page = await reader.filter(event.collection, event.query)
   return outcomeOf(event, page.rows, page.count)
 }
 
-/** A Filter with handlers: before, the query, after, in one transaction. */
+/** Runs a Filter with handlers: `before`, the query, `after`, in one transaction. */
 export async function filterWithHandlers(event: FilterEvent, scope: Scope): Promise<Outcome> {
   const { collection } = event
   const { before, after } = collection.events.Filter ?? {}
   const narrowing: Condition[] = []
   let items: readonly ItemValues[] = []
   let count: number | null = null
-  await scope.untilRefused(async () => {
+  await scope.untilRejected(async () => {
     if (before !== undefined)
       await scope.call('before', () => before(narrowed(scope, event, narrowing)))
-    // An `after` handler sees whole items, whatever the consumer selected.
+    // An `after` handler receives all fields, whatever the client selected.
     const whole = event.result === 'item' ? collection : wholeView(collection).listed
     const select = after === undefined ? event.query.select : whole.allNames
     const conditions = [...event.query.conditions, ...narrowing]
@@ -69,13 +69,13 @@ export async function filterWithHandlers(event: FilterEvent, scope: Scope): Prom
     await scope.call('after', () => after(seen))
     items = await scope.call('after', () => items.map((item) => acceptedItem(collection, item)))
   })
-  // Nothing is saved, so there is nothing to confirm: warnings are only listed.
-  const occasion = { view: event.view, event: 'Filter', key: [], data: {} } as const
-  const { objections, information } = await judge(scope.findings, occasion, noneConfirmed)
-  if (objections.some((entry) => entry.severity === 'error'))
-    return reject('Filter', undefined, [...objections, ...information])
+  // Warnings need no confirmation on a Filter. They are listed.
+  const subject = { view: event.view, event: 'Filter', key: [], data: {} } as const
+  const { blocking, information } = await decide(scope.findings, subject, noneConfirmed)
+  if (blocking.some((entry) => entry.severity === 'error'))
+    return reject('Filter', undefined, [...blocking, ...information])
   const rows = items.map((item) => rowOf(event, item))
-  return { ...outcomeOf(event, rows, count), validations: [...objections, ...information] }
+  return { ...outcomeOf(event, rows, count), validations: [...blocking, ...information] }
 }
 
 const noneConfirmed: ReadonlySet<string> = new Set()

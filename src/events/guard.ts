@@ -6,11 +6,11 @@ import type { Place } from '../observation.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import type { Runtime } from './runtime.ts'
 
-/** Thrown by a handler's `reject`: its finding is recorded, and the event ends at once. */
-export class Refusal extends Error {}
+/** Thrown by a handler's `reject`: the event ends at once, with the finding that was added. */
+export class HandlerRejection extends Error {}
 
-/** Carries a rejection out of a transaction that has to be undone. */
-export class Undo extends Error {
+/** Thrown to roll a transaction back with a rejected outcome. */
+export class Rollback extends Error {
   readonly rejected: RejectedOutcome
   /** The collection that the rejection is about. */
   readonly collection: PublishedCollection
@@ -22,29 +22,33 @@ export class Undo extends Error {
   }
 }
 
-/** Host code of one event: what is called, where, and how to tell it that its time is over. */
-export interface HostCall<Result> {
+/** A call of application code. */
+export interface ApplicationCall<Result> {
   readonly place: Place
   /** The rule's or handler's name, for reports. */
   readonly name: string
   readonly run: () => MaybePromise<Result>
+  /** Called when the code exceeds its time limit. */
   readonly abort: () => void
-  /** Told when the code does not finish at once. */
+  /** Called when the code returns a promise. */
   readonly onWait: () => void
 }
 
 /**
- * Calls code of the host. What it throws becomes a report and the one 500 answer; refusals and errors
- * of service and storage pass. Code that does not settle in time is cut off.
+ * Calls application code, and limits its time. Rejections, rollbacks, and errors of service and storage
+ * pass; anything else that it throws is reported, and becomes INTERNAL.
  */
-export async function callHost<Result>(runtime: Runtime, call: HostCall<Result>): Promise<Result> {
+export async function callApplication<Result>(
+  runtime: Runtime,
+  call: ApplicationCall<Result>,
+): Promise<Result> {
   try {
     const result = call.run()
     if (!isThenable(result)) return result
     call.onWait()
     return await settledInTime(runtime, call, Promise.resolve(result))
   } catch (error) {
-    if (error instanceof Refusal || error instanceof Undo) throw error
+    if (error instanceof HandlerRejection || error instanceof Rollback) throw error
     if (isServiceError(error) || isStorageError(error)) throw error
     runtime.report({ type: 'handler-failed', place: call.place, name: call.name, error })
     throw internal(error)
@@ -53,7 +57,7 @@ export async function callHost<Result>(runtime: Runtime, call: HostCall<Result>)
 
 function settledInTime<Result>(
   { report, handlerTimeout: milliseconds }: Runtime,
-  { place, name, abort }: HostCall<Result>,
+  { place, name, abort }: ApplicationCall<Result>,
   result: Promise<Result>,
 ): Promise<Result> {
   return inTime(result, milliseconds, (reject) => {

@@ -1,17 +1,17 @@
 import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 
-/** The calls that the code of one event makes to collections. */
+/** The calls that the application code of one event makes to collections. */
 export interface NestedCalls {
-  /** The same access; each call is watched. */
+  /** Returns the same access with each call tracked. */
   watchAccess(access: CollectionAccess<CollectionShape>): CollectionAccess<CollectionShape>
-  /** The same promise. It never becomes an unhandled rejection, which would end the process. */
+  /** Returns the same promise. Its rejection is never unhandled, which would end the process. */
   watch<Result>(name: string, call: Promise<Result>): Promise<Result>
-  /** The error of a call that was not awaited, if there is one: it failed, or goes on. */
+  /** Returns an error if a call that was not awaited has failed, or is still running. */
   unawaited(): Error | undefined
 }
 
-/** Starts watching calls. */
+/** Creates a tracker of calls. */
 export function nestedCalls(): NestedCalls {
   const open = new Map<object, string>()
   let failed: Error | undefined

@@ -8,14 +8,14 @@ import type { Scope } from './scope.ts'
 
 type Rule = Validation<Draft<CollectionShape>>
 
-/** The rules of a collection that are checked on an event. Without `events`: Insert and Update. */
+/** Returns the rules that apply to an event. Without `events`, a rule applies to Insert and Update. */
 export function rulesOn(collection: PublishedCollection, event: ValidatedEvent): readonly Rule[] {
   return collection.validations.filter((rule) =>
     (rule.events ?? ['Insert', 'Update']).includes(event),
   )
 }
 
-/** Checks an item against rules, one after the other, and adds what they find to the scope. */
+/** Checks an item against rules in order, and adds the findings to the scope. */
 export async function checkRules(
   rules: readonly Rule[],
   scope: Scope,
@@ -40,8 +40,8 @@ export async function checkRules(
   })
   for (const rule of rules) {
     if ('check' in rule) {
-      const verdict = await scope.call(rule.name, () => rule.check(item, context))
-      scope.findings.push(...(await scope.call(rule.name, () => fromVerdict(rule, verdict))))
+      const result = await scope.call(rule.name, () => rule.check(item, context))
+      scope.findings.push(...(await scope.call(rule.name, () => findingsOf(rule, result))))
     } else {
       const value = rule.field === undefined ? item : item[rule.field]
       const issues = await scope.call(rule.name, () => issuesOf(rule.schema, value))
@@ -52,12 +52,12 @@ export async function checkRules(
 
 type Issue = { readonly message: string; readonly field: string | undefined }
 
-function fromVerdict(rule: Rule, verdict: unknown): readonly Finding[] {
-  if (verdict === undefined || verdict === null) return []
-  if (typeof verdict !== 'string' || verdict === '') {
+function findingsOf(rule: Rule, result: unknown): readonly Finding[] {
+  if (result === undefined || result === null) return []
+  if (typeof result !== 'string' || result === '') {
     throw new TypeError(`The rule ${rule.name} must return its message, or nothing.`)
   }
-  return [{ severity: rule.severity, name: rule.name, message: verdict, field: rule.field }]
+  return [{ severity: rule.severity, name: rule.name, message: result, field: rule.field }]
 }
 
 function fromIssues(rule: Rule, issues: readonly Issue[]): readonly Finding[] {
@@ -70,7 +70,7 @@ function fromIssues(rule: Rule, issues: readonly Issue[]): readonly Finding[] {
   }))
 }
 
-// A field without value is the business of `required`; null also stands for "absent" in most schemas.
+// `required` checks missing values, and most schemas don't accept null for an absent value.
 async function issuesOf(schema: StandardSchema, value: unknown): Promise<readonly Issue[]> {
   if (value === null) return []
   const result = await schema['~standard'].validate(value)

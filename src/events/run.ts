@@ -6,7 +6,7 @@ import type { TransactionOptions } from '../storage/adapter.ts'
 import { collectionAccess } from './access.ts'
 import { deleteItem } from './delete.ts'
 import { filterAsRows, filterAsText, filterWithHandlers, hasFilterHandlers } from './filter.ts'
-import { Undo } from './guard.ts'
+import { Rollback } from './guard.ts'
 import type { Caller, NestedAccess, Running, Runtime, Terms } from './runtime.ts'
 import { insertItem, updateItem } from './save.ts'
 import { openScope } from './scope.ts'
@@ -16,8 +16,8 @@ import { traced } from './traced.ts'
 const maximumDepth = 16
 
 /**
- * Runs an event: a Filter that no handler touches as one read, as `text` if storage can write it;
- * everything else in a transaction that is undone unless the outcome is a success.
+ * Runs an event. A Filter without handlers is one read, as JSON text if `page` allows and the adapter
+ * supports it. Everything else runs in a transaction, which is rolled back if the event is rejected.
  */
 export function runEvent(
   runtime: Runtime,
@@ -51,8 +51,8 @@ async function run(
 }
 
 /**
- * Runs an event inside a transaction in progress. When it fails, or is rejected, after something was
- * written, the whole transaction has to be undone, whatever the handler around it makes of that.
+ * Runs an event inside a transaction in progress. If it fails or is rejected after it has written, the
+ * whole transaction is rolled back, even if the calling handler catches the error.
  */
 function runNested(event: DataEvent, terms: Terms): Promise<Outcome> {
   const { principal } = terms.caller
@@ -71,8 +71,8 @@ async function runWithin(event: DataEvent, terms: Terms): Promise<Outcome> {
   try {
     const outcome = await dispatch(event, { ...terms, running: { ...running, depth: depth + 1 } })
     if (outcome.type !== 'rejected' || log.writes === writes) return outcome
-    // What a handler wanted to save is no echo for the consumer.
-    throw new Undo(depth === 0 ? outcome : { ...outcome, echo: undefined }, event.collection)
+    // The client must not see what a handler tried to save.
+    throw new Rollback(depth === 0 ? outcome : { ...outcome, echo: undefined }, event.collection)
   } catch (error) {
     if (log.writes !== writes) log.failure ??= { error }
     throw error
@@ -80,14 +80,14 @@ async function runWithin(event: DataEvent, terms: Terms): Promise<Outcome> {
 }
 
 /**
- * Runs work in a transaction of its own. An {@link Undo} that the work throws undoes it, and `undone`
- * makes the result of it.
+ * Runs work in a transaction of its own. A {@link Rollback} that the work throws rolls it back, and
+ * `undone` returns the result.
  */
 export async function inTransaction<Result>(
   runtime: Runtime,
   options: TransactionOptions,
   work: (running: Running) => Promise<Result>,
-  undone: (undo: Undo) => Result,
+  undone: (undo: Rollback) => Result,
 ): Promise<Result> {
   const log: Running['log'] = { writes: 0, committed: [] }
   try {
@@ -99,18 +99,18 @@ export async function inTransaction<Result>(
     for (const announce of log.committed) announce()
     return result
   } catch (error) {
-    if (error instanceof Undo) return undone(error)
+    if (error instanceof Rollback) return undone(error)
     throw error
   }
 }
 
 /**
- * A rejection as the caller of the outermost event may see it: the event that was rejected may be one
- * that a handler invoked with the rights of the host.
+ * Returns a rejection as the caller of the outermost event may see it. The rejected event may be one
+ * that a handler invoked with the rights of `system`.
  */
 export function rejectionFor(
   { principal }: Caller,
-  { rejected, collection }: Undo,
+  { rejected, collection }: Rollback,
 ): RejectedOutcome {
   const validations = entriesShownTo(principal, collection, rejected.validations)
   return { ...rejected, validations }
@@ -141,8 +141,8 @@ export const nestedAccess: NestedAccess = (terms, collection) =>
     unstored: (event, work) => work(openScope(terms, { collection, event }, nestedAccess)),
   })
 
-// Host code that waits for something must not hold up the writers that would share its commit. A
-// collection whose code is declared async, or was seen to return a promise, takes its own turns.
+// Application code that waits would block the writers that share its commit. A collection whose code
+// is declared async, or has returned a promise before, is written in transactions of its own.
 function isBrief(runtime: Runtime, collection: PublishedCollection): boolean {
   const known = runtime.waiting.get(collection)
   if (known !== undefined) return !known

@@ -5,32 +5,32 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { Report } from '../observation.ts'
 import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
 
-/** What every event of a service runs with. */
+/** What all events of a service share. */
 export interface Runtime {
   readonly adapter: StorageAdapter
-  /** The collection of an application by definition or endpoint name. Throws a TypeError for an unknown one. */
+  /** Returns a collection by definition or endpoint name. Throws a TypeError if it is unknown. */
   readonly collectionOf: (
     application: string,
     reference: string | CollectionShape,
   ) => PublishedCollection
   readonly report: Report
-  /** Milliseconds that one handler or rule may take. */
+  /** The time limit of one handler or rule, in milliseconds. */
   readonly handlerTimeout: number
   readonly now: () => Date
-  /** Whether a collection's host code waits for something, as far as it is known. */
+  /** Whether the application code of a collection is known to return promises. */
   readonly waiting: WeakMap<PublishedCollection, boolean>
-  /** Begins an event from outside: once storage is open, and closing waits for its end. */
+  /** Runs an event once storage is open. Closing the service waits for its end. */
   readonly enter: <Result>(begin: () => Promise<Result>) => Promise<Result>
-  /** Keeps work that goes on after its answer, so that closing can wait for it. */
+  /** Makes closing the service wait for work that continues after its response. */
   readonly track: (work: Promise<unknown>) => void
 }
 
-/** Who invoked an event, and on what terms. */
+/** The caller of an event. */
 export interface Caller {
   readonly principal: Principal
   /** The warnings that the caller confirmed. */
   readonly confirmed: ReadonlySet<string> | 'all'
-  /** Aborted when the caller has left. Asked for only when host code runs. */
+  /** Returns a signal that is aborted when the client disconnects. Called only if application code runs. */
   readonly signal: () => AbortSignal | undefined
 }
 
@@ -42,17 +42,17 @@ export interface Running {
   readonly log: Log
 }
 
-/** What happened in a transaction so far. */
+/** What a transaction has done so far. */
 export interface Log {
   /** How many rows were written. */
   writes: number
-  /** Why the transaction can only be undone. */
+  /** Why the transaction must be rolled back. */
   failure?: { readonly error: unknown }
-  /** What is to be done after the commit. */
+  /** Called after the commit. */
   readonly committed: (() => void)[]
 }
 
-/** The circumstances of one event. */
+/** What one event runs with. */
 export interface Terms {
   readonly runtime: Runtime
   readonly caller: Caller

@@ -7,7 +7,7 @@ import { acceptedItem } from '../request/accepted.ts'
 import { completeItem } from '../request/defaults.ts'
 import type { InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { ItemValues, Row } from '../request/query.ts'
-import { judge, type Judgement } from '../request/findings.ts'
+import { decide, type Decision } from '../request/findings.ts'
 import { reject, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import { isAmong, rowValues } from '../request/rows.ts'
 import {
@@ -32,17 +32,17 @@ export interface Save {
   readonly stored: Readonly<ItemValues> | null
   /** The fields whose stored values do not fit; {@link Save.stored} has null for them. */
   readonly unfit: readonly string[]
-  /** The item as it would be stored. Handlers may change it. */
+  /** The item that will be stored. Handlers may change it. */
   readonly draft: ItemValues
-  /** What the request itself gets wrong. */
+  /** The errors of the request itself. */
   readonly faults: readonly ValidationEntry[]
 }
 
-/** Insert: defaults, before, validations, the write, after (section 6). */
+/** Runs an Insert: defaults, `before`, validations, the insert in storage, `after`. */
 export async function insertItem(event: InsertEvent, scope: Scope): Promise<Outcome> {
   const save = await openInsert(event, scope)
-  const refusal = refuseFaults(save) ?? (await examine(save, ['before', 'validations']))
-  if (refusal !== undefined) return refusal
+  const rejected = rejectInvalid(save) ?? (await examine(save, ['before', 'validations']))
+  if (rejected !== undefined) return rejected
   const { collection } = event
   const row = rowOf(
     collection,
@@ -52,14 +52,14 @@ export async function insertItem(event: InsertEvent, scope: Scope): Promise<Outc
   return write(save, () => scope.terms.running.transaction.insert(collection, row))
 }
 
-/** Update: the stored item with the submitted values, before, validations, the write, after (section 6). */
+/** Runs an Update: the stored item with the submitted values, `before`, validations, the update in storage, `after`. */
 export async function updateItem(event: UpdateEvent, scope: Scope): Promise<Outcome> {
   const save = await openUpdate(event, scope)
-  const refusal = refuseFaults(save) ?? (await examine(save, ['before', 'validations']))
-  if (refusal !== undefined) return refusal
+  const rejected = rejectInvalid(save) ?? (await examine(save, ['before', 'validations']))
+  if (rejected !== undefined) return rejected
   const { collection, conditions } = event
   const before = save.stored ?? {}
-  // A null that replaces a stored value which does not fit is a change, too.
+  // A null that replaces a stored value of a wrong type is a change.
   const replaced = save.unfit.length === 0 ? {} : writable(event, scope.terms)
   const isReplaced = ({ name }: PublishedField) => save.unfit.includes(name) && name in replaced
   const changes = rowOf(
@@ -74,11 +74,11 @@ export async function updateItem(event: UpdateEvent, scope: Scope): Promise<Outc
   })
 }
 
-/** Opens an Insert: the new item is the submitted one, completed with defaults. */
+/** Prepares an Insert: the submitted values, completed with defaults. */
 export async function openInsert(event: InsertEvent, scope: Scope): Promise<Save> {
   const { collection } = event
   const { terms } = scope
-  // What the caller leaves out takes the value of the caller's own rows.
+  // Absent fields of the row rule take the values that the rule requires.
   const given = { ...rowValues(collection, event.view.rows), ...writable(event, terms) }
   const draft = await scope.call('default', () =>
     completeItem(collection, given, terms.runtime.now),
@@ -87,7 +87,7 @@ export async function openInsert(event: InsertEvent, scope: Scope): Promise<Save
   return { event, scope, stored: null, unfit: [], draft, faults }
 }
 
-/** Opens an Update: the item is the stored one with the submitted values. Throws NOT_FOUND without one. */
+/** Prepares an Update: the stored item with the submitted values. Throws NOT_FOUND if it does not exist. */
 export async function openUpdate(event: UpdateEvent, scope: Scope): Promise<Save> {
   const { terms } = scope
   const { item, unfit } = await readItem(event, terms)
@@ -97,10 +97,10 @@ export async function openUpdate(event: UpdateEvent, scope: Scope): Promise<Save
 }
 
 /**
- * Refuses what the request itself gets wrong, with whatever else is plainly missing (D22): code of
- * the host never meets a value of a wrong type.
+ * Rejects a save with errors of its own, and lists missing required fields with them. Application code
+ * never receives a value of a wrong type.
  */
-export function refuseFaults(save: Save): RejectedOutcome | undefined {
+export function rejectInvalid(save: Save): RejectedOutcome | undefined {
   if (save.faults.length === 0) return undefined
   const { view, submitted, type } = save.event
   const named = new Set(save.faults.map((entry) => entry.field))
@@ -109,28 +109,32 @@ export function refuseFaults(save: Save): RejectedOutcome | undefined {
   return reject(type, submitted.echo, inDefinitionOrder(view.sendable, entries))
 }
 
-/** Runs the host's code around a save that has no faults of its own; a rejection when it objects. */
+/** Runs the application code before the write. Returns a rejection if there are blocking findings. */
 export async function examine(
   save: Save,
   steps: readonly ('before' | 'validations')[],
 ): Promise<RejectedOutcome | undefined> {
   const { event, scope } = save
-  await scope.untilRefused(async () => {
+  await scope.untilRejected(async () => {
     if (steps.includes('before')) await runBefore(save)
     requireOwnRow(save)
     if (steps.includes('validations')) await validate(save)
   })
-  const { objections, information } = await judgeSave(save)
-  if (objections.length === 0) return undefined
-  return reject(event.type, event.submitted.echo, [...objections, ...information])
+  const { blocking, information } = await decideSave(save)
+  if (blocking.length === 0) return undefined
+  return reject(event.type, event.submitted.echo, [...blocking, ...information])
 }
 
-/** What the findings of a save amount to. */
-export function judgeSave({ event, scope }: Save): Promise<Judgement> {
+/** Decides on the findings of a save. */
+export function decideSave({ event, scope }: Save): Promise<Decision> {
   const { caller } = scope.terms
   const { view, type, submitted } = event
   const key = event.type === 'Update' ? event.key : []
-  return judge(scope.findings, { view, event: type, key, data: submitted.values }, caller.confirmed)
+  return decide(
+    scope.findings,
+    { view, event: type, key, data: submitted.values },
+    caller.confirmed,
+  )
 }
 
 async function runBefore({ event, scope, stored: item, draft }: Save): Promise<void> {
@@ -157,17 +161,17 @@ async function write(save: Save, store: () => Row | Promise<Row>): Promise<Outco
   const { type, submitted } = event
   const result = await storeOrFault(event.view, store)
   if ('fault' in result) {
-    const { information } = await judgeSave(save)
+    const { information } = await decideSave(save)
     const entries = [...entriesFor(event.view, [result.fault]), ...information]
     return reject(type, submitted.echo, entries)
   }
   const { row } = result
-  const judged = () => judgeSave(save)
+  const decided = () => decideSave(save)
   const { stored: before, unfit } = save
-  return finishWrite({ event, scope, row, stored: before, unfit, echo: submitted.echo, judged })
+  return finishWrite({ event, scope, row, stored: before, unfit, echo: submitted.echo, decided })
 }
 
-/** A save must leave the item among the rows of its caller (D45). */
+/** Throws FORBIDDEN if the item would not meet the row rule of the caller. */
 function requireOwnRow({ event, scope, draft }: Save): void {
   const { caller } = scope.terms
   const { collection, type, view } = event
@@ -183,7 +187,7 @@ function allFaults(
   terms: Terms,
 ): readonly ValidationEntry[] {
   const { collection, submitted } = event
-  // A field that is closed to the caller may be sent back unchanged (D16).
+  // A field that the caller can't write may be sent back unchanged.
   const changed = collection.fields
     .filter((field) => field.name in submitted.values && !maySet(field, event, terms))
     .filter(
@@ -198,7 +202,7 @@ function incomplete({ event, stored: before, draft }: Save): readonly Validation
     const missing = requiredFaults(collection, draft, (field) => field.generated !== 'database')
     return [...missing, ...keyFaults(collection, draft)]
   }
-  // An item that was incomplete already can still be changed elsewhere.
+  // A stored item that lacks a required value can still be changed in other fields.
   const touched = (field: PublishedField) =>
     field.name in submitted.values || before[field.name] !== null
   return [...requiredFaults(collection, draft, touched), ...keyFaults(collection, draft)]
@@ -213,14 +217,14 @@ function writable(event: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
   return Object.fromEntries(Object.entries(submitted.values).filter(isWritable))
 }
 
-// Read-only fields are closed to consumers, not to the host: what a handler or `system` does is its.
+// Clients can't write read-only fields; handlers and `system` can.
 function maySet(
   field: PublishedField,
   { view }: InsertEvent | UpdateEvent,
   { running, caller }: Terms,
 ): boolean {
-  const isByHost = running.depth > 1 || caller.principal === system
-  return view.mayWrite(field) && (isByHost || !field.readOnly)
+  const isByApplication = running.depth > 1 || caller.principal === system
+  return view.mayWrite(field) && (isByApplication || !field.readOnly)
 }
 
 function rowOf(

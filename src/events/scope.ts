@@ -4,24 +4,24 @@ import type { Finding } from '../request/findings.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { handlerContext } from './context.ts'
 import { internal } from '../errors.ts'
-import { callHost, Refusal } from './guard.ts'
+import { callApplication, HandlerRejection } from './guard.ts'
 import { nestedCalls, type NestedCalls } from './nested-calls.ts'
 import type { NestedAccess, Terms } from './runtime.ts'
 
-/** One event as the host's code meets it: what it sees, and what it finds. */
+/** One event while it runs: its terms, its findings, and what its application code sees. */
 export interface Scope {
   readonly terms: Terms
   readonly findings: Finding[]
-  /** What handlers and rules see; made when the first of them is called. */
+  /** Returns the context of handlers and rules, which is created once. */
   readonly context: () => HandlerContext
-  /** Records what the definition's own checks found. */
+  /** Adds the results of the definition's own checks. */
   add(entries: readonly ValidationEntry[]): void
-  /** The calls that its code makes to collections. */
+  /** The calls that its application code makes to collections. */
   readonly calls: NestedCalls
-  /** Calls a rule or handler; see `callHost`. */
+  /** Calls a rule or handler; see `callApplication`. */
   call<Result>(name: string, run: () => Result | Promise<Result>): Promise<Result>
-  /** Does work until a handler refuses; the refusal is among the findings then. */
-  untilRefused(work: () => Promise<void>): Promise<void>
+  /** Runs work until a handler calls `reject`, whose message is among the findings then. */
+  untilRejected(work: () => Promise<void>): Promise<void>
 }
 
 /**
@@ -60,20 +60,20 @@ export function openScope(
     calls,
     call: async (callee, run) => {
       const abort = (): void => stop?.abort()
-      const result = await callHost(runtime, { place, name: callee, run, abort, onWait })
+      const result = await callApplication(runtime, { place, name: callee, run, abort, onWait })
       const error = calls.unawaited()
       if (error === undefined) return result
-      // What the call writes later must not be saved either.
+      // What the call writes later must be rolled back, too.
       const failure = internal(error)
       terms.running.log.failure ??= { error: failure }
       runtime.report({ type: 'handler-failed', place, name: callee, error })
       throw failure
     },
-    untilRefused: async (work) => {
+    untilRejected: async (work) => {
       try {
         await work()
       } catch (error) {
-        if (!(error instanceof Refusal)) throw error
+        if (!(error instanceof HandlerRejection)) throw error
       }
     },
   }

@@ -1,7 +1,7 @@
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { stages, type EventTrace } from '../tracing.ts'
-import { Undo } from './guard.ts'
+import { Rollback } from './guard.ts'
 
 /** An event as its trace describes it. */
 export interface TracedEvent {
@@ -35,7 +35,7 @@ export function traced<Result>(
       return result
     } catch (error) {
       // It was rejected after something had been written: the transaction around it is undone.
-      if (error instanceof Undo) trace.outcome = 'rejected'
+      if (error instanceof Rollback) trace.outcome = 'rejected'
       throw error
     }
   }

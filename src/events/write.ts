@@ -4,14 +4,14 @@ import type { CollectionShape } from '../definition/item.ts'
 import { notFound } from '../errors.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { ItemValues, Row } from '../request/query.ts'
-import type { Judgement } from '../request/findings.ts'
+import type { Decision } from '../request/findings.ts'
 import { reject, type Outcome } from '../request/outcome.ts'
 import { itemEvent } from '../request/plan.ts'
 import { itemOf } from '../request/serialize.ts'
 import { wholeView, type View } from '../request/view.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { isStorageError, unfitError } from '../storage/adapter.ts'
-import { callHost } from './guard.ts'
+import { callApplication } from './guard.ts'
 import type { Terms } from './runtime.ts'
 import type { Scope } from './scope.ts'
 
@@ -23,8 +23,8 @@ export interface StoredItem {
 }
 
 /**
- * The item that an event is about. Throws NOT_FOUND when there is none. Stored values that do not fit
- * their fields are reported and left out, so that such an item can be corrected and deleted.
+ * Reads the item of an Update or Delete. Throws NOT_FOUND if it does not exist. Stored values that do
+ * not fit their fields are reported and left out, so that the item can be corrected or deleted.
  */
 export async function readItem(
   event: UpdateEvent | DeleteEvent,
@@ -51,7 +51,7 @@ export async function readItem(
   }
 }
 
-/** Stores, and turns what storage objects to into a validation entry (D22). */
+/** Runs a write. Returns a validation entry if storage rejects a value, or finds a duplicate. */
 export async function storeOrFault(
   { collection, sendable }: View,
   store: () => MaybePromise<Row>,
@@ -60,7 +60,7 @@ export async function storeOrFault(
     return { row: await store() }
   } catch (error) {
     if (!isStorageError(error)) throw error
-    // A fault that concerns a field unknown to the caller is that field's: no other is named with it.
+    // If the caller can't see one of the fields, the entry names that one, so that it is hidden later.
     const field = error.fields.find((name) => !sendable.byName.has(name)) ?? error.fields[0]
     const named = { severity: 'error', ...(field !== undefined && { field }) } as const
     if (error.kind === 'duplicate') {
@@ -75,7 +75,7 @@ export async function storeOrFault(
   }
 }
 
-/** A save or delete that storage has done, and the transaction has not committed. */
+/** A save or delete that is written, but not committed. */
 export interface Written {
   readonly event: InsertEvent | UpdateEvent | DeleteEvent
   readonly scope: Scope
@@ -85,10 +85,10 @@ export interface Written {
   readonly echo: Readonly<ItemValues>
   /** The fields whose stored values were reported already, because they do not fit. */
   readonly unfit: readonly string[]
-  readonly judged: () => Promise<Judgement>
+  readonly decided: () => Promise<Decision>
 }
 
-/** After the write: the `after` handler may still object, and `committed` waits for the commit. */
+/** Completes a write: the `after` handler may still reject it; `committed` runs after the commit. */
 export async function finishWrite(written: Written): Promise<Outcome> {
   const { event, scope, row, echo } = written
   const { terms } = scope
@@ -103,10 +103,10 @@ export async function finishWrite(written: Written): Promise<Outcome> {
       failure = message
     }
     const seen = { ...scope.context(), ...itemsOf(written), fail }
-    await scope.untilRefused(() => scope.call('after', () => after(seen)))
+    await scope.untilRejected(() => scope.call('after', () => after(seen)))
   }
-  const { objections, information } = await written.judged()
-  if (objections.length > 0) return reject(type, echo, [...objections, ...information])
+  const { blocking, information } = await written.decided()
+  if (blocking.length > 0) return reject(type, echo, [...blocking, ...information])
   announceCommit(written, terms)
   const select = view.readable.allNames
   return {
@@ -146,7 +146,7 @@ function announceCommit(written: Written, { runtime, caller, running }: Terms): 
   }
   running.log.committed.push(() => {
     const call = { place, name: 'committed', run, abort: () => undefined, onWait: () => undefined }
-    runtime.track(callHost(runtime, call).catch(() => undefined))
+    runtime.track(callApplication(runtime, call).catch(() => undefined))
   })
 }
 

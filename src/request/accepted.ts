@@ -5,7 +5,7 @@ import type { Json } from '../protocol/json.ts'
 import type { ItemValues } from './query.ts'
 import { stored } from './submitted.ts'
 
-/** The canonical form of a value that host code produced. Throws a TypeError for a wrong type. */
+/** Returns the canonical form of a value from application code. Throws a TypeError for a wrong type. */
 export function acceptedType(field: PublishedField, value: unknown): Json {
   const { kind, definition } = field
   if (!isValueOf(definition, value)) {
@@ -14,7 +14,7 @@ export function acceptedType(field: PublishedField, value: unknown): Json {
   return itemValue(field.type, stored(field, value as Json))
 }
 
-/** The canonical form of an item that a handler may have changed. Throws a TypeError for what it may not be. */
+/** Returns the canonical form of an item that a handler may have changed. Throws a TypeError for unknown fields and wrong types. */
 export function acceptedItem(
   collection: PublishedCollection,
   item: Readonly<ItemValues>,

@@ -5,9 +5,9 @@ import { acceptedType } from './accepted.ts'
 import type { ItemValues } from './query.ts'
 
 /**
- * A new item: the given values, and where there is none the field's default, generated value or
- * null. Throws a TypeError when a default function returns a value that its field does not accept: one
- * of a wrong type, or one that breaks a constraint. Defaults that are values are checked at start.
+ * Returns a new item: the given values, completed with generated values, defaults and null. Throws a
+ * TypeError if a default function returns a value of a wrong type, or one that breaks a constraint.
+ * Defaults that are values are checked at start.
  */
 export function completeItem(
   collection: PublishedCollection,
@@ -24,7 +24,7 @@ export function completeItem(
       if (typeof field.definition.default === 'function') (computed ??= {})[name] = item[name]
     }
   }
-  if (computed !== undefined) requireSound(collection, computed)
+  if (computed !== undefined) requireValid(collection, computed)
   return item
 }
 
@@ -37,7 +37,7 @@ function defaultOf(field: PublishedField, now: () => Date): ItemValues[string] {
   return acceptedType(field, value)
 }
 
-function requireSound(collection: PublishedCollection, computed: ItemValues): void {
+function requireValid(collection: PublishedCollection, computed: ItemValues): void {
   const [first] = collection.constraints(computed)
   if (first === undefined) return
   throw new TypeError(

@@ -21,7 +21,7 @@ export interface InsertEvent {
   readonly submitted: Submitted
 }
 
-/** POST on an item. The conditions contain the key and the caller's rows. */
+/** POST on an item. The conditions contain the key and the row rule of the caller. */
 export interface UpdateEvent {
   readonly type: 'Update'
   readonly collection: PublishedCollection
@@ -31,7 +31,7 @@ export interface UpdateEvent {
   readonly submitted: Submitted
 }
 
-/** DELETE of an item. The conditions contain the key and the caller's rows. */
+/** DELETE of an item. The conditions contain the key and the row rule of the caller. */
 export interface DeleteEvent {
   readonly type: 'Delete'
   readonly collection: PublishedCollection
@@ -40,5 +40,5 @@ export interface DeleteEvent {
   readonly conditions: readonly Condition[]
 }
 
-/** A data object event (section 6), fully resolved: the collection is whole, the view its caller's. */
+/** An event with resolved names and values. `view` is what the caller may use of the collection. */
 export type DataEvent = FilterEvent | InsertEvent | UpdateEvent | DeleteEvent

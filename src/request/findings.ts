@@ -5,7 +5,7 @@ import type { ItemValues } from './query.ts'
 import { inDefinitionOrder } from './submitted.ts'
 import { entriesFor, type View } from './view.ts'
 
-/** A validation result before its identifier is known. */
+/** A validation result before its identifier is computed. */
 export interface Finding {
   readonly severity: ValidationEntry['severity']
   /** The rule or the handler's name for its warning. */
@@ -14,8 +14,8 @@ export interface Finding {
   readonly field: string | undefined
 }
 
-/** What binds a warning to the request that it answered (D18). */
-export interface Occasion {
+/** What a warning's identifier is derived from, besides the finding: confirming it is valid for these only. */
+export interface FindingSubject {
   readonly view: View
   readonly event: DataEvent['type'] | 'Custom'
   readonly key: readonly StoredValue[]
@@ -23,45 +23,45 @@ export interface Occasion {
   readonly data: Readonly<ItemValues>
 }
 
-/** The findings of one event, sorted out. */
-export interface Judgement {
-  /** Errors and unconfirmed warnings in definition order; not empty when the event has to be rejected. */
-  readonly objections: readonly ValidationEntry[]
-  /** What a successful answer lists (D24). */
+/** What the findings of an event lead to. */
+export interface Decision {
+  /** Errors and unconfirmed warnings in definition order. If there are any, the event is rejected. */
+  readonly blocking: readonly ValidationEntry[]
+  /** What a successful response lists. */
   readonly information: readonly ValidationEntry[]
 }
 
-/** Sorts findings out: warnings get their identifier, and those that the consumer confirmed are dropped. */
-export async function judge(
+/** Decides on findings: computes the identifiers of warnings, and leaves out those that the client confirmed. */
+export async function decide(
   findings: readonly Finding[],
-  occasion: Occasion,
+  subject: FindingSubject,
   confirmed: ReadonlySet<string> | 'all',
-): Promise<Judgement> {
-  if (findings.length === 0) return untroubled
-  const objections: ValidationEntry[] = []
+): Promise<Decision> {
+  if (findings.length === 0) return noFindings
+  const blocking: ValidationEntry[] = []
   const information: ValidationEntry[] = []
   for (const finding of findings) {
     const { severity, message, field } = finding
     const entry = { message, severity, ...(field !== undefined && { field }) }
     if (severity === 'information') information.push(entry)
-    if (severity === 'error') objections.push(entry)
+    if (severity === 'error') blocking.push(entry)
     if (severity !== 'warning' || confirmed === 'all') continue
-    const validationId = await identify(finding, occasion)
-    if (!confirmed.has(validationId)) objections.push({ validationId, ...entry })
+    const validationId = await identify(finding, subject)
+    if (!confirmed.has(validationId)) blocking.push({ validationId, ...entry })
   }
-  const { view } = occasion
+  const { view } = subject
   return {
-    objections: inDefinitionOrder(view.sendable, entriesFor(view, objections)),
+    blocking: inDefinitionOrder(view.sendable, entriesFor(view, blocking)),
     information: entriesFor(view, information),
   }
 }
 
-const untroubled: Judgement = { objections: [], information: [] }
+const noFindings: Decision = { blocking: [], information: [] }
 
-// The same data confirms, in any member order and on any instance; other data gets another id.
-async function identify(finding: Finding, occasion: Occasion): Promise<string> {
-  const { event, key, data } = occasion
-  const { collection } = occasion.view
+// The identifier depends on the data, not on the order of members or the instance of the service.
+async function identify(finding: Finding, subject: FindingSubject): Promise<string> {
+  const { event, key, data } = subject
+  const { collection } = subject.view
   const canonicalData = collection.allNames
     .filter((name) => name in data)
     .map((name) => [name, data[name]])

@@ -27,14 +27,14 @@ export interface ItemOutcome {
   readonly select: readonly string[]
   readonly item: { readonly row: Row } | { readonly json: JsonText }
   readonly validations: readonly ValidationEntry[]
-  /** Why what the item stands for has failed, though it is kept; absent when it has not. */
+  /** Why the operation failed although the item is kept; absent if it succeeded. */
   readonly failure?: string
 }
 
-/** A save or delete that was not done. Nothing is changed. */
+/** A save or delete that was rejected. Nothing is changed. */
 export interface RejectedOutcome {
   readonly type: 'rejected'
-  /** Errors refuse; warnings wait for the consumer's confirmation. */
+  /** `warnings` if the client can confirm; `errors` otherwise. */
   readonly reason: 'errors' | 'warnings'
   readonly message: string
   /** The submitted values, or the item that was not deleted. */
@@ -42,7 +42,7 @@ export interface RejectedOutcome {
   readonly validations: readonly ValidationEntry[]
 }
 
-/** What became of an event. */
+/** The result of an event. */
 export type Outcome = PageOutcome | ItemOutcome | RejectedOutcome
 
 /** A status and an envelope. */
@@ -53,8 +53,8 @@ export interface EncodedOutcome {
 }
 
 /**
- * Writes an outcome as an envelope (sections 2.1 and 7). The body of a failed validation carries
- * status 200 beside HTTP 400, as the contract shows, unless `bodyStatus` is `http` (D21).
+ * Encodes an outcome as an envelope. With HTTP 400, the body of a failed validation has the status 200,
+ * as the contract defines, unless `bodyStatus` is `http`.
  */
 export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http'): EncodedOutcome {
   switch (outcome.type) {
@@ -92,7 +92,7 @@ const messages: Readonly<
   },
 }
 
-/** A rejected outcome: errors weigh more than warnings, and both are listed (D22, D23). */
+/** Creates a rejected outcome. Its reason is `errors` if any entry is an error. */
 export function reject(
   event: DataEvent['type'] | 'Custom',
   echo: Readonly<ItemValues> | undefined,

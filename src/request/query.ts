@@ -8,14 +8,14 @@ import type { Json } from '../protocol/json.ts'
  */
 export type Row = Readonly<Record<string, StoredValue>>
 
-/** An equality condition (D8). All conditions of a list hold together. */
+/** An equality condition. All conditions of a list must hold. */
 export type Condition =
-  /** The stored value is exactly this one; null: there is none. Text differs by case, accent, space and form. */
+  /** The stored value is exactly this one; null: no value. Strings are compared code point by code point. */
   | { readonly field: string; readonly is: 'equal'; readonly value: StoredValue }
-  /** The field has no value: null, or the empty text. */
+  /** The field has no value: null, or the empty string. */
   | { readonly field: string; readonly is: 'empty' }
 
-/** The condition that a field has a value. */
+/** Returns the condition that a field equals a value. */
 export function equal(field: string, value: StoredValue): Condition {
   return { field, is: 'equal', value }
 }
@@ -26,21 +26,21 @@ export interface SortField {
   readonly descending: boolean
 }
 
-/** A Filter in the language of storage: fully resolved. */
+/** The query of a Filter, in terms of storage. */
 export interface StorageQuery {
   readonly conditions: readonly Condition[]
   /**
-   * Rows in which one of the fields contains the text. The text is folded by `searchText` already; an
-   * adapter folds the wire text of the fields.
+   * Rows in which one of the fields contains the string. `searchText` has folded it already; an adapter
+   * folds the wire text of the fields.
    */
   readonly search: { readonly fields: readonly string[]; readonly text: string } | null
   /** A total order: it always ends with the key, or with every sortable field where there is no key. */
   readonly sort: readonly SortField[]
   readonly limit: number
   readonly offset: number
-  /** The fields that each row MUST have; in this order in a page as text. */
+  /** The fields that each row MUST have; a page as text has them in this order. */
   readonly select: readonly string[]
-  /** Whether to count all rows that match conditions and search, from the snapshot of the page. */
+  /** Whether to count all rows that match conditions and search, in the same snapshot as the page. */
   readonly count: boolean
 }
 

@@ -5,15 +5,15 @@ import type { ResourcePath } from '../protocol/path.ts'
 
 type Methods = Readonly<Record<string, PublishedEventName>>
 
-/** The table of sections 4.1 and 6: which event a method invokes on which shape of path. */
+/** The event of each method, for paths of collections and of items. */
 const methodsOf: { readonly collection: Methods; readonly item: Methods } = {
   collection: { GET: 'Filter', POST: 'Insert' },
   item: { GET: 'Filter', POST: 'Update', DELETE: 'Delete' },
 }
 
 /**
- * The event that a method invokes on a path. Throws METHOD_NOT_ALLOWED with `Allow` for the path's
- * shape, less the events that the collection does not publish (D13).
+ * Returns the event that a method invokes on a path. Throws METHOD_NOT_ALLOWED with `Allow`, which
+ * lists the methods of the events that the collection publishes there.
  */
 export function routeMethod(
   method: string,

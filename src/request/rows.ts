@@ -12,8 +12,8 @@ import { stored } from './submitted.ts'
 export type RowCondition = Extract<Condition, { readonly is: 'equal' }>
 
 /**
- * The rows that the row rule leaves a caller; no conditions: all of them. Throws FORBIDDEN when it
- * leaves none, and a TypeError for a rule that answers what it may not.
+ * Returns the conditions of the row rule for a caller; without conditions, all rows. Throws FORBIDDEN if
+ * the rule allows no rows, and a TypeError if it returns anything but conditions, true or false.
  */
 export function rowsOf(
   collection: PublishedCollection,
@@ -25,23 +25,23 @@ export function rowsOf(
   const answer: unknown = rule(caller)
   if (answer === true) return []
   if (answer === false) throw noRow(collection, caller, 'returned false')
-  // A promise that nobody waits for must not end the process when it fails.
+  // An unhandled rejection would end the process.
   if (answer instanceof Promise) answer.catch(() => undefined)
   const given = Object.entries(Object(answer) === answer ? (answer as object) : {})
-  // No conditions at all would be all rows: that is said with true.
+  // An empty object would allow all rows by mistake. A rule returns true for that.
   if (given.length === 0 || 'then' in (answer as object)) {
     throw new TypeError(
-      `The row rule of ${collection.application}/${collection.name} must answer with conditions, true or false.`,
+      `The row rule of ${collection.application}/${collection.name} must return conditions, true or false.`,
     )
   }
   return given.map(([name, value]) => {
-    // A value that is missing by mistake must not widen what the caller sees.
+    // Ignoring a missing value would allow more rows.
     if (value === undefined) throw noRow(collection, caller, `returned no value for ${name}`)
     return condition(collection, name, value)
   })
 }
 
-/** Whether an item is among the rows that these conditions leave. */
+/** Returns whether an item meets the conditions of a row rule. */
 export function isAmong(
   collection: PublishedCollection,
   rows: readonly RowCondition[],
@@ -53,7 +53,7 @@ export function isAmong(
   })
 }
 
-/** The values that an item of these rows has. */
+/** Returns the values that the conditions require of an item. */
 export function rowValues(
   collection: PublishedCollection,
   rows: readonly RowCondition[],
@@ -105,7 +105,7 @@ function condition(collection: PublishedCollection, name: string, value: unknown
   const field = collection.byName.get(name)
   if (!field?.kind.filterable) {
     throw new TypeError(
-      `The row rule of ${collection.application}/${collection.name} names ${name}, which is no field that can be compared.`,
+      `The row rule of ${collection.application}/${collection.name} names ${name}, which is not a field that can be filtered.`,
     )
   }
   const accepted = value === null ? null : acceptedType(field, value)

@@ -1,6 +1,6 @@
 /**
- * The one folding of `$q` (D7): each code point in Unicode lower case, regardless of its neighbours,
- * so that a capital sigma matches at the end of a word as well.
+ * Returns the folded form of a string for `$q`: each code point in Unicode lower case. A capital sigma
+ * folds to the same letter in every position of a word.
  */
 export function searchText(text: string): string {
   return text.replaceAll('Σ', 'σ').toLowerCase()

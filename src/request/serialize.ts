@@ -4,7 +4,7 @@ import type { PublishedCollection, PublishedField } from '../definition/publishe
 import type { JsonText } from '../protocol/envelope.ts'
 import type { ItemValues, Row } from './query.ts'
 
-/** The item that a row stands for, with the named fields in their order. */
+/** Returns the item of a row, with the named fields in their order. */
 export function itemOf(
   collection: PublishedCollection,
   row: Row,
@@ -18,7 +18,7 @@ export function itemOf(
   return item
 }
 
-/** The JSON text of a row's item. The text of a json field is embedded as it is stored. */
+/** Returns the JSON text of a row's item. The text of a json field is embedded as it is stored. */
 export function encodeRow(
   collection: PublishedCollection,
   row: Row,
@@ -32,7 +32,7 @@ export function encodeRow(
   return text === '' ? '{}' : `${text}}`
 }
 
-/** The JSON text of a page of rows. */
+/** Returns the JSON text of a page of rows. */
 export function encodeRows(
   collection: PublishedCollection,
   rows: readonly Row[],
@@ -44,7 +44,7 @@ export function encodeRows(
 function encodeStored(field: PublishedField, value: StoredValue): JsonText {
   if (typeof value !== 'string') return JSON.stringify(value)
   if (field.type === 'json') return value
-  // JSON.stringify would copy it: a large file, say, that has nothing to be escaped.
+  // JSON.stringify would copy a large string even if nothing has to be escaped.
   return value.length > largeText && plainText.test(value) ? `"${value}"` : JSON.stringify(value)
 }
 

@@ -7,23 +7,23 @@ import { unaddressable } from '../protocol/key.ts'
 import { repeatedName } from '../protocol/names.ts'
 import type { ItemValues } from './query.ts'
 
-const maximumUnknown = 100
-const longestName = 256
-const longestEcho = 1000
+const maxUnknownFields = 100
+const maxNameLength = 256
+const maxEchoLength = 1000
 
-/** What a consumer sent to be saved, checked against the definition. */
+/** The checked values of a save. */
 export interface Submitted {
   /** The accepted values in canonical form. */
   readonly values: Readonly<ItemValues>
-  /** What is wrong with the rest; empty when all is well. */
+  /** The errors of all other values. */
   readonly faults: readonly ValidationEntry[]
-  /** The known fields as the consumer sent them, for the echo of a failed save. */
+  /** The known fields as the client sent them, for the echo of a failed save. */
   readonly echo: Readonly<ItemValues>
 }
 
 /**
- * Checks a body against the definition (D15, D16): unknown fields, types, sizes. `key` is the key of
- * the item's path, which a body may repeat but not change. `rounded` names the members whose number is an
+ * Checks a body against the definition: unknown fields, types, constraints. `key` is the key of the
+ * item's path, which a body may repeat but not change. `rounded` names the members whose number is an
  * integer only because it was rounded.
  */
 export function checkSubmitted(
@@ -52,7 +52,7 @@ export function checkSubmitted(
   return { values, faults: [...faults, ...unknownFields(collection, body)], echo: echoOf(known) }
 }
 
-/** The faults of a key that no path could name (section 2.3, D11). */
+/** Returns the errors of a key that can't be written in a path. */
 export function keyFaults(
   collection: PublishedCollection,
   values: ItemValues,
@@ -65,7 +65,7 @@ export function keyFaults(
   })
 }
 
-/** The required fields without value, among those named. */
+/** Returns an error for each required field without a value, if `among` accepts the field. */
 export function requiredFaults(
   collection: PublishedCollection,
   values: ItemValues,
@@ -76,7 +76,7 @@ export function requiredFaults(
     .map((field) => fault(field.name, 'is required'))
 }
 
-// A double has no such limit: there a rounded number is the nearest one.
+// A double may be rounded: it is the nearest representable number.
 function roundedFaults(
   collection: PublishedCollection,
   rounded: ReadonlySet<string>,
@@ -86,17 +86,17 @@ function roundedFaults(
     .map(({ name, kind, definition }) => fault(name, `must be ${kind.mustBe(definition)}`))
 }
 
-/** A fault of one field. */
+/** Returns an error of one field. */
 export function fault(field: string, reason: string): ValidationEntry {
   return { message: `${field} ${reason}.`, severity: 'error', field }
 }
 
-/** The stored form of an item's value. */
+/** Returns the stored form of an item's value. */
 export function stored(field: PublishedField, value: Json | undefined): StoredValue {
   return value === null || value === undefined ? null : field.kind.store(value, field.definition)
 }
 
-/** Entries in the order of the definition; those of no known field come last (D22). */
+/** Sorts entries in definition order; those without a known field come last. */
 export function inDefinitionOrder(
   collection: PublishedCollection,
   entries: readonly ValidationEntry[],
@@ -117,22 +117,22 @@ function unknownFields(
   body: Readonly<Record<string, unknown>>,
 ): readonly ValidationEntry[] {
   const unknown = Object.keys(body).filter((name) => !collection.byName.has(name))
-  return unknown.slice(0, maximumUnknown).map((name) => ({
+  return unknown.slice(0, maxUnknownFields).map((name) => ({
     message: `Unknown field: ${repeatedName(name)}.`,
     severity: 'error',
-    field: name.slice(0, longestName).toWellFormed(),
+    field: name.slice(0, maxNameLength).toWellFormed(),
   }))
 }
 
-// The echo repeats what the consumer sent, but not at any length, and never as broken Unicode.
+// The echo is limited in length, and always well-formed Unicode.
 function echoOf(known: Readonly<ItemValues>): ItemValues {
   const echo: ItemValues = {}
   for (const [name, value] of Object.entries(known)) {
-    if (typeof value === 'string') echo[name] = value.slice(0, longestEcho).toWellFormed()
+    if (typeof value === 'string') echo[name] = value.slice(0, maxEchoLength).toWellFormed()
     else if (typeof value !== 'object' || value === null) echo[name] = value
     else {
       const text = JSON.stringify(value)
-      if (text.length <= longestEcho && text.isWellFormed()) echo[name] = value
+      if (text.length <= maxEchoLength && text.isWellFormed()) echo[name] = value
     }
   }
   return echo

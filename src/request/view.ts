@@ -9,23 +9,23 @@ import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { ItemValues } from './query.ts'
 import { rowsOf, type RowCondition } from './rows.ts'
 
-/** A collection as one caller may use it (D45). What it leaves out does not exist for that caller. */
+/** What one caller may use of a collection. Fields outside it are treated as unknown. */
 export interface View {
-  /** The whole collection: for storage and for code of the host. */
+  /** The whole collection, for storage and application code. */
   readonly collection: PublishedCollection
   /** The collection with the fields that the caller may read. */
   readonly readable: PublishedCollection
-  /** The same, as pages have it. */
+  /** The same without the fields that pages leave out. */
   readonly listed: PublishedCollection
-  /** The fields that the caller may name in a body: to read or to write them. */
+  /** The collection with the fields that the caller may send: readable or writable ones. */
   readonly sendable: PublishedCollection
   /** Whether the caller's roles let it set a field. */
   readonly mayWrite: (field: PublishedField) => boolean
-  /** The rows that the caller sees and writes, as conditions. */
+  /** The row rule of the caller, as conditions. */
   readonly rows: readonly RowCondition[]
 }
 
-/** The view of a caller. Throws FORBIDDEN for a caller whom the row rule leaves no row. */
+/** Returns the view of a caller. Throws FORBIDDEN if the row rule allows the caller no rows. */
 export function viewOf(collection: PublishedCollection, caller: Principal): View {
   const plan = planOf(collection)
   if (caller === system) return wholeView(collection)
@@ -34,7 +34,7 @@ export function viewOf(collection: PublishedCollection, caller: Principal): View
   return rows.length === 0 ? view : { ...view, rows }
 }
 
-/** Throws FORBIDDEN unless the caller may invoke the event (D26). */
+/** Throws FORBIDDEN unless the roles of the caller allow the event. */
 export function requireRight(
   { rolesFor, application, name }: PublishedCollection,
   event: keyof PublishedCollection['rolesFor'],
@@ -50,8 +50,8 @@ export function requireRight(
 }
 
 /**
- * Validation entries as the caller may see them. One about a field that the caller can't see says
- * neither which field it is nor what is wrong with it; mere information about it is left out.
+ * Returns validation entries as the caller may see them. An entry about a hidden field gets a neutral
+ * message and no field; information about a hidden field is left out.
  */
 export function entriesFor(
   view: View,
@@ -69,7 +69,7 @@ export function entriesFor(
   })
 }
 
-/** Validation entries about any collection as a caller may see them, whoever's event they come from. */
+/** Returns the validation entries of any event as a caller may see them. */
 export function entriesShownTo(
   caller: Principal,
   collection: PublishedCollection,
@@ -80,7 +80,7 @@ export function entriesShownTo(
   return entriesFor(plan.fieldsFor(caller), entries)
 }
 
-/** The values of an item that the caller may read. */
+/** Returns the values of an item that the caller may read. */
 export function readableValues(
   { collection, readable }: View,
   item: Readonly<ItemValues>,
@@ -96,7 +96,7 @@ interface ViewPlan {
 const plans = new WeakMap<PublishedCollection, ViewPlan>()
 const wholes = new WeakMap<PublishedCollection, View>()
 
-/** The view of everything. */
+/** Returns the view of `system`: all fields and rows. */
 export function wholeView(collection: PublishedCollection): View {
   const known = wholes.get(collection)
   if (known !== undefined) return known
@@ -120,7 +120,7 @@ function planOf(collection: PublishedCollection): ViewPlan {
   return plan
 }
 
-// There are no more views than combinations of the roles that the definition names.
+// One view for each combination of the roles that the fields name.
 function makePlan(collection: PublishedCollection): ViewPlan {
   const lists = collection.fields.flatMap(({ readableBy, writableBy }) => [
     ...(readableBy === undefined ? [] : [readableBy]),

@@ -11,7 +11,7 @@ import {
 } from '../../src/index.ts'
 import { acceptedItem } from '../../src/request/accepted.ts'
 import { completeItem } from '../../src/request/defaults.ts'
-import { judge } from '../../src/request/findings.ts'
+import { decide } from '../../src/request/findings.ts'
 import { searchText } from '../../src/request/search.ts'
 import { checkSubmitted } from '../../src/request/submitted.ts'
 import { wholeView } from '../../src/request/view.ts'
@@ -113,7 +113,7 @@ test('an item of a handler is accepted in canonical form, or is a TypeError', ()
   expect(() => acceptedItem(things, { data: circular as never })).toThrow(TypeError)
 })
 
-const occasion = {
+const subject = {
   view: wholeView(things),
   event: 'Insert',
   key: [],
@@ -123,8 +123,8 @@ const finding = { severity: 'warning', name: 'w', message: 'm', field: undefined
 
 test('the id of a warning depends on rule, event, key and data, and not on order or message', async () => {
   const idOf = async (one: object, where: object) => {
-    const judged = await judge([{ ...finding, ...one }], { ...occasion, ...where }, new Set())
-    return judged.objections[0]?.validationId
+    const judged = await decide([{ ...finding, ...one }], { ...subject, ...where }, new Set())
+    return judged.blocking[0]?.validationId
   }
   const id = await idOf({}, {})
   expect(id).toMatch(/^[0-9a-f]{32}$/)
@@ -148,16 +148,16 @@ test('errors and open warnings object, information does not, confirmed warnings 
     { ...finding, severity: 'error', field: 'name' },
     { ...finding, severity: 'error' },
   ] as const
-  const open = await judge(findings, occasion, new Set())
-  expect(open.objections.map(({ severity, field }) => [severity, field])).toEqual([
+  const open = await decide(findings, subject, new Set())
+  expect(open.blocking.map(({ severity, field }) => [severity, field])).toEqual([
     ['error', 'name'],
     ['warning', 'size'],
     ['error', undefined],
   ])
   expect(open.information).toEqual([{ message: 'm', severity: 'information', field: 'size' }])
-  const id = open.objections[1]?.validationId ?? ''
-  expect((await judge(findings, occasion, new Set([id]))).objections).toHaveLength(2)
-  expect((await judge(findings, occasion, 'all')).objections).toHaveLength(2)
+  const id = open.blocking[1]?.validationId ?? ''
+  expect((await decide(findings, subject, new Set([id]))).blocking).toHaveLength(2)
+  expect((await decide(findings, subject, 'all')).blocking).toHaveLength(2)
 })
 
 test.each([
