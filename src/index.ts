@@ -68,7 +68,7 @@ export {
   type ValidatedEvent,
   type Validation,
   type ValidationContext,
-  type Verdict,
+  type RuleResult,
 } from './definition/validation.ts'
 export type {
   AfterFilter,
@@ -89,7 +89,7 @@ export type {
   Handlers,
   ItemPage,
   PublishedEventName,
-  Reach,
+  CollectionLookup,
   SaveOptions,
   SaveResult,
   System,

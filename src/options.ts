@@ -23,23 +23,23 @@ export interface OpenServiceOptions<Applications> {
   /** The applications by endpoint name. */
   readonly applications: Applications
   readonly storage: StorageAdapter
-  /** Finds users instead of the library's own collection, once a request. Default: the collection. */
+  /** Finds the user of each request. Default: the built-in collection of users. */
   readonly users?: FindUser
-  /** Limits on requests and on failed credentials (D28). Default: none. */
+  /** Limits on requests and on failed credentials. Default: none. */
   readonly limits?: Limits
-  /** The maker's word in paths and headers: lower-case letters and digits. Default `svc`. */
+  /** The brand prefix of paths and headers: lower-case letters and digits. Default `svc`. */
   readonly brand?: string
   /** The contract version of the `X-Svc-Version` header; false leaves the header out. Default `4.54`. */
   readonly serviceVersion?: string | false
-  /** What happens to a `$limit` above the maximum (D1). Default `clamp`. */
+  /** Whether a `$limit` above the maximum is reduced to it or responds 400. Default `clamp`. */
   readonly limitExcess?: 'clamp' | 'reject'
-  /** The body status of a failed validation: 200 as the contract shows, or the HTTP status (D21). Default `contract`. */
+  /** The body status of a failed validation: 200 (`contract`) or the HTTP status. Default `contract`. */
   readonly bodyStatus?: 'contract' | 'http'
-  /** The largest page maximum that a collection may set, in items. Default 100 (section 8). */
-  readonly maximumPageSize?: number
+  /** The largest page maximum that a collection may set, in items. Default 100. */
+  readonly maxPageSize?: number
   /** The largest request body, in bytes. Default 1048576. */
   readonly bodyLimit?: number
-  /** The longest request target behind the mount's prefix, path and query, in bytes. Default 8192. */
+  /** The longest request target, path and query without the prefix of the mount, in bytes. Default 8192. */
   readonly maxTargetLength?: number
   /** How long one handler or rule may take, in milliseconds. Default 10000. */
   readonly handlerTimeout?: number
@@ -48,7 +48,7 @@ export interface OpenServiceOptions<Applications> {
    * printed with `console.error`, and nothing else is.
    */
   readonly report?: Report | false
-  /** Receives one entry for each answered request, without credentials. Default: nobody. */
+  /** Receives one entry for each response, without credentials. Default: no log. */
   readonly log?: RequestLog
   /** The clock of `generated: 'now'`. Default: the system's. */
   readonly now?: () => Date
@@ -72,7 +72,7 @@ export type CompleteOptions = Required<
 
 const limiter = objectWith<Limiter>(
   'consume',
-  'must be a limiter with a consume method, as rate-limiter-flexible makes them',
+  'must be a limiter with a consume method, such as one of rate-limiter-flexible',
 )
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
@@ -90,7 +90,7 @@ const shape = z.strictObject({
       (value) => providersOf(value).length > 0 && providersOf(value).every(isProvider),
       {
         error:
-          'must be a security provider or a list of them; openAccess() says that everybody may do everything',
+          'must be a security provider or a list of them; openAccess() gives every caller every right',
       },
     )
     .transform(providersOf),
@@ -102,7 +102,7 @@ const shape = z.strictObject({
   serviceVersion: serviceVersion.default(defaultServiceVersion),
   limitExcess: z.enum(['clamp', 'reject']).default('clamp'),
   bodyStatus: z.enum(['contract', 'http']).default('contract'),
-  maximumPageSize: z.int().min(1).default(100),
+  maxPageSize: z.int().min(1).default(100),
   bodyLimit: z
     .int()
     .min(1)
@@ -124,19 +124,19 @@ const shape = z.strictObject({
 })
 
 /**
- * Checks the options of a service, its definitions and its providers. Throws one TypeError that lists
- * every mistake.
+ * Checks the options, definitions and providers of a service, and returns its options with their defaults.
+ * Throws one TypeError that lists every mistake.
  */
 export function completeService(
   options: OpenServiceOptions<ApplicationDefinitions>,
 ): CompleteOptions {
   const { complete, mistakes } = inspectOptions('options', shape, options)
   const given = Object(options) as Partial<ServiceOptions<ApplicationDefinitions>>
-  const { applications, maximumPageSize = 100 } = given
-  const size = maximumPageSize >= 1 ? maximumPageSize : 100
+  const { applications, maxPageSize = 100 } = given
+  const size = maxPageSize >= 1 ? maxPageSize : 100
   const definitions = isObject(applications)
     ? inspectApplications(applications, {
-        maximumPageSize: size,
+        maxPageSize: size,
         brand: complete?.brand ?? defaultBrand,
         toServe: true,
       })
@@ -154,7 +154,7 @@ export function completeService(
   }
 }
 
-/** What the service tells the application of deployment. */
+/** Returns the facts that the deployment application publishes. */
 function factsOf(
   { brand, serviceVersion }: Pick<CompleteOptions, 'brand' | 'serviceVersion'>,
   providers: readonly SecurityProvider[],

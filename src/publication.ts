@@ -12,18 +12,12 @@ export interface Publication {
 }
 
 /** Publishes checked applications. */
-export function publish(
-  applications: ApplicationDefinitions,
-  maximumPageSize: number,
-): Publication {
+export function publish(applications: ApplicationDefinitions, maxPageSize: number): Publication {
   const byApplication = new Map<string, ReadonlyMap<string, PublishedCollection>>()
   for (const [application, { collections, roles }] of Object.entries(applications)) {
     const published = Object.entries(collections).map(
       ([name, definition]) =>
-        [
-          name,
-          publishCollection(application, name, definition, { maximumPageSize, roles }),
-        ] as const,
+        [name, publishCollection(application, name, definition, { maxPageSize, roles })] as const,
     )
     byApplication.set(application, new Map(published))
   }

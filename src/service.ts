@@ -62,7 +62,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const { applications, now } = options
   const report = harmless(options.report)
   const storage = tracedStorage(checkedStorage(options.storage))
-  const publication = publish(applications, options.maximumPageSize)
+  const publication = publish(applications, options.maxPageSize)
   const lifecycle = createLifecycle()
   const security = secure({
     ...options,

@@ -1,10 +1,10 @@
 import type { CollectionDefinition } from './collection.ts'
 
-/** An application: collections under one endpoint name (section 2.3). */
+/** An application: collections under one endpoint name. */
 export interface ApplicationDefinition {
   /** The collections by endpoint name. */
   readonly collections: Readonly<Record<string, CollectionDefinition>>
-  /** The roles that may use the application: a caller needs one of them. Default: everybody (D45). */
+  /** The roles that may use the application: a caller needs one of them. Default: every caller. */
   readonly roles?: readonly string[]
   readonly description?: string
 }

@@ -2,7 +2,7 @@ const dayForm = /^(\d{4})-(\d{2})-(\d{2})$/
 const timeForm = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{3})?$/
 const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
 
-/** Whether a text is `YYYY-MM-DD` and names a real day of the years 1 to 9999. */
+/** Returns whether a string is `YYYY-MM-DD` and a valid day of the years 1 to 9999. */
 export function isDay(text: string): boolean {
   const match = dayForm.exec(text)
   if (match === null) return false
@@ -11,17 +11,17 @@ export function isDay(text: string): boolean {
   return year > 0 && day > 0 && day <= (monthDays[month - 1] ?? 0) + leapDay
 }
 
-/** Whether a text is `YYYY-MM-DDThh:mm:ss[.fff]` without zone, with a real day and time. */
+/** Returns whether a string is `YYYY-MM-DDThh:mm:ss[.fff]` without zone, with a valid day and time. */
 export function isDateTime(text: string): boolean {
   return text[10] === 'T' && isDay(text.slice(0, 10)) && timeForm.test(text.slice(11))
 }
 
-/** Whether a text is a date-time with the zone `Z`. */
+/** Returns whether a string is a date-time with the zone `Z`. */
 export function isInstant(text: string): boolean {
   return text.endsWith('Z') && isDateTime(text.slice(0, -1))
 }
 
-/** The one form of a date-time or instant: a fraction of zero is left out. */
+/** Returns the canonical form of a date-time or instant, without a fraction of zero. */
 export function withoutZeroFraction(text: string): string {
   return text.replace('.000', '')
 }

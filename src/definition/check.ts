@@ -9,32 +9,32 @@ import { applicationsShape, type Form } from './shape.ts'
 import { wellFormedPart } from './well-formed.ts'
 import { defaultBrand } from '../protocol/names.ts'
 
-/** What the check of applications depends on. */
+/** The options of a check of applications. */
 export interface CheckOptions {
   /** Default `code`. */
   readonly form?: Form
   /** The largest page maximum that a collection may set, in items. Default 100. */
-  readonly maximumPageSize?: number
+  readonly maxPageSize?: number
   /** The brand prefix of the service. Default `svc`. */
   readonly brand?: string
   /**
-   * Whether the definitions are about to be served. Then no code may be missing, and defaults are compared
-   * with the patterns of their fields. Definitions that are only inspected are not: a package could bring
-   * a pattern that never ends. Default false.
+   * Whether the definitions will be served. If so, no code may be missing, and defaults must match the
+   * patterns of their fields. Patterns of a package that is only inspected are not run, because one could
+   * run without end. Default false.
    */
   readonly toServe?: boolean
 }
 
-/** What an inspection of applications found. */
+/** The result of {@link inspectApplications}. */
 export interface Inspected {
   readonly mistakes: readonly Mistake[]
-  /** The applications without the parts whose form is wrong, for further checks. */
+  /** The applications without their malformed parts, for further checks. */
   readonly wellFormed: ApplicationDefinitions
 }
 
 /**
- * Checks the applications of a service completely, before anything starts. Throws one TypeError that
- * lists every mistake with its place and what to write instead.
+ * Checks the applications of a service and returns them. Throws one TypeError that lists every mistake
+ * with its place and what to write instead.
  */
 export function checkApplications(
   applications: unknown,
@@ -45,14 +45,14 @@ export function checkApplications(
   return applications as ApplicationDefinitions
 }
 
-/** As {@link checkApplications}, for callers that collect the mistakes of several checks. */
+/** Checks applications, and returns their mistakes instead of throwing them. */
 export function inspectApplications(applications: unknown, options: CheckOptions = {}): Inspected {
-  const { form = 'code', maximumPageSize = 100, brand = defaultBrand, toServe = false } = options
+  const { form = 'code', maxPageSize = 100, brand = defaultBrand, toServe = false } = options
   const shape = applicationsShape(form)
   const result = shape.safeParse(applications, { error: adviceFor })
   const reserved = reservedNames(applications, brand)
   const furtherMistakes = (part: ApplicationDefinitions): readonly Mistake[] => [
-    ...inconsistencies(part, maximumPageSize),
+    ...inconsistencies(part, maxPageSize),
     ...(toServe ? [...missingCodeMistakes(part), ...defaultPatternMistakes(part)] : []),
   ]
   if (result.success) {
@@ -61,7 +61,7 @@ export function inspectApplications(applications: unknown, options: CheckOptions
   }
   const { issues } = result.error
   const { part, replaced } = wellFormedPart(shape, applications, issues)
-  // What stands for a field whose form is wrong has no mistakes of its own.
+  // The text field that replaces a malformed field must not cause mistakes.
   const others = furtherMistakes(part).filter(
     ({ place, advice }) =>
       !replaced.some((name) => place.split('.').includes(name) || advice.startsWith(`${name} `)),

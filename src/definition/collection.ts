@@ -5,47 +5,47 @@ import type { CollectionShape, Draft } from './item.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import type { Validation } from './validation.ts'
 
-/** What a collection is, as plain data that a JSON file can hold as well. */
+/** The part of a collection that is plain data, and that a JSON file can contain. */
 export interface CollectionData {
   /** The events that HTTP may invoke. Default: all four; without a key: Filter and Insert. */
   readonly publishes?: readonly PublishedEventName[]
-  /** Items a page: when the request names no `$limit`, and at most. Default 10 and 100 (section 8). */
+  /** The number of items in a page without `$limit`, and the largest one. Default 10 and 100. */
   readonly pageSize?: { readonly default?: number; readonly maximum?: number }
-  /** The order of pages that name none, as `$sort` has it: `['-releaseDate', 'name']`. Default: by key (D5). */
+  /** The order of pages without `$sort`, in its form: `['-releaseDate', 'name']`. Default: by key. */
   readonly defaultSort?: readonly string[]
-  /** The fields that every request for a page must name as conditions. Default: none. */
+  /** The fields that every request for a page must filter by. Default: none. */
   readonly requiredFilters?: readonly string[]
-  /** Whether the collection is a single item: GET of its own path answers with it. It has no key. Default false. */
+  /** Whether the collection is a single item, which GET of its path returns. It has no key. Default false. */
   readonly singleton?: boolean
-  /** The roles that may use the collection: a caller needs one of them. Default: everybody (D45). */
+  /** The roles that may use the collection: a caller needs one of them. Default: every caller. */
   readonly roles?: readonly string[]
-  /** The roles that may invoke each event, besides `roles`. Default: everybody (D45). */
+  /** The roles that may invoke each event, besides `roles`. Default: every caller. */
   readonly eventRoles?: EventRoles
   /** The name in storage. Default: the endpoint name. */
   readonly table?: string
   /**
-   * Whether collections of other applications may have the same table. They must say so too. Collections
+   * Whether collections of other applications may have the same table. They must set it as well. Collections
    * of one application share a table without it. Default false.
    */
   readonly sharesTable?: boolean
-  /** For people and for generated documentation. */
+  /** A description for readers and generated documentation. */
   readonly description?: string
   /**
-   * The places of the code that this definition was exported without, such as `rows` or
-   * `events.Delete.before`. Packages write it; a service serves the collection once the code that can
-   * decide rights is supplied with `withCode`.
+   * The code that this definition was exported without, such as `rows` or `events.Delete.before`.
+   * Packages contain it. A service serves the collection only after `withCode` has supplied the code that
+   * can decide rights.
    */
   readonly omittedCode?: readonly string[]
 }
 
-/** What a collection does: the host's code around its events. */
+/** The code of a collection: validations, row rules, handlers and user-defined events. */
 export interface CollectionBehaviour<C extends CollectionShape, U = object> {
   readonly validations?: readonly Validation<Draft<C>>[]
-  /** Narrows what each caller sees and writes to some rows. Default: all rows (D45). */
+  /** Limits the rows that a caller can read and write. Default: all rows. */
   readonly rows?: RowRule<C>
-  /** Handlers before, after and after the commit of the contract's events. */
+  /** Handlers that run before an event, after it, and after its commit. */
   readonly events?: Handlers<C>
-  /** User-defined events: code with a name, for in-process calls only (section 6). */
+  /** User-defined events: named functions for in-process calls. */
   readonly userDefinedEvents?: U & Record<string, (event: CustomEvent<C>, input: never) => unknown>
 }
 
@@ -64,8 +64,8 @@ type ShapeOf<F extends Fields, K> = { readonly fields: F; readonly key: Extract<
 
 /**
  * A declared collection. It keeps the exact types of fields, key and user-defined events, from which
- * the types of items, keys and in-process calls are inferred. Rules and handlers are checked where
- * they are declared, and are loosely typed from here on.
+ * the types of items, keys and in-process calls are inferred. Validations and handlers are typed in
+ * `defineCollection`, and loosely typed here.
  */
 export interface CollectionDefinition<
   F extends Fields = Fields,
@@ -74,7 +74,7 @@ export interface CollectionDefinition<
 >
   extends CollectionData, CollectionBehaviour<CollectionShape, U> {
   readonly fields: F
-  /** The field, or the fields in order, that make the primary key. Absent: items have no path. */
+  /** The primary key: a field, or several in order. Without a key, items have no path. */
   readonly key?: Extract<K, KeyNames>
 }
 
@@ -83,8 +83,7 @@ export interface CollectionDefinition<
 type NoEvents = Record<never, never>
 
 /**
- * Declares a collection (section 2.3): what it is, and, apart from that plain data, what it does.
- * `createService` checks it completely.
+ * Declares a collection: its plain data, and its code. Returns it frozen. `createService` checks it.
  *
  * ```ts
  * const customers = defineCollection(
@@ -93,7 +92,7 @@ type NoEvents = Record<never, never>
  *     validations: [
  *       warning('no-phone', {
  *         field: 'phone',
- *         check: (item) => (item.phone === null ? 'Nobody can call them.' : undefined),
+ *         check: (item) => (item.phone === null ? 'Add a phone number.' : undefined),
  *       }),
  *     ],
  *   },
@@ -111,7 +110,7 @@ export function defineCollection<
   } & CollectionBehaviour<ShapeOf<F, K>>,
   behaviour: CollectionBehaviour<ShapeOf<F, K>, U> = {},
 ): CollectionDefinition<F, K, U> {
-  // A member that is undefined must not take back what the data says, such as its row rule.
+  // An undefined member must not remove a member of the data, such as its row rule.
   return Object.freeze({
     ...data,
     ...withoutUndefined(behaviour),

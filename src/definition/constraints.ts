@@ -7,14 +7,14 @@ import { compilePattern } from './pattern.ts'
 import { fieldSchema, type JsonSchema } from './schema.ts'
 
 /**
- * Checks values against the types and constraints of their fields: every failing constraint, in
- * definition order. Null and absent values pass; unknown names are not looked at.
+ * Returns an error for each constraint that a value does not satisfy, in definition order. Null and absent
+ * values pass. Unknown names are ignored.
  */
 export type CheckConstraints = (
   values: Readonly<Record<string, unknown>>,
 ) => readonly ValidationEntry[]
 
-/** Compiles the constraints of a collection's fields, once at start. */
+/** Compiles the types and constraints of a collection's fields, once at start. */
 export function compileConstraints(fields: Fields): CheckConstraints {
   const properties = Object.fromEntries(
     Object.entries(fields).map(([name, field]) => [name, constrained(field)]),
@@ -39,7 +39,7 @@ function ruleOf(
   }
 }
 
-/** True when the type's other keywords may go on: a value of a wrong type has one message only. */
+/** Returns whether other keywords apply: a value of a wrong type has only one message. */
 function isOfType(value: Json, field: Field): boolean {
   return fieldTypes[field.type].accepts(value, field)
 }
@@ -51,7 +51,7 @@ function within(value: Json, field: Field, bound: Json | undefined, direction: 1
 }
 
 ajv.addKeyword(ruleOf('ofType', isOfType))
-// Not the keyword of JSON Schema: that one runs whatever the length is.
+// The keyword `pattern` of JSON Schema would run for values that are too long.
 ajv.addKeyword({
   keyword: 'ofForm',
   errors: false,
@@ -88,13 +88,13 @@ function constrained(field: Field): JsonSchema {
     ...(boundsOf(field).minimum !== undefined && { atLeast: field }),
     ...(boundsOf(field).maximum !== undefined && { atMost: field }),
   }
-  // These have no one JSON type: `ofType` alone decides.
+  // Their values have more than one JSON type, so only `ofType` checks it.
   if (jsonType === undefined || field.type === 'bigint') return own
-  // `if` keeps the own keywords from a value whose JSON type is wrong already.
+  // Our keywords run only if the JSON type is right.
   return { ...schema, if: { type: schema['type'] }, then: own }
 }
 
-// `if` reports once more what its `then` has reported.
+// An error of `then` causes a second one of `if`.
 function isOwn(error: ErrorObject): boolean {
   return error.keyword !== 'if'
 }

@@ -1,8 +1,8 @@
 import type { Field } from './field.ts'
 
 /**
- * The form of a decimal field's text. `exact`: all digits of the scale, as responses and queries
- * write it. `shorter`: a body may leave out trailing digits of the fraction.
+ * Returns the regular expression of a decimal field. `exact`: all digits of the scale, as in responses and
+ * queries. `shorter`: trailing digits of the fraction may be absent, as in bodies.
  */
 export function decimalForm(field: Field, fraction: 'exact' | 'shorter'): RegExp {
   const { precision, scale } = field as Field & { type: 'decimal' }
@@ -11,17 +11,17 @@ export function decimalForm(field: Field, fraction: 'exact' | 'shorter'): RegExp
   if (known !== undefined) return known
   const whole = precision > scale ? `(0|[1-9][0-9]{0,${precision - scale - 1}})` : '0'
   const digits = fraction === 'exact' ? `\\.[0-9]{${scale}}` : `(\\.[0-9]{1,${scale}})?`
-  // Zero has no sign in its one canonical form.
+  // The canonical form of zero has no sign.
   const sign = fraction === 'exact' ? '(?!-0(\\.0*)?$)-?' : '-?'
   const made = new RegExp(`^${sign}${whole}${scale === 0 ? '' : digits}$`)
   forms.set(form, made)
   return made
 }
 
-// Bounded by the definition: one entry for each precision and scale in use.
+// Bounded: one entry for each precision and scale of the definitions.
 const forms = new Map<string, RegExp>()
 
-/** The text of fixed scale of an accepted decimal. */
+/** Returns an accepted decimal with the fixed scale of its field. */
 export function padDecimal(text: string, field: Field): string {
   const { scale } = field as Field & { type: 'decimal' }
   const [whole = '0', fraction = ''] = text.split('.')
@@ -29,7 +29,7 @@ export function padDecimal(text: string, field: Field): string {
   return /^-[0.]*$/.test(padded) ? padded.slice(1) : padded
 }
 
-/** Orders two decimal texts of equal scale, or two whole numbers, by value and exactly. */
+/** Compares two decimal strings of equal scale, or two whole numbers, exactly. */
 export function compareDecimals(left: string, right: string): number {
   const negative = left.startsWith('-')
   if (negative !== right.startsWith('-')) return negative ? -1 : 1

@@ -3,8 +3,8 @@ import type { Mistake } from './mistake.ts'
 import { compilePattern, isPattern } from './pattern.ts'
 
 /**
- * The defaults that do not match the pattern of their field. This runs the patterns, so it is left out
- * where definitions of an unknown origin are only inspected.
+ * Returns a mistake for each default that does not match the pattern of its field. It runs the patterns, so
+ * definitions of unknown origin must not be checked with it.
  */
 export function defaultPatternMistakes(applications: ApplicationDefinitions): readonly Mistake[] {
   return Object.entries(applications).flatMap(([application, { collections }]) =>

@@ -4,30 +4,30 @@ import { isDateTime, isDay, isInstant, withoutZeroFraction } from './calendar.ts
 import { compareDecimals, decimalForm, padDecimal } from './decimal.ts'
 import type { Field, FieldTypeName } from './field.ts'
 
-/** What storage keeps in one field of a row. A json field is kept as its canonical JSON text. */
+/** The value of a field in a stored row. A json field is stored as canonical JSON text. */
 export type StoredValue = string | number | boolean | null
 
-/** Everything the service knows about a field type. A new type is one more entry in {@link fieldTypes}. */
+/** A field type. A new type is one more entry in {@link fieldTypes}. */
 export interface FieldType {
-  /** The JSON Schema type of a value. `undefined`: any. */
+  /** The JSON Schema type of a value; undefined for any. */
   readonly jsonType?: 'string' | 'number' | 'boolean'
-  /** What a value has to be, for messages: "must be ...". */
+  /** Returns the end of a message that begins with "must be". */
   readonly mustBe: (field: Field) => string
-  /** Whether a JSON value of the right JSON type is one of this field type. */
+  /** Returns whether a JSON value of the right JSON type is valid for the field. */
   accepts(value: Json, field: Field): boolean
-  /** The stored form of an accepted value; equal values have equal stored forms. */
+  /** Returns the stored form of an accepted value; equal values have equal stored forms. */
   store(value: Json, field: Field): StoredValue
-  /** Whether a text in a query or path is a canonical one (D8, D11). */
+  /** Returns whether a string of a query or path is a canonical value of the field. */
   acceptsText(text: string, field: Field): boolean
-  /** The stored form of an accepted text. */
+  /** Returns the stored form of a string that `acceptsText` accepts. */
   storeText(text: string, field: Field): StoredValue
-  /** Whether a value that storage returned, and that is not null, is a stored form of the field. */
+  /** Returns whether a value that storage returned, other than null, is a stored form of the field. */
   isStored(value: unknown, field: Field): boolean
-  /** The order of two stored values that are not null (D5). Absent: not sortable. */
+  /** Compares two stored values other than null. Absent for types that can't be sorted. */
   readonly compare?: (left: StoredValue, right: StoredValue) => number
   /** Whether equality conditions and keys may name the field. */
   readonly filterable: boolean
-  /** Whether `$q` looks into the field by default (D7). */
+  /** Whether `$q` searches the field by default. */
   readonly searchable: boolean
 }
 
@@ -50,12 +50,12 @@ const asText: Pick<
   searchable: true,
 }
 
-/** Whether a text is a UUID, in either case. */
+/** Returns whether a string is a UUID, in either case. */
 export function isUuid(text: string): boolean {
   return uuidForm.test(text)
 }
 
-/** Whether a value of any kind is one of a field: of its JSON type, and accepted by its type. */
+/** Returns whether any value is valid for a field: of its JSON type, and accepted by its type. */
 export function isValueOf(field: Field, value: unknown): boolean {
   const { jsonType, accepts } = fieldTypes[field.type]
   const isOfType = jsonType === undefined || typeof value === jsonType
@@ -63,7 +63,7 @@ export function isValueOf(field: Field, value: unknown): boolean {
   return (isOfType || isLoose) && accepts(value as Json, field)
 }
 
-/** Every field type by name. */
+/** The field types by name. */
 export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   text: {
     ...asText,
@@ -178,12 +178,12 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   },
 }
 
-/** The JSON value of a stored value: what an item shows. */
+/** Returns the JSON value of a stored value, as an item has it. */
 export function itemValue(type: FieldTypeName, stored: StoredValue): Json {
   return type === 'json' && typeof stored === 'string' ? (JSON.parse(stored) as Json) : stored
 }
 
-/** Orders texts by code point. The `<` of JavaScript orders by UTF-16 unit, which differs above U+D7FF. */
+/** Compares strings by code point. `<` compares UTF-16 units, which differs above U+D7FF. */
 export function compareCodePoints(left: StoredValue, right: StoredValue): number {
   const [a, b] = [left as string, right as string]
   const length = Math.min(a.length, b.length)
@@ -194,7 +194,7 @@ export function compareCodePoints(left: StoredValue, right: StoredValue): number
   return a.length - b.length
 }
 
-// Surrogates stand for code points above U+FFFF, so they rank behind U+E000 to U+FFFF.
+// Surrogates encode code points above U+FFFF, so they come after U+E000 to U+FFFF.
 function rank(unit: number): number {
   if (unit < 0xd800) return unit
   return unit < 0xe000 ? unit + 0x2000 : unit - 0x800

@@ -1,6 +1,6 @@
 import type { Json } from '../protocol/json.ts'
 
-/** What a value of each field type is in an item: its JSON on the wire (section 2.3). */
+/** The JSON value of each field type, in items and on the wire. */
 export interface FieldValues {
   text: string
   integer: number
@@ -23,35 +23,35 @@ export interface FieldValues {
 /** The name of a field type. */
 export type FieldTypeName = keyof FieldValues
 
-/** What every field may declare. */
+/** The options of every field. */
 export interface FieldOptions<Value> {
-  /** Whether a collection response contains the field unasked (section 2.3). Default true. */
+  /** Whether pages contain the field without `$fields`. Default true. */
   readonly includeByDefault?: boolean
   /**
-   * Whether only responses with a single item contain the field, for values too large for pages. It can't be
-   * named in `$fields`, `$sort` or conditions, and `$q` does not look into it. Default false.
+   * Whether only responses with a single item contain the field, for values too large for pages. `$fields`,
+   * `$sort` and conditions can't name it, and `$q` does not search it. Default false.
    */
   readonly itemOnly?: boolean
   /** Whether a value must be present when an item is saved. Default false; always true for key fields. */
   readonly required?: boolean
-  /** The value of a new item that brings none. A function is called for each new item. */
+  /** The value of a new item without one. A function is called for each new item. */
   readonly default?: Value | (() => Value)
-  /** Whether consumers may not set the field. Handlers may. Default false. */
+  /** Whether only handlers can set the field, and clients can't. Default false. */
   readonly readOnly?: boolean
   /**
-   * The roles that see the field (D45). For everybody else it does not exist: not in answers, `$fields`,
-   * `$sort`, `$q` or conditions. Default: everybody; an empty list: nobody.
+   * The roles that can read the field. For other callers it does not exist: responses leave it out, and
+   * `$fields`, `$sort`, `$q` and conditions do not know it. Default: every caller; an empty list: none.
    */
   readonly readableBy?: readonly string[]
-  /** The roles that may set the field (D45). Default: everybody, unless it is read-only. */
+  /** The roles that can set the field. Default: every caller, unless it is read-only. */
   readonly writableBy?: readonly string[]
-  /** Whether `$q` looks into the field (D7). Default true, but false for double, boolean and json. */
+  /** Whether `$q` searches the field. Default true; false for double, boolean and json. */
   readonly search?: boolean
   /** The only values that are allowed. */
   readonly enumeration?: readonly Value[]
   /** The name in storage. Default: the field's name. */
   readonly column?: string
-  /** For people and for generated documentation. */
+  /** A description for readers and generated documentation. */
   readonly description?: string
 }
 
@@ -71,13 +71,13 @@ export interface Bounds<Value> {
 
 /** Options of {@link integer} and {@link bigint}. */
 export interface IntegerOptions<Value> extends FieldOptions<Value>, Bounds<Value> {
-  /** `database`: storage numbers new items. Only for a field that is the whole key. */
+  /** `database`: storage generates the number of a new item. Only for a field that is the whole key. */
   readonly generated?: 'database'
 }
 
 /** Options of {@link decimal}. */
 export interface DecimalOptions extends FieldOptions<string>, Bounds<string> {
-  /** The number of digits in all, 1 to 38. */
+  /** The total number of digits, 1 to 38. */
   readonly precision: number
   /** The number of digits after the point, 0 to `precision`. */
   readonly scale: number
@@ -94,7 +94,7 @@ export interface TimeOptions extends FieldOptions<string>, Bounds<string> {
 
 /** Options of {@link uuid}. */
 export interface UuidOptions extends FieldOptions<string> {
-  /** `uuid`: a new item gets a random one. */
+  /** `uuid`: a new item gets a random UUID. */
   readonly generated?: 'uuid'
 }
 
@@ -123,7 +123,7 @@ export type Fields = Readonly<Record<string, Field>>
 
 type Exactly<Given, Allowed> = Given & Readonly<Record<Exclude<keyof Given, keyof Allowed>, never>>
 
-/** Where values are enumerated, the default is one of them. */
+/** With an enumeration, the default must be one of its values. */
 type FittingDefault<Options> = Options extends { readonly enumeration: readonly (infer Value)[] }
   ? { readonly default?: Value | (() => unknown) }
   : unknown
@@ -142,9 +142,9 @@ function builder<Type extends FieldTypeName>(type: Type): FieldBuilder<Type> {
 export const text = builder('text')
 /** A field of whole numbers within ±(2^53 − 1). */
 export const integer = builder('integer')
-/** A field of 64-bit whole numbers, written as text. */
+/** A field of 64-bit whole numbers, written as strings. */
 export const bigint = builder('bigint')
-/** A field of exact decimal numbers, written as text: `decimal({ precision: 20, scale: 4 })`. */
+/** A field of exact decimal numbers, written as strings: `decimal({ precision: 20, scale: 4 })`. */
 export const decimal = builder('decimal')
 /** A field of 64-bit floating point numbers. */
 export const double = builder('double')
@@ -158,5 +158,5 @@ export const dateTime = builder('dateTime')
 export const instant = builder('instant')
 /** A field of UUIDs in lower case. */
 export const uuid = builder('uuid')
-/** A field of any JSON value, to 32 levels of nesting. Can't be filtered or sorted. */
+/** A field of any JSON value with at most 32 levels. It can't be filtered or sorted. */
 export const json = builder('json')

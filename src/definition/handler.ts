@@ -11,15 +11,15 @@ import type {
 import type { Principal } from './principal.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 
-/** The events that HTTP invokes (section 6). */
+/** The events that HTTP requests invoke. */
 export type PublishedEventName = 'Filter' | 'Insert' | 'Update' | 'Delete'
 
-/** The contract's data object events, and `Custom` for every user-defined one. */
+/** The events of a collection; `Custom` stands for every user-defined event. */
 export type EventName = PublishedEventName | 'New' | 'Change' | 'Custom'
 
 /** The options of an in-process Filter. */
 export interface FilterOptions<Name extends string = string> {
-  /** The most items to return. Default: all. */
+  /** The maximum number of items. Default: all. */
   readonly limit?: number
   readonly offset?: number
   /** Field names in order of precedence; a leading - means descending. */
@@ -31,18 +31,18 @@ export interface FilterOptions<Name extends string = string> {
 /** A page of items. */
 export interface ItemPage<I> {
   readonly items: readonly I[]
-  /** Null unless asked for. */
+  /** The number of all items that match; null unless `count` is set. */
   readonly count: number | null
   readonly validations: readonly ValidationEntry[]
 }
 
-/** What became of a save or delete. A rejected one changed nothing. */
+/** The result of a save or delete. A rejected one changed nothing. */
 export type SaveResult<I> =
   | {
       readonly rejected: false
       readonly item: I
       readonly validations: readonly ValidationEntry<keyof I & string>[]
-      /** Why what the item stands for has failed; absent unless a handler said so. */
+      /** The message of a handler that called `fail`; otherwise absent. */
       readonly failure?: string
     }
   | {
@@ -57,33 +57,33 @@ export interface SaveOptions {
   readonly ignoreWarnings?: Iterable<string> | 'all'
 }
 
-/** A collection as host code uses it: the same events as over HTTP, without HTTP. */
+/** Invokes the events of a collection in process. */
 export interface CollectionAccess<C extends CollectionShape> {
-  /** Filter: all items that meet the conditions, or a page of them, with all their fields. */
+  /** Filter: returns all items that meet the conditions, or a page of them, with all their fields. */
   filter(
     conditions?: Conditions<C>,
     options?: FilterOptions<keyof C['fields'] & string>,
   ): Promise<ItemPage<Item<C>>>
-  /** Filter by key: the item, or undefined. */
+  /** Filter by key: returns the item, or undefined. */
   get(key: Key<C>): Promise<Item<C> | undefined>
-  /** New: an item with its defaults, not stored. */
+  /** New: returns an item with its defaults, without storing it. */
   readonly new: () => Promise<Draft<C>>
-  /** Change: defaults and validations of an insert (without a key) or update, not stored. */
+  /** Change: runs the defaults and validations of an insert (without a key) or update, without storing. */
   change(values: Partial<Draft<C>>, key?: undefined): Promise<SaveResult<Draft<C>>>
-  /** The result is undefined when there is no such item. */
+  /** Returns undefined if the item does not exist. */
   change(values: Partial<Draft<C>>, key: Key<C>): Promise<SaveResult<Draft<C>> | undefined>
   insert(values: InsertValues<C>, options?: SaveOptions): Promise<SaveResult<Item<C>>>
-  /** The result is undefined when there is no such item. */
+  /** Returns undefined if the item does not exist. */
   update(
     key: Key<C>,
     values: UpdateValues<C>,
     options?: SaveOptions,
   ): Promise<SaveResult<Item<C>> | undefined>
-  /** The result is undefined when there is no such item. */
+  /** Returns undefined if the item does not exist. */
   delete(key: Key<C>, options?: SaveOptions): Promise<SaveResult<Item<C>> | undefined>
 }
 
-/** Looks up items of another collection: by its definition (typed), or by its endpoint name. */
+/** Returns items of another collection, named by its definition (typed) or its endpoint name. */
 export interface Find {
   <C extends CollectionShape>(
     collection: C,
@@ -97,50 +97,50 @@ export interface Find {
   ): Promise<readonly LooseItem[]>
 }
 
-/** Reaches another collection of the same application, with the caller's rights and in the same transaction. */
-export interface Reach {
+/** Returns access to another collection of the same application, within the same transaction. */
+export interface CollectionLookup {
   <C extends CollectionShape>(collection: C): CollectionAccess<C>
   (collection: string): CollectionAccess<CollectionShape>
 }
 
-/** Collections without the limits of the caller: no roles, no row rules, no field rights (D45). */
+/** Access to collections with every right: no roles, row rules or field rights apply. */
 export interface System {
-  readonly collection: Reach
+  readonly collection: CollectionLookup
   readonly find: Find
 }
 
 type FieldNameOf<C extends CollectionShape> = keyof C['fields'] & string
 
-/** What every handler sees. A finding about a field that the collection does not have is a TypeError. */
+/** The context of every handler. A finding about an unknown field throws a TypeError. */
 export interface HandlerContext<FieldName extends string = string> {
   readonly event: EventName
   readonly principal: Principal
-  /** Aborted when the client has left or the handler has used up its time. */
+  /** Aborts when the client disconnects or the handler exceeds `handlerTimeout`. */
   readonly signal: AbortSignal
   /** The service's clock. */
   readonly now: () => Date
-  /** With the caller's rights (D45), as everything that a handler does unless it says otherwise. */
-  readonly collection: Reach
+  /** Other collections, with the rights of the caller. */
+  readonly collection: CollectionLookup
   readonly find: Find
-  /** The same, with every right: for what the host does on its own account. */
+  /** Other collections, with every right. */
   readonly system: System
-  /** Adds a validation result of severity error: the event will be rejected. */
+  /** Adds an error: the event will be rejected when the handler returns. */
   error(message: string, field?: FieldName): void
-  /** Adds a warning: the save is held back until the consumer confirms. `name` identifies it. */
+  /** Adds a warning: nothing is saved until the client confirms it. `name` identifies it. */
   warning(name: string, message: string, field?: FieldName): void
-  /** Adds information to the answer. */
+  /** Adds information to the response. */
   information(message: string, field?: FieldName): void
   /** Rejects the event at once: the message becomes an entry of severity error. */
   reject(message: string, field?: FieldName): never
 }
 
-/** A Filter before it is run. */
+/** A Filter before it runs. */
 export interface BeforeFilter<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
-  /** Narrows the Filter: only items that meet these conditions too. */
+  /** Adds conditions that items must also meet. */
   where(conditions: Conditions<C>): void
 }
 
-/** A Filter that has been run. Values of the items may be changed for the answer. */
+/** A Filter that has run. The handler may change values of the items for the response. */
 export interface AfterFilter<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
   readonly items: readonly Partial<Draft<C>>[]
 }
@@ -163,7 +163,7 @@ export interface BeforeSave<C extends CollectionShape> extends HandlerContext<Fi
   readonly stored: Item<C> | null
 }
 
-/** A Delete before it happens. */
+/** A Delete before it runs. */
 export interface BeforeDelete<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
   readonly stored: Item<C>
 }
@@ -174,8 +174,8 @@ export interface AfterSave<C extends CollectionShape> extends HandlerContext<Fie
   /** The item as it was; null for an Insert. */
   readonly stored: Item<C> | null
   /**
-   * Has the event answered with HTTP 400, this message and the item, although it is kept: it was stored,
-   * and what it stands for has failed, such as a payment or a build.
+   * Keeps the stored item, and responds 400 with this message and the item. Use it if the item is valid
+   * and what it represents has failed, such as a payment or a build.
    */
   fail(message: string): void
 }
@@ -191,7 +191,7 @@ export interface Committed<C extends CollectionShape> {
 
 type Handler<Event> = (event: Event) => void | Promise<void>
 
-/** The handlers of a collection by event (section 6): before and after in the transaction, and after the commit. */
+/** The handlers of a collection by event: before and after it, in its transaction, and after the commit. */
 export interface Handlers<C extends CollectionShape> {
   readonly Filter?: {
     readonly before?: Handler<BeforeFilter<C>>
@@ -201,34 +201,34 @@ export interface Handlers<C extends CollectionShape> {
   readonly Save?: {
     readonly before?: Handler<BeforeSave<C>>
     readonly after?: Handler<AfterSave<C>>
-    /** Runs after the commit and does not hold up the answer; a failure is only reported. */
+    /** Runs after the commit, without delaying the response; a failure is only reported. */
     readonly committed?: Handler<Committed<C>>
   }
   readonly Insert?: {
     readonly before?: Handler<BeforeInsert<C>>
     readonly after?: Handler<AfterSave<C>>
-    /** Runs after the commit and does not hold up the answer; a failure is only reported. */
+    /** Runs after the commit, without delaying the response; a failure is only reported. */
     readonly committed?: Handler<Committed<C>>
   }
   readonly Update?: {
     readonly before?: Handler<BeforeUpdate<C>>
     readonly after?: Handler<AfterSave<C>>
-    /** Runs after the commit and does not hold up the answer; a failure is only reported. */
+    /** Runs after the commit, without delaying the response; a failure is only reported. */
     readonly committed?: Handler<Committed<C>>
   }
   readonly Delete?: {
     readonly before?: Handler<BeforeDelete<C>>
     readonly after?: Handler<AfterSave<C>>
-    /** Runs after the commit and does not hold up the answer; a failure is only reported. */
+    /** Runs after the commit, without delaying the response; a failure is only reported. */
     readonly committed?: Handler<Committed<C>>
   }
   readonly New?: {
-    /** May change the blank item of a New event. */
+    /** May change the new item. */
     readonly after?: Handler<BeforeInsert<C>>
   }
 }
 
-/** What became of a user-defined event. A rejected one changed nothing. */
+/** The result of a user-defined event. A rejected one changed nothing. */
 export type CustomResult<Result> =
   | {
       readonly rejected: false
@@ -241,7 +241,7 @@ export type CustomResult<Result> =
       readonly validations: readonly ValidationEntry[]
     }
 
-/** What a user-defined event sees, with its own collection at hand. */
+/** The context of a user-defined event, with access to its collection. */
 export interface CustomEvent<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
   readonly own: CollectionAccess<C>
 }

@@ -1,17 +1,17 @@
 import type { Field, Fields, FieldValues } from './field.ts'
 
-/** What the types of a collection are inferred from: its fields and its key. */
+/** The fields and the key of a collection, from which its types are inferred. */
 export interface CollectionShape {
   readonly fields: Fields
   readonly key?: string | readonly string[]
 }
 
-/** The value of a field that has one. */
+/** The type of the values of a field, without null. */
 export type ValueOf<F extends Field> = F extends { readonly enumeration: readonly (infer Value)[] }
   ? Value
   : FieldValues[F['type']]
 
-/** The names of the fields that make the key. */
+/** The names of the key fields. */
 export type KeyName<C extends CollectionShape> =
   NonNullable<C['key']> extends readonly (infer Name)[]
     ? Name & string
@@ -26,10 +26,10 @@ export type Item<C extends CollectionShape> = {
       : ValueOf<C['fields'][Name]> | null
 }
 
-/** An item of a collection that is named by a text, so that nothing is known about its fields. */
+/** An item of a collection that is named by a string, so its fields are not typed. */
 export type LooseItem = Readonly<Record<string, FieldValues[keyof FieldValues]>>
 
-/** The item while a handler or rule works on it: any field may still be without value. */
+/** An item in a handler or validation: any field may be null. */
 export type Draft<C extends CollectionShape> = {
   [Name in keyof C['fields'] & string]: ValueOf<C['fields'][Name]> | null
 }
@@ -38,7 +38,7 @@ type Supplied = { readonly required: true }
 type SuppliedByService =
   { readonly default: unknown } | { readonly generated: string } | { readonly readOnly: true }
 
-/** The fields that an insert must bring. */
+/** The names of the fields that an insert must contain. */
 export type RequiredName<C extends CollectionShape> = {
   [Name in keyof C['fields'] & string]: C['fields'][Name] extends SuppliedByService
     ? never
@@ -53,7 +53,7 @@ export type RequiredName<C extends CollectionShape> = {
 export type InsertValues<C extends CollectionShape> = Partial<Item<C>> &
   Pick<Item<C>, RequiredName<C>>
 
-/** The values of an update: absent keeps, null clears. */
+/** The values of an update: an absent field keeps its value, null removes it. */
 export type UpdateValues<C extends CollectionShape> = Partial<Item<C>>
 
 /** Equality conditions on fields; null means that the field has no value. json fields have no equality. */

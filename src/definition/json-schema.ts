@@ -5,8 +5,8 @@ import { applicationsShape } from './shape.ts'
 import type { JsonSchema } from './schema.ts'
 
 /**
- * The JSON Schema (2020-12) of applications that are written as JSON, for editors. The package has it
- * as a file too: `rowgate/definition.schema.json`.
+ * Returns the JSON Schema (2020-12) of applications in JSON, for editors. The package contains it as
+ * `rowgate/definition.schema.json`.
  */
 export function definitionJsonSchema(): JsonSchema {
   const schema = z.toJSONSchema(applicationsShape('json')) as JsonSchema
@@ -19,8 +19,8 @@ export function definitionJsonSchema(): JsonSchema {
 }
 
 /**
- * Reads applications from JSON that has been parsed, and checks them. Throws a TypeError that lists
- * every mistake. Rules and handlers are code: add them with `defineCollection(data, behaviour)`.
+ * Returns the applications of parsed JSON. Throws a TypeError that lists every mistake. Add validations and
+ * handlers with `defineCollection(data, behaviour)`.
  */
 export function readApplications(json: unknown): ApplicationDefinitions {
   if (typeof json !== 'object' || json === null || Array.isArray(json))

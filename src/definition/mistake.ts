@@ -1,11 +1,11 @@
-/** One mistake in a definition: where it is, and what to write instead. */
+/** A mistake of a developer: its place, and what to write instead. */
 export interface Mistake {
   /** The place, such as `applications.sales.collections.customers.key`. */
   readonly place: string
   readonly advice: string
 }
 
-/** The error for mistakes in what a developer declared. */
+/** Returns a TypeError that lists mistakes. */
 export function mistaken(mistakes: readonly Mistake[]): TypeError {
   const lines = mistakes.map(({ place, advice }) => `  - ${place}: ${advice}`)
   return new TypeError(`The definition can not be used:\n${lines.join('\n')}`)

@@ -1,6 +1,6 @@
 /**
- * Returns what to say about a name that is not one of the known names: the known name that it most
- * resembles, or all of them where none does.
+ * Returns advice for an unknown name: the known name that is most similar, or all known names if none is
+ * similar.
  */
 export function suggestion(name: string, known: readonly string[], what = 'options'): string {
   const nearest = nearestName(name, known)
@@ -8,22 +8,22 @@ export function suggestion(name: string, known: readonly string[], what = 'optio
   return known.length === 0 ? `there are no ${what}` : `the ${what} are ${known.join(', ')}`
 }
 
-/** Returns the known name that differs least from a misspelt one; undefined when all differ much. */
+/** Returns the known name that is most similar to an unknown one; undefined if none is similar. */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
   let nearest: string | undefined
-  let least = Math.max(1, Math.floor(name.length / 3)) + 1
-  // A longer name resembles nothing, and comparing it would take long.
+  let bound = Math.max(1, Math.floor(name.length / 3)) + 1
+  // Comparing a longer name would take too much time.
   if (name.length > 64) return undefined
   for (const candidate of known) {
     const distance = distanceOf(name.toLowerCase(), candidate.toLowerCase())
-    if (distance >= least) continue
+    if (distance >= bound) continue
     nearest = candidate
-    least = distance
+    bound = distance
   }
   return nearest
 }
 
-/** The fewest letters to insert, delete, replace or swap with a neighbour. */
+/** Returns the minimum number of insertions, deletions, replacements and swaps of neighbors. */
 function distanceOf(from: string, to: string): number {
   let before: number[] = []
   let last = Array.from({ length: to.length + 1 }, (_, index) => index)

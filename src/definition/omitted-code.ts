@@ -3,7 +3,7 @@ import type { CollectionDefinition } from './collection.ts'
 import type { Mistake } from './mistake.ts'
 
 /**
- * The places of the code that a collection has, such as `rows`, `validations.known`,
+ * Returns the places of the functions of a collection, such as `rows`, `validations.known`,
  * `events.Delete.before`, `userDefinedEvents.close` or `fields.number.default`, in order.
  */
 export function codePlaces(collection: CollectionDefinition): readonly string[] {
@@ -23,7 +23,7 @@ export function codePlaces(collection: CollectionDefinition): readonly string[] 
   ].sort()
 }
 
-/** The places of the code that a collection was exported without and that it still lacks, in order. */
+/** Returns the places of the code that a collection was exported without and that is still missing, in order. */
 export function missingCode(collection: CollectionDefinition): readonly string[] {
   const { omittedCode = [], rows } = collection
   // A row rule that is data replaces one that was a function.
@@ -31,12 +31,12 @@ export function missingCode(collection: CollectionDefinition): readonly string[]
   return [...new Set(omittedCode)].filter((place) => !present.has(place)).sort()
 }
 
-// All of it sees the caller, and can hide items or reject a write.
+// Code that receives the caller, and can hide items or reject a write.
 const guards = /^(rows$|validations\.|events\.[^.]+\.(before|after)$)/
 
 /**
- * The collections that can't be served: each was exported without code that may decide what a caller
- * can read or write, and that code has not been supplied.
+ * Returns a mistake for each collection that was exported without code that can decide what a caller may
+ * read or write, if that code has not been supplied.
  */
 export function missingCodeMistakes(applications: ApplicationDefinitions): readonly Mistake[] {
   return Object.entries(applications).flatMap(([application, { collections }]) =>
@@ -44,9 +44,9 @@ export function missingCodeMistakes(applications: ApplicationDefinitions): reado
       const places = missingCode(collection).filter((place) => guards.test(place))
       if (places.length === 0) return []
       const advice =
-        `the definition came without its code: ${places.join(', ')}. ` +
+        `the definition was exported without code: ${places.join(', ')}. ` +
         'Without it, callers could read or write more than intended. ' +
-        'Supply it with withCode(...), or list it there under without'
+        'Supply the code with withCode(...), or list it in its option without'
       return [{ place: `applications.${application}.collections.${name}`, advice }]
     }),
   )

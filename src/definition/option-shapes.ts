@@ -2,12 +2,12 @@ import { z } from 'zod'
 
 type Code = (...input: never) => unknown
 
-/** A function of the application. */
+/** Returns the schema of an option that is a function. */
 export function code<Function extends Code = Code>() {
   return z.custom<Function>((value) => typeof value === 'function', { error: 'must be a function' })
 }
 
-/** An object that has a method; the advice says what to give instead. */
+/** Returns the schema of an option that is an object with a method. `advice` is the message of other values. */
 export function objectWith<Value>(method: string, advice: string) {
   return z.custom<Value>(
     (value) =>
@@ -18,12 +18,12 @@ export function objectWith<Value>(method: string, advice: string) {
   )
 }
 
-/** The maker's word in paths and headers. */
+/** The brand prefix of paths and headers. */
 export const brand = z
   .string()
   .regex(/^[a-z][a-z0-9]*$/, 'must consist of lower-case letters and digits')
 
-/** A contract version, or false for none. */
+/** A version of the contract, or false for none. */
 export const serviceVersion = z.union([
   z.literal(false),
   z.string().regex(/^\d+\.\d+$/, 'must be a version like 4.54, or false'),

@@ -3,9 +3,8 @@ import { mistaken, type Mistake } from './mistake.ts'
 import { suggestion } from './nearest-name.ts'
 
 /**
- * Checks the options of a factory and completes them with the defaults of their shape. An option that
- * is given as undefined is absent. Throws one TypeError that lists every mistake, with its place below
- * `root`.
+ * Checks the options of a factory, and returns them with the defaults of their shape. An option with the
+ * value undefined is absent. Throws one TypeError that lists every mistake, with its place below `root`.
  */
 export function completeOptions<Options extends object>(
   root: string,
@@ -17,13 +16,13 @@ export function completeOptions<Options extends object>(
   return complete
 }
 
-/** What an inspection of options found: complete options, or mistakes. */
+/** The result of {@link inspectOptions}: complete options, or mistakes. */
 export interface Inspection<Options> {
   readonly complete: Options | undefined
   readonly mistakes: readonly Mistake[]
 }
 
-/** As {@link completeOptions}, for callers that collect the mistakes of several checks. */
+/** Checks and completes options, and returns their mistakes instead of throwing them. */
 export function inspectOptions<Options extends object>(
   root: string,
   shape: z.ZodType<Options>,
@@ -35,7 +34,7 @@ export function inspectOptions<Options extends object>(
   return { complete: undefined, mistakes }
 }
 
-/** A copy without the members that are undefined, so that they don't replace a default. */
+/** Returns a copy without the undefined members, so that they don't replace a default. */
 export function withoutUndefined<Members extends object>(members: Members): Members {
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),
@@ -55,7 +54,7 @@ export function requireKnown(
   }
 }
 
-/** An issue of a check with {@link adviceFor} as a developer's mistakes. */
+/** Returns the mistakes of a zod issue whose messages are those of {@link adviceFor}. */
 export function explain(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): readonly Mistake[] {
   const place = [...root, ...issue.path].map(String).join('.')
   if (issue.code !== 'unrecognized_keys') return [{ place, advice: issue.message }]
@@ -66,7 +65,7 @@ export function explain(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): 
   }))
 }
 
-/** What to write instead of what zod found; for an unknown option, one line for each. */
+/** Returns the advice for a zod issue; for unknown options, a line for each. */
 export function adviceFor(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'unrecognized_keys': {
@@ -89,13 +88,13 @@ export function adviceFor(issue: z.core.$ZodRawIssue): string {
     case 'too_big':
       return sizeAdvice(issue, 'at most', Number(issue.maximum))
     case 'invalid_format':
-      return issue.format === 'url' ? 'must be a URL' : 'has another form than it must have'
+      return issue.format === 'url' ? 'must be a URL' : 'has an invalid form'
     case 'invalid_key':
       return `the name ${messagesOf(issue.issues)}`
     case 'invalid_union':
       return unionAdvice(issue)
     default:
-      return 'is not a value that can be used here'
+      return 'is not a valid value'
   }
 }
 

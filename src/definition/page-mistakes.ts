@@ -4,13 +4,13 @@ import type { Field } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import type { Mistake } from './mistake.ts'
 
-/** What is wrong with the pages of a well-formed collection: sizes, orders, and fields they can't have. */
+/** Returns the mistakes in the page options of a well-formed collection. */
 export function pageMistakes(
   collection: CollectionDefinition,
-  maximumPageSize: number,
+  maxPageSize: number,
 ): readonly Mistake[] {
   return [
-    ...sizeMistakes(collection, maximumPageSize),
+    ...sizeMistakes(collection, maxPageSize),
     ...sortMistakes(collection),
     ...filterMistakes(collection),
     ...itemMistakes(collection),
@@ -20,7 +20,7 @@ export function pageMistakes(
 function sizeMistakes({ pageSize }: CollectionDefinition, limit: number): readonly Mistake[] {
   const maximum = pageSize?.maximum ?? limit
   if (maximum > limit) {
-    const advice = `must be at most ${limit}; raise the service's maximumPageSize first`
+    const advice = `must be at most ${limit}; raise the service's maxPageSize first`
     return [{ place: 'pageSize.maximum', advice }]
   }
   if ((pageSize?.default ?? 0) <= maximum) return []
@@ -60,15 +60,15 @@ function fieldMistakes(
   const known = Object.keys(fields).join(', ')
   const advice =
     field === undefined
-      ? `${name} is no field; the fields are ${known}`
-      : `${name} can not be used here: its type, or itemOnly, does not allow it`
+      ? `${name} is not a field; the fields are ${known}`
+      : `${name} can not be used here because of its type or itemOnly`
   return [{ place, advice }]
 }
 
 function itemMistakes({ key, fields, singleton }: CollectionDefinition): readonly Mistake[] {
   const mistakes: Mistake[] = []
   if (singleton === true && key !== undefined) {
-    const advice = 'leave it out: a singleton is found by its path'
+    const advice = 'leave it out: a singleton has no key'
     mistakes.push({ place: 'key', advice })
   }
   for (const name of typeof key === 'string' ? [key] : (key ?? [])) {

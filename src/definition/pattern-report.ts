@@ -5,15 +5,15 @@ type Risk = 'super-linear' | 'not-analyzed'
 
 type Detector = (pattern: string) => Risk | undefined
 
-// Longer than any pattern that a person maintains, and short enough to be parsed at once.
+// Longer than patterns that people write, and short enough to parse quickly.
 const maxAnalyzedLength = 1_000
-// Steps decide, so that a report does not depend on the machine; the timeout is for the worst patterns.
+// The limit of steps makes reports the same on every machine; the timeout bounds the slowest patterns.
 const effort = { unicode: true, maxScore: 20, maxSteps: 1_000, timeout: 1_000 }
 
 /**
- * Reports the patterns that can hold the process: those without a maximum length, and those whose time
- * may grow faster than the length of the text. The detector is loaded only when there is a pattern.
- * Never rejects.
+ * Reports the patterns that can block the process: those without a maximum length, and those whose time
+ * may grow faster than the length of the string. Loads the detector only if there is a pattern. Never
+ * rejects.
  */
 export async function reportPatterns(
   applications: ApplicationDefinitions,
@@ -75,7 +75,7 @@ async function loadDetector(): Promise<Detector | undefined> {
   }
 }
 
-// The detector does not parse names of groups, and they change nothing about the time.
+// The detector does not support named groups. Names do not affect the time.
 function withoutNames(pattern: string): string {
   return pattern.replaceAll(/\(\?<(?![=!])[^>]*>/g, '(')
 }

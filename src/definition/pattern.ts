@@ -1,6 +1,6 @@
 import type { TextOptions } from './field.ts'
 
-/** Whether a string is a regular expression in Unicode mode. */
+/** Returns whether a string is a valid regular expression in Unicode mode. */
 export function isPattern(pattern: string): boolean {
   try {
     return new RegExp(pattern, 'u').unicode
@@ -10,9 +10,9 @@ export function isPattern(pattern: string): boolean {
 }
 
 /**
- * Compiles the pattern of a field. Returns a function that reports whether a text matches. A text whose
- * length is out of bounds counts as a match: its length is the mistake, and a regular expression runs on
- * the main thread for as long as it takes.
+ * Compiles the pattern of a field. Returns a function that returns whether a string matches. A string whose
+ * length is out of bounds counts as a match: its length is already an error, and running the pattern on it
+ * could block the main thread.
  */
 export function compilePattern(field: TextOptions): (text: string) => boolean {
   const { pattern, minLength = 0, maxLength = Infinity } = field
@@ -21,7 +21,7 @@ export function compilePattern(field: TextOptions): (text: string) => boolean {
   return (text) => !isWithin(text, minLength, maxLength) || form.test(text)
 }
 
-// A code point has one or two units, so most texts need not be counted.
+// A code point has one or two UTF-16 units, so most strings need no count.
 function isWithin(text: string, minimum: number, maximum: number): boolean {
   const units = text.length
   if (units < minimum || units > 2 * maximum) return false

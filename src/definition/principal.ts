@@ -1,27 +1,27 @@
 import { requireKnown } from './options.ts'
 
-/** Who asks: the user behind a request or an in-process call, as a security provider found it. */
+/** The caller of a request or an in-process call. */
 export interface Principal {
-  /** The user's identifier; null for a caller that nobody named (open access). */
+  /** The identifier of the user; null under open access. */
   readonly user: string | null
   readonly roles: readonly string[]
-  /** Whatever else is known about the user, for row rules, handlers and validations. */
+  /** Further data about the user, for row rules, handlers and validations. */
   readonly attributes: Attributes
-  /** The name of the security provider that knew the caller; null in process and under open access. */
+  /** The name of the security provider that authenticated the caller; null in process and under open access. */
   readonly provider: string | null
-  /** The identifier of the API key that the request carried; null without one. Never the key. */
+  /** The identifier of the API key of the request; null without one. Never the key itself. */
   readonly keyId: string | null
 }
 
-/** What is known about a user besides its roles: flat values by name. */
+/** Data about a user by name, besides its roles. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null>>
 
-/** The caller of a service whose definition says that access is open. */
+/** The caller of a request under open access. */
 export const anonymous: Principal = freeze({ user: null })
 
 /**
- * Host code that acts for itself: no roles, no row rules and no field rights apply (D45), and it
- * may set read-only fields. For in-process calls only: `service.as(system)`. No request ever has it.
+ * The caller for application code that acts with every right: no roles, row rules or field rights apply, and
+ * it may set read-only fields. For in-process calls only: `service.as(system)`.
  */
 export const system: Principal = freeze({ user: null })
 
@@ -29,7 +29,7 @@ const known = ['roles', 'attributes', 'provider', 'keyId']
 // Whole users and principals may be given, as in `principal(found.user, found)`.
 const ignored = ['user', 'enabled']
 
-/** A principal for in-process calls: `principal('maria', { roles: ['Sales'] })`. */
+/** Creates a principal for in-process calls: `principal('maria', { roles: ['Sales'] })`. */
 export function principal(user: string, rest: Partial<Omit<Principal, 'user'>> = {}): Principal {
   requireKnown('principal', rest, known, ignored)
   const { roles, attributes } = rest
@@ -43,7 +43,7 @@ export function principal(user: string, rest: Partial<Omit<Principal, 'user'>> =
   return freeze({ ...rest, user })
 }
 
-/** Returns a principal that application code gave. Throws a TypeError for anything else. */
+/** Returns a value if it is a principal. Throws a TypeError otherwise. */
 export function requirePrincipal(given: unknown): Principal {
   const { user, roles, attributes } = Object(given) as Partial<Record<keyof Principal, unknown>>
   const isUser = user === null || typeof user === 'string'

@@ -2,13 +2,13 @@ import type { Handlers } from './handler.ts'
 import type { CollectionShape } from './item.ts'
 import { withoutUndefined } from './options.ts'
 
-/** The handlers of a collection by event; those of Save are part of Insert and Update. */
+/** The handlers of a collection by event. Those of Save are part of Insert and Update. */
 export type PublishedHandlers = Omit<Handlers<CollectionShape>, 'Save'>
 
 type Moments = Readonly<Record<string, Handler>>
 type Handler = (event: never) => unknown
 
-/** Copies handlers, so that later changes of the definition have no effect, and takes Save apart. */
+/** Returns a copy of handlers, with those of Save joined into Insert and Update. */
 export function publishHandlers(declared: Handlers<CollectionShape> = {}): PublishedHandlers {
   const { Save, ...events } = withoutUndefined(declared) as Readonly<Record<string, Moments>>
   const copies = Object.fromEntries(
@@ -33,7 +33,7 @@ function joined(shared: Moments, own: Moments): Moments {
 }
 
 function inOrder(first: Handler, second: Handler): Handler {
-  // Only an async function is known to wait before it is called.
+  // Whether a handler waits is known before the call only for async functions.
   if (isAsync(first) || isAsync(second)) {
     return async (event) => {
       await first(event)
@@ -47,7 +47,7 @@ function inOrder(first: Handler, second: Handler): Handler {
   }
 }
 
-/** The change is committed: the second handler runs although the first has failed. */
+/** After the commit the second handler runs even if the first fails. */
 function independent(first: Handler, second: Handler): Handler {
   return async (event) => {
     try {

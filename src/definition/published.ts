@@ -10,7 +10,7 @@ import type { EventRoles, RowRule } from './rights.ts'
 import type { Validation } from './validation.ts'
 import { parameters, type SortKey } from '../protocol/query.ts'
 
-/** A field with everything that start-up can know about it. */
+/** A field with everything that is computed from it at start. */
 export interface PublishedField {
   readonly name: string
   /** The name as a JSON object writes it, with its colon. */
@@ -27,7 +27,7 @@ export interface PublishedField {
   readonly required: boolean
   readonly readOnly: boolean
   readonly search: boolean
-  /** The roles that may read, and that may write; undefined: everybody (D45). */
+  /** The roles that may read and that may set the field; undefined for every caller. */
   readonly readableBy: readonly string[] | undefined
   readonly writableBy: readonly string[] | undefined
   readonly inKey: boolean
@@ -35,7 +35,7 @@ export interface PublishedField {
   readonly generated: 'uuid' | 'now' | 'database' | undefined
 }
 
-/** A collection with everything that start-up can know about it: the same object for ever. */
+/** A collection with everything that is computed from it at start. Immutable. */
 export interface PublishedCollection {
   /** The endpoint name of its application. */
   readonly application: string
@@ -49,19 +49,19 @@ export interface PublishedCollection {
   readonly byName: ReadonlyMap<string, PublishedField>
   /** The key's fields in order; empty for a collection without key. */
   readonly key: readonly PublishedField[]
-  /** The fields that end every sort order (D5): the key, or all sortable fields without one. */
+  /** The fields that end every sort order: the key, or without a key all sortable fields. */
   readonly tieBreakers: readonly PublishedField[]
-  /** The names of all fields, of those included by default, and of those that `$q` looks into. */
+  /** The names of all fields, of those included by default, and of those that `$q` searches. */
   readonly allNames: readonly string[]
   readonly defaultNames: readonly string[]
   readonly searchNames: readonly string[]
   readonly publishes: ReadonlySet<PublishedEventName>
-  /** The sort order of pages that name none. */
+  /** The order of pages without `$sort`. */
   readonly defaultSort: readonly SortKey[]
   readonly requiredFilters: readonly string[]
-  /** Whether its own path is that of its single item. */
+  /** Whether the path of the collection is that of its single item. */
   readonly singleton: boolean
-  /** The lists of roles by event: a caller needs one role of each list (D45). */
+  /** The lists of roles by event: a caller needs one role of each list. */
   readonly rolesFor: Readonly<Record<PublishedEventName | 'Custom', readonly (readonly string[])[]>>
   readonly rows: RowRule<CollectionShape> | undefined
   readonly pageSize: { readonly default: number; readonly maximum: number }
@@ -70,27 +70,27 @@ export interface PublishedCollection {
   readonly constraints: CheckConstraints
 }
 
-/** What a collection takes over from its application and service. */
+/** The options of its application and service that a collection depends on. */
 export interface PublishOptions {
   /** The largest page maximum, in items. Default 100. */
-  readonly maximumPageSize?: number
-  /** The roles that may use the application. Default: everybody. */
+  readonly maxPageSize?: number
+  /** The roles that may use the application. Default: every caller. */
   readonly roles?: readonly string[] | undefined
 }
 
-/** Completes a checked definition. The defaults of section 8 apply where it is silent. */
+/** Returns the published collection of a checked definition, with its defaults. */
 export function publishCollection(
   application: string,
   name: string,
   definition: CollectionDefinition,
-  { maximumPageSize = 100, roles }: PublishOptions = {},
+  { maxPageSize = 100, roles }: PublishOptions = {},
 ): PublishedCollection {
   const keyNames = typeof definition.key === 'string' ? [definition.key] : (definition.key ?? [])
   const fields = Object.entries(definition.fields).map(([field, declared]) =>
     publishField(field, declared, keyNames.includes(field)),
   )
   const key = keyNames.map((part) => fields.find(({ name }) => name === part) as PublishedField)
-  const maximum = definition.pageSize?.maximum ?? maximumPageSize
+  const maximum = definition.pageSize?.maximum ?? maxPageSize
   return Object.freeze({
     application,
     name,
@@ -113,7 +113,7 @@ export function publishCollection(
   })
 }
 
-/** The collection as if it had these of its fields only. They contain its key. */
+/** Returns the collection with only some of its fields. They must contain its key. */
 export function withFields(
   collection: PublishedCollection,
   fields: readonly PublishedField[],
@@ -121,7 +121,7 @@ export function withFields(
   return Object.freeze({ ...collection, ...selections(fields, collection.key) })
 }
 
-/** The events that a collection can publish: without a key items have no path. */
+/** Returns the events that a collection can publish. Without a key, items have no path. */
 export function publishableEvents({
   key = [],
   singleton,
@@ -166,7 +166,7 @@ function namesOf(fields: readonly PublishedField[]): readonly string[] {
 }
 
 function publishField(name: string, declared: Field, inKey: boolean): PublishedField {
-  // A copy: what the host does with its own object later changes nothing here.
+  // A copy, so that later changes of the definition have no effect.
   const definition = Object.freeze(withoutUndefined(declared))
   const kind = fieldTypes[definition.type]
   return Object.freeze({

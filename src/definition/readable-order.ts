@@ -4,8 +4,8 @@ import type { CollectionDefinition } from './collection.ts'
 import type { Mistake } from './mistake.ts'
 
 /**
- * The fields of `defaultSort` and `requiredFilters` that some caller of Filter can't read. The order of
- * a page would reveal their values, and a condition on them could not be sent.
+ * Returns a mistake for each field of `defaultSort` and `requiredFilters` that some caller of Filter can't
+ * read: the order of a page would reveal its values, and such a caller can't filter by it.
  */
 export function unreadableOrder(
   { roles }: Pick<ApplicationDefinition, 'roles'>,
@@ -16,7 +16,7 @@ export function unreadableOrder(
   const isReadable = (name: string): boolean => {
     const readers = Object.hasOwn(fields, name) ? fields[name]?.readableBy : undefined
     if (readers === undefined) return true
-    // A caller has one role of each list, so one list of readers only is enough.
+    // A caller has one role of each list, so one list that contains only readers is enough.
     return callers.some((list) => list?.every((role) => readers.includes(role)))
   }
   const sorted = parameters.sort.decode(defaultSort.join(',')) ?? []

@@ -1,16 +1,16 @@
 import type { Mistake } from './mistake.ts'
 
-/** Marks the application of deployment, which alone may have the name that belongs to it. */
+/** Marks the application of createDeployment, which is the only one that may use its reserved name. */
 export const deploymentMark: unique symbol = Symbol.for('rowgate.deployment')
 
 type Names = Readonly<Record<string, unknown>>
 
 /**
- * The names that a definition may not use: `__proto__`, tables and applications of the library, tables
- * of the database itself, and the application of deployment. Accepts any value, so that it also finds
- * names that the check of the shape skips.
+ * Returns a mistake for each reserved name: `__proto__`, tables and applications of the library, tables of
+ * the database itself, and the application of deployment. Accepts any value, because the check of the
+ * shape skips some names.
  *
- * @param brand the brand prefix of the service, of which the name of deployment's application is made
+ * @param brand the brand prefix of the service, with which the name of the deployment application begins
  */
 export function reservedNames(applications: unknown, brand: string): readonly Mistake[] {
   return entriesOf(applications).flatMap(([name, application]) => {

@@ -4,7 +4,7 @@ import type { PublishedEventName } from './handler.ts'
 import type { Mistake } from './mistake.ts'
 import { publishableEvents } from './published.ts'
 
-/** What is wrong with the roles and the row rule of a well-formed collection (D45). */
+/** Returns the mistakes in the roles and the row rule of a well-formed collection. */
 export function rightsMistakes(collection: CollectionDefinition): readonly Mistake[] {
   const { fields, key, rows, eventRoles } = collection
   const mistakes: Mistake[] = []

@@ -4,7 +4,7 @@ import { fieldTypes } from './field-type.ts'
 /** A JSON Schema (2020-12) as plain data. */
 export type JsonSchema = Readonly<Record<string, unknown>>
 
-/** The standard JSON Schema of a field's value in a body or item; null stands for "no value". */
+/** Returns the JSON Schema of the value of a field in a body or item. Null means no value. */
 export function fieldSchema(field: Field): JsonSchema {
   const { jsonType } = fieldTypes[field.type]
   const { minLength, maxLength, pattern } = field as TextOptions

@@ -1,20 +1,20 @@
 import type { ApplicationDefinition, ApplicationDefinitions } from './application.ts'
 import { deploymentMark } from './reserved-names.ts'
 
-/** What a service tells the application of deployment that it publishes. */
+/** The facts about a service that its deployment application publishes. */
 export interface ServiceFacts {
   readonly brand: string
   readonly serviceVersion: string | false
-  /** Of the service's first enabled provider; undefined when it has none of these. */
+  /** The type of the first enabled provider; undefined for other types. */
   readonly authenticationType: 'api_key' | 'http_basic_auth' | 'auth_server' | undefined
 }
 
-/** The application of deployment, which depends on the service that publishes it. */
+/** The application of createDeployment, which depends on the service that publishes it. */
 export type DeploymentApplication = ApplicationDefinition & {
   readonly [deploymentMark]: (facts: ServiceFacts) => ApplicationDefinition
 }
 
-/** The applications of a service, with that of deployment as this service publishes it. */
+/** Returns the applications of a service, with the deployment application completed for this service. */
 export function withServiceFacts(
   applications: ApplicationDefinitions,
   facts: ServiceFacts,
@@ -24,7 +24,7 @@ export function withServiceFacts(
   const [name, deployment] = found
   const { [name]: _, ...others } = applications
   const application = (deployment as DeploymentApplication)[deploymentMark](facts)
-  // Another application of the reserved name stays in its place, and its check reports it.
+  // The check of reserved names reports another application with this name.
   return { [`${facts.brand}-deploy`]: application, ...others }
 }
 

@@ -4,13 +4,13 @@ import { code as codeOf } from './option-shapes.ts'
 const code = codeOf()
 const count = z.int().min(0)
 
-/** The name of an application or collection in a path: unreserved characters of URLs. */
+/** The name of an application or collection in a path: unreserved characters of a URL. */
 const endpoint = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._~-]*$/, 'must consist of letters, digits and . _ ~ -')
   .max(64)
 
-/** The name of a field: it stands in queries, where $ and - have a meaning. */
+/** The name of a field. In queries $ and - have a meaning. */
 const fieldName = z
   .string()
   .regex(
@@ -18,11 +18,11 @@ const fieldName = z
     'must start with a letter and consist of letters, digits and _',
   )
   .max(64)
-  .refine((name) => !(name in Object.prototype), 'is a name that JavaScript uses itself')
+  .refine((name) => !(name in Object.prototype), 'is a reserved name of JavaScript')
 
 const roleNames = z.array(z.string().min(1))
 const roles = roleNames
-  .min(1, 'must name at least one role; leave it out to allow everybody')
+  .min(1, 'must name at least one role; leave it out to allow every caller')
   .optional()
 
 const common = {
@@ -37,7 +37,7 @@ const common = {
   description: z.string().optional(),
 }
 
-// `form` says who reads it: code may hold functions, a JSON file can't.
+// Definitions in code may contain functions; JSON files can't.
 function valued<Value extends z.ZodType>(value: Value, form: Form) {
   return {
     ...common,
@@ -157,10 +157,10 @@ const codePlace = z
     'must be the place of code, such as rows or events.Delete.before',
   )
 
-/** Who reads a definition: code, with functions, or a JSON file. */
+/** The form of a definition: code, which may contain functions, or a JSON file. */
 export type Form = 'code' | 'json'
 
-/** The shape of the applications of a service, as zod checks it. */
+/** Returns the schema of the applications of a service. */
 export function applicationsShape(form: Form) {
   const collection = z.strictObject({
     key: z.union([z.string(), z.array(z.string()).min(1)]).optional(),

@@ -2,8 +2,8 @@ import type { ApplicationDefinitions } from './application.ts'
 import type { Mistake } from './mistake.ts'
 
 /**
- * The collections of different applications that share a table without `sharesTable` on both. Names of
- * tables are compared in lower case, as databases do.
+ * Returns a mistake for each collection that shares a table with another application without `sharesTable`
+ * on both. Names of tables are compared in lower case, as in databases.
  */
 export function sharedTableMistakes(applications: ApplicationDefinitions): readonly Mistake[] {
   const users = new Map<string, TableUser[]>()
@@ -17,7 +17,7 @@ export function sharedTableMistakes(applications: ApplicationDefinitions): reado
       if (user.sharesTable) return []
       const other = sharing.find(({ application }) => application !== user.application)
       if (other === undefined) return []
-      const advice = `${other.application}/${other.collection} has this table too: name another table, or set sharesTable on both collections`
+      const advice = `${other.application}/${other.collection} has the same table: choose another table, or set sharesTable on both collections`
       return [{ place: user.place, advice }]
     }),
   )

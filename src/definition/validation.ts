@@ -2,65 +2,65 @@ import type { Severity } from '../protocol/envelope.ts'
 import type { EventName, Find, System } from './handler.ts'
 import type { Principal } from './principal.ts'
 
-/** The events that rules may be checked on. `Change` checks what `Update` would, or `Insert` for a new item. */
+/** The events on which rules run. `Change` runs the rules of `Update`, or of `Insert` for a new item. */
 export type ValidatedEvent = 'Insert' | 'Update' | 'Delete'
 
-/** What a rule may look at besides the item `I`. */
+/** The second argument of a rule; the first is the item `I`. */
 export interface ValidationContext<I> {
   readonly event: EventName
   /** The item as it is stored; null for a new one. */
   readonly stored: Readonly<I> | null
   readonly principal: Principal
-  /** Looks up items of other collections, in the same transaction and with the caller's rights (D45). */
+  /** Returns items of other collections, in the same transaction and with the caller's rights. */
   readonly find: Find
-  /** The same with every right. What it finds may tell the caller about rows it can't see. */
+  /** The same with every right. Messages may reveal rows that the caller can't read. */
   readonly system: Pick<System, 'find'>
   /** The service's clock. */
   readonly now: () => Date
-  /** Aborted when the client has left or the rule has used up its time. */
+  /** Aborts when the client disconnects or the rule exceeds `handlerTimeout`. */
   readonly signal: AbortSignal
 }
 
-/** The message of a rule that is broken; nothing when it is kept. */
-export type Verdict = string | null | undefined | void
+/** The message of a broken rule; null, undefined or nothing if the item is valid. */
+export type RuleResult = string | null | undefined | void
 
-/** How a rule checks an item: with a function, or with a Standard Schema validator. */
+/** The options of a rule, which checks an item with a function or a Standard Schema validator. */
 export type RuleOptions<I> = {
   /** The field that the rule is about. Without one it is about the whole item. */
   readonly field?: NoInfer<keyof I & string>
-  /** The events on which the rule is checked. Default: Insert and Update. */
+  /** The events on which the rule runs. Default: Insert and Update. */
   readonly events?: readonly ValidatedEvent[]
 } & (
   | {
-      /** Returns the message when the rule is broken. Runs only when every value has its field's type. */
+      /** Returns a message if the rule is broken. Runs only if every value has the type of its field. */
       readonly check: (
         item: Readonly<I>,
         context: ValidationContext<I>,
-      ) => Verdict | Promise<Verdict>
+      ) => RuleResult | Promise<RuleResult>
     }
   | {
-      /** A validator of zod, valibot, arktype and others. Checks the field's value, or the whole item. */
+      /** A validator, such as one of zod. It checks the value of the field, or without a field the item. */
       readonly schema: StandardSchema
     }
 )
 
-/** A validation of a collection (section 2.2). Names are unique in the collection. */
+/** A validation of a collection. Its name is unique in the collection. */
 export type Validation<I> = {
   readonly name: string
   readonly severity: Severity
 } & RuleOptions<I>
 
-/** A rule that refuses the save when it is broken. */
+/** Creates a rule that rejects the save if it is broken. */
 export function error<I>(name: string, rule: RuleOptions<I>): Validation<I> {
   return { name, severity: 'error', ...rule }
 }
 
-/** A rule that holds the save back, when it is broken, until the consumer confirms (section 4.1). */
+/** Creates a rule whose message the client must confirm before the item is saved. */
 export function warning<I>(name: string, rule: RuleOptions<I>): Validation<I> {
   return { name, severity: 'warning', ...rule }
 }
 
-/** A rule that only adds its message to the answer of the save. */
+/** Creates a rule that only adds its message to the response. */
 export function information<I>(name: string, rule: RuleOptions<I>): Validation<I> {
   return { name, severity: 'information', ...rule }
 }
@@ -73,7 +73,7 @@ export interface StandardSchema {
   }
 }
 
-/** What a Standard Schema validator answers: issues, if any. */
+/** The result of a Standard Schema validator: issues, if any. */
 export interface StandardResult {
   readonly issues?:
     | readonly {

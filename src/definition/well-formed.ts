@@ -1,23 +1,22 @@
 import type { z } from 'zod'
 import type { ApplicationDefinitions } from './application.ts'
 
-/** What is left of applications without the parts whose form is wrong. */
+/** Applications without their malformed parts. */
 export interface WellFormedPart {
   readonly part: ApplicationDefinitions
-  /** The names of the fields that a text field stands for. */
+  /** The names of the malformed fields that were replaced. */
   readonly replaced: readonly string[]
 }
 
 type Node = Record<PropertyKey, unknown>
 
-// Removing a part can uncover another issue, such as a member that is missing now.
+// Removing a part can cause another issue, such as a missing member.
 const maxRounds = 5
 const maxDepth = 8
 
 /**
- * Returns the applications without the parts that zod found issues with, so that everything else can be
- * checked at the same time. A field whose form is wrong is replaced with a text field: keys and sort
- * orders may still name it.
+ * Returns the applications without the parts that have zod issues, so that everything else can be checked
+ * as well. A malformed field is replaced with `{ type: 'text' }`, because keys and orders may name it.
  */
 export function wellFormedPart(
   shape: z.ZodType,

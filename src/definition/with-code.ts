@@ -7,10 +7,10 @@ import { codePlaces } from './omitted-code.ts'
 
 /** The code of a collection whose definition comes from a package or a JSON file. */
 export interface CollectionCode extends CollectionBehaviour<CollectionShape> {
-  /** The default functions by field. */
+  /** The functions of defaults by field. */
   readonly defaults?: Readonly<Record<string, () => unknown>>
   /**
-   * The places of code that the package marks and that this service deliberately does without, such as
+   * Code that the definition was exported without and that this service does not need, such as
    * `events.Insert.before`. Default: none.
    */
   readonly without?: readonly string[]
@@ -20,10 +20,9 @@ export interface CollectionCode extends CollectionBehaviour<CollectionShape> {
 export type ApplicationsCode = Readonly<Record<string, Readonly<Record<string, CollectionCode>>>>
 
 /**
- * Returns definitions that came without code, such as those of an installed release, joined with the
- * code of this service. Throws a TypeError that lists code for an unknown application, collection or
- * field, and code that would replace something that the definitions have already. `createService`
- * rejects the result while code that can decide rights is still missing.
+ * Returns definitions without code, such as those of an installed release, joined with the code of this
+ * service. Throws a TypeError that lists code for unknown applications, collections and fields, and code
+ * that the definitions already have. `createService` throws if code that can decide rights is missing.
  *
  * ```ts
  * const applications = withCode(installedApplications('installed'), {

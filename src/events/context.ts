@@ -1,4 +1,10 @@
-import type { EventName, Find, HandlerContext, Reach, System } from '../definition/handler.ts'
+import type {
+  EventName,
+  Find,
+  HandlerContext,
+  CollectionLookup,
+  System,
+} from '../definition/handler.ts'
 import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Finding } from '../request/findings.ts'
@@ -28,7 +34,7 @@ export function handlerContext(
       const reached = runtime.collectionOf(collection.application, reference)
       const own = { ...caller, principal, confirmed: new Set<string>() }
       return calls.watchAccess(access({ ...terms, caller: own }, reached))
-    }) as Reach
+    }) as CollectionLookup
     const find = ((reference: string, conditions?: never, options = {}) => {
       const items = async () => (await reach(reference).filter(conditions, options)).items
       return calls.watch('find', items())

@@ -63,7 +63,7 @@ describeContract('serviceVersion: 4.40', { serviceVersion: '4.40' }, (contract) 
   })
 })
 
-describeContract('maximumPageSize: 5', { maximumPageSize: 5 }, (contract) => {
+describeContract('maxPageSize: 5', { maxPageSize: 5 }, (contract) => {
   test('D1 is default and maximum of a collection that says nothing', async () => {
     expect(itemsIn(await contract.get('/customers'))).toHaveLength(5)
     expect(itemsIn(await contract.get('/customers?$limit=100'))).toHaveLength(5)
@@ -71,7 +71,7 @@ describeContract('maximumPageSize: 5', { maximumPageSize: 5 }, (contract) => {
   })
 })
 
-describeContract('maximumPageSize: 1000', { maximumPageSize: 1000 }, (contract) => {
+describeContract('maxPageSize: 1000', { maxPageSize: 1000 }, (contract) => {
   test('D1 raises the maximum, and leaves the default at 10', async () => {
     expect(itemsIn(await contract.get('/customers'))).toHaveLength(10)
     expect(itemsIn(await contract.get('/customers?$limit=1000'))).toHaveLength(12)

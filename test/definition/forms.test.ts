@@ -17,7 +17,7 @@ test.each([
   ['serviceVersion', '4'],
   ['limitExcess', 'cut'],
   ['bodyStatus', 400],
-  ['maximumPageSize', 0],
+  ['maxPageSize', 0],
   ['bodyLimit', 1.5],
   ['handlerTimeout', 0],
   ['handlerTimeout', 2 ** 31],

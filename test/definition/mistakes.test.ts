@@ -14,12 +14,12 @@ const mistaken: readonly (readonly [
 ])[] = [
   ['an unknown option of a collection', { ...sound, kye: 'id' }, 'kye', 'is not an option'],
   ['no fields', { fields: {} }, 'fields', 'at least one field'],
-  ['a key that is no field', { ...sound, key: 'nope' }, 'key', 'the fields are id, name'],
+  ['a key that is not a field', { ...sound, key: 'nope' }, 'key', 'the fields are id, name'],
   [
     'a key that JavaScript knows',
     { ...sound, key: 'constructor' },
     'key',
-    'constructor is no field',
+    'constructor is not a field',
   ],
   ['a key that names a field twice', { ...sound, key: ['id', 'id'] }, 'key', 'once'],
   ['an empty key', { ...sound, key: [] }, 'key', ''],
@@ -154,7 +154,7 @@ const mistaken: readonly (readonly [
     'a page maximum above that of the service',
     { ...sound, pageSize: { maximum: 101 } },
     'pageSize.maximum',
-    'maximumPageSize',
+    'maxPageSize',
   ],
   [
     'a page default above the maximum',
@@ -197,7 +197,7 @@ const mistaken: readonly (readonly [
     'a rule about a name that JavaScript knows',
     { ...sound, validations: [error('a', { field: 'toString' as never, check })] },
     'validations.0.field',
-    'is no field',
+    'is not a field',
   ],
   [
     'a rule without check',

@@ -25,9 +25,14 @@ const rule = (rows: unknown) => ({ ...typed, rows })
 /** Definitions with one mistake: the place that the message names, and a part of its advice. */
 const mistaken: readonly (readonly [string, unknown, string, string])[] = [
   ['roles that are no list', { ...sound, roles: 'Sales' }, 'roles', ''],
-  ['an empty list of roles', { ...sound, roles: [] }, 'roles', 'leave it out to allow everybody'],
+  [
+    'an empty list of roles',
+    { ...sound, roles: [] },
+    'roles',
+    'leave it out to allow every caller',
+  ],
   ['a role without name', { ...sound, roles: [''] }, 'roles.0', ''],
-  ['a role that is no text', { ...sound, roles: [1] }, 'roles.0', ''],
+  ['a role that is not a string', { ...sound, roles: [1] }, 'roles.0', ''],
   [
     'roles for an unknown event',
     { ...sound, eventRoles: { New: ['A'] } },
@@ -38,7 +43,7 @@ const mistaken: readonly (readonly [string, unknown, string, string])[] = [
     'an event without roles',
     { ...sound, eventRoles: { Insert: [] } },
     'eventRoles.Insert',
-    'everybody',
+    'every caller',
   ],
   [
     'roles for an event that is not published',
@@ -61,7 +66,7 @@ const mistaken: readonly (readonly [string, unknown, string, string])[] = [
     'the key is in every path',
   ],
   [
-    'a part of a key that nobody can read',
+    'a key field with readableBy',
     { key: ['a', 'id'], fields: { ...sound.fields, a: { type: 'text', readableBy: [] } } },
     'fields.a.readableBy',
     'the key is in every path',
@@ -109,7 +114,7 @@ const mistaken: readonly (readonly [string, unknown, string, string])[] = [
   ['a value that is a list', rule({ equal: { id: [1] } }), 'rows', ''],
   ['a number that is none', rule({ equal: { ratio: Number.NaN } }), 'rows', ''],
   [
-    'nobody excepted',
+    'an empty list of excepted roles',
     rule({ equal: { id: 1 }, exceptRoles: [] }),
     'rows.exceptRoles',
     'at least one role',
@@ -155,8 +160,8 @@ test.each([
 test.each([
   ['roles everywhere', { ...sound, roles: ['A'], eventRoles: { Filter: ['A'], Delete: ['B'] } }],
   ['a function', { ...sound, rows: () => true }],
-  ['nobody reads', field({ readableBy: [] })],
-  ['nobody writes', field({ writableBy: [] })],
+  ['no role can read it', field({ readableBy: [] })],
+  ['no role can write it', field({ writableBy: [] })],
   ['null', rule({ equal: { name: null } })],
   [
     'attributes and the user',

@@ -154,10 +154,10 @@ describe('a singleton', () => {
 })
 
 test.each([
-  [{ defaultSort: ['nothing'] }, 'defaultSort', 'nothing is no field'],
+  [{ defaultSort: ['nothing'] }, 'defaultSort', 'nothing is not a field'],
   [{ defaultSort: ['id', '-id'] }, 'defaultSort', 'must list distinct field names'],
   [{ defaultSort: ['scan'] }, 'defaultSort', 'scan can not be used here'],
-  [{ requiredFilters: ['nothing'] }, 'requiredFilters', 'nothing is no field'],
+  [{ requiredFilters: ['nothing'] }, 'requiredFilters', 'nothing is not a field'],
   [{ requiredFilters: ['scan'] }, 'requiredFilters', 'scan can not be used here'],
   [{ singleton: true }, 'key', 'leave it out'],
   [{ singleton: true, key: undefined, publishes: ['Insert'] }, 'publishes', "can't publish Insert"],

@@ -53,7 +53,7 @@ const factories: Readonly<Record<string, Factory>> = {
     required: { applications, storage: memoryStorage(), security: openAccess() },
     optional: [
       ...['users', 'limits', 'brand', 'serviceVersion', 'limitExcess', 'bodyStatus', 'now'],
-      ...['maximumPageSize', 'bodyLimit', 'handlerTimeout', 'report', 'log'],
+      ...['maxPageSize', 'bodyLimit', 'handlerTimeout', 'report', 'log'],
     ],
   },
   apiKeys: {
@@ -197,7 +197,7 @@ test('limits and times keep their defaults when they are undefined', async () =>
     applications: { desk: { collections: { notes: slow } } },
     storage: memoryStorage(),
     security: openAccess(),
-    ...({ bodyLimit: undefined, handlerTimeout: undefined, maximumPageSize: undefined } as object),
+    ...({ bodyLimit: undefined, handlerTimeout: undefined, maxPageSize: undefined } as object),
   })
   const client = createTestClient(limited, { ...({ headers: { Accept: undefined } } as object) })
   const large = await client.post('/desk/notes', { noteId: 1, title: 'x'.repeat(1024 * 1024) })

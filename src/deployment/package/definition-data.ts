@@ -62,7 +62,7 @@ export function definitionMistakes(data: unknown): readonly Mistake[] {
 
 // The maximum page size is checked by the service that publishes the collection. Patterns are not
 // evaluated (no `toServe`): a pattern of an untrusted package could take unbounded time.
-const dataForm = { form: 'json', maximumPageSize: Number.MAX_SAFE_INTEGER } as const
+const dataForm = { form: 'json', maxPageSize: Number.MAX_SAFE_INTEGER } as const
 
 function collectionData(collection: CollectionDefinition): object {
   const { fields, rows, omittedCode: _, ...options } = collection

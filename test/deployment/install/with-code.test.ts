@@ -64,7 +64,7 @@ test('an install stops when the package lacks code, names it, and continues when
 test('a service with an installed collection does not start while its code is missing', async () => {
   const installed = await install()
   expect(() => serve(installed)).toThrow(
-    `applications.sales.collections.customers: the definition came without its code: ${places.join(', ')}.`,
+    `applications.sales.collections.customers: the definition was exported without code: ${places.join(', ')}.`,
   )
 })
 
@@ -98,7 +98,7 @@ describe('code that is missing in part', () => {
     ['a validation', { rows: code.rows, events: code.events }, 'validations.name'],
   ])('%s keeps the service from starting', async (_, part: CollectionCode, place) => {
     const joined = withCode(await install(), { sales: { customers: part } })
-    expect(() => serve(joined)).toThrow(`came without its code: ${place}.`)
+    expect(() => serve(joined)).toThrow(`was exported without code: ${place}.`)
   })
 
   test('it is not missed where the service does without it explicitly', async () => {
@@ -126,9 +126,11 @@ describe('code that is missing in part', () => {
 
 test('the marks survive JSON, and a release that is built of installed definitions', async () => {
   const installed = await install()
-  expect(() => serve(readApplications(definitionData(installed)))).toThrow('came without its code')
+  expect(() => serve(readApplications(definitionData(installed)))).toThrow(
+    'was exported without code',
+  )
   const again = await install(installed)
-  expect(() => serve(again)).toThrow(`came without its code: ${places.join(', ')}.`)
+  expect(() => serve(again)).toThrow(`was exported without code: ${places.join(', ')}.`)
   const solutions = [{ solutionId: 's', name: 'S', version: '1', applications: installed }]
   const storage = memoryStorage()
   createDeployment({ storage, solutions, environment, builder: definitionBuilder() })

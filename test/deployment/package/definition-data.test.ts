@@ -121,7 +121,7 @@ function published(all: ApplicationDefinitions): unknown {
           const declared = collections[name]
           if (declared === undefined) throw new Error('lost')
           const whole = publishCollection(application, name, declared, {
-            maximumPageSize: 5000,
+            maxPageSize: 5000,
             roles,
           })
           const {
