@@ -12,7 +12,7 @@ const service = createService({
 })
 
 const prefix = '/api'
-// Fastify rejects malformed percent-encoding before any plugin: this answers as the service does.
+// Fastify rejects malformed percent-encoding before any plugin runs. This responds as the service does.
 const app = fastify({ frameworkErrors: answerBadUrls(service, { prefix }) })
 await app.register(rowgateFastify, { service, prefix })
 const address = await app.listen({ port })

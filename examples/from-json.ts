@@ -1,4 +1,4 @@
-// A definition that is plain JSON: written by hand, by a tool, or kept in a database.
+// A definition in JSON, written by hand or by a tool, or stored in a database.
 import { readFileSync } from 'node:fs'
 import { createServer } from 'node:http'
 import { createService, memoryStorage, openAccess, readApplications } from 'rowgate'

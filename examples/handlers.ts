@@ -1,4 +1,4 @@
-// Code around an event: a transfer moves money between two accounts, or nothing happens at all.
+// Handlers: a transfer moves money between two accounts, in one transaction.
 import { anonymous, createService, defineCollection, memoryStorage, openAccess } from 'rowgate'
 import { instant, integer, text } from 'rowgate'
 
@@ -23,11 +23,11 @@ const transfers = defineCollection(
   {
     events: {
       Insert: {
-        // Before the validations and the write: the item may be changed.
+        // Before the validations and the write. The handler may change the item.
         before: ({ item }) => {
           item.purpose = item.purpose?.trim() ?? 'no purpose given'
         },
-        // After the write, in its transaction: whoever refuses here undoes everything.
+        // After the write, in its transaction. A rejection rolls everything back.
         after: async ({ item, collection, reject }) => {
           for (const [name, cents] of [
             [item.to, item.cents],
@@ -39,7 +39,7 @@ const transfers = defineCollection(
             if (saved?.rejected) return reject(`${name} has only ${account.cents} cents.`, 'cents')
           }
         },
-        // After the commit: nothing can undo it any more.
+        // After the commit.
         committed: ({ item }) => {
           console.log(`(a letter to ${item.to}: ${item.cents} cents from ${item.from})`)
         },

@@ -1,4 +1,4 @@
-// A service beside the routes of a Hono application, on Node.
+// A service and other routes in one Hono application, on Node.
 import { serve, type HttpBindings } from '@hono/node-server'
 import { Hono } from 'hono'
 import { createService, defineCollection, memoryStorage, openAccess, text } from 'rowgate'
@@ -15,12 +15,12 @@ const service = createService({
 
 const rest = toFetchHandler<[HttpBindings]>(service, {
   prefix: '/api',
-  // Whatever is no application of the service is left to the routes below.
+  // Paths of unknown applications go to the routes below.
   outside: 'pass',
 })
 
 const app = new Hono<{ Bindings: HttpBindings }>()
-// c.env has the messages of Node: from their socket the service knows the client and whether it uses TLS.
+// c.env has the request of Node, whose socket has the address of the client and says whether it uses TLS.
 app.use('/api/*', async (c, next) => (await rest(c.req.raw, c.env)) ?? next())
 app.get('/api/hello', (c) => c.text('This route is mine.'))
 

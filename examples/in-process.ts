@@ -1,4 +1,4 @@
-// The events of a service without HTTP: typed by the definition, with the same rules.
+// Events without HTTP: typed by the definition, with the same validations.
 import { createService, defineCollection, memoryStorage, openAccess, principal } from 'rowgate'
 import { date, integer, text, warning } from 'rowgate'
 
@@ -20,7 +20,7 @@ const tasks = defineCollection(
       }),
     ],
     userDefinedEvents: {
-      /** Marks the tasks of a day as done, and tells how many. HTTP can not invoke it. */
+      /** Marks the tasks of a day as done and returns their number. HTTP requests can not invoke it. */
       finish: async ({ own, principal, reject }, day: string) => {
         const { items } = await own.filter({ due: day, doneBy: null })
         if (items.length === 0) reject(`Nothing is due on ${day}.`)

@@ -1,4 +1,4 @@
-// A service whose applications are those of the release that is installed in a folder:
+// A service that publishes the release installed in a folder:
 // rowgate install northwind.zip --folder .data/installed --without-code
 import { createServer } from 'node:http'
 import { mkdirSync } from 'node:fs'

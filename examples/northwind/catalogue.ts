@@ -4,7 +4,7 @@ import { officeChanges } from './roles.ts'
 
 const detail = { includeByDefault: false } as const
 
-/** The numbers of the catalogue come from the database. */
+/** The database generates the keys of the catalogue. */
 const number = integer({ generated: 'database', readOnly: true })
 
 export const categories = defineCollection(

@@ -1,4 +1,4 @@
-/** Reads CSV (RFC 4180, LF) with a header row. An empty cell without quotes has no value: null. */
+/** Parses CSV (RFC 4180, LF) with a header row. An empty cell without quotes is null. */
 export function* readCsv(text: string): Iterable<ReadonlyMap<string, string | null>> {
   const [header = [], ...rows] = readRows(text.endsWith('\n') ? text : `${text}\n`)
   for (const [index, row] of rows.entries()) {
@@ -13,7 +13,7 @@ function* readRows(text: string): Iterable<readonly (string | null)[]> {
   while (cell.lastIndex < text.length) {
     const start = cell.lastIndex
     const match = cell.exec(text)
-    if (match === null) throw new Error(`The text is no CSV at character ${start}.`)
+    if (match === null) throw new Error(`Invalid CSV at character ${start}.`)
     const [, quoted, plain, end] = match
     row.push(quoted?.replaceAll('""', '"') ?? plain ?? null)
     if (end === ',') continue

@@ -2,7 +2,7 @@ import { system } from 'rowgate'
 import type { NewKeys } from './people.ts'
 import type { Northwind } from './service.ts'
 
-/** A line to copy, and what it shows. */
+/** A curl line and its description. */
 export interface Line {
   readonly shows: string
   readonly line: string
@@ -10,7 +10,7 @@ export interface Line {
 
 const goods = { orderId: 10427, productId: 75, quantity: 5 }
 
-/** Ready requests for a shell, each on the data that the service holds right now. */
+/** Returns curl lines that fit the current data. */
 export async function curlLines(
   service: Northwind,
   address: string,
@@ -57,7 +57,7 @@ export async function curlLines(
   ]
 }
 
-// The Change event checks a line that is not stored: here it tells what the warning will be called.
+// The Change event runs the validations without storing, and returns the id of the warning.
 async function warningsOf(service: Northwind): Promise<string> {
   const details = service.as(system).collection('sales', 'order-details')
   const { validations } = await details.change(goods)

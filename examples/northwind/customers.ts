@@ -24,7 +24,7 @@ export const customers = defineCollection(
     },
   },
   {
-    // In sales, everybody looks after one country.
+    // A salesperson is responsible for one country.
     rows: { equal: { country: { attribute: 'country' } }, exceptRoles: ['Office'] },
     validations: [
       warning('same-company-name', {

@@ -5,12 +5,12 @@ import { people, type NewKeys } from './people.ts'
 const folder = process.env['DATA']
 const place = folder === undefined ? '' : `DATA='${folder.replaceAll("'", String.raw`'\''`)}' `
 
-/** A command line of rowgate on the database of this service. */
+/** Returns a command of rowgate for the database of this service. */
 function rowgate(words: string): string {
   return `${place}npm run -s rowgate -- ${words} --service examples/northwind/open.ts`
 }
 
-/** The keys, as lines for a shell: a new one is shown, and in place of an old one how to get another. */
+/** Returns export lines of new keys; for an older key, the command that creates another one. */
 export function keyLines(made: NewKeys): readonly Line[] {
   return Object.entries(people).map(([variable, { user, roles }]) => {
     const key = made[variable as keyof NewKeys]
@@ -26,7 +26,7 @@ export function keyLines(made: NewKeys): readonly Line[] {
   })
 }
 
-/** The rest of a key's life, with the latest key of samuel. It takes effect at the next request. */
+/** Returns commands that list, rotate and revoke the latest key of samuel. They take effect with the next request. */
 export async function keyringLines({ keys }: Pick<Service<unknown>, 'keys'>): Promise<Line[]> {
   const { user } = people.SAMUELS_KEY
   const records = await keys.list({ user })

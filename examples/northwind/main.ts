@@ -10,7 +10,7 @@ import { seedNorthwind } from './seed.ts'
 import { createNorthwind, createReleases } from './service.ts'
 import { databaseFile, folder, host, plainHttp, port, trustedProxies } from './settings.ts'
 
-// The database has hashes of keys: other users of the machine must not read it.
+// The database contains hashes of keys, so other users of the machine must not read it.
 mkdirSync(folder, { recursive: true, mode: 0o700 })
 if (!existsSync(databaseFile)) {
   await seedNorthwind(databaseFile)
@@ -41,7 +41,7 @@ async function greet(): Promise<void> {
       ? `Keys may come over plain HTTP, since only this machine can reach ${host}.\n`
       : `Keys must come over HTTPS: put a proxy that speaks it in front, start with TRUSTED_PROXIES=<its address>, and use its name in these lines.\n`,
   )
-  // Not before the port is ours: keys that nobody gets to see are of no use.
+  // After the server listens, because keys are printed only once.
   const made = await welcomePeople(service)
   const lines = [
     ...keyLines(made),

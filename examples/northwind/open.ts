@@ -1,9 +1,10 @@
-// For the command line: the service on the database file of main.ts, listening on nothing.
+// For the command line: the service over the database file of main.ts, without a server.
 import { existsSync } from 'node:fs'
 import { createNorthwind, createReleases } from './service.ts'
 import { databaseFile } from './settings.ts'
 
-if (!existsSync(databaseFile)) throw new Error(`There is no ${databaseFile}: npm start builds it.`)
+if (!existsSync(databaseFile))
+  throw new Error(`${databaseFile} does not exist: run npm start to build it.`)
 
 export const deployment = createReleases(databaseFile, 0)
 export const service = createNorthwind(deployment)

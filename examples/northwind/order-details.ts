@@ -87,8 +87,8 @@ interface Pricing extends HandlerContext {
 }
 
 /**
- * Moves the stock in the transaction of the event: both are saved, or neither. With the rights of the
- * house: whoever may sell need not be allowed to change products.
+ * Changes the stock in the transaction of the event. It uses `system`, because a salesperson has no right to
+ * change products.
  */
 async function takeFromStock(
   event: HandlerContext,

@@ -46,11 +46,11 @@ export const orders = defineCollection(
     ],
     events: {
       Delete: {
-        // Each line puts its goods back on the shelf, in the transaction of this event.
+        // Deleting a line returns its quantity to the stock, in the transaction of this event.
         before: async (event) => {
           const { orderId, shippedDate } = event.stored
           if (shippedDate !== null) {
-            event.reject(`The order was shipped on ${shippedDate} and has to stay.`)
+            event.reject(`The order was shipped on ${shippedDate} and can not be deleted.`)
           }
           const details = event.collection('order-details')
           const { items } = await details.filter({ orderId })
@@ -61,15 +61,15 @@ export const orders = defineCollection(
       },
     },
     userDefinedEvents: {
-      /** Sends an order on its way. */
+      /** Ships an order. */
       ship: async (event, { orderId, shipperId, shippedDate = today() }: Shipment) => {
         const order = await event.own.get(orderId)
-        if (order === undefined) return event.reject(`There is no order ${orderId}.`)
+        if (order === undefined) return event.reject(`Order ${orderId} does not exist.`)
         if (order.shippedDate !== null) {
-          return event.reject(`The order was shipped on ${order.shippedDate} already.`)
+          return event.reject(`The order was already shipped on ${order.shippedDate}.`)
         }
         const saved = await event.own.update(orderId, { shippedDate, shipperId })
-        if (saved === undefined) return event.reject(`There is no order ${orderId}.`)
+        if (saved === undefined) return event.reject(`Order ${orderId} does not exist.`)
         if (!saved.rejected) return saved.item
         for (const { message, field } of saved.validations) event.error(message, field)
         return order
@@ -84,7 +84,7 @@ interface Shipment {
   readonly shippedDate?: string
 }
 
-// Days in the form YYYY-MM-DD are in order as texts.
+// Strings of the form YYYY-MM-DD sort by day.
 function isBefore(day: string | null, other: string | null): boolean {
   return day !== null && other !== null && day < other
 }

@@ -1,18 +1,18 @@
 import type { NewUser, Service } from 'rowgate'
 
-/** The users of the sample by the name of the shell variable that holds their key. */
+/** The users of the sample, by the name of the shell variable for their key. */
 export const people = {
   KEY: { user: 'olivia', roles: ['Office'] },
   SAMUELS_KEY: { user: 'samuel', roles: ['Sales'], attributes: { country: 'Germany' } },
   PIPELINES_KEY: { user: 'pipeline', roles: ['Deployment'] },
 } as const satisfies Record<string, NewUser>
 
-/** New keys by the name of their variable. */
+/** New keys, by the name of their shell variable. */
 export type NewKeys = { readonly [Variable in keyof typeof people]?: string }
 
 /**
- * Adds the users who are missing, and makes a key for whoever never had one. What it returns is the
- * only sight of these keys there will ever be.
+ * Adds missing users, and creates a key for each user who never had one. Returns the new keys, which can't be
+ * read again later.
  */
 export async function welcomePeople({
   users,

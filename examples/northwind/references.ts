@@ -1,8 +1,8 @@
 import { error, type Validation } from 'rowgate'
 
 /**
- * A rule on saving: what the field names must exist in a collection of the same application, for the
- * caller. What a caller can't see, nobody can refer to in their name.
+ * Returns a rule for saves: the item that the field refers to must exist, and the caller must be able to read
+ * it.
  */
 export function refersTo<Item>(
   field: keyof Item & string,
@@ -21,8 +21,8 @@ export function refersTo<Item>(
 }
 
 /**
- * A rule on deleting: an item stays while items of another collection refer to it, whether the caller
- * can see them or not.
+ * Returns a rule for deletes: no item of another collection may refer to the item, also none that the caller
+ * can't read.
  */
 export function keptFor<Item>(
   key: keyof Item & string,

@@ -5,7 +5,7 @@ import { northwind, type Northwind } from './service.ts'
 
 const { solutionId } = northwind
 
-/** Builds a first release, unless there is one, so that there is something to ask for. */
+/** Builds a first release unless there is one, so that the printed requests have a result. */
 export async function firstRelease(service: Northwind): Promise<string> {
   const { collection } = service.as(system)
   const options = { limit: 1, sort: ['-releaseId'] } as const
@@ -19,7 +19,7 @@ export async function firstRelease(service: Northwind): Promise<string> {
   return String(queued.item['releaseId'])
 }
 
-/** Ready requests of a pipeline: releases are built, followed and fetched. */
+/** Returns requests of a pipeline as curl lines: build, follow and fetch a release. */
 export function releaseLines(
   address: string,
   releaseId: string,

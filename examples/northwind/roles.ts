@@ -1,9 +1,9 @@
 const office = ['Office'] as const
 
-/** A field that the office sees, and nobody else. */
+/** A field that only the office can read and set. */
 export const officeReads = { readableBy: office } as const
 
-/** A collection that everybody may read, and the office alone may change. */
+/** A collection that every user can read and only the office can change. */
 export const officeChanges = {
   eventRoles: { Insert: office, Update: office, Delete: office },
 } as const

@@ -5,8 +5,8 @@ import { readCsv } from './csv.ts'
 import { applications } from './service.ts'
 
 /**
- * Builds the database file from the sample data. It takes its name when it is complete: whoever is
- * interrupted here starts afresh the next time.
+ * Builds the database file from the sample data. The file gets its name when it is complete, so an
+ * interrupted build starts again the next time.
  */
 export async function seedNorthwind(file: string): Promise<void> {
   const unfinished = `${file}.unfinished`

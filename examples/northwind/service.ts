@@ -13,7 +13,7 @@ import { orderDetails } from './order-details.ts'
 import { orders } from './orders.ts'
 import { employees, shippers } from './staff.ts'
 
-/** The applications of the trader: one, called sales. */
+/** The applications of the trader. */
 export const applications = {
   sales: {
     collections: {
@@ -29,7 +29,7 @@ export const applications = {
   },
 }
 
-/** What releases are built of: all that the trader publishes. */
+/** The solution that releases are built from. */
 export const northwind: Solution = {
   solutionId: 'northwind',
   name: 'Northwind',
@@ -40,7 +40,7 @@ export const northwind: Solution = {
 /** The service of the trader. */
 export type Northwind = Service<typeof applications & Deployment['applications']>
 
-/** Publishes the database file of the trader. Every request needs a key. */
+/** Creates the service of the trader over a database file. Every request needs a key. */
 export function createNorthwind(
   { applications: ofDeployment, storage }: Deployment,
   properties: Partial<ApiKeyProperties> = {},
@@ -53,7 +53,7 @@ export function createNorthwind(
   })
 }
 
-/** Releases of the trader, kept in the same database file. `workers` build them in this process. */
+/** Creates the deployment of the trader, with releases in the same database file. `workers` is the number of workers in this process. */
 export function createReleases(file: string, workers: number): Deployment {
   return createDeployment({
     storage: sqliteStorage(file, { ensureSchema: true }),

@@ -7,8 +7,8 @@ export const databaseFile = join(folder, 'northwind.db')
 export const port = Number(process.env['PORT'] ?? 8080)
 export const host = process.env['HOST'] ?? '127.0.0.1'
 
-/** The addresses of the proxies in front that speak HTTPS, with commas between them. */
+/** The addresses of trusted proxies, separated by commas. */
 export const trustedProxies = process.env['TRUSTED_PROXIES']?.split(',') ?? []
 
-/** Keys may come over plain HTTP while nothing but this machine can send them. */
+/** Keys are accepted over plain HTTP only from this machine. */
 export const plainHttp = trustedProxies.length === 0 && /^(localhost|127(\.\d+){3}|::1)$/.test(host)

@@ -10,9 +10,9 @@ const fieldOf = (type: FieldTypeName): Field =>
 
 const nested = (depth: number): Json => (depth === 0 ? 1 : [nested(depth - 1)])
 
-/** JSON values of the right JSON type that a field takes and refuses. */
+/** JSON values of the right JSON type that a field accepts and rejects. */
 const values: Readonly<
-  Record<FieldTypeName, readonly [accepted: readonly Json[], refused: readonly Json[]]>
+  Record<FieldTypeName, readonly [accepted: readonly Json[], rejected: readonly Json[]]>
 > = {
   text: [
     ['', ' a ', '😀', '\u0001', '\uffff', "'; drop"],
@@ -122,12 +122,12 @@ const values: Readonly<
 
 const types = Object.keys(fieldTypes) as FieldTypeName[]
 
-test.each(types)('%s takes and refuses exactly its values', (type) => {
+test.each(types)('%s accepts exactly its values', (type) => {
   const { accepts } = fieldTypes[type]
-  const [accepted, refused] = values[type]
+  const [accepted, rejected] = values[type]
   for (const value of accepted)
     expect(accepts(value, fieldOf(type)), JSON.stringify(value)).toBe(true)
-  for (const value of refused)
+  for (const value of rejected)
     expect(accepts(value, fieldOf(type)), JSON.stringify(value)).toBe(false)
 })
 
@@ -158,10 +158,10 @@ test.each([
   ['boolean', ['true', 'false'], ['True', '1', '0', '', 'yes']],
   ['uuid', ['0A000000-0000-4000-8000-00000000000B'], ['0a']],
   ['json', [], ['1', '{}', 'null']],
-] as const)('%s takes canonical text only (D8)', (type, accepted, refused) => {
+] as const)('%s accepts canonical strings only', (type, accepted, rejected) => {
   const { acceptsText } = fieldTypes[type]
   for (const text of accepted) expect(acceptsText(text, fieldOf(type)), text).toBe(true)
-  for (const text of refused) expect(acceptsText(text, fieldOf(type)), text).toBe(false)
+  for (const text of rejected) expect(acceptsText(text, fieldOf(type)), text).toBe(false)
 })
 
 test('text is ordered by code point, as UTF-8 bytes are', () => {

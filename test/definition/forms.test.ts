@@ -37,7 +37,7 @@ test.each([
 })
 
 test.each(['', 'a/b', 'a b', '-a', '..', 'ä', 'x'.repeat(65), 'a%2F'])(
-  'the endpoint name "%s" is refused',
+  'the endpoint name "%s" is rejected',
   (name) => {
     expect(() => readApplications({ [name]: { collections: {} } })).toThrow(TypeError)
     expect(() => readApplications({ app: { collections: { [name]: sound } } })).toThrow(TypeError)
@@ -64,7 +64,7 @@ test('defineCollection joins data and behaviour, and the result can not be chang
   expect(Object.isFrozen(defined)).toBe(true)
 })
 
-test('a published collection has every default of section 8', () => {
+test('a published collection has every default of the contract', () => {
   const published = publishCollection('app', 'things', sound as never)
   expect(published).toMatchObject({
     table: 'things',

@@ -7,7 +7,7 @@ import {
   type ServiceOptions,
 } from '../../src/index.ts'
 
-/** A definition without mistake. */
+/** A definition without mistakes. */
 export const sound = { key: 'id', fields: { id: { type: 'integer' }, name: { type: 'text' } } }
 
 /** The mistakes of a definition as the error lists them, with places relative to the collection. */

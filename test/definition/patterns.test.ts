@@ -14,12 +14,12 @@ import { readPackage } from '../../src/deployment/package/read-package.ts'
 import { writePackage } from '../../src/deployment/package/write-package.ts'
 import { jobOf } from '../deployment/package/release.ts'
 
-// Every further character doubles its time: the tests below would not end.
+// Every character doubles its time, so the tests below would not end if it ran.
 const exponential = '^(a+)+$'
 const tooLong = `${'a'.repeat(50_000)}!`
 const tooShort = `${'a'.repeat(40)}!`
 
-describe('a pattern is not evaluated for a text whose length is out of bounds', () => {
+describe('a pattern is not evaluated for a string whose length is out of bounds', () => {
   test.each([
     ['too long', { maxLength: 20 }, tooLong, 'it must have at most 20 characters.'],
     ['one too long', { maxLength: 40 }, tooShort, 'it must have at most 40 characters.'],
@@ -53,7 +53,7 @@ test.each([
   ['ab1', ['it does not have the required form.']],
   ['a', ['it must have at least 2 characters.']],
   ['1234', ['it must have at most 3 characters.']],
-])('a text within bounds is compared with the pattern: %s', (value, messages) => {
+])('a string within bounds is compared with the pattern: %s', (value, messages) => {
   const field = text({ minLength: 2, maxLength: 3, pattern: '^[^0-9]+$' })
   const entries = compileConstraints({ it: field })({ it: value })
   expect(entries.map(({ message }) => message)).toEqual(messages)
@@ -80,7 +80,7 @@ describe('defaults', () => {
   })
 })
 
-describe('patterns that can hold the process are reported at start', () => {
+describe('patterns that can block the process are reported at start', () => {
   test.each<[string, string, number | undefined, readonly string[]]>([
     ['a linear one with a maximum length', '^[A-Z]{2}[0-9]+(-[0-9]+)*$', 20, []],
     ['a linear one without', '^[A-Z]{2}[0-9]+$', undefined, ['no-maximum-length']],

@@ -197,7 +197,7 @@ test('the roles of an application are checked like those of a collection', () =>
   expect(read(['A'])).not.toThrow()
 })
 
-test('rights as data can be read from JSON, and functions can not', () => {
+test('readApplications accepts rights as data, and no functions', () => {
   const definition = rule({
     equal: { name: { attribute: 'region' }, id: { principal: 'user' }, active: null },
     exceptRoles: ['Chief'],

@@ -47,12 +47,12 @@ test.each([
   }
 })
 
-test('collections of two applications share a table when both say so', () => {
+test('collections of two applications share a table if both have sharesTable', () => {
   expect(() =>
     open({ notes: notes({ sharesTable }) }, { notes: notes({ sharesTable }) }),
   ).not.toThrow()
 })
 
-test('collections of one application share a table without saying so', () => {
+test('collections of one application share a table without sharesTable', () => {
   expect(() => open({ a: notes({ table: 'n' }), b: notes({ table: 'n' }) }, {})).not.toThrow()
 })

@@ -1,6 +1,6 @@
 import { filesBelow, textOf } from '../project/tree.ts'
 
-/** A fenced block of a page: its language, what the page asks to be done with it, and its text. */
+/** A fenced block of a page: its language, what the tests do with it, and its text. */
 export interface Block {
   readonly page: string
   /** The line of its opening fence. */
@@ -11,7 +11,7 @@ export interface Block {
   readonly text: string
 }
 
-/** A request that a page shows, with the answer that it shows: a body (json), or parts of its head as well (http). */
+/** A request on a page with its response: a body (json), or also parts of its head (http). */
 export interface Exchange {
   readonly command: Block
   readonly answer: Block
@@ -23,7 +23,7 @@ export interface Session {
   readonly exchanges: readonly Exchange[]
 }
 
-// Its programs are parts of one another, and a test of their own puts them together.
+// Another test combines its programs.
 const apart = 'docs/guides/storage-adapters.md'
 
 /** The pages whose programs are checked. */

@@ -6,7 +6,7 @@ import { placeOf, programs, runs, sessions, type Block } from './blocks.ts'
 import { freePort } from '../examples/process.ts'
 import { openWorkshop } from './programs.ts'
 
-/** The port that every page writes. */
+/** The port on every page. */
 const shownPort = '8080'
 
 const workshop = openWorkshop()
@@ -37,7 +37,7 @@ describe('programs that run', { concurrent: true, timeout: 60_000 }, () => {
   })
 
   test.for(sessions.map((session) => [placeOf(session.program), session] as const))(
-    'the program at %s answers as its page shows',
+    'the program at %s responds as its page shows',
     async ([place, { program, exchanges }], context) => {
       const port = await freePort()
       const local = (text: string): string => text.replaceAll(shownPort, String(port))
@@ -62,7 +62,7 @@ test('the pages show requests with their answers', () => {
   expect(sessions.flatMap(({ exchanges }) => exchanges).length).toBeGreaterThan(5)
 })
 
-/** An answer, and of its head the lines that the page shows. */
+/** Parses a response; of its head it keeps the lines that the page shows. */
 function readAnswer(answer: string, { language, text }: Block): object {
   if (language === 'json') return { body: JSON.parse(answer) as unknown }
   const [head = '', body = ''] = answer.split(/\r?\n\r?\n/)
@@ -71,7 +71,7 @@ function readAnswer(answer: string, { language, text }: Block): object {
   return { head: lines, body: JSON.parse(body) as unknown }
 }
 
-// `npm start` runs the example service; its file is started directly, which npm does no better.
+// `npm start` runs the sample service. Its file is started directly, because npm is slow.
 function fileOf(program: Block): { readonly file: string } {
   if (!/^npm .*start$/m.test(program.text)) throw new Error(`${placeOf(program)} starts nothing`)
   return { file: join(root, 'examples/northwind/main.ts') }

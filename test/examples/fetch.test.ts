@@ -20,11 +20,11 @@ test('hono.ts serves a collection beside a route of its own', async () => {
   await example.ended('SIGTERM')
 })
 
-test('fetch.ts answers whoever calls its handler', async () => {
+test('fetch.ts responds to calls of its handler', async () => {
   const address = 'https://desk.example/rest/v1/desk/notes'
   const inserted = await worker.fetch(new Request(address, insertion))
   expect(await inserted.json()).toMatchObject({ item: note })
-  // Workers hand over bindings and a context beside the request.
+  // Workers pass bindings and a context after the request.
   const page = await worker.fetch(new Request(address), {}, { waitUntil: () => undefined })
   expect(await page.json()).toMatchObject({ items: [note], status: 200 })
   expect((await worker.fetch(new Request('https://desk.example/'))).status).toBe(404)

@@ -59,7 +59,7 @@ test('the first start prints two keys, ready to use', () => {
   expect(example.output()).toContain('Keys may come over plain HTTP, since only this machine')
 })
 
-test('without a key the answer is 401 and says how to send one', async () => {
+test('without a key the response is 401 and names the header', async () => {
   const answer = await example.run('without a key')
   expect(answer).toMatch(/^HTTP\/1.1 401 /)
   expect(answer).toContain('\r\nWWW-Authenticate: ApiKey header="X-API-Key"\r\n')
@@ -75,7 +75,7 @@ test('samuel sees fewer customers than olivia, and a smaller count', async () =>
   expect(new Set(his.items?.map((item) => item['country']))).toEqual(new Set(['Germany']))
 })
 
-test('what is not samuel’s does not exist for him, or is not his to change', async () => {
+test('samuel can neither read nor change the customers of others', async () => {
   const unseen = await example.answer('a customer of another country is not there for him')
   expect(unseen.status).toBe(404)
   expect((await example.answer('and products are not his to change')).status).toBe(403)
@@ -87,12 +87,12 @@ test('after a rotation with overlap both keys work', async () => {
   expect([await statusWith(samuel), await statusWith(next)]).toEqual(['200', '200'])
 })
 
-test('after a revocation the next request is answered with 401', async () => {
+test('after a revocation the next request responds 401', async () => {
   expect(await example.run('the end of the old one')).toContain('Revoked ')
   expect([await statusWith(samuel), await statusWith(next)]).toEqual(['401', '200'])
 })
 
-test('keys are listed with what happened to them, and only their hashes are kept', async () => {
+test('keys are listed with their times, and only their hashes are stored', async () => {
   const shown = ['all keys on record', 'what happened to the keys']
   const [records = '', events = ''] = await Promise.all(shown.map(example.run))
   expect(records).toMatch(/ olivia +active [^]* samuel +revoked [^]* samuel +active /)
@@ -120,7 +120,7 @@ describe('the next start', () => {
     expect(await overHttps(example.line('a list'))).toMatchObject({ status: 401 })
   })
 
-  test('demands HTTPS when others can reach it', async () => {
+  test('requires HTTPS if other machines can reach it', async () => {
     expect(example.output()).toContain('Keys must come over HTTPS: put a proxy')
     const line = `KEY=${olivia}; ${example.line('a list')}`
     expect(JSON.parse(await runInShell(line))).toMatchObject({ status: 403 })
@@ -137,7 +137,7 @@ test('the command line builds no database', async () => {
     command,
   ).ended()
   expect([code, readdirSync(empty)]).toEqual([1, []])
-  expect(output).toContain('npm start builds it')
+  expect(output).toContain('run npm start to build it')
   rmSync(empty, { recursive: true })
 })
 

@@ -3,7 +3,7 @@ import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { runInShell, startExample, type RunningExample } from './process.ts'
 
-/** What the service answers. */
+/** A response of the service. */
 export interface Answer {
   readonly item?: Readonly<Record<string, unknown>>
   readonly items?: readonly Readonly<Record<string, unknown>>[]

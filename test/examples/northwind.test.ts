@@ -8,7 +8,7 @@ const data = newFolder()
 let example: RunningNorthwind
 
 beforeAll(async () => {
-  // What a first start leaves behind that was killed half-way.
+  // The state after a first start that was killed.
   writeFileSync(join(data, 'northwind.db.unfinished'), 'half a database')
   example = await startNorthwind(data)
 })
@@ -25,14 +25,14 @@ test('the first start builds the database and prints lines for a shell', () => {
   expect(readdirSync(data)).not.toContain('northwind.db.unfinished')
 })
 
-test('the list gives ten customers with four fields, not counted', async () => {
+test('a page has ten customers with four fields, and no count', async () => {
   const { items = [], ...rest } = await example.answer('a list')
   const names = ['customerId', 'companyName', 'contactName', 'contactTitle']
   expect(items.map((item) => Object.keys(item))).toEqual(Array.from({ length: 10 }, () => names))
   expect(rest).toEqual({ count: null, message: null, validations: [], status: 200 })
 })
 
-test('the search finds a word in any case', async () => {
+test('the search ignores case', async () => {
   const { items } = await example.answer('a search')
   expect(items).toMatchObject([{ productId: 34, productName: 'Marinated Herring, Dill' }])
 })
@@ -59,7 +59,7 @@ test('a composite key names one order detail', async () => {
   expect(item).toEqual({ orderId: 10248, productId: 11, ...price })
 })
 
-test('a contact name of more than 30 characters is refused', async () => {
+test('a contact name of more than 30 characters is rejected', async () => {
   const { message, validations } = await example.answer('a value that is too long')
   expect(message).toBe('The changes could not be saved.')
   expect(validations).toMatchObject([{ severity: 'error', field: 'contactName' }])
@@ -81,7 +81,7 @@ test('a warning is bypassed with the printed id, and the line can be taken back'
   expect(taken.item).toEqual(confirmed.item)
 })
 
-test('a taken port is said in one sentence', async () => {
+test('a port in use is reported in one sentence', async () => {
   const port = /localhost:(\d+)/.exec(example.output())?.[1] ?? ''
   const second = startExample('northwind/main.ts', { DATA: data, PORT: port })
   const { code, output } = await second.ended()

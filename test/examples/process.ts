@@ -62,7 +62,7 @@ export async function runInShell(line: string): Promise<string> {
   return output
 }
 
-/** A port that nobody listens on. */
+/** Returns a free port. */
 export async function freePort(): Promise<number> {
   const server = createServer()
   await new Promise<void>((resolve) => server.listen(0, resolve))

@@ -66,13 +66,13 @@ test('the sample data is complete', async () => {
 })
 
 describe('a customer', () => {
-  test('with orders stays', async () => {
+  test('with orders can not be deleted', async () => {
     const deleted = await trader.collection('sales', 'customers').delete('ALFKI')
     expect(deleted?.rejected).toBe(true)
     expect(messagesOf(deleted)).toEqual(['ALFKI has to stay: there are orders that refer to it.'])
   })
 
-  test('with the name of another one needs a second look', async () => {
+  test('with the name of another one needs confirmation', async () => {
     const customers = trader.collection('sales', 'customers')
     const values = { customerId: 'TWICE', companyName: 'Kommen & Søn' }
     const held = await customers.insert(values)
@@ -85,8 +85,8 @@ describe('a customer', () => {
 describe('an order', () => {
   test('gets its number and day, and a customer who exists', async () => {
     const orders = trader.collection('sales', 'orders')
-    const refused = await orders.insert({ customerId: 'NOONE' })
-    expect(messagesOf(refused)).toEqual(['There is no NOONE among the customers.'])
+    const rejected = await orders.insert({ customerId: 'NOONE' })
+    expect(messagesOf(rejected)).toEqual(['There is no NOONE among the customers.'])
     const saved = await orders.insert({ customerId: 'ALFKI' })
     if (saved.rejected) throw new Error(saved.message)
     expect(saved.item).toMatchObject({ orderId: 10428, freight: '0.0000' })
@@ -94,7 +94,7 @@ describe('an order', () => {
     expect((await orders.delete(saved.item.orderId))?.rejected).toBe(false)
   })
 
-  test('is neither required nor shipped before its day', async () => {
+  test('can not be required or shipped before its date', async () => {
     const changed = await trader
       .collection('sales', 'orders')
       .change({ requiredDate: '2020-01-01', shippedDate: '2020-01-01' }, 10427)
@@ -104,19 +104,19 @@ describe('an order', () => {
     ])
   })
 
-  test('is shipped once, and stays then', async () => {
+  test('is shipped once, and can not be deleted then', async () => {
     const orders = trader.collection('sales', 'orders')
     const early = { orderId: 10410, shipperId: 4, shippedDate: '2020-01-01' }
     expect(messagesOf(await orders.invoke('ship', early))).toHaveLength(1)
     const shipped = await orders.invoke('ship', { ...early, shippedDate: '2026-06-01' })
     expect(shipped).toMatchObject({ rejected: false, result: { shippedDate: '2026-06-01' } })
     expect(messagesOf(await orders.invoke('ship', early))).toEqual([
-      'The order was shipped on 2026-06-01 already.',
+      'The order was already shipped on 2026-06-01.',
     ])
     expect((await orders.delete(10410))?.rejected).toBe(true)
   })
 
-  test('that is cancelled puts its goods back', async () => {
+  test('that is deleted returns its goods to the stock', async () => {
     expect(await stockOf(34)).toBe(83)
     await trader.collection('sales', 'orders').delete(10427)
     expect(await stockOf(34)).toBe(159)
@@ -144,10 +144,10 @@ describe('an order detail', () => {
     expect(await stockOf(1)).toBe(64)
   })
 
-  test('of a discontinued product is refused, and nothing moves', async () => {
+  test('of a discontinued product is rejected, and the stock does not change', async () => {
     const values = { orderId: 10425, productId: 53, quantity: 1 }
-    const refused = await trader.collection('sales', 'order-details').insert(values)
-    expect(messagesOf(refused)).toEqual(['Clam Strips, Breaded is discontinued.'])
+    const rejected = await trader.collection('sales', 'order-details').insert(values)
+    expect(messagesOf(rejected)).toEqual(['Clam Strips, Breaded is discontinued.'])
     expect(await stockOf(53)).toBe(4)
   })
 })
@@ -155,7 +155,7 @@ describe('an order detail', () => {
 describe('a salesman', () => {
   const foreign = 'ALFKI'
 
-  test('sees the customers of his country, and no others', async () => {
+  test('reads only the customers of his country', async () => {
     const customers = salesman.collection('sales', 'customers')
     const { items, count } = await customers.filter({}, { count: true })
     expect(new Set(items.map(({ country }) => country))).toEqual(new Set(['Germany']))
@@ -197,7 +197,7 @@ describe('a salesman', () => {
     expect(await stockOf(1)).toBe(before)
   })
 
-  test('knows nothing private of his colleagues', async () => {
+  test('can not read private fields of colleagues', async () => {
     const visible = ['employeeId', 'lastName', 'firstName', 'title', 'reportsTo']
     const colleague = await salesman.collection('sales', 'employees').get(1)
     expect(Object.keys(colleague ?? {})).toEqual(visible)
@@ -206,7 +206,7 @@ describe('a salesman', () => {
   })
 })
 
-test('CSV keeps quotes and line breaks, and tells an empty text from no value', () => {
+test('the CSV parser keeps quotes and line breaks, and distinguishes an empty string from null', () => {
   const [row] = readCsv('a,b,c,d\n"x ""y"", z","1\n2","",\n')
   expect([...(row ?? [])]).toEqual([
     ['a', 'x "y", z'],

@@ -72,7 +72,7 @@ test('one error lists the mistakes of options, definitions of all stages and pro
   ])
 })
 
-test('a field whose form is wrong has that mistake only, whoever names it', () => {
+test('a malformed field has only that mistake, also if other options name it', () => {
   const things = {
     key: 'id',
     defaultSort: ['id'],
@@ -112,7 +112,7 @@ const options = [
   'userDefinedEvents',
 ]
 
-test.each(options)('no value of %s is answered in the words of the validator', (option) => {
+test.each(options)('no value of %s leads to a message of the validator', (option) => {
   for (const value of values) {
     const things = { fields: { id: { type: 'integer' } }, [option]: value }
     const message = messageOf({ ...base, applications: { app: { collections: { things } } } })

@@ -178,7 +178,7 @@ const packageCalls: readonly (readonly [string, (options: object) => Promise<unk
   ['rollback', async (options) => rollback('none', options)],
 ]
 
-test.each(packageCalls)('%s names an unknown option and takes undefined', async (_name, call) => {
+test.each(packageCalls)('%s names an unknown option and accepts undefined', async (_name, call) => {
   await expect(call({ nows: 1 })).rejects.toThrow('nows: is not an option; did you mean now?')
   await expect(call({ now: undefined })).rejects.not.toThrow(TypeError)
 })

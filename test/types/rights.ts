@@ -64,13 +64,13 @@ export const wrongReaders = text({ readableBy: 'Chief' })
 // @ts-expect-error an option that does not exist
 export const misspelt = text({ readableFor: ['Chief'] })
 
-// @ts-expect-error no such field in the answer of a row rule
+// @ts-expect-error no such field in the result of a row rule
 export const wrongAnswer = defineCollection(data, { rows: () => ({ nope: 1 }) })
-// @ts-expect-error a value of another type in the answer of a row rule
+// @ts-expect-error a value of another type in the result of a row rule
 export const wrongAnswerType = defineCollection(data, { rows: () => ({ region: 1 }) })
-// @ts-expect-error a row rule is answered at once
+// @ts-expect-error a row rule can not be asynchronous
 export const wrongPromise = defineCollection(data, { rows: async () => true })
-// @ts-expect-error a row rule always answers
+// @ts-expect-error a row rule must return a value
 export const wrongSilence = defineCollection(data, { rows: () => undefined })
 export const wrongReading = defineCollection(data, {
   // @ts-expect-error a principal has no such member

@@ -44,7 +44,7 @@ export async function calls(): Promise<void> {
   await access.invoke('nope', {})
   // @ts-expect-error a wrong input
   await access.invoke('approve', { by: 1 })
-  // @ts-expect-error this collection has no events of its own
+  // @ts-expect-error this collection has no user-defined events
   await sales.collection('sales', 'notes').invoke('approve', {})
   // @ts-expect-error the result may be a rejection
   saved.item.price.toUpperCase()
