@@ -77,7 +77,7 @@ async function readBounded({ body }: Response): Promise<string> {
   const chunks: Uint8Array[] = []
   let length = 0
   // Leaving the loop early cancels the body.
-  for await (const chunk of body ?? []) {
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
     length += chunk.byteLength
     if (length > maxBytes) throw unusable(`the set is larger than ${maxBytes} bytes`)
     chunks.push(chunk)
