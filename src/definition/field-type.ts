@@ -67,7 +67,7 @@ export function isValueOf(field: Field, value: unknown): boolean {
 export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   text: {
     ...asText,
-    mustBe: () => 'a text without U+0000 and lone surrogates',
+    mustBe: () => 'a string without U+0000 and lone surrogates',
     accepts: (value) => isText(value as string),
     acceptsText: isText,
     compare: compareCodePoints,
