@@ -83,9 +83,9 @@ describe.each(reserved)('%s is rejected', (_name, json, place) => {
   test('in a package that is read', async () => {
     const solution = { ...jobOf().solution, applications }
     const archive = await writePackage(jobOf({ solution })).catch(() => undefined)
-    // The manifest may not have a place for the name; then there is no such package.
+    // If the manifest can't contain the name, there is no such package.
     if (archive === undefined) return
-    expect(() => readPackage(archive)).toThrow('holds definitions that can not be used')
+    expect(() => readPackage(archive)).toThrow(`definitions.json is invalid: ${line.slice(4)}`)
   })
 
   test('in a solution of deployment', () => {
