@@ -119,7 +119,7 @@ test('with trusted keys only what they have signed is installed', async () => {
   expect(bare).toMatchObject({ code: 1, messages: 'rowgate: The package is not signed.\n' })
   put('other.pub', generateKeyPairSync('ed25519').publicKey.export({ type: 'spki', format: 'pem' }))
   const other = await run(['install', 'first-signed.zip', '--trust', 'other.pub', '--yes'])
-  expect(other.messages).toContain('not the signature of a trusted key')
+  expect(other.messages).toContain('not a signature by a trusted key')
   put('private.pem', privateKey.export({ type: 'pkcs8', format: 'pem' }))
   const secret = await run(['install', 'first-signed.zip', '--trust', 'private.pem', '--yes'])
   expect(secret.messages).toContain('must be an Ed25519 public key')
@@ -203,7 +203,7 @@ test('rollback goes back, and says when it can not', async () => {
 test.each([
   ['no package', ['install', '--yes'], 2, 'Name the package'],
   ['a file that is not there', ['install', 'none.zip', '--yes'], 1, 'could not be read'],
-  ['a file that is none', ['install', 'release.pub', '--yes'], 1, 'is no archive'],
+  ['a file that is none', ['install', 'release.pub', '--yes'], 1, 'is not an archive'],
   [
     'a key that is not there',
     ['install', 'first.zip', '--trust', 'none', '--yes'],

@@ -51,7 +51,7 @@ describe.each(storages)('the list of releases, $name', (on) => {
     const builder = gatedBuilder()
     let minute = 0
     const now = () => new Date(Date.UTC(2026, 0, 1, 0, (minute += 1)))
-    const { ask, client } = await stage({ on, builder, now })
+    const { ask, client } = await stage({ on, builder, now, workers: 3 })
     const releaseDate = '2026-03-01T00:00:00'
     const builds = ['a', 'b', 'c'].map((version) =>
       ask.build({ solutionId: 'northwind', version, releaseDate }),
