@@ -175,7 +175,7 @@ describeContract(
       await expect(keys.create({ user: 'maria' })).rejects.toThrow('keys.create.user')
       friends.set('maria', maria)
       itemsIn(await ask())
-      await expect(users.list()).rejects.toThrow("host's own function")
+      await expect(users.list()).rejects.toThrow('the option users of createService')
       expect(Object.keys(await contract.rows())).not.toContain('rowgate-security/users')
     })
   },
