@@ -24,18 +24,14 @@ beforeAll(async () => {
   service = createNorthwind(createReleases(file, 1))
   await service.ready()
   const { KEY: olivia, SAMUELS_KEY: samuel } = people
-  trader = service.as(principalOf(olivia))
-  salesman = service.as(principalOf(samuel))
+  trader = service.as(principal(olivia.user, olivia))
+  salesman = service.as(principal(samuel.user, samuel))
 })
 
 afterAll(async () => {
   await service.close()
   rmSync(folder, { recursive: true })
 })
-
-function principalOf({ user, ...options }: (typeof people)[keyof typeof people]) {
-  return principal(user, options)
-}
 
 function messagesOf(saved: object | undefined): readonly unknown[] {
   const { validations = [] } = (saved ?? {}) as { validations?: readonly { message: unknown }[] }
