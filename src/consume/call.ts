@@ -1,0 +1,56 @@
+import type { Pair } from './parameters.ts'
+
+/** The methods of endpoints. */
+export type EndpointMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
+
+/** A response with a status of 200 to 299. */
+export interface EndpointResponse<Response = unknown> {
+  readonly status: number
+  readonly headers: Headers
+  /** The URL that responded, without its query, which may contain credentials. */
+  readonly url?: string | undefined
+  /** The checked JSON value; null if the response has no body. */
+  readonly body: Response
+}
+
+/** The options of one call. */
+export interface CallOptions {
+  /** Aborts the call. */
+  readonly signal?: AbortSignal | undefined
+  /** Milliseconds for the whole call with its retries. Default: that of the connection. */
+  readonly timeout?: number | undefined
+  /** The maximum number of bytes of the response. Default: that of the connection. */
+  readonly maxResponseBytes?: number | undefined
+  /**
+   * Identifies the effect of the call to the other service, so that it can be retried. It is sent in the
+   * header that the connection names.
+   */
+  readonly idempotencyKey?: string | undefined
+  /** Replaces the base URL, for instance with that of a tenant. Its host must be in `allowHosts`. */
+  readonly baseUrl?: string | undefined
+  /**
+   * Replaces the path and the query, for instance with the link to the next page. It must have the
+   * origin of the base URL.
+   */
+  readonly url?: string | undefined
+}
+
+/** A request as an endpoint describes it, before a connection adds its URL, headers and credentials. */
+export interface EndpointRequest {
+  /** The name of the endpoint. */
+  readonly endpoint: string
+  readonly method: EndpointMethod
+  /** The path template, for traces. */
+  readonly template: string
+  /** The path, percent-encoded. */
+  readonly path: string
+  readonly query: readonly Pair[]
+  readonly headers: readonly Pair[]
+  /** The JSON of the body; undefined if there is none. */
+  readonly body: string | undefined
+  /** How numbers in the response are read that a double can't hold. */
+  readonly largeNumbers: 'reject' | 'string'
+  /** Whether the body of a successful response is not read. */
+  readonly ignoresBody: boolean
+  readonly options: CallOptions
+}

@@ -1,0 +1,67 @@
+import { readSecret, type Credentials, type Secret } from './authentication.ts'
+import type { EndpointRequest } from '../call.ts'
+import { CallError } from '../call-error.ts'
+import type { ConnectionSettings } from './connection-options.ts'
+
+/** What a connection adds to a request. */
+export interface RequestContext {
+  readonly url: URL
+  readonly credentials: Credentials
+  readonly settings: ConnectionSettings
+}
+
+/**
+ * Returns the URL and headers of a request: those of the connection, then of the endpoint, then the
+ * credentials. Rejects with AUTHENTICATION_FAILED if a secret can't be read or sent.
+ */
+export async function prepareRequest(
+  request: EndpointRequest,
+  { url, credentials, settings }: RequestContext,
+): Promise<{ readonly url: URL; readonly headers: Headers }> {
+  const { endpoint, body, options } = request
+  const headers = new Headers({ accept: 'application/json' })
+  const set = (name: string, value: string): void => {
+    if (!isHeaderValue(value)) throw new CallError('AUTHENTICATION_FAILED', endpoint)
+    headers.set(name, value)
+  }
+  for (const [name, value] of await readAll(settings.headers, endpoint)) set(name, value)
+  for (const [name, value] of request.headers) headers.set(name, value)
+  if (body !== undefined) headers.set('content-type', 'application/json')
+  if (options.idempotencyKey !== undefined) {
+    const { header = 'idempotency-key', quoted = false } = settings.idempotency
+    headers.set(header, idempotencyKey(options.idempotencyKey, quoted, endpoint))
+  }
+  for (const [name, value] of Object.entries(credentials.headers ?? {})) set(name, value)
+  const target = new URL(url)
+  for (const [name, value] of await readAll(settings.query, endpoint))
+    if (!target.searchParams.has(name)) target.searchParams.set(name, value)
+  for (const [name, value] of Object.entries(credentials.query ?? {}))
+    target.searchParams.set(name, value)
+  return { url: target, headers }
+}
+
+/** Returns whether text can be the value of a header. */
+export function isHeaderValue(text: string): boolean {
+  return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
+}
+
+async function readAll(
+  secrets: Readonly<Record<string, Secret>>,
+  endpoint: string,
+): Promise<readonly (readonly [string, string])[]> {
+  try {
+    return await Promise.all(
+      Object.entries(secrets).map(
+        async ([name, value]) => [name, await readSecret(value)] as const,
+      ),
+    )
+  } catch {
+    throw new CallError('AUTHENTICATION_FAILED', endpoint)
+  }
+}
+
+function idempotencyKey(key: string, quoted: boolean, endpoint: string): string {
+  if (!/^[\x20-\x7e]{1,255}$/.test(key))
+    throw new CallError('INVALID_INPUT', endpoint, { detail: 'the idempotency key is not valid' })
+  return quoted ? `"${key.replace(/[\\"]/g, '\\$&')}"` : key
+}

@@ -1,0 +1,134 @@
+import type { EndpointRequest } from '../call.ts'
+import { CallError, type CallErrorCode } from '../call-error.ts'
+import { callErrorOf } from './failure.ts'
+import { parseJson } from './json-text.ts'
+
+/** The limits of a response. */
+export interface ResponseLimits {
+  /** The maximum number of bytes after decompression. */
+  readonly maxResponseBytes: number
+  readonly maxDepth: number
+}
+
+type Request = Pick<EndpointRequest, 'endpoint' | 'largeNumbers'>
+
+/** Reads the body of a successful response. */
+export type ReadBody<Body> = (
+  response: Response,
+  request: Request,
+  limits: ResponseLimits,
+) => Promise<Body>
+
+// Encodings that fetch decodes. It passes on the bytes of any other encoding unchanged.
+const encodings = /^(?:\s*(?:identity|gzip|x-gzip|deflate|br)\s*(?:,|$))*$/i
+
+/** Reads the body of a response as JSON; null if it has none. Rejects with a CallError. */
+export async function readJsonBody(
+  response: Response,
+  request: Request,
+  limits: ResponseLimits,
+): Promise<unknown> {
+  const fail = failing(response, request)
+  requireKnownEncoding(response, request)
+  const bytes = await readBytes(response, limits.maxResponseBytes)
+  if (bytes === undefined) throw fail('RESPONSE_TOO_LARGE', tooLarge(limits))
+  if (bytes.length === 0) return null
+  if (!isJsonType(response.headers.get('content-type'))) throw fail('RESPONSE_NOT_JSON')
+  const text = decoded(bytes)
+  if (text === undefined) throw fail('INVALID_JSON', 'the response is not valid UTF-8')
+  const parsed = parseJson(text, { ...limits, largeNumbers: request.largeNumbers })
+  if ('value' in parsed) return parsed.value
+  if (parsed.problem === 'invalid') throw fail('INVALID_JSON')
+  throw fail('RESPONSE_TOO_DEEP', `the response is nested deeper than ${limits.maxDepth} levels`)
+}
+
+/** Leaves a body unread. */
+export const ignoreBody: ReadBody<unknown> = async (response) => {
+  discardBody(response)
+  return null
+}
+
+/**
+ * Returns the bytes of a JSON body as they arrive. Reading them rejects with a CallError if there are too
+ * many or if the connection fails. Whether they are JSON is for the reader to find out.
+ */
+export const streamJsonBody: ReadBody<AsyncIterable<Uint8Array>> = async (
+  response,
+  request,
+  limits,
+) => {
+  const fail = failing(response, request)
+  requireKnownEncoding(response, request)
+  if (!isJsonType(response.headers.get('content-type'))) {
+    discardBody(response)
+    throw fail('RESPONSE_NOT_JSON')
+  }
+  async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
+    let length = 0
+    try {
+      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
+        length += chunk.byteLength
+        if (length > limits.maxResponseBytes) throw fail('RESPONSE_TOO_LARGE', tooLarge(limits))
+        yield chunk
+      }
+    } catch (error) {
+      throw callErrorOf(error, request.endpoint)
+    }
+  }
+  return read()
+}
+
+/** Reads the bytes of a body, after decompression. Resolves to undefined if there are more than allowed. */
+export async function readBytes(
+  { body }: Response,
+  maxBytes: number,
+): Promise<Uint8Array | undefined> {
+  const chunks: Uint8Array[] = []
+  let length = 0
+  // Leaving the loop early cancels the body.
+  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
+    length += chunk.byteLength
+    if (length > maxBytes) return undefined
+    chunks.push(chunk)
+  }
+  return Buffer.concat(chunks)
+}
+
+/** Cancels a body that is not read, so that its connection is released. */
+export function discardBody({ body }: Response): void {
+  body?.cancel().catch(() => undefined)
+}
+
+/** Returns whether a `Content-Type` header is JSON, also as in `application/problem+json`, in UTF-8. */
+export function isJsonType(contentType: string | null): boolean {
+  const [type = '', ...parameters] = (contentType ?? '').toLowerCase().split(';')
+  if (!/^\s*application\/(?:[\w!#$&^.-]+\+)?json\s*$/.test(type)) return false
+  return parameters.every(
+    (parameter) => !/^\s*charset\s*=/.test(parameter) || /=\s*"?utf-?8"?\s*$/.test(parameter),
+  )
+}
+
+function failing({ status }: Response, { endpoint }: Request) {
+  return (code: CallErrorCode, detail?: string): CallError =>
+    new CallError(code, endpoint, { status, detail })
+}
+
+function tooLarge({ maxResponseBytes }: ResponseLimits): string {
+  return `the response has more than ${maxResponseBytes} bytes`
+}
+
+function requireKnownEncoding(response: Response, request: Request): void {
+  if (encodings.test(response.headers.get('content-encoding') ?? '')) return
+  discardBody(response)
+  const detail = 'the compression of the response is not supported'
+  throw failing(response, request)('RESPONSE_NOT_JSON', detail)
+}
+
+function decoded(bytes: Uint8Array): string | undefined {
+  try {
+    // It drops a byte order mark.
+    return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
+  } catch {
+    return undefined
+  }
+}

@@ -1,0 +1,159 @@
+import { z } from 'zod'
+import { mistaken, type Mistake } from '../checks/mistakes.ts'
+import { completeOptions } from '../checks/options.ts'
+import { suggestion } from '../checks/nearest-name.ts'
+import type { EndpointMethod } from './call.ts'
+import { optionsOf, type Parameter, type Parameters } from './parameters.ts'
+import { pathTemplate, type PathTemplate } from './path-template.ts'
+import type { Schema } from './schema.ts'
+
+/** The options of {@link endpoint}. */
+export interface EndpointOptions<
+  Path extends string = string,
+  PathTypes extends Parameters = Parameters,
+  Query extends Parameters = Parameters,
+  HeaderTypes extends Parameters = Parameters,
+  Body extends Schema | undefined = Schema | undefined,
+  Response extends Schema | undefined = Schema | undefined,
+> {
+  /** Names the endpoint in errors and traces: `create-shipment`. */
+  readonly name: string
+  /** Default: GET. */
+  readonly method?: EndpointMethod | undefined
+  /** The path template below the base URL: `/orders/{orderId}`. */
+  readonly path: Path
+  /** The parameters of the path that are not strings. */
+  readonly parameters?: PathTypes | undefined
+  /** The parameters of the query. Default: none. */
+  readonly query?: Query | undefined
+  /** The parameters that are sent as headers. Default: none. */
+  readonly headers?: HeaderTypes | undefined
+  /** The schema of the request's body, which is sent as JSON. Default: no body. */
+  readonly body?: Body | undefined
+  /** The schema of the response's body. Default: any JSON. */
+  readonly response?: Response | undefined
+  /**
+   * What happens to numbers in a response that a double can't hold: integers above 2^53 and 1e999.
+   * `reject`: the call fails. `string`: the number as it is written becomes a string. Default: `reject`.
+   */
+  readonly largeNumbers?: 'reject' | 'string' | undefined
+}
+
+/** The complete options of an endpoint. */
+export interface EndpointDescription {
+  readonly name: string
+  readonly method: EndpointMethod
+  readonly path: string
+  readonly parameters: Parameters
+  readonly query: Parameters
+  readonly headers: Parameters
+  readonly body: Schema | undefined
+  readonly response: Schema | undefined
+  readonly largeNumbers: 'reject' | 'string'
+  readonly template: PathTemplate
+}
+
+const types = z.enum(['string', 'integer', 'number', 'boolean'])
+const parameter = z.union([
+  types,
+  z.strictObject({
+    type: types,
+    required: z.boolean().optional(),
+    values: z
+      .array(z.union([z.string(), z.number(), z.boolean()]))
+      .min(1)
+      .optional(),
+    list: z.enum(['repeated', 'comma']).optional(),
+    name: z.string().min(1).optional(),
+  }),
+])
+const parameters = z.record(z.string(), parameter).default({})
+const schema = z.custom<Schema>(isSchema, {
+  error: 'must be a schema: of zod, sample(...), typed<...>() or jsonSchema(...)',
+})
+
+function isSchema(value: unknown): boolean {
+  const { '~standard': standard } = Object(value) as Partial<Schema>
+  return typeof standard?.validate === 'function'
+}
+
+const shape = z.strictObject({
+  name: z.string().regex(/^[\w./-]{1,100}$/, 'must consist of letters, digits, _, ., / and -'),
+  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET'),
+  path: z.string(),
+  parameters,
+  query: parameters,
+  headers: parameters,
+  body: schema.optional(),
+  response: schema.optional(),
+  largeNumbers: z.enum(['reject', 'string']).default('reject'),
+} satisfies Record<keyof EndpointOptions, z.ZodType>)
+
+/** Checks and completes the options of an endpoint. Throws a TypeError that lists every mistake. */
+export function completeEndpoint(given: object): EndpointDescription {
+  const { body, response, ...complete } = completeOptions('endpoint', shape, given)
+  const description = { ...complete, body, response, template: pathTemplate(complete.path) }
+  const mistakes = mistakesOf(description)
+  if (mistakes.length > 0) throw mistaken(mistakes)
+  return Object.freeze({
+    ...description,
+    parameters: Object.freeze(
+      Object.fromEntries(
+        description.template.names.map((name) => [
+          name,
+          { ...optionsOf(description.parameters[name] ?? 'string'), required: true },
+        ]),
+      ),
+    ),
+  })
+}
+
+function mistakesOf(description: EndpointDescription): readonly Mistake[] {
+  const { method, template, body } = description
+  const place = (group: string, name: string): string => `endpoint.${group}.${name}`
+  const unknown = Object.keys(description.parameters)
+    .filter((name) => !template.names.includes(name))
+    .map((name) => ({
+      place: place('parameters', name),
+      advice: `is not in the path; ${suggestion(name, template.names, 'parameters of the path')}`,
+    }))
+  const names = [
+    ...template.names,
+    ...Object.keys(description.query),
+    ...Object.keys(description.headers),
+  ]
+  const repeated = [...names, 'body']
+    .filter((name, index, all) => all.indexOf(name) !== index)
+    .map((name) => ({
+      place: `endpoint.${name}`,
+      advice: 'has the name of another part of the input; rename it and state `name`',
+    }))
+  const headers = Object.entries(description.headers).flatMap(([name, options]) =>
+    headerMistakes(place('headers', name), optionsOf(options).name ?? name, options),
+  )
+  const lists = Object.keys(description.parameters)
+    .filter((name) => optionsOf(description.parameters[name] ?? 'string').list === 'repeated')
+    .map((name) => ({
+      place: place('parameters', name),
+      advice: 'can only be a list with `comma`',
+    }))
+  const bodies =
+    body !== undefined && method === 'GET'
+      ? [{ place: 'endpoint.body', advice: 'must be absent: a GET request has no body' }]
+      : []
+  return [...unknown, ...repeated, ...headers, ...lists, ...bodies]
+}
+
+// fetch sets these headers, or they belong to the connection between two servers.
+const reserved = new Set(
+  'accept-encoding connection content-length content-type expect host keep-alive te trailer transfer-encoding upgrade'.split(
+    ' ',
+  ),
+)
+
+function headerMistakes(place: string, name: string, options: Parameter): readonly Mistake[] {
+  if (optionsOf(options).list === 'repeated')
+    return [{ place, advice: 'can only be a list with `comma`' }]
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [{ place, advice: 'is not a valid header name' }]
+  return reserved.has(name.toLowerCase()) ? [{ place, advice: 'is a header that fetch sets' }] : []
+}

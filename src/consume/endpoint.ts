@@ -1,0 +1,111 @@
+import type { CallOptions, EndpointMethod, EndpointResponse } from './call.ts'
+import { CallError } from './call-error.ts'
+import type { Connection } from './connection/connection.ts'
+import { completeEndpoint, type EndpointOptions } from './endpoint-options.ts'
+import type { Parameters, ValueOf } from './parameters.ts'
+import type { PathParameterNames } from './path-template.ts'
+import { transactionDetector } from '../observation/open-transaction.ts'
+import { buildRequest } from './request.ts'
+import type { InputOf, OutputOf, Schema } from './schema.ts'
+
+/** The part of a URL that an API accepts calls at: a method and a path of a connection. */
+export interface Endpoint<Input = unknown, Response = unknown> {
+  /** Names the endpoint in errors and traces. */
+  readonly name: string
+  readonly connection: Connection
+  readonly method: EndpointMethod
+  /** The path template: `/orders/{orderId}`. */
+  readonly path: string
+  /** The parameters of the path, the query and the headers, by their names in the input. */
+  readonly parameters: Parameters
+  readonly query: Parameters
+  readonly headers: Parameters
+  /** The schema of the request's body; undefined if requests have none. */
+  readonly body: Schema | undefined
+  /** The schema of the response's body; undefined if any JSON is accepted. */
+  readonly response: Schema | undefined
+  /**
+   * Sends a request and returns the response. Rejects with a CallError, or with the reason of
+   * `options.signal` once that is aborted.
+   */
+  call(input: Input, options?: CallOptions): Promise<EndpointResponse<Response>>
+}
+
+// eslint-disable-next-line @typescript-eslint/no-empty-object-type -- There are no parameters.
+type None = {}
+
+type Simplified<Members> = { [Name in keyof Members]: Members[Name] }
+
+// Makes the type of a path parameter that is not in the path a compile error.
+interface NoOthers<PathTypes, Names> {
+  readonly parameters?: Readonly<Record<Exclude<keyof PathTypes, Names>, never>>
+}
+
+type RequiredNames<Of extends Parameters> = {
+  [Name in keyof Of]: Of[Name] extends { readonly required: true } ? Name : never
+}[keyof Of]
+
+type InputOfParameters<Of extends Parameters> = {
+  [Name in RequiredNames<Of>]: ValueOf<Of[Name]>
+} & { [Name in Exclude<keyof Of, RequiredNames<Of>>]?: ValueOf<Of[Name]> | null | undefined }
+
+/** The input of an endpoint: its parameters by name, and `body` if its requests have one. */
+export type EndpointInput<
+  Path extends string,
+  PathTypes,
+  Query extends Parameters,
+  HeaderTypes extends Parameters,
+  Body,
+> = Simplified<
+  {
+    [Name in PathParameterNames<Path>]: Name extends keyof PathTypes
+      ? ValueOf<PathTypes[Name]>
+      : string
+  } & InputOfParameters<Query> &
+    InputOfParameters<HeaderTypes> &
+    (undefined extends Body ? unknown : { body: InputOf<Body> })
+>
+
+const transactions = transactionDetector()
+
+/**
+ * Describes an endpoint of a connection. Path parameters are strings unless `parameters` states another
+ * type. Throws a TypeError that lists every mistake.
+ */
+export function endpoint<
+  const Path extends string,
+  const PathTypes extends Parameters = None,
+  const Query extends Parameters = None,
+  const HeaderTypes extends Parameters = None,
+  Body extends Schema | undefined = undefined,
+  Response extends Schema | undefined = undefined,
+>(
+  connection: Connection,
+  options: EndpointOptions<Path, PathTypes, Query, HeaderTypes, Body, Response> &
+    NoOthers<PathTypes, PathParameterNames<Path>>,
+): Endpoint<EndpointInput<Path, PathTypes, Query, HeaderTypes, Body>, OutputOf<Response>> {
+  const description = completeEndpoint(options)
+  const { template: _template, largeNumbers: _largeNumbers, ...data } = description
+  type Input = EndpointInput<Path, PathTypes, Query, HeaderTypes, Body>
+  transactions.start()
+
+  async function call(
+    input: Input,
+    callOptions: CallOptions = {},
+  ): Promise<EndpointResponse<OutputOf<Response>>> {
+    // Other writers would wait for the response, and a rollback could not undo the call.
+    if (transactions.isInside()) throw new CallError('IN_TRANSACTION', data.name)
+    const request = await buildRequest(description, input, callOptions)
+    const response = await connection.send(request)
+    return Object.freeze({ ...response, body: await checked(response) })
+  }
+
+  async function checked({ status, body }: EndpointResponse): Promise<OutputOf<Response>> {
+    if (data.response === undefined) return body as OutputOf<Response>
+    const result = await data.response['~standard'].validate(body)
+    if (result.issues === undefined) return result.value as OutputOf<Response>
+    throw new CallError('INVALID_RESPONSE', data.name, { status })
+  }
+
+  return Object.freeze({ ...data, connection, call })
+}

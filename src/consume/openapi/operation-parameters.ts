@@ -1,0 +1,105 @@
+import type { ParameterOptions, ParameterType } from '../parameters.ts'
+import { listOf, objectOf, resolved, textOf, type DocumentObject } from './document.ts'
+
+/** A parameter of an operation. */
+export interface FoundParameter {
+  readonly location: string
+  /** The name that is sent. */
+  readonly wireName: string
+  readonly options: ParameterOptions
+  /** Why an endpoint can't send it. */
+  readonly problem: string | undefined
+}
+
+// OpenAPI ignores parameters for these headers; fetch sets the others.
+const ignored = /^(?:accept|authorization|content-type)$/i
+const unsendable =
+  /^(?:accept-encoding|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
+
+/** Reads a parameter; undefined if an operation ignores it. */
+export function readParameter(
+  document: DocumentObject,
+  parameter: DocumentObject,
+): FoundParameter | undefined {
+  const wireName = textOf(parameter['name']) ?? ''
+  const location = textOf(parameter['in']) ?? ''
+  if (location === 'header' && ignored.test(wireName)) return undefined
+  const required = location === 'path' || parameter['required'] === true
+  const schema = resolved(document, parameter['schema'])
+  const isList = typesOf(schema).includes('array')
+  const element = isList ? resolved(document, schema['items']) : schema
+  const type = scalarOf(document, element)
+  const values = valuesOf(element, type)
+  const list = isList ? listStyle(parameter, location) : undefined
+  const options: ParameterOptions = {
+    type: type ?? 'string',
+    ...(required && { required }),
+    ...(values !== undefined && { values }),
+    ...(list !== undefined && { list }),
+  }
+  return {
+    location,
+    wireName,
+    options,
+    problem: problemOf(parameter, type, isList && list === undefined),
+  }
+}
+
+function problemOf(
+  parameter: DocumentObject,
+  type: ParameterType | undefined,
+  isOtherList: boolean,
+): string | undefined {
+  const name = textOf(parameter['name']) ?? ''
+  const location = textOf(parameter['in']) ?? ''
+  if (location === 'cookie') return 'is a cookie'
+  if (location === 'header' && unsendable.test(name)) return 'is a header that fetch sets'
+  if (location === 'path' && !/^[A-Za-z_][\w.-]*$/.test(name))
+    return 'has a name that a path template can not have'
+  if (name === '__proto__') return 'has a name that an object can not have'
+  if (parameter['content'] !== undefined) return 'is sent as content'
+  if (type === undefined) return 'is neither a string, a number, a boolean nor a list of them'
+  return isOtherList ? 'is a list in a style that is not supported' : undefined
+}
+
+function listStyle(parameter: DocumentObject, location: string): 'repeated' | 'comma' | undefined {
+  const isForm = location === 'query' || location === 'cookie'
+  const style = textOf(parameter['style']) ?? (isForm ? 'form' : 'simple')
+  if (style === 'simple') return 'comma'
+  if (style !== 'form') return undefined
+  return parameter['explode'] === false ? 'comma' : 'repeated'
+}
+
+function scalarOf(document: DocumentObject, schema: DocumentObject): ParameterType | undefined {
+  const alternatives = ['oneOf', 'anyOf', 'allOf'].flatMap((key) => listOf(schema[key]))
+  if (alternatives.length > 0) {
+    const types = alternatives.map((each) => scalarOf(document, resolved(document, each)))
+    const [first] = types
+    // Different types have one form in common: text.
+    return types.includes(undefined) ? undefined : new Set(types).size === 1 ? first : 'string'
+  }
+  const types = typesOf(schema).filter((type) => type !== 'null')
+  const [type = 'string'] = types
+  if (types.length > 1) return types.every(isScalar) ? 'string' : undefined
+  return isScalar(type) ? type : undefined
+}
+
+function isScalar(type: string): type is ParameterType {
+  return ['string', 'integer', 'number', 'boolean'].includes(type)
+}
+
+function valuesOf(
+  schema: DocumentObject,
+  type: ParameterType | undefined,
+): readonly (string | number | boolean)[] | undefined {
+  const values = Object.hasOwn(schema, 'const') ? [schema['const']] : schema['enum']
+  const plain = listOf(values).filter(
+    (value) => typeof value === (type === 'integer' ? 'number' : type),
+  ) as readonly (string | number | boolean)[]
+  return plain.length === 0 ? undefined : plain
+}
+
+function typesOf(schema: DocumentObject): readonly string[] {
+  const { type } = objectOf(schema)
+  return typeof type === 'string' ? [type] : listOf(type).map(String)
+}

@@ -1,0 +1,223 @@
+import type { Mistake } from '../../checks/mistakes.ts'
+import {
+  escaped,
+  listOf,
+  objectOf,
+  OpenApiError,
+  targetOf,
+  textOf,
+  type DocumentObject,
+} from './document.ts'
+import {
+  arrayOf,
+  atom,
+  intersectionOf,
+  tupleOf,
+  unionOf,
+  unknownType,
+  type TypeText,
+} from './type-text.ts'
+import {
+  comment,
+  indented,
+  literal,
+  pascalCase,
+  propertyName,
+  uniqueNames,
+} from './typescript-text.ts'
+
+/** Writes the types of a document's schemas. */
+export interface SchemaTypes {
+  /** Returns the type of a schema. `place` is its JSON pointer. */
+  typeOf(schema: unknown, place: string): string
+  /** Returns the declarations of all named schemas that were used so far. */
+  declarations(): readonly string[]
+}
+
+const prefix = '#/components/schemas/'
+/** The maximum nesting of a type, also through references that have no name. */
+const maxDepth = 48
+const maxInlineReferences = 8
+
+interface Place {
+  readonly pointer: string
+  readonly depth: number
+  /** The references without a name on the way here. */
+  readonly inlined: number
+}
+
+/**
+ * Returns the writer of types for a document. Named schemas become named types, so that recursive schemas
+ * become recursive types; a recursive reference that has no name ends as `unknown`.
+ */
+export function schemaTypes(document: DocumentObject, reserved: readonly string[]): SchemaTypes {
+  const schemas = objectOf(objectOf(document['components'])['schemas'])
+  const unique = uniqueNames(reserved)
+  const names = new Map(Object.keys(schemas).map((key) => [key, unique(pascalCase(key))]))
+  const written = new Map<string, string>()
+
+  function named(key: string): TypeText {
+    const name = names.get(key) ?? 'unknown'
+    if (!written.has(key)) {
+      const pointer = prefix + escaped(key)
+      requireType(schemas, key)
+      // Set first: the schema may refer to itself.
+      written.set(key, '')
+      const { text: type } = write(schemas[key], { pointer, depth: 0, inlined: 0 })
+      const text = comment(textOf(objectOf(schemas[key])['description']))
+      written.set(key, `${text}export type ${name} = ${type}\n`)
+    }
+    return atom(name)
+  }
+
+  function write(schema: unknown, place: Place): TypeText {
+    if (place.depth > maxDepth)
+      throw new OpenApiError([{ place: place.pointer, advice: 'the schema is nested too deeply' }])
+    if (schema === false) return atom('never')
+    const parts = objectOf(schema)
+    const reference = textOf(parts['$ref'])
+    return unionOf([
+      intersectionOf([
+        ...(reference === undefined ? [] : [referred(reference, place)]),
+        ...plain(parts, place),
+        ...listOf(parts['allOf']).map((each, at) => write(each, inside(place, 'allOf', at))),
+        ...alternatives(parts, 'oneOf', place),
+        ...alternatives(parts, 'anyOf', place),
+      ]),
+      ...(parts['nullable'] === true ? [atom('null')] : []),
+    ])
+  }
+
+  function referred(reference: string, place: Place): TypeText {
+    const key = reference.startsWith(prefix) ? reference.slice(prefix.length) : undefined
+    const name = key?.replaceAll('~1', '/').replaceAll('~0', '~')
+    if (name !== undefined && Object.hasOwn(schemas, name)) return named(name)
+    if (place.inlined >= maxInlineReferences) return unknownType
+    const { depth, inlined } = place
+    const next = { pointer: reference, depth: depth + 1, inlined: inlined + 1 }
+    return write(targetOf(document, reference), next)
+  }
+
+  function alternatives(parts: DocumentObject, key: 'oneOf' | 'anyOf', place: Place): TypeText[] {
+    const list = listOf(parts[key])
+    if (list.length === 0) return []
+    return [unionOf(list.map((each, at) => write(each, inside(place, key, at))))]
+  }
+
+  /** The type of the keywords of one schema; none if they don't restrict the type. */
+  function plain(parts: DocumentObject, place: Place): TypeText[] {
+    if (Object.hasOwn(parts, 'const')) return [literalType(parts['const'])]
+    const values = parts['enum']
+    if (Array.isArray(values)) return [unionOf(values.map(literalType))]
+    const types = typesOf(parts)
+    return types.length === 0 ? [] : [unionOf(types.map((type) => ofType(type, parts, place)))]
+  }
+
+  function ofType(type: string, parts: DocumentObject, place: Place): TypeText {
+    switch (type) {
+      case 'string':
+      case 'boolean':
+      case 'null':
+        return atom(type)
+      case 'number':
+      case 'integer':
+        return atom('number')
+      case 'array':
+        return arrayType(parts, place)
+      case 'object':
+        return objectType(parts, place)
+      default:
+        return unknownType
+    }
+  }
+
+  function arrayType(parts: DocumentObject, place: Place): TypeText {
+    const items = parts['items']
+    const first = listOf(parts['prefixItems']).map((each, at) =>
+      write(each, inside(place, 'prefixItems', at)),
+    )
+    const rest = items === false ? undefined : write(items ?? {}, inside(place, 'items'))
+    return first.length === 0 && rest !== undefined ? arrayOf(rest) : tupleOf(first, rest)
+  }
+
+  function objectType(parts: DocumentObject, place: Place): TypeText {
+    const properties = Object.entries(objectOf(parts['properties']))
+    const required = new Set(listOf(parts['required']).map(String))
+    const lines: string[] = []
+    const types: TypeText[] = []
+    for (const [name, schema] of properties) {
+      const type = write(schema, inside(place, 'properties', name))
+      types.push(type)
+      const mark = required.delete(name) ? '' : '?'
+      const text = comment(textOf(objectOf(schema)['description']))
+      lines.push(`${text}${propertyName(name)}${mark}: ${type.text}`)
+    }
+    for (const name of required) lines.push(`${propertyName(name)}: unknown`)
+    const index = indexType(parts, types, place)
+    if (index !== undefined) lines.push(`[name: string]: ${index.text}`)
+    if (lines.length === 0) return atom('{ [name: string]: unknown }')
+    return atom(`{\n  ${lines.map(indented).join('\n  ')}\n}`)
+  }
+
+  function indexType(
+    parts: DocumentObject,
+    properties: readonly TypeText[],
+    place: Place,
+  ): TypeText | undefined {
+    const additional = parts['additionalProperties']
+    if (additional === undefined || typeof additional === 'boolean') {
+      if (additional === false || properties.length > 0) return undefined
+      return listOf(parts['required']).length > 0 ? undefined : unknownType
+    }
+    const type = write(additional, inside(place, 'additionalProperties'))
+    // All properties must have a type of the index signature; absent ones are undefined.
+    return properties.length === 0 ? type : unionOf([type, ...properties, atom('undefined')])
+  }
+
+  return {
+    typeOf: (schema, pointer) => write(schema, { pointer, depth: 0, inlined: 0 }).text,
+    declarations: () => Array.from(names.keys(), (key) => written.get(key) ?? '').filter(Boolean),
+  }
+}
+
+/** Throws for a named schema that is an alias of itself, which no type can be. */
+function requireType(schemas: DocumentObject, first: string): void {
+  const done = new Set<string>()
+  const visit = (key: string, trail: readonly string[]): void => {
+    const mistake: Mistake = {
+      place: prefix + escaped(first),
+      advice: 'refers to nothing but itself',
+    }
+    if (trail.includes(key)) throw new OpenApiError([mistake])
+    if (done.has(key)) return
+    done.add(key)
+    const open: unknown[] = [schemas[key]]
+    for (let next = open.pop(); next !== undefined; next = open.pop()) {
+      const { $ref, allOf, oneOf, anyOf } = objectOf(next)
+      open.push(...listOf(allOf), ...listOf(oneOf), ...listOf(anyOf))
+      const target = textOf($ref)
+      if (target?.startsWith(prefix) === true) visit(target.slice(prefix.length), [...trail, key])
+    }
+  }
+  visit(first, [])
+}
+
+function typesOf(parts: DocumentObject): readonly string[] {
+  const { type } = parts
+  if (typeof type === 'string') return [type]
+  if (Array.isArray(type)) return type.map(String)
+  // Without a type, the keywords show what is meant.
+  const isObject = ['properties', 'additionalProperties', 'required'].some((key) => key in parts)
+  return isObject ? ['object'] : 'items' in parts || 'prefixItems' in parts ? ['array'] : []
+}
+
+function literalType(value: unknown): TypeText {
+  if (typeof value === 'string') return atom(literal(value))
+  const isSimple = value === null || typeof value === 'number' || typeof value === 'boolean'
+  return isSimple ? atom(String(value)) : unknownType
+}
+
+function inside({ pointer, depth, inlined }: Place, ...keys: readonly (string | number)[]): Place {
+  const path = keys.map((key) => escaped(String(key))).join('/')
+  return { pointer: `${pointer}/${path}`, depth: depth + 1, inlined }
+}

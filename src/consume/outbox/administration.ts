@@ -1,0 +1,134 @@
+import { equal, type Row } from '../../request/query.ts'
+import type { StorageTransaction } from '../../storage/adapter.ts'
+import { table, tableReader } from '../../storage/table.ts'
+import { outboxCollections } from './collections.ts'
+import {
+  deliveryOf,
+  shownFields,
+  type Delivery,
+  type DeliveryState,
+  type StoredDelivery,
+} from './delivery.ts'
+import type { DeliveryStore, OutboxStorage } from './delivery-store.ts'
+import { enterLane, leaveLane, removeFromLane } from './lanes.ts'
+
+/** Which deliveries `list` returns. */
+export interface ListOptions {
+  /** Default: every state. */
+  readonly state?: DeliveryState | undefined
+  /** Default 100. */
+  readonly limit?: number | undefined
+  /** Default 0. */
+  readonly offset?: number | undefined
+}
+
+const { deliveries } = outboxCollections
+const purgedAtOnce = 100
+
+/** Returns deliveries in the order in which they were stored. */
+export async function listDeliveries(
+  storage: Pick<OutboxStorage, 'filter'>,
+  { state, limit = 100, offset = 0 }: ListOptions,
+): Promise<readonly Delivery[]> {
+  const { rows } = await storage.filter(deliveries, {
+    conditions: state === undefined ? [] : [equal('state', state)],
+    search: null,
+    sort: ['created', 'id'].map((field) => ({ field, descending: false })),
+    limit,
+    offset,
+    select: shownFields,
+    count: false,
+  })
+  return rows as unknown as readonly Delivery[]
+}
+
+/**
+ * Makes a dead or waiting delivery due now. A dead one whose lane went on takes its place at the lane's end.
+ * Throws an Error if there is no such delivery, or if it has another state.
+ */
+export async function retryDelivery(
+  storage: StorageTransaction,
+  id: string,
+  now: string,
+): Promise<Delivery> {
+  const delivery = await requireIn(storage, id, ['dead', 'waiting'])
+  if (delivery.state === 'waiting') return change(storage, delivery, { due: now })
+  const fresh = { failures: 0, lost: 0, ended: null, holdsLane: false, due: now }
+  const { lane, holdsLane } = delivery
+  if (lane === null || holdsLane) return change(storage, delivery, { ...fresh, state: 'waiting' })
+  const { turn, isFirst } = await enterLane(storage, lane)
+  const state = isFirst ? 'waiting' : 'behind'
+  return change(storage, delivery, { ...fresh, turn, state })
+}
+
+/**
+ * Removes a delivery that was not delivered. The next one of its lane can be sent then. Throws an Error if
+ * there is no such delivery, or if it is being sent or was delivered.
+ */
+export async function dropDelivery(
+  storage: StorageTransaction,
+  id: string,
+  now: string,
+): Promise<Delivery> {
+  const delivery = await requireIn(storage, id, ['behind', 'waiting', 'dead'])
+  const { state, attempt, lane, holdsLane } = delivery
+  const removed = await table(storage, deliveries).remove({ id, state, attempt })
+  if (removed === undefined) throw changedMeanwhile(id)
+  if (lane !== null && state === 'behind') await removeFromLane(storage, lane)
+  if (lane !== null && (state === 'waiting' || holdsLane)) await leaveLane(storage, lane, now)
+  return shown(delivery)
+}
+
+/** Removes what was delivered before a time, which is an instant. */
+export async function purgeDelivered(
+  storage: Pick<OutboxStorage, 'filter'>,
+  store: Pick<DeliveryStore, 'write'>,
+  before: string,
+): Promise<void> {
+  for (;;) {
+    const reader = tableReader(storage, deliveries)
+    const part = { sort: ['ended'], limit: purgedAtOnce }
+    const found = (await reader.all({ state: 'delivered' }, part)).map(deliveryOf)
+    const old = found.filter(
+      ({ ended }) => ended !== null && Date.parse(ended) < Date.parse(before),
+    )
+    await store.write(async (transaction) => {
+      for (const { id } of old) {
+        await table(transaction, deliveries).remove({ id, state: 'delivered' })
+      }
+    })
+    if (old.length < purgedAtOnce) return
+  }
+}
+
+async function requireIn(
+  storage: StorageTransaction,
+  id: string,
+  states: readonly DeliveryState[],
+): Promise<StoredDelivery> {
+  const row = await table(storage, deliveries).one({ id })
+  if (row === undefined) throw new Error(`There is no delivery ${id}.`)
+  const delivery = deliveryOf(row)
+  if (states.includes(delivery.state)) return delivery
+  throw new Error(`The delivery ${id} is ${delivery.state}; it must be ${states.join(' or ')}.`)
+}
+
+async function change(
+  storage: StorageTransaction,
+  { id, state, attempt }: StoredDelivery,
+  changes: Row,
+): Promise<Delivery> {
+  const row = await table(storage, deliveries).change({ id, state, attempt }, changes)
+  if (row === undefined) throw changedMeanwhile(id)
+  return shown(deliveryOf(row))
+}
+
+function shown(delivery: StoredDelivery): Delivery {
+  return Object.fromEntries(
+    shownFields.map((name) => [name, delivery[name]]),
+  ) as unknown as Delivery
+}
+
+function changedMeanwhile(id: string): Error {
+  return new Error(`A worker has changed the delivery ${id} meanwhile. Try again.`)
+}

@@ -1,0 +1,68 @@
+import type { ApplicationDefinitions } from '../../definition/application.ts'
+import { defineCollection } from '../../definition/collection.ts'
+import { boolean, instant, integer, text, uuid } from '../../definition/field.ts'
+import { publishCollection } from '../../definition/published.ts'
+
+/** The internal application of the stored collections. It is not published. */
+const application = 'rowgate-outbox'
+
+/**
+ * The states of a delivery. `behind`: an earlier delivery of its lane is not finished. `waiting`: a worker
+ * may claim it once it is due. `sending`: a worker has claimed it.
+ */
+export const deliveryStates = ['behind', 'waiting', 'sending', 'delivered', 'dead'] as const
+
+const deliveries = defineCollection({
+  key: 'id',
+  table: 'rowgate_deliveries',
+  description: 'The calls of an outbox.',
+  fields: {
+    id: uuid({ description: 'It is also the idempotency key of the call.' }),
+    endpoint: text({ required: true, description: 'The name of the endpoint in the outbox.' }),
+    lane: text({ description: 'Deliveries of one lane are sent one after the other.' }),
+    turn: integer({ description: 'The position in the lane.' }),
+    holdsLane: boolean({ required: true, description: 'Whether it is dead and the lane waits.' }),
+    state: text({ required: true, enumeration: deliveryStates }),
+    input: text({ required: true, description: 'The input of the call, as JSON.' }),
+    row: text({ description: 'The row that rules and handlers read with caller, as JSON.' }),
+    attempt: integer({
+      required: true,
+      description: 'The number of claims. Stale workers are recognized by it.',
+    }),
+    failures: integer({ required: true, description: 'The number of failed calls.' }),
+    lost: integer({ required: true, description: 'The number of workers that died over it.' }),
+    created: instant({ required: true }),
+    due: instant({ required: true, description: 'The time from which it may be sent.' }),
+    ended: instant({ description: 'The time at which it was delivered, or died.' }),
+    error: text({ description: 'Why the last attempt failed.' }),
+    response: text({ description: 'A response that was not stored by rules and handlers yet.' }),
+  },
+})
+
+const lanes = defineCollection({
+  key: 'lane',
+  table: 'rowgate_lanes',
+  description: 'The lanes with deliveries that are not finished.',
+  fields: {
+    lane: text(),
+    turn: integer({ required: true, description: 'The position of the last delivery.' }),
+    open: integer({
+      required: true,
+      description: 'The number of deliveries that are not finished.',
+    }),
+  },
+})
+
+/**
+ * The tables of an outbox, for applications that create their tables themselves:
+ * `sqliteSchema({ ...applications, ...outboxTables })`.
+ */
+export const outboxTables: ApplicationDefinitions = Object.freeze({
+  [application]: Object.freeze({ collections: Object.freeze({ deliveries, lanes }) }),
+})
+
+/** The stored collections of an outbox. */
+export const outboxCollections = Object.freeze({
+  deliveries: publishCollection(application, 'deliveries', deliveries),
+  lanes: publishCollection(application, 'lanes', lanes),
+})

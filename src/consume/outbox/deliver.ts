@@ -1,0 +1,254 @@
+import { joinTransaction } from '../../events/join-transaction.ts'
+import type { WithinTransaction } from '../../in-process.ts'
+import type { ServiceHost } from '../../service-part.ts'
+import { isStorageError, type StorageTransaction } from '../../storage/adapter.ts'
+import { pauseAfter, retryWhileUnavailable } from '../../work/back-off.ts'
+import type { EndpointResponse } from '../call.ts'
+import { CallError, isCallError } from '../call-error.ts'
+import { joinTables, storeItems, tablesOf, type TargetCollections } from '../rules/apply-rules.ts'
+import { callerOf, type Caller } from '../rules/caller.ts'
+import { RuleError } from '../rules/rule-error.ts'
+import { readTables } from '../tables/read-tables.ts'
+import type { StoredDelivery } from './delivery.ts'
+import { settle, type DeliveryStore } from './delivery-store.ts'
+import type { CheckedEndpoint, CompleteOutbox, DeliveryContext } from './options.ts'
+import { readResponse, storeResponse } from './stored-response.ts'
+
+/** What sending a delivery uses. */
+export interface DeliveryDependencies {
+  readonly options: CompleteOutbox
+  readonly host: ServiceHost
+  readonly store: DeliveryStore
+  /** Called when a delivery can be claimed now, or after some milliseconds. */
+  readonly wake: (id: string, delay: number) => void
+}
+
+/**
+ * Sends a claimed delivery and stores the result: delivered, dead, or waiting for the next attempt. The call
+ * is made outside of any transaction; one transaction stores the handler's writes and the state. If the
+ * claim was lost meanwhile, nothing is stored. `closing` ends the call and gives the delivery back.
+ * Rejects if storage is unreachable.
+ */
+export async function deliver(
+  dependencies: DeliveryDependencies,
+  claimed: StoredDelivery,
+  closing: AbortSignal,
+): Promise<void> {
+  const known = dependencies.options.endpoints.get(claimed.endpoint)
+  const { response: kept } = claimed
+  let response: EndpointResponse
+  try {
+    response = kept === null ? await call(dependencies, claimed, closing) : readResponse(kept)
+  } catch (error) {
+    if (closing.aborted && !isCallError(error)) await giveBack(dependencies, claimed, kept)
+    else await fail(dependencies, claimed, callErrorOf(claimed, error))
+    return
+  }
+  try {
+    await retryWhileUnavailable(closing, () => succeed(dependencies, claimed, { known, response }))
+  } catch (error) {
+    const stored = storeResponse(response, dependencies.options.maxStoredResponse)
+    // The service closes while storage is unavailable. The response is applied by the next worker.
+    if (isUnavailable(error)) await giveBack(dependencies, claimed, stored)
+    else await reject(dependencies, claimed, { error, stored })
+  }
+}
+
+async function call(
+  { options }: DeliveryDependencies,
+  { id, endpoint, input }: StoredDelivery,
+  signal: AbortSignal,
+): Promise<EndpointResponse> {
+  const known = options.endpoints.get(endpoint)
+  if (known === undefined) {
+    throw new CallError('INVALID_INPUT', endpoint, { detail: 'the outbox has no such endpoint' })
+  }
+  const timeout = options.callTimeout
+  return known.endpoint.call(JSON.parse(input) as unknown, { idempotencyKey: id, timeout, signal })
+}
+
+/** Stores that a delivery was delivered, with what its handler writes. */
+async function succeed(
+  dependencies: DeliveryDependencies,
+  claimed: StoredDelivery,
+  {
+    known,
+    response,
+  }: { readonly known: CheckedEndpoint | undefined; readonly response: EndpointResponse },
+): Promise<void> {
+  const { host } = dependencies
+  const settled = { state: 'delivered', error: null, response: null } as const
+  const { rules = [], onSuccess } = known ?? {}
+  // Joining needs no transaction, so that writers do not wait for it.
+  const tables = tablesOf(response.body, known?.tables)
+  const items = joinTables(rules, tables, callerOfDelivery(claimed))
+  await settleWith(dependencies, claimed, {
+    changes: { ...settled, ended: host.now().toISOString() },
+    handle: async (at) => {
+      const results = await storeItems(items, at as TargetCollections).catch(rethrow)
+      await onSuccess?.({ ...at, response, tables: readTables(tables), results } as never)
+    },
+  })
+}
+
+/** Stores that a call has failed: the delivery waits for the next attempt, or is dead. */
+async function fail(
+  dependencies: DeliveryDependencies,
+  claimed: StoredDelivery,
+  error: CallError,
+): Promise<void> {
+  const { options, host, store, wake } = dependencies
+  const failures = claimed.failures + 1
+  const isDead = failures >= options.attempts || isFinal(error)
+  reportFailure(dependencies, claimed, { error, isDead })
+  if (isDead) {
+    await bury(dependencies, claimed, { error, changes: { failures, error: error.message } })
+    return
+  }
+  const asked = Math.min((error.retryAfter ?? 0) * 1000, options.backOff.max)
+  const pause = Math.max(pauseAfter(failures, options.backOff), asked)
+  const due = new Date(host.now().getTime() + pause).toISOString()
+  if (await store.giveBack(claimed, { failures, due, error: error.message }))
+    wake(claimed.id, pause)
+}
+
+/** Stores that a response could not be stored. `retry` applies it again without another call. */
+async function reject(
+  dependencies: DeliveryDependencies,
+  claimed: StoredDelivery,
+  { error, stored }: { readonly error: unknown; readonly stored: string | null },
+): Promise<void> {
+  if (error instanceof ClaimLost) return
+  reportFailure(dependencies, claimed, { error, isDead: true })
+  const message = error instanceof Error ? error.message : 'not an error'
+  const changes = { error: textOf(`The response was not stored: ${message}`), response: stored }
+  await settleDead(dependencies, claimed, changes)
+}
+
+/** Stores that a delivery is dead, with what its handler writes. If the handler fails, only its writes are lost. */
+export async function bury(
+  dependencies: DeliveryDependencies,
+  claimed: StoredDelivery,
+  {
+    error,
+    changes,
+  }: {
+    readonly error: CallError | null
+    readonly changes: Readonly<Record<string, string | number>>
+  },
+): Promise<void> {
+  const known = dependencies.options.endpoints.get(claimed.endpoint)
+  if (known?.onFailure !== undefined) {
+    const { onFailure } = known
+    try {
+      await settleWith(dependencies, claimed, {
+        changes: { ...deadOf(dependencies, claimed), ...changes },
+        handle: (at) => onFailure({ ...at, error }),
+      })
+      return
+    } catch (failure) {
+      if (failure instanceof ClaimLost) return
+      if (isUnavailable(failure)) throw failure
+      reportFailure(dependencies, claimed, { error: failure, isDead: true })
+    }
+  }
+  await settleDead(dependencies, claimed, changes)
+}
+
+async function settleDead(
+  dependencies: DeliveryDependencies,
+  claimed: StoredDelivery,
+  changes: Readonly<Record<string, string | number | null>>,
+): Promise<void> {
+  const dead = { ...deadOf(dependencies, claimed), ...changes }
+  const settled = await dependencies.store.write((storage) => settle(storage, claimed, dead))
+  if (settled?.next !== undefined) dependencies.wake(settled.next, 0)
+}
+
+function deadOf({ options, host }: DeliveryDependencies, { lane }: StoredDelivery) {
+  const holdsLane = options.onDead === 'hold' && lane !== null
+  return { state: 'dead', ended: host.now().toISOString(), holdsLane } as const
+}
+
+/** Changes the state of a delivery and calls its handler, in one transaction. */
+async function settleWith(
+  { options, host, wake }: DeliveryDependencies,
+  claimed: StoredDelivery,
+  {
+    changes,
+    handle,
+  }: {
+    readonly changes: Parameters<typeof settle>[2]
+    readonly handle: (at: DeliveryContext) => void | Promise<void>
+  },
+): Promise<void> {
+  const next = await host.transaction(options.principal, async (within) => {
+    const settled = await inTransaction(within, (storage) => settle(storage, claimed, changes))
+    if (settled === undefined) throw new ClaimLost()
+    const { id: deliveryId, failures } = claimed
+    await handle({ ...within, deliveryId, failures, caller: callerOfDelivery(claimed) })
+    return settled.next
+  })
+  if (next !== undefined) wake(next, 0)
+}
+
+function inTransaction<Result>(
+  within: WithinTransaction<object>,
+  work: (storage: StorageTransaction) => Promise<Result>,
+): Promise<Result> {
+  return joinTransaction(within, 'deliver', ({ storage }) => work(storage))
+}
+
+/** Returns a delivery to the others. A response that it has stays with it. */
+async function giveBack(
+  { host, store }: DeliveryDependencies,
+  claimed: StoredDelivery,
+  response: string | null,
+): Promise<void> {
+  await store.giveBack(claimed, { due: host.now().toISOString(), response })
+}
+
+function reportFailure(
+  { host }: DeliveryDependencies,
+  { id, endpoint, lane }: StoredDelivery,
+  { error, isDead }: { readonly error: unknown; readonly isDead: boolean },
+): void {
+  const type = isDead ? 'delivery-dead' : 'delivery-failed'
+  host.report({ type, deliveryId: id, endpoint, lane, error })
+}
+
+/** Another worker has claimed the delivery. Its result counts. */
+class ClaimLost extends Error {}
+
+const transientStatuses = new Set([408, 409, 425, 429])
+const finalCodes = new Set(['INVALID_INPUT', 'FORBIDDEN_URL'])
+
+/** Returns whether further calls would fail in the same way. */
+function isFinal({ code, status }: CallError): boolean {
+  if (finalCodes.has(code)) return true
+  const isClientError = status !== null && status >= 400 && status < 500
+  return code === 'STATUS' && isClientError && !transientStatuses.has(status)
+}
+
+function callerOfDelivery({ input, row }: StoredDelivery): Caller {
+  return callerOf(Object(JSON.parse(row ?? input)) as object)
+}
+
+/** Throws the error of storage that a rule could not store an item for; that is tried again. */
+function rethrow(error: unknown): never {
+  throw error instanceof RuleError && isUnavailable(error.cause) ? error.cause : error
+}
+
+function callErrorOf({ endpoint }: StoredDelivery, error: unknown): CallError {
+  return isCallError(error) ? error : new CallError('CONNECTION_FAILED', endpoint, { cause: error })
+}
+
+function isUnavailable(error: unknown): boolean {
+  return isStorageError(error) && error.kind === 'unavailable'
+}
+
+const maxErrorLength = 1_000
+
+function textOf(message: string): string {
+  return message.slice(0, maxErrorLength).toWellFormed().replaceAll('\0', '')
+}

@@ -1,0 +1,138 @@
+import { equal, type Row } from '../../request/query.ts'
+import type { StorageAdapter, StorageTransaction } from '../../storage/adapter.ts'
+import { table, tableReader } from '../../storage/table.ts'
+import { outboxCollections } from './collections.ts'
+import { deliveryOf, type StoredDelivery } from './delivery.ts'
+import { enterLane, leaveLane } from './lanes.ts'
+
+/** The part of an open storage that the outbox uses. */
+export type OutboxStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
+
+/** A delivery that can be claimed, as far as it is read for that. */
+export type DueDelivery = Pick<StoredDelivery, 'id' | 'attempt' | 'due'>
+
+/** A delivery to be stored. */
+export interface NewDelivery {
+  readonly id: string
+  readonly endpoint: string
+  readonly lane: string | null
+  readonly input: string
+  readonly row: string | null
+  /** The current time, as an instant. */
+  readonly now: string
+}
+
+/** What a change of a delivery has made possible. */
+export interface Settled {
+  /** The next delivery of the lane, which can be claimed now. */
+  readonly next: string | undefined
+}
+
+/**
+ * The deliveries in storage. A worker claims a delivery by compare-and-set before it sends it. Every later
+ * change compares the attempt, so a worker that has lost its claim changes nothing.
+ */
+export interface DeliveryStore {
+  /** Returns a page of the deliveries that are due at a time, the one that is due longest first. */
+  due(
+    page: { readonly limit: number; readonly offset: number },
+    now: string,
+  ): Promise<readonly DueDelivery[]>
+  /** Returns the deliveries in progress. */
+  sending(): Promise<readonly StoredDelivery[]>
+  /** waiting → sending, as a new attempt. Returns undefined if another worker has claimed it. */
+  claim(delivery: DueDelivery): Promise<StoredDelivery | undefined>
+  /** sending → waiting, with further changes. Returns whether the claim was kept until then. */
+  giveBack(claimed: StoredDelivery, changes: Row & { readonly due: string }): Promise<boolean>
+  /** Runs work in a short transaction. */
+  write<Result>(work: (storage: StorageTransaction) => Promise<Result>): Promise<Result>
+}
+
+const { deliveries } = outboxCollections
+const writing = { mode: 'write', brief: true } as const
+const maxSending = 1_000
+
+/** Creates the store of the deliveries in a storage. */
+export function deliveryStore(storage: OutboxStorage): DeliveryStore {
+  const write: DeliveryStore['write'] = (work) => storage.transaction(writing, work)
+  return {
+    due: async ({ limit, offset }, now) => {
+      const { rows } = await storage.filter(deliveries, {
+        conditions: [equal('state', 'waiting')],
+        search: null,
+        sort: ['due', 'id'].map((field) => ({ field, descending: false })),
+        limit,
+        offset,
+        // Inputs are omitted: there may be many, and they may be large.
+        select: ['id', 'attempt', 'due'],
+        count: false,
+      })
+      const waiting = rows as unknown as readonly DueDelivery[]
+      return waiting.filter(({ due }) => Date.parse(due) <= Date.parse(now))
+    },
+    sending: async () => {
+      const reader = tableReader(storage, deliveries)
+      const rows = await reader.all({ state: 'sending' }, { limit: maxSending })
+      return rows.map(deliveryOf)
+    },
+    claim: ({ id, attempt }) =>
+      write(async (transaction) => {
+        const conditions = { id, attempt, state: 'waiting' }
+        const changes = { state: 'sending', attempt: attempt + 1 }
+        const row = await table(transaction, deliveries).change(conditions, changes)
+        return row && deliveryOf(row)
+      }),
+    giveBack: (claimed, changes) =>
+      write(
+        async (transaction) =>
+          (await changeClaimed(transaction, claimed, { ...changes, state: 'waiting' })) !==
+          undefined,
+      ),
+    write,
+  }
+}
+
+/** Stores a new delivery in the transaction of an event. Returns whether it can be claimed at once. */
+export async function addDelivery(
+  storage: StorageTransaction,
+  { now, ...delivery }: NewDelivery,
+): Promise<boolean> {
+  const { lane } = delivery
+  const place = lane === null ? { turn: null, isFirst: true } : await enterLane(storage, lane)
+  await table(storage, deliveries).insert({
+    ...delivery,
+    turn: place.turn,
+    state: place.isFirst ? 'waiting' : 'behind',
+    holdsLane: false,
+    attempt: 0,
+    failures: 0,
+    lost: 0,
+    created: now,
+    due: now,
+  })
+  return place.isFirst
+}
+
+/**
+ * sending → delivered or dead. The next delivery of its lane can be sent then, unless it holds the lane.
+ * Returns undefined and changes nothing if the claim is lost.
+ */
+export async function settle(
+  storage: StorageTransaction,
+  claimed: StoredDelivery,
+  changes: Row & { readonly state: 'delivered' | 'dead'; readonly ended: string },
+): Promise<Settled | undefined> {
+  const settled = await changeClaimed(storage, claimed, changes)
+  if (settled === undefined) return undefined
+  if (settled.lane === null || settled.holdsLane) return { next: undefined }
+  return { next: await leaveLane(storage, settled.lane, changes.ended) }
+}
+
+async function changeClaimed(
+  storage: StorageTransaction,
+  { id, attempt }: StoredDelivery,
+  changes: Row,
+): Promise<StoredDelivery | undefined> {
+  const row = await table(storage, deliveries).change({ id, attempt, state: 'sending' }, changes)
+  return row && deliveryOf(row)
+}

@@ -1,0 +1,111 @@
+import { setMaxListeners } from 'node:events'
+import type { ServiceHost } from '../../service-part.ts'
+import { startPolling, type PollingWorker } from '../../work/polling-worker.ts'
+import { progressTracker } from '../../work/progress-tracker.ts'
+import { repeat } from '../../work/repeat.ts'
+import { purgeDelivered } from './administration.ts'
+import { bury, deliver, type DeliveryDependencies } from './deliver.ts'
+import type { StoredDelivery } from './delivery.ts'
+import type { DeliveryStore, DueDelivery } from './delivery-store.ts'
+import type { CompleteOutbox } from './options.ts'
+
+/** What the workers of this process use. */
+export interface DeliveryWorkerDependencies {
+  readonly options: CompleteOutbox
+  readonly host: ServiceHost
+  readonly store: DeliveryStore
+}
+
+/** Milliseconds that calls in progress may take when their worker is stopped. */
+const stopTimeout = 5_000
+const purgeInterval = 3_600_000
+
+/**
+ * Starts to send deliveries that are due, to take over those of workers that died, and to remove those that
+ * were delivered long ago.
+ */
+export function startDeliveryWorker(
+  dependencies: DeliveryWorkerDependencies,
+  concurrency: number,
+): PollingWorker {
+  const { options, host, store } = dependencies
+  const { pollInterval, lease, keepDelivered } = options
+  const closing = new AbortController()
+  // Each call in progress adds a listener.
+  setMaxListeners(0, closing.signal)
+  const now = (): string => host.now().toISOString()
+  const report = (error: unknown): void => {
+    host.report({ type: 'outbox-unavailable', error })
+  }
+  const wake = (id: string, delay: number): void => {
+    // Later ones are found by polling.
+    if (delay < pollInterval) {
+      const timer = setTimeout(() => {
+        worker.wake(id)
+      }, delay)
+      timer.unref()
+    }
+  }
+  const all: DeliveryDependencies = { ...dependencies, wake }
+
+  const worker = startPolling<DueDelivery>({
+    find: (page) => store.due(page, now()),
+    idOf: ({ id }) => id,
+    work: async (due) => {
+      try {
+        const claimed = await store.claim(due)
+        if (claimed !== undefined) await deliver(all, claimed, closing.signal)
+      } catch (error) {
+        // It stays claimed until its lease ends, or was not claimed.
+        report(error)
+      }
+    },
+    concurrency,
+    pollInterval,
+    report,
+  })
+
+  const { stalled } = progressTracker<StoredDelivery>(lease, (delivery) => delivery)
+  const monitor = repeat(lease / 2, async () => {
+    for (const delivery of stalled(await store.sending())) await takeBack(all, delivery)
+  })
+  const purge = (): Promise<void> => {
+    const before = new Date(host.now().getTime() - keepDelivered).toISOString()
+    return purgeDelivered(host.storage, store, before)
+  }
+  const purging = repeat(purgeInterval, purge)
+  purge().catch(() => undefined)
+
+  return {
+    wake: (id) => {
+      worker.wake(id)
+    },
+    stop: async () => {
+      const timer = setTimeout(() => {
+        closing.abort()
+      }, stopTimeout)
+      await Promise.all([worker.stop(), monitor.stop(), purging.stop()])
+      clearTimeout(timer)
+    },
+  }
+}
+
+/** Takes a delivery over whose worker has died, or buries it after the last one. */
+async function takeBack(
+  dependencies: DeliveryDependencies,
+  delivery: StoredDelivery,
+): Promise<void> {
+  const { options, host, store, wake } = dependencies
+  const { id, endpoint, lane } = delivery
+  const lost = delivery.lost + 1
+  if (lost >= options.maxLost) {
+    const error = `${lost} workers have died over it.`
+    host.report({ type: 'delivery-dead', deliveryId: id, endpoint, lane, error: new Error(error) })
+    await bury(dependencies, delivery, { error: null, changes: { lost, error } })
+    return
+  }
+  const due = host.now().toISOString()
+  if (!(await store.giveBack(delivery, { lost, due }))) return
+  host.report({ type: 'delivery-lost', deliveryId: id, endpoint, lane })
+  wake(id, 0)
+}

@@ -1,0 +1,61 @@
+import type { Row } from '../../request/query.ts'
+import type { deliveryStates } from './collections.ts'
+
+/** The state of a delivery. */
+export type DeliveryState = (typeof deliveryStates)[number]
+
+/** A delivery, as `list` returns it. It has nothing of the input and the response. */
+export interface Delivery {
+  readonly id: string
+  /** The name of the endpoint in the outbox. */
+  readonly endpoint: string
+  /** Null if the order does not matter. */
+  readonly lane: string | null
+  readonly state: DeliveryState
+  /** The number of failed calls. */
+  readonly failures: number
+  /** The number of workers that died over it. */
+  readonly lost: number
+  /** An instant, like `due` and `ended`. */
+  readonly created: string
+  /** The time from which it may be sent. */
+  readonly due: string
+  /** The time at which it was delivered, or died; else null. */
+  readonly ended: string | null
+  /** Why the last attempt failed. */
+  readonly error: string | null
+}
+
+/** A delivery with everything that is stored. */
+export interface StoredDelivery extends Delivery {
+  readonly turn: number | null
+  /** Whether it is dead and its lane waits until it is retried or dropped. */
+  readonly holdsLane: boolean
+  /** JSON. */
+  readonly input: string
+  /** JSON, or null. */
+  readonly row: string | null
+  /** The number of claims. */
+  readonly attempt: number
+  /** JSON of a response that was not stored by rules and handlers yet, or null. */
+  readonly response: string | null
+}
+
+/** The fields of {@link Delivery}. */
+export const shownFields = [
+  'id',
+  'endpoint',
+  'lane',
+  'state',
+  'failures',
+  'lost',
+  'created',
+  'due',
+  'ended',
+  'error',
+] as const satisfies readonly (keyof Delivery)[]
+
+/** Returns a row of the deliveries as a typed delivery. */
+export function deliveryOf(row: Row): StoredDelivery {
+  return row as unknown as StoredDelivery
+}

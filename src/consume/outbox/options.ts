@@ -1,0 +1,198 @@
+import { z } from 'zod'
+import { mistaken } from '../../checks/mistakes.ts'
+import { code, objectWith } from '../../checks/option-shapes.ts'
+import { completeOptions } from '../../checks/options.ts'
+import { requirePrincipal, system, type Principal } from '../../definition/principal.ts'
+import type { WithinTransaction } from '../../in-process.ts'
+import type { EndpointResponse } from '../call.ts'
+import type { CallError } from '../call-error.ts'
+import type { Endpoint } from '../endpoint.ts'
+import type { Caller } from '../rules/caller.ts'
+import type { Rule } from '../rules/complete-rule.ts'
+import type { RuleResult } from '../rules/write-items.ts'
+import type { FlattenOptions } from '../tables/flatten.ts'
+import type { ResponseReader } from '../tables/read-tables.ts'
+
+/** What the handlers of a delivery receive. Its writes are committed together with the delivery's state. */
+export interface DeliveryContext extends WithinTransaction<object> {
+  /** The id of the delivery, which was the idempotency key of the call. */
+  readonly deliveryId: string
+  /** Reads a field of the delivery's row. */
+  readonly caller: Caller
+  /** The number of failed calls before. */
+  readonly failures: number
+}
+
+/** What `onSuccess` receives. */
+export interface DeliveredContext<Body> extends DeliveryContext {
+  readonly response: EndpointResponse<Body>
+  /** The response as tables. */
+  readonly tables: ResponseReader<Body>
+  /** What the rules have stored. */
+  readonly results: readonly RuleResult[]
+}
+
+/** What `onFailure` receives. */
+export interface DeadContext extends DeliveryContext {
+  /** Why the last call failed; null if the workers of the delivery have died. */
+  readonly error: CallError | null
+}
+
+/** What happens with the responses of an endpoint that an outbox delivers to. */
+export interface DeliveryHandlers<Body> {
+  /** The rules that store items of the response, in this order. Default: none. */
+  readonly rules?: readonly Rule<NoInfer<Body>>[] | undefined
+  /** How the response is read as tables. */
+  readonly tables?: FlattenOptions | undefined
+  /**
+   * Called with the response, after the rules. What it writes is committed together with the state
+   * `delivered`, so it is applied once. If it throws, the delivery is dead, and its response is kept for
+   * `retry`.
+   */
+  readonly onSuccess?: NoInfer<(at: DeliveredContext<Body>) => void | Promise<void>>
+  /** Called when the delivery is dead because its calls failed, or its workers died. */
+  readonly onFailure?: ((at: DeadContext) => void | Promise<void>) | undefined
+}
+
+/** An endpoint that an outbox delivers to. */
+export interface OutboxEndpoint<Input> {
+  readonly endpoint: Endpoint<Input>
+  readonly tables?: FlattenOptions | undefined
+  /** Use {@link deliverTo}, which checks rules and handlers against the responses of the endpoint. */
+  readonly rules?: readonly object[] | undefined
+  readonly onSuccess?: ((at: never) => void | Promise<void>) | undefined
+  readonly onFailure?: ((at: DeadContext) => void | Promise<void>) | undefined
+}
+
+/**
+ * Returns an endpoint with what happens with its responses, for `createOutbox`. Rules and handlers have the
+ * types of the endpoint.
+ */
+export function deliverTo<Input, Body>(
+  endpoint: Endpoint<Input, Body>,
+  handlers: DeliveryHandlers<Body> = {},
+): OutboxEndpoint<Input> {
+  return Object.freeze({ ...handlers, endpoint })
+}
+
+/** The options of `createOutbox`. Times are in milliseconds. */
+export interface OutboxOptions<Inputs> {
+  /** The endpoints by the names under which deliveries are stored: renaming one needs a migration. */
+  readonly endpoints: { readonly [Name in keyof Inputs]: OutboxEndpoint<Inputs[Name]> }
+  /** The number of failed calls after which a delivery is dead. Default 10. */
+  readonly attempts?: number | undefined
+  /**
+   * The pauses after failed calls: random, up to `first` after the first failure, doubled with each further
+   * one, up to `max`. A `Retry-After` of the other service replaces the random pause. Default 10,000 and
+   * 3,600,000.
+   */
+  readonly backOff?:
+    { readonly first?: number | undefined; readonly max?: number | undefined } | undefined
+  /**
+   * What happens to a lane whose delivery is dead: it goes on with the `next` one, or holds until the dead
+   * one is retried or dropped. Default: `next`.
+   */
+  readonly onDead?: 'next' | 'hold' | undefined
+  /**
+   * How many deliveries are sent at a time in this process. With 0 they are left to other processes, such
+   * as `rowgate worker`. Default 1.
+   */
+  readonly workers?: number | undefined
+  /** How long one call may take, with the retries of its connection. Default 30,000. */
+  readonly callTimeout?: number | undefined
+  /** How long a delivery may be in progress before another worker takes it over. Default 60,000. */
+  readonly lease?: number | undefined
+  /** How many workers may die over a delivery before it is dead. Default 3. */
+  readonly maxLost?: number | undefined
+  /** The interval at which workers look for deliveries of other processes. Default 1,000. */
+  readonly pollInterval?: number | undefined
+  /** How long delivered rows are kept. Default 604,800,000 (7 days). */
+  readonly keepDelivered?: number | undefined
+  /** The maximum size of a kept response, in characters of JSON. Default 1,048,576. */
+  readonly maxStoredResponse?: number | undefined
+  /** The principal with whose rights rules and handlers write. Default: `system`, which has every right. */
+  readonly principal?: Principal | undefined
+}
+
+/** The endpoint of a delivery in the form that workers use. */
+export interface CheckedEndpoint {
+  readonly endpoint: Endpoint
+  readonly rules: readonly Rule[]
+  readonly tables: FlattenOptions | undefined
+  readonly onSuccess: ((at: never) => void | Promise<void>) | undefined
+  readonly onFailure: ((at: DeadContext) => void | Promise<void>) | undefined
+}
+
+/** The complete options of an outbox. */
+export type CompleteOutbox = Omit<z.infer<typeof shape>, 'endpoints' | 'principal'> & {
+  readonly endpoints: ReadonlyMap<string, CheckedEndpoint>
+  readonly principal: Principal
+}
+
+function isRule(value: unknown): boolean {
+  return typeof (Object(value) as Partial<Rule>).endpoint === 'string'
+}
+
+const milliseconds = z
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1)
+
+const endpointShape = z.strictObject({
+  endpoint: objectWith<Endpoint>('call', 'must be an endpoint, as endpoint(...) returns it'),
+  rules: z
+    .array(z.custom<Rule>(isRule, { error: 'must be a rule, as rule(...) returns it' }))
+    .default([]),
+  tables: z.custom<FlattenOptions>().optional(),
+  onSuccess: code<NonNullable<CheckedEndpoint['onSuccess']>>().optional(),
+  onFailure: code<NonNullable<CheckedEndpoint['onFailure']>>().optional(),
+} satisfies Record<keyof OutboxEndpoint<never>, z.ZodType>)
+
+const shape = z.strictObject({
+  endpoints: z
+    .record(z.string().min(1).max(200), endpointShape)
+    .refine((all) => Object.keys(all).length > 0, { error: 'must not be empty' }),
+  attempts: z.int().min(1).max(100).default(10),
+  backOff: z
+    .strictObject({
+      first: milliseconds.default(10_000),
+      max: milliseconds.default(3_600_000),
+    })
+    .default({ first: 10_000, max: 3_600_000 }),
+  onDead: z.enum(['next', 'hold']).default('next'),
+  workers: z.int().min(0).max(64).default(1),
+  callTimeout: milliseconds.max(3_600_000).default(30_000),
+  lease: milliseconds.min(100).default(60_000),
+  maxLost: z.int().min(1).default(3),
+  pollInterval: milliseconds.default(1_000),
+  keepDelivered: z
+    .int()
+    .min(0)
+    .default(7 * 24 * 3_600_000),
+  maxStoredResponse: z
+    .int()
+    .min(0)
+    .default(1024 * 1024),
+  principal: z.custom<Principal>().optional(),
+} satisfies Record<keyof OutboxOptions<object>, z.ZodType>)
+
+/** Checks and completes the options of an outbox. Throws a TypeError that lists every mistake. */
+export function completeOutbox(given: object): CompleteOutbox {
+  const { endpoints, principal, ...complete } = completeOptions('outbox', shape, given)
+  const { lease, callTimeout } = complete
+  if (lease <= callTimeout) {
+    // A delivery would be taken over while its call is in progress.
+    const advice = `must be longer than callTimeout, which is ${callTimeout}`
+    throw mistaken([{ place: 'outbox.lease', advice }])
+  }
+  return Object.freeze({
+    ...complete,
+    endpoints: new Map(
+      Object.entries(endpoints).map(([name, { endpoint, rules, tables, onSuccess, onFailure }]) => [
+        name,
+        { endpoint, rules, tables, onSuccess, onFailure },
+      ]),
+    ),
+    principal: principal === undefined ? system : requirePrincipal(principal),
+  })
+}

@@ -1,0 +1,174 @@
+import { z } from 'zod'
+import { suggestion } from '../../checks/nearest-name.ts'
+import { completeOptions } from '../../checks/options.ts'
+import { orderedId } from '../../definition/ordered-id.ts'
+import { joinTransaction } from '../../events/join-transaction.ts'
+import { servicePart, type ServiceHost, type WithServicePart } from '../../service-part.ts'
+import type { PollingWorker } from '../../work/polling-worker.ts'
+import { workerPool, type Worker } from '../../work/worker-pool.ts'
+import { dropDelivery, listDeliveries, retryDelivery, type ListOptions } from './administration.ts'
+import { deliveryStates, outboxCollections } from './collections.ts'
+import type { Delivery } from './delivery.ts'
+import { addDelivery, deliveryStore, type DeliveryStore } from './delivery-store.ts'
+import { startDeliveryWorker } from './delivery-worker.ts'
+import { completeOutbox, type OutboxOptions } from './options.ts'
+
+/** How a delivery is stored. */
+export interface EnqueueOptions {
+  /**
+   * Deliveries of one lane are sent in the order of their commits, one after the other: `orders/4711`. The
+   * lane may contain several endpoints. Default: the delivery is sent without regard to others.
+   */
+  readonly lane?: string | undefined
+  /** The row that rules and handlers read with `caller`. It must have a JSON form. Default: the input. */
+  readonly row?: object | undefined
+}
+
+/** Calls with effects that are stored in the transaction of an event and made after its commit. */
+export interface Outbox<Inputs> extends WithServicePart {
+  /**
+   * Stores a call in the transaction of a handler's context, or of `service.as(user).transaction`. Resolves to
+   * the id of the delivery, which is also the idempotency key of its call. If the transaction is rolled
+   * back, nothing is sent. Throws a TypeError for an unknown endpoint, or if the input has no JSON.
+   */
+  enqueue<Name extends keyof Inputs & string>(
+    context: object,
+    name: Name,
+    input: Inputs[Name],
+    options?: EnqueueOptions,
+  ): Promise<string>
+  /** Returns deliveries in the order in which they were stored, without inputs and responses. */
+  list(options?: ListOptions): Promise<readonly Delivery[]>
+  /** Makes a dead or waiting delivery due now. Rejects if it has another state, or does not exist. */
+  retry(id: string): Promise<Delivery>
+  /**
+   * Removes a delivery that is not needed any more. Rejects if it is being sent or was delivered, or does not
+   * exist.
+   */
+  drop(id: string): Promise<Delivery>
+  /** Starts another worker in this process. Call it once the service is ready. */
+  work(options?: { readonly concurrency?: number | undefined }): Worker
+}
+
+/**
+ * Creates an outbox; see docs/guides/consume.md. Pass it to `createService` as `outbox`. Throws a TypeError
+ * that lists every mistake.
+ *
+ * ```ts
+ * const outbox = createOutbox({ endpoints: { 'create-shipment': deliverTo(createShipment) } })
+ * const orders = defineCollection(
+ *   { key: 'orderId', fields: { orderId: text() } },
+ *   {
+ *     events: {
+ *       Insert: {
+ *         after: async (event) => {
+ *           const { orderId } = event.item
+ *           await outbox.enqueue(event, 'create-shipment', { body: { orderId } })
+ *         },
+ *       },
+ *     },
+ *   },
+ * )
+ * ```
+ */
+export function createOutbox<Inputs>(given: OutboxOptions<Inputs>): Outbox<Inputs> {
+  const options = completeOutbox(given)
+  const names = [...options.endpoints.keys()]
+  const polling = new Set<PollingWorker>()
+  let joined: { readonly host: ServiceHost; readonly store: DeliveryStore } | undefined
+
+  function requireService() {
+    if (joined !== undefined) return joined
+    throw new TypeError(
+      'The outbox belongs to no service. Pass it to createService: createService({ ..., outbox }).',
+    )
+  }
+  const workers = workerPool((concurrency) => {
+    const worker = startDeliveryWorker({ ...requireService(), options }, concurrency)
+    polling.add(worker)
+    return {
+      stop: () => {
+        polling.delete(worker)
+        return worker.stop()
+      },
+    }
+  })
+  const wake = (id: string): void => {
+    for (const worker of polling) worker.wake(id)
+  }
+  const now = (): string => requireService().host.now().toISOString()
+  const changed = async (change: typeof retryDelivery, id: string): Promise<Delivery> => {
+    const { store } = requireService()
+    const delivery = await store.write((storage) => change(storage, id.toLowerCase(), now()))
+    for (const worker of polling) worker.wake()
+    return delivery
+  }
+
+  return Object.freeze<Outbox<Inputs>>({
+    enqueue: (context, name, input, chosen = {}) => {
+      const { lane = null, row } = completeOptions('enqueue', enqueueShape, chosen)
+      if (!options.endpoints.has(name)) {
+        throw new TypeError(
+          `enqueue: ${name} is not an endpoint of the outbox; ${suggestion(name, names)}`,
+        )
+      }
+      const json = jsonOf('input', input)
+      const { host } = requireService()
+      const id = orderedId(host.now())
+      const delivery = {
+        id,
+        endpoint: name,
+        lane,
+        input: json,
+        row: row === undefined ? null : jsonOf('row', row),
+        now: now(),
+      }
+      return joinTransaction(context, 'enqueue', async ({ storage, onCommit }) => {
+        if (await addDelivery(storage, delivery)) {
+          onCommit(() => {
+            wake(id)
+          })
+        }
+        return id
+      })
+    },
+    list: async (chosen = {}) =>
+      listDeliveries(requireService().host.storage, completeOptions('list', listShape, chosen)),
+    retry: (id) => changed(retryDelivery, id),
+    drop: (id) => changed(dropDelivery, id),
+    work: (chosen = {}) => workers.work(completeOptions('work', workShape, chosen).concurrency),
+    [servicePart]: Object.freeze({
+      collections: Object.values(outboxCollections),
+      join: (host: ServiceHost) => {
+        if (joined !== undefined) throw new TypeError('The outbox already belongs to a service.')
+        joined = { host, store: deliveryStore(host.storage) }
+      },
+      opened: () => {
+        if (options.workers > 0) workers.work(options.workers)
+      },
+      close: () => workers.stop(),
+    }),
+  })
+}
+
+const enqueueShape = z.strictObject({
+  lane: z.string().min(1).max(400).optional(),
+  row: z.record(z.string(), z.unknown()).optional(),
+})
+const listShape = z.strictObject({
+  state: z.enum(deliveryStates).optional(),
+  limit: z.int().min(1).max(10_000).optional(),
+  offset: z.int().min(0).optional(),
+})
+const workShape = z.strictObject({ concurrency: z.int().min(1).max(64).default(1) })
+
+function jsonOf(name: string, input: unknown): string {
+  let json: string | undefined
+  try {
+    json = JSON.stringify(input)
+  } catch {
+    // A cycle, or a bigint.
+  }
+  if (json !== undefined) return json
+  throw new TypeError(`enqueue: the ${name} must be a JSON value`)
+}

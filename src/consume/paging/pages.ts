@@ -1,0 +1,140 @@
+import { isDeepStrictEqual } from 'node:util'
+import type { CallOptions, EndpointResponse } from '../call.ts'
+import { CallError } from '../call-error.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { valueAt } from '../json-path.ts'
+import { completePages, type Paging } from './paging-options.ts'
+import { nextLink } from './link-header.ts'
+
+/** The type of the items of a page, where the page itself is an array. */
+export type ItemOf<Response> = Response extends readonly (infer Item)[] ? Item : unknown
+
+/** The options of {@link pages}. */
+export interface PagesOptions<Response = unknown, Item = unknown> extends Omit<
+  CallOptions,
+  'idempotencyKey'
+> {
+  /** How the next page is requested. */
+  readonly paging: Paging<Response>
+  /**
+   * Where the items of a page are: the names that lead to the array, as in `data/orders`, or a function.
+   * Default: the page is the array.
+   */
+  readonly items?: string | ((body: Response) => readonly Item[]) | undefined
+  /** The maximum number of pages. More are an error. Default: 100. */
+  readonly maxPages?: number | undefined
+}
+
+/** A page of a list. */
+export interface Page<Response = unknown, Item = unknown> extends EndpointResponse<Response> {
+  /** The position of the page, from 0. */
+  readonly index: number
+  readonly items: readonly Item[]
+}
+
+/** What the next call needs: changed members of the input, or a URL. */
+interface Step {
+  readonly input?: Readonly<Record<string, unknown>>
+  readonly url?: string
+  /** Identifies the position in the list. */
+  readonly position: string
+}
+
+/**
+ * Returns the pages of a list, one call each. Paging by offset and by page ends with an empty page; paging
+ * by cursor and by link ends with a page that has no next one. Rejects with a CallError if a page is
+ * repeated, if there are more than `maxPages`, and if a link leads to another origin. Throws a TypeError
+ * for invalid options.
+ */
+export function pages<Input extends object, Response, Item = ItemOf<Response>>(
+  endpoint: Endpoint<Input, Response>,
+  input: Input,
+  options: PagesOptions<Response, Item>,
+): AsyncGenerator<Page<Response, Item>, void, undefined> {
+  const { paging, items, maxPages } = completePages(endpoint.query, options)
+  const { signal, timeout, maxResponseBytes, baseUrl, url } = options
+  const fail = (code: 'PAGE_CYCLE' | 'TOO_MANY_PAGES' | 'INVALID_RESPONSE', detail?: string) =>
+    new CallError(code, endpoint.name, { detail })
+
+  async function* read(): AsyncGenerator<Page<Response, Item>, void, undefined> {
+    const seen = new Set<string>()
+    let step: Step | undefined = { ...firstStep(paging, input), ...(url !== undefined && { url }) }
+    let last: readonly Item[] = []
+    let count = 0
+    for (let index = 0; step !== undefined; index++) {
+      if (index === maxPages) throw fail('TOO_MANY_PAGES', `there are more than ${maxPages} pages`)
+      if (seen.has(step.position)) throw fail('PAGE_CYCLE')
+      seen.add(step.position)
+      const response = await endpoint.call(
+        { ...input, ...step.input },
+        { signal, timeout, maxResponseBytes, baseUrl, url: step.url },
+      )
+      const found = itemsOf(response.body)
+      // A service that ignores the parameter returns the first page again.
+      if (found.length > 0 && isDeepStrictEqual(found, last)) throw fail('PAGE_CYCLE')
+      last = found
+      count += found.length
+      if (found.length > 0 || !endsWithEmptyPage(paging)) yield { ...response, index, items: found }
+      step = nextStep(response, { index, count, isEmpty: found.length === 0 })
+    }
+  }
+
+  function itemsOf(body: Response): readonly Item[] {
+    const found: unknown = typeof items === 'function' ? items(body) : valueAt(body, items)
+    if (Array.isArray(found)) return found as readonly Item[]
+    throw fail('INVALID_RESPONSE', 'the items of the page are not an array')
+  }
+
+  function nextStep(
+    { body, headers, url: from }: EndpointResponse<Response>,
+    at: { readonly index: number; readonly count: number; readonly isEmpty: boolean },
+  ): Step | undefined {
+    switch (paging.kind) {
+      case 'offset':
+        return at.isEmpty
+          ? undefined
+          : numbered(paging.parameter, startOf(paging, input) + at.count)
+      case 'page':
+        return at.isEmpty
+          ? undefined
+          : numbered(paging.parameter, startOf(paging, input) + at.index + 1)
+      case 'cursor': {
+        const { next } = paging
+        const cursor: unknown = typeof next === 'function' ? next(body) : valueAt(body, next)
+        if (cursor === null || cursor === undefined || cursor === '') return undefined
+        if (typeof cursor !== 'string' && typeof cursor !== 'number')
+          throw fail('INVALID_RESPONSE', 'the cursor of the next page is not a string')
+        return { input: { [paging.parameter]: cursor }, position: String(cursor) }
+      }
+      case 'link': {
+        const link = nextLink(headers.get('link'))
+        if (link === undefined) return undefined
+        const resolved =
+          from !== undefined && URL.canParse(link, from) ? new URL(link, from).href : link
+        return { url: resolved, position: resolved }
+      }
+    }
+  }
+
+  return read()
+}
+
+function endsWithEmptyPage({ kind }: Paging): boolean {
+  return kind === 'offset' || kind === 'page'
+}
+
+function firstStep(paging: Paging, input: object): Step {
+  if (paging.kind === 'cursor' || paging.kind === 'link') return { position: '' }
+  return numbered(paging.parameter, startOf(paging, input))
+}
+
+/** Returns the first offset or page: that of the input, if it has one. */
+function startOf(paging: Paging & { kind: 'offset' | 'page' }, input: object): number {
+  const given = (input as Readonly<Record<string, unknown>>)[paging.parameter]
+  if (typeof given === 'number') return given
+  return paging.kind === 'page' ? (paging.first ?? 1) : 0
+}
+
+function numbered(parameter: string, value: number): Step {
+  return { input: { [parameter]: value }, position: String(value) }
+}

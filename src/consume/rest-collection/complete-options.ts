@@ -1,0 +1,202 @@
+import { z } from 'zod'
+import { mistaken, type Mistake } from '../../checks/mistakes.ts'
+import { suggestion } from '../../checks/nearest-name.ts'
+import { code, objectWith } from '../../checks/option-shapes.ts'
+import { completeOptions } from '../../checks/options.ts'
+import type { Field } from '../../definition/field.ts'
+import type { CollectionShape } from '../../definition/item.ts'
+import type { ServingContext } from '../../definition/serve.ts'
+import type { EndpointMethod } from '../call.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { optionsOf } from '../parameters.ts'
+import { completePages, type Paging } from '../paging/paging-options.ts'
+import type { InputMembers, Rejection, SortEntry, SortMapping } from './options.ts'
+
+/** An endpoint whose input is known at run time only. */
+export type CalledEndpoint = Endpoint<InputMembers>
+
+const called = objectWith<CalledEndpoint>('call', 'must be an endpoint')
+const path = z.string().min(1)
+const filterOptions = z.strictObject({
+  parameter: z.string(),
+  exact: z.boolean().optional(),
+  value: code<(value: unknown) => unknown>().optional(),
+})
+const filter = z.union([
+  z.string().transform((parameter): z.infer<typeof filterOptions> => ({ parameter })),
+  filterOptions,
+])
+const totalOptions = z.strictObject({ path, input: z.custom<InputMembers>().optional() })
+const list = z.strictObject({
+  endpoint: called,
+  items: z.string().default(''),
+  paging: z.custom<Paging>().optional(),
+  pageSize: z.strictObject({ parameter: z.string(), maximum: z.int().min(1) }).optional(),
+  total: z
+    .union([path.transform((each): z.infer<typeof totalOptions> => ({ path: each })), totalOptions])
+    .optional(),
+  filter: z.record(z.string(), filter.optional()).default({}),
+  sort: z
+    .union([
+      code<(order: readonly SortEntry[]) => InputMembers | undefined>(),
+      z.strictObject({
+        fields: z.array(z.string()),
+        input: code<SortMapping['input']>(),
+        thenByKey: z.boolean().optional(),
+      }),
+    ])
+    .optional(),
+  search: z.strictObject({ parameter: z.string(), exact: z.boolean().optional() }).optional(),
+  select: code<(fields: readonly string[]) => InputMembers>().optional(),
+  complete: z
+    .strictObject({
+      rows: z.int().min(0).max(1_000_000).default(1000),
+      pages: z.int().min(1).max(100_000).default(100),
+    })
+    .default({ rows: 1000, pages: 100 }),
+})
+const item = z.strictObject({
+  endpoint: called,
+  input: code<(key: InputMembers) => InputMembers>().optional(),
+  item: z.string().default(''),
+  rejection: code<(response: unknown) => Rejection<CollectionShape> | undefined>().optional(),
+})
+const save = item.extend({
+  body: code<(call: { readonly item: object; readonly changes: object }) => unknown>().optional(),
+})
+const fieldOptions = z.strictObject({
+  path: z.string().optional(),
+  read: code<(value: unknown) => unknown>().optional(),
+  write: code<(value: unknown) => unknown>().optional(),
+})
+const field = z.union([
+  z.string().transform((each): z.infer<typeof fieldOptions> => ({ path: each })),
+  fieldOptions,
+])
+const shape = z.strictObject({
+  list: list.optional(),
+  get: item.optional(),
+  insert: save.optional(),
+  update: save.optional(),
+  delete: item.optional(),
+  fields: z.record(z.string(), field.optional()).default({}),
+  input: code<(context: ServingContext) => InputMembers>().optional(),
+  timeout: z.number().optional(),
+})
+
+type Options = z.infer<typeof shape>
+
+/** The complete mapping of a list. */
+export type CompleteList = z.infer<typeof list>
+
+/** The complete mapping of an event on one item. */
+export type CompleteItem = z.infer<typeof save>
+
+/** The definition of an external collection, and its complete options. */
+export interface Mapping extends Options {
+  readonly definition: CollectionShape
+  /** The names of the key fields, in order. */
+  readonly key: readonly string[]
+}
+
+/** Checks and completes the options of an external collection. Throws a TypeError that lists every mistake. */
+export function completeMapping(definition: CollectionShape, given: object): Mapping {
+  const options = completeOptions('restCollection', shape, given)
+  const { key } = definition
+  const names = key === undefined ? [] : typeof key === 'string' ? [key] : key
+  const mapping = { ...options, definition, key: names }
+  const mistakes = [
+    ...fieldMistakes(mapping),
+    ...methodMistakes(mapping),
+    ...listMistakes(mapping),
+    ...itemMistakes(mapping),
+  ]
+  if (mistakes.length > 0) throw mistaken(mistakes)
+  const { endpoint, paging, items } = mapping.list ?? {}
+  if (paging !== undefined) completePages(endpoint?.query ?? {}, { paging, items })
+  return mapping
+}
+
+/** Returns the description of a field. */
+export function fieldOf({ definition }: Mapping, name: string): Field {
+  return definition.fields[name] as Field
+}
+
+const methods = {
+  list: ['GET'],
+  get: ['GET'],
+  insert: ['POST', 'PUT'],
+  update: ['POST', 'PUT', 'PATCH'],
+  delete: ['DELETE', 'POST'],
+} as const satisfies Readonly<Record<string, readonly EndpointMethod[]>>
+const events = ['list', 'get', 'insert', 'update', 'delete'] as const
+
+// A read that had effects would have them for every page and every retry.
+function methodMistakes(mapping: Mapping): readonly Mistake[] {
+  return events.flatMap((event) => {
+    const method = mapping[event]?.endpoint.method
+    const allowed: readonly EndpointMethod[] = methods[event]
+    if (method === undefined || allowed.includes(method)) return []
+    const advice = `must have the method ${allowed.join(' or ')}`
+    return [{ place: `restCollection.${event}.endpoint`, advice }]
+  })
+}
+
+function fieldMistakes({ definition, fields, list }: Mapping): readonly Mistake[] {
+  const known = Object.keys(definition.fields)
+  const unknown = (place: string, names: readonly string[]): readonly Mistake[] =>
+    names
+      .filter((name) => !known.includes(name))
+      .map((name) => ({
+        place: `restCollection.${place}.${name}`,
+        advice: `is not a field; ${suggestion(name, known, 'fields')}`,
+      }))
+  const sorted = typeof list?.sort === 'object' ? list.sort.fields : []
+  return [
+    ...unknown('fields', Object.keys(fields)),
+    ...unknown('list.filter', Object.keys(list?.filter ?? {})),
+    ...unknown('list.sort.fields', sorted),
+  ]
+}
+
+function listMistakes({ list }: Mapping): readonly Mistake[] {
+  if (list === undefined) return []
+  const { endpoint, filter: filters, search, pageSize } = list
+  const known = [...Object.keys(endpoint.parameters), ...Object.keys(endpoint.query)]
+  const named = [
+    ...Object.entries(filters).map(([name, each]) => ({
+      place: `filter.${name}`,
+      name: each?.parameter,
+    })),
+    { place: 'search.parameter', name: search?.parameter },
+    { place: 'pageSize.parameter', name: pageSize?.parameter },
+  ]
+  const mistakes = named.flatMap(({ place, name }) =>
+    name === undefined || known.includes(name)
+      ? []
+      : [
+          {
+            place: `restCollection.list.${place}`,
+            advice: `is not a parameter of the endpoint; ${suggestion(name, known, 'parameters')}`,
+          },
+        ],
+  )
+  if (list.paging?.kind !== 'page' || pageSize !== undefined) return mistakes
+  const advice = 'is missing: paging by page needs the number of items in a page'
+  return [...mistakes, { place: 'restCollection.list.pageSize', advice }]
+}
+
+function itemMistakes({ key, ...mapping }: Mapping): readonly Mistake[] {
+  return (['get', 'update', 'delete'] as const).flatMap((event) => {
+    const one = mapping[event]
+    if (one === undefined || one.input !== undefined || mapping.input !== undefined) return []
+    if (key.length === 0)
+      return [{ place: `restCollection.${event}`, advice: 'needs a collection with a key' }]
+    return Object.entries(one.endpoint.parameters)
+      .filter(([name, options]) => optionsOf(options).required === true && !key.includes(name))
+      .map(([name]) => ({
+        place: `restCollection.${event}.input`,
+        advice: `is missing: the path parameter ${name} is not a key field`,
+      }))
+  })
+}

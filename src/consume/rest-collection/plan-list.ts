@@ -1,0 +1,137 @@
+import type { CollectionShape } from '../../definition/item.ts'
+import type { FilterCall } from '../../definition/serve.ts'
+import { ServiceError } from '../../errors.ts'
+import { optionsOf, type Parameter } from '../parameters.ts'
+import { fieldOf, type CompleteList, type Mapping } from './complete-options.ts'
+import { sendable } from './item-mapping.ts'
+import type { InputMembers, SortEntry } from './options.ts'
+
+/** A Filter as it is passed on to the other service, and what is left to do here. */
+export interface ListPlan {
+  readonly input: InputMembers
+  /** Whether the other service filters, searches, sorts and counts as requested, so that a page can be cut. */
+  readonly isPassedOn: boolean
+  /** Whether items arrive in the requested order. */
+  readonly isOrdered: boolean
+}
+
+/** Plans a Filter. Throws MALFORMED_QUERY if a condition is missing that the other service demands. */
+export function planList(
+  mapping: Mapping,
+  list: CompleteList,
+  call: FilterCall<CollectionShape>,
+): ListPlan {
+  const own = mapping.input?.(call)
+  const filters = filterInput(list, call)
+  const search = searchInput(list, call)
+  requireConditions(list, { ...own, ...filters.input })
+  const order = orderInput(mapping, list, call.sort)
+  const canCount = !call.count || list.total !== undefined
+  const isPassedOn = filters.isExact && search.isExact && canCount && order !== undefined
+  const input = {
+    ...own,
+    ...list.select?.(call.fields),
+    ...filters.input,
+    ...search.input,
+    ...order,
+    ...(call.count && isPassedOn && list.total?.input),
+  }
+  return { input, isOrdered: order !== undefined, isPassedOn }
+}
+
+interface Passed {
+  readonly input: InputMembers
+  /** Whether the other service selects exactly the items that match. */
+  readonly isExact: boolean
+}
+
+function filterInput(list: CompleteList, { conditions }: FilterCall<CollectionShape>): Passed {
+  const input: Record<string, unknown> = {}
+  let isExact = true
+  for (const [name, condition] of Object.entries(conditions)) {
+    const filter = list.filter[name]
+    const value = condition as string | number | boolean | null
+    const sent = filter && sentValue(list, filter, value)
+    if (filter !== undefined && sent !== undefined) input[filter.parameter] = sent
+    if (sent === undefined || filter?.exact === false) isExact = false
+  }
+  return { input, isExact }
+}
+
+function sentValue(
+  list: CompleteList,
+  { parameter, value: convert }: NonNullable<CompleteList['filter'][string]>,
+  value: string | number | boolean | null,
+): unknown {
+  const converted = convert === undefined ? value : convert(value)
+  if (converted === undefined || converted === null) return undefined
+  const described = parameterOf(list, parameter)
+  return described && sendable(parameter, described, converted)
+}
+
+function searchInput({ search }: CompleteList, call: FilterCall<CollectionShape>): Passed {
+  if (call.search === undefined) return { input: {}, isExact: true }
+  if (search === undefined) return { input: {}, isExact: false }
+  return { input: { [search.parameter]: call.search.text }, isExact: search.exact === true }
+}
+
+/** Returns the input that requests an order, or undefined if that order can't be requested. */
+function orderInput(
+  { key }: Mapping,
+  { sort }: CompleteList,
+  order: readonly SortEntry[],
+): InputMembers | undefined {
+  const [first, ...rest] = order
+  // One item is read by its key.
+  if (first === undefined) return {}
+  if (sort === undefined) return undefined
+  if (typeof sort === 'function') return sort(order)
+  if (!sort.fields.includes(first.field)) return undefined
+  const ties = key.filter((name) => name !== first.field)
+  const isByKey =
+    rest.length === ties.length &&
+    rest.every(({ field, descending }, index) => field === ties[index] && !descending)
+  const hasTies = rest.length > 0
+  if (hasTies && !(sort.thenByKey === true && isByKey)) return undefined
+  return sort.input(first.field, first.descending)
+}
+
+// A path parameter, or a required parameter of the query, that is filled from a condition.
+function requireConditions(list: CompleteList, input: InputMembers): void {
+  const fields = Object.entries(list.filter).flatMap(([field, filter]) => {
+    if (filter === undefined || input[filter.parameter] !== undefined) return []
+    const parameter = parameterOf(list, filter.parameter)
+    return parameter !== undefined && optionsOf(parameter).required === true ? [field] : []
+  })
+  if (fields.length === 0) return
+  const what = fields.length === 1 ? 'a condition on' : 'conditions on'
+  throw new ServiceError(
+    'MALFORMED_QUERY',
+    `The request needs ${what} ${fields.join(' and ')} that the other service accepts.`,
+  )
+}
+
+/** Returns the error of a Filter that needs more rows than the mapping allows. It names what would help. */
+export function tooManyRows(
+  mapping: Mapping,
+  { filter, complete }: CompleteList,
+  { conditions, principal }: FilterCall<CollectionShape>,
+): ServiceError {
+  const fields = Object.keys(filter).filter((name) => {
+    const { readableBy } = fieldOf(mapping, name)
+    const isReadable = readableBy?.some((role) => principal.roles.includes(role)) ?? true
+    return isReadable && !Object.hasOwn(conditions, name)
+  })
+  const advice =
+    fields.length === 0
+      ? 'Request fewer items, without a search, another order or a count.'
+      : `Add a condition on ${fields.join(' or ')}.`
+  return new ServiceError(
+    'MALFORMED_QUERY',
+    `The request needs more than ${complete.rows} items of the other service. ${advice}`,
+  )
+}
+
+function parameterOf({ endpoint }: CompleteList, name: string): Parameter | undefined {
+  return Object.hasOwn(endpoint.parameters, name) ? endpoint.parameters[name] : endpoint.query[name]
+}

@@ -1,0 +1,110 @@
+import { z } from 'zod'
+import { completeOptions } from '../../checks/options.ts'
+import type { CollectionAccess } from '../../definition/handler.ts'
+import type { CollectionShape } from '../../definition/item.ts'
+import type { Json } from '../../protocol/json.ts'
+import { flatten, type FlattenOptions } from '../tables/flatten.ts'
+import { readTables } from '../tables/read-tables.ts'
+import type { ResponseTables } from '../tables/table.ts'
+import { callerOf, type Caller } from './caller.ts'
+import type { Rule } from './complete-rule.ts'
+import { itemError, prepareItems, type AnyRule, type PreparedItem } from './prepare-items.ts'
+import { RuleError } from './rule-error.ts'
+import { tryItem, writeItem, type RuleResult } from './write-items.ts'
+
+/** The collections of a transaction, as `service.as(user).transaction` gives them. */
+export interface TargetCollections {
+  readonly collection: (
+    definition: CollectionShape,
+    application?: never,
+  ) => CollectionAccess<CollectionShape>
+}
+
+/** Who stores the items: `service.as(user)`. */
+export interface ActingUser<Within extends TargetCollections = TargetCollections> {
+  transaction<Result>(
+    work: (within: Within) => Promise<Result>,
+    options?: { readonly timeout?: number },
+  ): Promise<Result>
+}
+
+/** The options of {@link applyRules}. */
+export interface ApplyOptions<Row> {
+  /** The row that the request was sent for, which `caller` reads. Default: a row without fields. */
+  readonly row?: Row
+  /** Whether to return what would be stored, without storing it. Default false. */
+  readonly dryRun?: boolean
+  /** How the response is read as tables. */
+  readonly tables?: FlattenOptions
+  /** How long the transaction may take, in milliseconds. Default: the `handlerTimeout` of the service. */
+  readonly timeout?: number
+}
+
+const shape = z.strictObject({
+  row: z
+    .custom<object>((value) => typeof value === 'object' && value !== null, {
+      error: 'must be an object',
+    })
+    .default({}),
+  dryRun: z.boolean().default(false),
+  tables: z.custom<FlattenOptions>().optional(),
+  timeout: z.int().min(1).optional(),
+})
+
+/**
+ * Stores the items that rules make of a response, in one transaction and in the order of the rules: one of
+ * its own for `service.as(user)`, or the one in progress that has given its `collection`. Rejects with a
+ * {@link RuleError} if an item is rejected, which must end that transaction.
+ */
+export async function applyRules<Response, Row extends object>(
+  target: ActingUser | TargetCollections,
+  rules: readonly Rule<NoInfer<Response>, NoInfer<Row>>[],
+  response: Response,
+  options: ApplyOptions<Row> = {},
+): Promise<readonly RuleResult[]> {
+  const { row, dryRun, tables, timeout } = completeOptions('applyRules', shape, options)
+  const items = joinTables(rules, tablesOf(response, tables), callerOf(row))
+  if (!('transaction' in target)) return storeItems(items, target, dryRun)
+  return target.transaction((within) => storeItems(items, within, dryRun), timed(timeout))
+}
+
+/** Returns the options of a transaction with a time limit, if there is one. */
+export function timed(timeout: number | undefined): { readonly timeout?: number } {
+  return timeout === undefined ? {} : { timeout }
+}
+
+/** Returns the tables of a response. A response without body has no rows. */
+export function tablesOf(response: unknown, options?: FlattenOptions): ResponseTables {
+  return flatten((response ?? []) as Json, options)
+}
+
+/** Returns the items that rules make of tables, in the order of the rules. Throws a {@link RuleError}. */
+export function joinTables(
+  rules: readonly AnyRule[],
+  tables: ResponseTables,
+  caller: Caller,
+): readonly PreparedItem[] {
+  const reader = readTables(tables)
+  return rules.flatMap((rule) => prepareItems(rule, { reader, caller }))
+}
+
+/** Stores items within a transaction. Throws a {@link RuleError} for the first one that is rejected. */
+export async function storeItems(
+  items: readonly PreparedItem[],
+  { collection }: TargetCollections,
+  dryRun = false,
+): Promise<readonly RuleResult[]> {
+  const results: RuleResult[] = []
+  for (const item of items) {
+    const { into, application } = item.rule
+    const access = collection(into, application as never)
+    try {
+      results.push(await (dryRun ? tryItem(item, access) : writeItem(item, access)))
+    } catch (cause) {
+      throw cause instanceof RuleError
+        ? cause
+        : itemError(item, 'the item was not stored', { cause })
+    }
+  }
+  return results
+}

@@ -1,0 +1,89 @@
+import type { FieldValues } from '../../definition/field.ts'
+import type { CollectionShape, Item, RequiredName, ValueOf } from '../../definition/item.ts'
+import type {
+  AncestorsIn,
+  ColumnsIn,
+  DescendantsIn,
+  ParentIn,
+  ResponseShape,
+} from '../tables/response-types.ts'
+import type { Caller, CallerTypes } from './caller.ts'
+
+/** What the functions of a rule receive: a row of its table, and what the row is joined with. */
+export interface RuleRow<
+  Shape extends ResponseShape = ResponseShape,
+  From = string | null,
+  Row = unknown,
+> {
+  /** The cells of the row by column. A column that the response does not have here is undefined. */
+  readonly row: ColumnsIn<Shape, From>
+  /** The cells of the row that contains this one; those of the row itself for a row of the root. */
+  readonly parent: ParentIn<Shape, From>
+  /** The cells of the row of the root that contains this one. */
+  readonly root: Shape['root']
+  /** The position of the row in its array or dictionary, from 0. */
+  readonly index: number
+  /** The key of an entry of a dictionary; null for a row of an array. */
+  readonly key: string | null
+  /** Reads the row that the request was sent for. */
+  readonly caller: Caller<Row>
+  /** Returns the cells of the rows of another table that are below this row. */
+  below<Path extends DescendantsIn<Shape, From>>(table: Path): readonly ColumnsIn<Shape, Path>[]
+}
+
+/** The columns whose values a field accepts. An absent or null cell is null in the field. */
+type ColumnFor<Columns, Value> = string extends keyof Columns
+  ? string
+  : {
+      [Column in keyof Columns & string]: Exclude<Columns[Column], null | undefined> extends Value
+        ? Column
+        : never
+    }[keyof Columns & string]
+
+/** A column of a table that contains the row. */
+type AncestorColumn<Shape extends ResponseShape, From, Value> = {
+  [Path in AncestorsIn<Shape, From>]: {
+    readonly of: Path
+    readonly column: ColumnFor<ColumnsIn<Shape, Path>, Value>
+  }
+}[AncestorsIn<Shape, From>]
+
+type CallerSource<Row, Value> =
+  | {
+      readonly caller: unknown extends Row ? string : ColumnFor<Row, Value>
+      readonly type?: undefined
+    }
+  | {
+      readonly caller: string
+      readonly type: {
+        [Type in keyof CallerTypes]: CallerTypes[Type] extends Value ? Type : never
+      }[keyof CallerTypes]
+    }
+
+/** Where the value of a field comes from. */
+export type RuleSource<Value, Constant, Shape extends ResponseShape, From, Row> =
+  | ColumnFor<ColumnsIn<Shape, From>, Value>
+  | { readonly parent: ColumnFor<ParentIn<Shape, From>, Value> }
+  | { readonly root: ColumnFor<Shape['root'], Value> }
+  | AncestorColumn<Shape, From, Value>
+  | CallerSource<Row, Value>
+  | { readonly value: Constant | null }
+  | ((at: RuleRow<Shape, From, Row>) => Value | null | undefined)
+
+type SourceOf<
+  C extends CollectionShape,
+  Name extends string,
+  Shape extends ResponseShape,
+  From,
+  Row,
+> = RuleSource<FieldValues[C['fields'][Name]['type']], ValueOf<C['fields'][Name]>, Shape, From, Row>
+
+/** The sources of the fields of an item. Fields that an insert must contain are required. */
+export type RuleSources<C extends CollectionShape, Shape extends ResponseShape, From, Row> = {
+  readonly [Name in RequiredName<C>]: SourceOf<C, Name, Shape, From, Row>
+} & {
+  readonly [Name in keyof C['fields'] & string]?: SourceOf<C, Name, Shape, From, Row>
+}
+
+/** The row that a request was sent for: an item of a collection, or any. */
+export type CallerRow<Of> = Of extends CollectionShape ? Item<Of> : unknown

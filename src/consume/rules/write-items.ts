@@ -1,0 +1,112 @@
+import type { CollectionAccess, SaveOptions, SaveResult } from '../../definition/handler.ts'
+import type { CollectionShape } from '../../definition/item.ts'
+import type { Field } from '../../definition/field.ts'
+import type { ValidationEntry } from '../../protocol/envelope.ts'
+import { itemError, storedForm, type PreparedItem } from './prepare-items.ts'
+
+/** What a rule did with a row of a response, or would do. */
+export interface RuleResult {
+  /** The name of the rule. */
+  readonly rule: string
+  /** The id of the row. */
+  readonly row: number
+  readonly action: 'insert' | 'update' | 'unchanged'
+  /** The values that the rule has set. */
+  readonly values: Readonly<Record<string, unknown>>
+  /** Warnings that were accepted, and information. Of a dry run also errors and rejected warnings. */
+  readonly validations: readonly ValidationEntry[]
+}
+
+type Saved = Pick<SaveResult<Record<string, unknown>>, 'rejected' | 'validations'>
+type Values = Readonly<Record<string, unknown>>
+
+// The types of a rule were checked where it was declared.
+interface Access {
+  get(key: unknown): Promise<Values | undefined>
+  change(values: Values, key: unknown): Promise<Saved | undefined>
+  insert(values: Values, options: SaveOptions): Promise<Saved>
+  update(key: unknown, values: Values, options: SaveOptions): Promise<Saved | undefined>
+}
+
+/** Inserts or updates an item. Throws a RuleError if it is rejected. */
+export async function writeItem(
+  item: PreparedItem,
+  collection: CollectionAccess<CollectionShape>,
+): Promise<RuleResult> {
+  const access = collection as unknown as Access
+  const { rule, values } = item
+  const key = keyOf(item)
+  const stored = key === undefined ? undefined : await access.get(key)
+  if (stored !== undefined && isSame(item, stored)) return resultOf(item, 'unchanged', [])
+  const accepts = rule.warnings === 'accept'
+  const options: SaveOptions = accepts ? { ignoreWarnings: 'all' } : {}
+  const findings = accepts ? await access.change(values, stored && key) : undefined
+  const accepted = (findings?.validations ?? []).filter(({ severity }) => severity === 'warning')
+  const update = () => access.update(key, values, options)
+  let action: RuleResult['action'] = stored === undefined ? 'insert' : 'update'
+  let saved = stored === undefined ? await access.insert(values, options) : await update()
+  // Another writer may have inserted the item since it was looked for.
+  if (action === 'insert' && saved?.rejected === true && key !== undefined) {
+    if ((await access.get(key)) !== undefined) {
+      action = 'update'
+      saved = await update()
+    }
+  }
+  if (saved === undefined) throw itemError(item, 'the item was deleted meanwhile')
+  if (saved.rejected) throw rejection(item, saved.validations)
+  return resultOf(item, action, [...accepted, ...saved.validations])
+}
+
+/** Returns what {@link writeItem} would do, without writing. */
+export async function tryItem(
+  item: PreparedItem,
+  collection: CollectionAccess<CollectionShape>,
+): Promise<RuleResult> {
+  const access = collection as unknown as Access
+  const key = keyOf(item)
+  const stored = key === undefined ? undefined : await access.get(key)
+  if (stored !== undefined && isSame(item, stored)) return resultOf(item, 'unchanged', [])
+  const action = stored === undefined ? 'insert' : 'update'
+  const changed = await access.change(item.values, stored && key)
+  return resultOf(item, action, changed?.validations ?? [])
+}
+
+/** Returns the key of an upsert; undefined if a value is not valid, so that the insert reports it. */
+function keyOf({ rule, values }: PreparedItem): unknown {
+  if (rule.upsertBy === undefined) return undefined
+  const parts = rule.upsertBy.map((name) => values[name])
+  const isValid = rule.upsertBy.every((name) => {
+    const form = storedForm(rule.into.fields[name] as Field, values[name])
+    return form !== null && ['string', 'number', 'boolean'].includes(typeof form)
+  })
+  if (!isValid) return undefined
+  return parts.length === 1 ? parts[0] : parts
+}
+
+function isSame(
+  { rule, values }: PreparedItem,
+  stored: Readonly<Record<string, unknown>>,
+): boolean {
+  return Object.entries(values).every(([name, value]) => {
+    const field = rule.into.fields[name] as Field
+    return name in stored && storedForm(field, value) === storedForm(field, stored[name])
+  })
+}
+
+function rejection(item: PreparedItem, validations: readonly ValidationEntry[]): Error {
+  const fields = validations.flatMap(({ field }) => field ?? [])
+  const about = fields.length === 0 ? '' : ` (${Array.from(new Set(fields)).join(', ')})`
+  const hasErrors = validations.some(({ severity }) => severity === 'error')
+  const reason = hasErrors
+    ? 'the item was rejected'
+    : 'the item has warnings, which the rule rejects'
+  return itemError(item, `${reason}${about}`, { validations })
+}
+
+function resultOf(
+  { rule, row, values }: PreparedItem,
+  action: RuleResult['action'],
+  validations: readonly ValidationEntry[],
+): RuleResult {
+  return { rule: rule.name, row: row.id, action, values, validations }
+}

@@ -1,0 +1,144 @@
+import type { Ajv2020 } from 'ajv/dist/2020.js'
+
+/**
+ * A schema by the Standard Schema specification, as zod, Valibot and ArkType implement it. It gives a
+ * value its type and checks it at run time.
+ */
+export interface Schema<Output = unknown, Input = Output> {
+  readonly '~standard': {
+    readonly version: 1
+    readonly vendor: string
+    readonly validate: (value: unknown) => SchemaResult<Output> | Promise<SchemaResult<Output>>
+    readonly types?: { readonly input: Input; readonly output: Output } | undefined
+  }
+}
+
+/** The result of checking a value: the value, or issues. */
+export type SchemaResult<Output> =
+  | { readonly value: Output; readonly issues?: undefined }
+  | { readonly issues: readonly SchemaIssue[] }
+
+/** A mistake in a value. Its message may quote the value, so it is never part of an error's message. */
+export interface SchemaIssue {
+  readonly message: string
+  readonly path?: readonly (PropertyKey | { readonly key: PropertyKey })[] | undefined
+}
+
+/** The type of the values that a schema returns. */
+export type OutputOf<Of> = Of extends {
+  readonly '~standard': { readonly types?: { readonly output: infer Output } | undefined }
+}
+  ? Output
+  : unknown
+
+/** The type of the values that a schema accepts. */
+export type InputOf<Of> = Of extends {
+  readonly '~standard': { readonly types?: { readonly input: infer Input } | undefined }
+}
+  ? Input
+  : unknown
+
+/** A schema that takes its type from a sample value. */
+export interface SampleSchema<Value> extends Schema<Value> {
+  readonly sample: Value
+}
+
+/**
+ * Returns a schema whose type is that of a sample value. Values are not checked at run time. An empty
+ * array or null in the sample gives a type from which nothing can be read: use a complete sample.
+ */
+export function sample<const Value>(value: Value): SampleSchema<Widened<Value>> {
+  return Object.freeze({ ...unchecked<Widened<Value>>(), sample: value as Widened<Value> })
+}
+
+/** Returns a schema of the type argument. Values are not checked at run time. */
+export function typed<Value>(): Schema<Value> {
+  return Object.freeze(unchecked<Value>())
+}
+
+/** The schema of a body that is not read. */
+export interface IgnoredBodySchema extends Schema<null> {
+  readonly ignoresBody: true
+}
+
+/**
+ * Returns the schema of a response whose body is not read, and may be of any media type. The body of the
+ * response is null.
+ */
+export function ignoredBody(): IgnoredBodySchema {
+  return Object.freeze({ ...unchecked<null>(), ignoresBody: true })
+}
+
+/** A schema that is written in JSON Schema. */
+export interface JsonSchemaSchema<Value> extends Schema<Value> {
+  readonly jsonSchema: object
+}
+
+/**
+ * Returns a schema that checks values by a JSON Schema (2020-12). The type argument is the type of the
+ * values. Throws a TypeError at the first check if the JSON Schema is invalid; a `$ref` can only point
+ * into the schema itself, and formats are not checked.
+ */
+export function jsonSchema<Value = unknown>(schema: object): JsonSchemaSchema<Value> {
+  let compiled: Promise<(value: unknown) => SchemaResult<Value>> | undefined
+  return Object.freeze({
+    jsonSchema: schema,
+    '~standard': {
+      version: 1 as const,
+      vendor: 'rowgate',
+      validate: async (value: unknown) => {
+        compiled ??= compile<Value>(schema)
+        return (await compiled)(value)
+      },
+    },
+  })
+}
+
+/** The literal types of a sample as the types of their values: `string` for `'DHL'`. */
+export type Widened<Value> = Value extends string
+  ? string
+  : Value extends number
+    ? number
+    : Value extends boolean
+      ? boolean
+      : Value extends readonly (infer Element)[]
+        ? Widened<Element>[]
+        : Value extends object
+          ? { -readonly [Name in keyof Value]: Widened<Value[Name]> }
+          : Value
+
+function unchecked<Value>(): Schema<Value> {
+  return {
+    '~standard': {
+      version: 1,
+      vendor: 'rowgate',
+      validate: (value) => ({ value: value as Value }),
+    },
+  }
+}
+
+// Loaded on first use: most endpoints have no JSON Schema.
+async function compile<Value>(schema: object): Promise<(value: unknown) => SchemaResult<Value>> {
+  const { Ajv2020: Compiler } = (await import('ajv/dist/2020.js')) as { Ajv2020: typeof Ajv2020 }
+  let validate: ReturnType<Ajv2020['compile']>
+  try {
+    validate = new Compiler({ strict: false, validateFormats: false, logger: false }).compile(
+      schema,
+    )
+  } catch (error) {
+    throw new TypeError('jsonSchema: the JSON Schema is invalid.', { cause: error })
+  }
+  return (value) => {
+    if (validate(value)) return { value: value as Value }
+    return {
+      issues: (validate.errors ?? []).map(({ instancePath, keyword }) => ({
+        message: keyword,
+        path: instancePath.split('/').slice(1).map(unescaped),
+      })),
+    }
+  }
+}
+
+function unescaped(segment: string): string {
+  return segment.replaceAll('~1', '/').replaceAll('~0', '~')
+}

@@ -1,0 +1,142 @@
+import { requireKnown } from '../../checks/options.ts'
+import type { CallOptions, EndpointResponse } from '../call.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { tablesOf, timed, type ActingUser, type TargetCollections } from '../rules/apply-rules.ts'
+import { callerOf, type Caller } from '../rules/caller.ts'
+import type { ResponseTables } from '../tables/table.ts'
+import { matchRows, type Match } from './match-rows.ts'
+import {
+  storeParts,
+  type Failure,
+  type Part,
+  type SendResult,
+  type StoreOptions,
+  type Success,
+} from './store-parts.ts'
+
+interface TogetherOptions<
+  Within extends TargetCollections,
+  Input,
+  Response,
+  Row extends object,
+> extends StoreOptions<NoInfer<Response>, NoInfer<Row>> {
+  /** The rows that are sent in one request. */
+  readonly rows: readonly Row[]
+  /** Returns the input of the request. */
+  readonly input: (rows: readonly NoInfer<Row>[]) => NoInfer<Input>
+  /** The options of the call, such as its `idempotencyKey`. */
+  readonly call?: CallOptions
+  /** Called if the call fails, or its response can't be stored. Without it, `sendTogether` rejects. */
+  readonly onFailure?: NoInfer<(at: FailureOfAll<Within, Response, Row>) => void | Promise<void>>
+}
+
+/** What a handler of a request for several rows receives: the callers in the order of the rows. */
+interface Callers<Row> {
+  readonly callers: readonly Caller<Row>[]
+}
+
+/** What the success handler of a request for several rows receives without `match`. */
+export type SuccessOfAll<Within extends TargetCollections, Response, Row> = Callers<Row> &
+  Omit<Success<Within, Response, Row>, 'caller' | 'index'>
+
+/** What the failure handler of a request for several rows receives. */
+export type FailureOfAll<Within extends TargetCollections, Response, Row> = Callers<Row> &
+  Omit<Failure<Within, Response, Row>, 'caller' | 'index'>
+
+/** The options of {@link sendTogether} if each row has its part of the response. */
+export interface MatchedOptions<
+  Within extends TargetCollections,
+  Input,
+  Response,
+  Row extends object,
+> extends TogetherOptions<Within, Input, Response, Row> {
+  /** How rows of the response belong to the rows that were sent. */
+  readonly match: Match<string, NoInfer<keyof Row & string>>
+  /** Called for each row with its part of the tables, after the rules for that part. */
+  readonly onSuccess?: NoInfer<(at: Success<Within, Response, Row>) => void | Promise<void>>
+}
+
+/** The options of {@link sendTogether} if the response belongs to all rows. Rules can't use `caller`. */
+export interface UnmatchedOptions<
+  Within extends TargetCollections,
+  Input,
+  Response,
+  Row extends object,
+> extends TogetherOptions<Within, Input, Response, Row> {
+  readonly match?: undefined
+  /** Called once, after the rules. */
+  readonly onSuccess?: NoInfer<(at: SuccessOfAll<Within, Response, Row>) => void | Promise<void>>
+}
+
+const known = [
+  ...['rows', 'input', 'call', 'match', 'rules', 'tables', 'timeout'],
+  ...['onSuccess', 'onFailure'],
+]
+
+/**
+ * Sends one request for several rows, and stores what the response contains in one transaction: with
+ * `match` the part of each row, otherwise the whole response once. Rejects if the call fails or the response
+ * can't be stored, unless there is a failure handler.
+ */
+export function sendTogether<Within extends TargetCollections, Input, Response, Row extends object>(
+  user: ActingUser<Within>,
+  endpoint: Endpoint<Input, Response>,
+  options: MatchedOptions<Within, Input, Response, Row>,
+): Promise<readonly SendResult[]>
+// With one signature for both, the compiler would not type the parameters of handlers.
+
+export function sendTogether<Within extends TargetCollections, Input, Response, Row extends object>(
+  user: ActingUser<Within>,
+  endpoint: Endpoint<Input, Response>,
+  // eslint-disable-next-line @typescript-eslint/unified-signatures -- one signature for both would leave the parameters of handlers without types
+  options: UnmatchedOptions<Within, Input, Response, Row>,
+): Promise<readonly SendResult[]>
+export async function sendTogether<
+  Within extends TargetCollections,
+  Input,
+  Response,
+  Row extends object,
+>(
+  user: ActingUser<Within>,
+  endpoint: Endpoint<Input, Response>,
+  options:
+    MatchedOptions<Within, Input, Response, Row> | UnmatchedOptions<Within, Input, Response, Row>,
+): Promise<readonly SendResult[]> {
+  requireKnown('sendTogether', options, known)
+  const { rows, input, call = {}, match, rules = [], onSuccess, onFailure, timeout } = options
+  const callers = rows.map((row) => callerOf(row))
+  const given = input(rows)
+  let response: EndpointResponse<Response> | null = null
+  try {
+    response = await endpoint.call(given, call)
+    const tables = tablesOf(response.body, options.tables)
+    const parts: readonly Part[] =
+      match === undefined
+        ? [{ tables, caller: noCaller, context: { callers, response } }]
+        : matchedParts(matchRows(endpoint.name, tables, match, rows), callers, response)
+    const stored = await storeParts(user, { rules, timeout, onSuccess }, parts)
+    return stored.map((results, index) => ({ index, status: 'stored', results }))
+  } catch (error) {
+    if (onFailure === undefined || call.signal?.aborted === true) throw error
+    await user.transaction(
+      async ({ collection }) => onFailure({ callers, error, response, collection }),
+      timed(timeout),
+    )
+    return rows.map((_row, index) => ({ index, status: 'failed', error }))
+  }
+}
+
+function matchedParts(
+  parts: readonly ResponseTables[],
+  callers: readonly unknown[],
+  response: EndpointResponse,
+): readonly Part[] {
+  return parts.map((tables, index) => {
+    const caller = callers[index] as Caller
+    return { tables, caller, context: { caller, response, index } }
+  })
+}
+
+const noCaller: Caller = (): never => {
+  throw new TypeError('sendTogether: rules that use caller need match.')
+}

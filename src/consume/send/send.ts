@@ -1,0 +1,74 @@
+import { requireKnown } from '../../checks/options.ts'
+import type { CallOptions, EndpointResponse } from '../call.ts'
+import type { Endpoint } from '../endpoint.ts'
+import { tablesOf, timed, type ActingUser, type TargetCollections } from '../rules/apply-rules.ts'
+import { callerOf } from '../rules/caller.ts'
+import {
+  storeParts,
+  type Failure,
+  type SendResult,
+  type StoreOptions,
+  type Success,
+} from './store-parts.ts'
+
+/** The options of {@link send}. */
+export interface SendOptions<
+  Within extends TargetCollections,
+  Input,
+  Response,
+  Row extends object,
+> extends StoreOptions<NoInfer<Response>, NoInfer<Row>> {
+  /** The rows. One request is sent for each, one after the other. */
+  readonly rows: Iterable<Row> | AsyncIterable<Row>
+  /** Returns the input of the request for a row. */
+  readonly input: (row: NoInfer<Row>) => NoInfer<Input>
+  /** Returns the options of the call for a row, such as its `idempotencyKey`. */
+  readonly call?: (row: NoInfer<Row>) => CallOptions
+  /** Called after the rules, in their transaction. What it throws undoes both. */
+  readonly onSuccess?: NoInfer<(at: Success<Within, Response, Row>) => void | Promise<void>>
+  /**
+   * Called if the call fails, or its response can't be stored. With it, the next row is sent after a failure.
+   * Without it, `send` rejects.
+   */
+  readonly onFailure?: NoInfer<(at: Failure<Within, Response, Row>) => void | Promise<void>>
+}
+
+const known = ['rows', 'input', 'call', 'rules', 'tables', 'timeout', 'onSuccess', 'onFailure']
+
+/**
+ * Sends a request for each row and stores what the responses contain: for each response the rules, then the
+ * success handler, in one transaction. Rejects with the first error that no failure handler receives; what
+ * was stored for the rows before stays stored.
+ */
+export async function send<Within extends TargetCollections, Input, Response, Row extends object>(
+  user: ActingUser<Within>,
+  endpoint: Endpoint<Input, Response>,
+  options: SendOptions<Within, Input, Response, Row>,
+): Promise<readonly SendResult[]> {
+  requireKnown('send', options, known)
+  const { rows, input, call, rules = [], onSuccess, onFailure, tables, timeout } = options
+  const sent: SendResult[] = []
+  for await (const row of rows) {
+    const index = sent.length
+    const caller = callerOf(row)
+    const callOptions = call?.(row) ?? {}
+    const given = input(row)
+    let response: EndpointResponse<Response> | null = null
+    try {
+      response = await endpoint.call(given, callOptions)
+      const context = { caller, response, index }
+      const part = { tables: tablesOf(response.body, tables), caller, context }
+      const [results = []] = await storeParts(user, { rules, timeout, onSuccess }, [part])
+      sent.push({ index, status: 'stored', results })
+    } catch (error) {
+      // After an abort, no further row is sent.
+      if (onFailure === undefined || callOptions.signal?.aborted === true) throw error
+      await user.transaction(
+        async ({ collection }) => onFailure({ caller, error, response, index, collection }),
+        timed(timeout),
+      )
+      sent.push({ index, status: 'failed', error })
+    }
+  }
+  return sent
+}

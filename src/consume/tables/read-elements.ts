@@ -1,0 +1,109 @@
+import { z } from 'zod'
+import { completeOptions, withoutUndefined } from '../../checks/options.ts'
+import type { Json } from '../../protocol/json.ts'
+import { arrayScanner } from './array-scanner.ts'
+import { flattenShape, flattenWithin, type FlattenOptions } from './flatten.ts'
+import { shellScanner } from './shell-scanner.ts'
+import { keysOf, type ResponseTables } from './table.ts'
+import { TablesError } from './tables-error.ts'
+
+/** The options of {@link readElements}. */
+export interface ElementOptions {
+  /**
+   * The path of the array whose elements are read, such as `data/orders`; null if the body itself is the
+   * array. Keys are escaped as in paths of tables.
+   */
+  readonly items: string | null
+  /** How many bytes one element, and everything around the array, may have. Default 1048576. */
+  readonly maxElementBytes?: number
+  /** How many bytes the body may have. Default 1073741824. */
+  readonly maxBytes?: number
+  /** How many elements the array may have. Default 1000000. */
+  readonly maxElements?: number
+  /** How deep objects and arrays of the body may be nested. Default 64, at most 512. */
+  readonly maxDepth?: number
+}
+
+const count = z.int().min(1)
+
+const elementShape = z.strictObject({
+  items: z.string().nullable(),
+  maxElementBytes: count.default(2 ** 20),
+  maxBytes: count.default(2 ** 30),
+  maxElements: count.default(1_000_000),
+  maxDepth: count.max(512).default(64),
+})
+
+/**
+ * Reads the elements of one array of a JSON body, one after the other, so that a large body needs little
+ * memory. Returns the body with an empty array in their place. Throws a {@link TablesError} if the body
+ * exceeds a limit or is not JSON, which may be noticed only at its end: change nothing before that.
+ */
+export async function* readElements(
+  body: AsyncIterable<Uint8Array>,
+  options: ElementOptions,
+): AsyncGenerator<Json, Json, undefined> {
+  const limits = completeOptions('readElements', elementShape, options)
+  const shell = shellScanner(limits.items === null ? [] : keysOf(limits.items), {
+    maxShellBytes: limits.maxElementBytes,
+    maxDepth: limits.maxDepth,
+  })
+  let readArray: ReturnType<typeof arrayScanner> | undefined
+  let size = 0
+  for await (const chunk of body) {
+    size += chunk.length
+    if (size > limits.maxBytes) {
+      throw new TablesError('TOO_LARGE', `The response has more than ${limits.maxBytes} bytes.`)
+    }
+    for (let at = 0; at < chunk.length;) {
+      if (readArray === undefined) {
+        const { next, isInArray } = shell.read(chunk, at)
+        if (isInArray) readArray = arrayScanner(limits, shell.depth())
+        at = next
+      } else {
+        const scan = readArray(chunk, at)
+        if (scan.element !== undefined) yield scan.element
+        if (scan.ended) readArray = undefined
+        at = scan.next
+      }
+    }
+  }
+  if (readArray !== undefined) {
+    throw new TablesError('NOT_JSON', 'The response ends within the array of elements.')
+  }
+  return shell.end()
+}
+
+/**
+ * Reads the elements of one array of a JSON body as tables: each element is the root of tables of its own,
+ * and ids are unique in the whole body. Returns the body with an empty array in place of the elements.
+ */
+export async function* flattenElements(
+  body: AsyncIterable<Uint8Array>,
+  options: ElementOptions & Omit<FlattenOptions, 'firstId'>,
+): AsyncGenerator<ResponseTables, Json, undefined> {
+  const { entries, maxColumns, maxRows, ...reading } = options
+  const limits = withoutUndefined({ entries, maxColumns, maxRows, maxDepth: options.maxDepth })
+  const flattening = completeOptions('flattenElements', flattenShape, limits)
+  const elements = readElements(body, reading)
+  let firstId = 1
+  for (let index = 0; ; index++) {
+    const { done, value } = await elements.next()
+    if (done === true) return value
+    const left = flattening.maxRows - firstId + 1
+    if (left < 1) {
+      const message = `The response has more than ${flattening.maxRows} rows.`
+      throw new TablesError('TOO_MANY_ROWS', message)
+    }
+    // An element that is an array is one row of the array, not a response with several.
+    const tables = flattenWithin([value], { ...flattening, maxRows: left, firstId }, index)
+    firstId += rowCount(tables)
+    yield tables
+  }
+}
+
+function rowCount({ root, tables }: ResponseTables): number {
+  let rows = root.rows.length
+  for (const table of tables.values()) rows += table.rows.length
+  return rows
+}

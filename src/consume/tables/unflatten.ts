@@ -1,0 +1,92 @@
+import type { Json } from '../../protocol/json.ts'
+import {
+  allTables,
+  keysOf,
+  setMember,
+  type ResponseTable,
+  type ResponseTables,
+  type TableRow,
+} from './table.ts'
+
+/**
+ * Returns the JSON value that tables describe: the inverse of `flatten`. The order of members is not part of
+ * the tables. Throws a TypeError if the tables don't belong together.
+ */
+export function unflatten(tables: ResponseTables): Json {
+  const children = childrenOf(tables)
+  const roots = tables.root.rows.map((row) => build(row, children))
+  if (tables.isList) return roots
+  const [value] = roots
+  if (value === undefined || roots.length > 1) {
+    throw new TypeError('The root of a response that is not an array must have exactly one row.')
+  }
+  return value
+}
+
+interface Child {
+  readonly row: TableRow
+  /** The column of the parent that has the array or dictionary. */
+  readonly column: string
+}
+
+type Children = ReadonlyMap<number, readonly Child[]>
+
+function childrenOf(tables: ResponseTables): Children {
+  const homes = new Map<number, ResponseTable>()
+  for (const table of allTables(tables)) for (const { id } of table.rows) homes.set(id, table)
+  const children = new Map<number, Child[]>()
+  for (const { path, rows } of tables.tables.values()) {
+    for (const row of rows) {
+      const parent = row.parent_id === null ? undefined : homes.get(row.parent_id)
+      const column = parent === undefined ? undefined : columnBelow(parent.path, path ?? '')
+      if (row.parent_id === null || column === undefined) {
+        throw new TypeError(`Row ${row.id} of ${path} has no parent among the rows above it.`)
+      }
+      const siblings = children.get(row.parent_id)
+      if (siblings === undefined) children.set(row.parent_id, [{ row, column }])
+      else siblings.push({ row, column })
+    }
+  }
+  return children
+}
+
+function columnBelow(parent: string | null, path: string): string | undefined {
+  if (parent === null) return path
+  return path.startsWith(`${parent}/`) ? path.slice(parent.length + 1) : undefined
+}
+
+function build(row: TableRow, children: Children): Json {
+  const value = {}
+  for (const [column, cell] of Object.entries(row.values)) place(value, column, cell)
+  for (const [column, kind] of Object.entries(row.empty ?? {})) {
+    place(value, column, kind === 'array' ? [] : {})
+  }
+  const containers = new Map<string, Json[] | object>()
+  for (const { row: child, column } of children.get(row.id) ?? []) {
+    let container = containers.get(column)
+    if (container === undefined) {
+      container = child.key === undefined ? [] : {}
+      containers.set(column, container)
+      place(value, column, container)
+    }
+    if (Array.isArray(container)) container.push(build(child, children))
+    else setMember(container, child.key ?? '', build(child, children))
+  }
+  return row.bare === true ? (value as { readonly value: Json }).value : value
+}
+
+/** Sets the value at a path, and creates the objects that lead to it. */
+function place(target: object, path: string, value: unknown): void {
+  const keys = keysOf(path)
+  const last = keys.pop() ?? ''
+  let object = target
+  for (const key of keys) {
+    if (!Object.hasOwn(object, key)) setMember(object, key, {})
+    const next: unknown = (object as Record<string, unknown>)[key]
+    if (typeof next !== 'object' || next === null) {
+      throw new TypeError(`The column ${path} can't stand beside a column that it begins with.`)
+    }
+    object = next
+  }
+  setMember(object, last, value)
+}
