@@ -1,0 +1,96 @@
+import type { Worker } from './worker-pool.ts'
+
+/** What a polling worker takes its jobs from, and does with them. */
+export interface PollingOptions<Job> {
+  /** Returns a page of the jobs that can be claimed, in the order in which they are tried. */
+  readonly find: (page: {
+    readonly limit: number
+    readonly offset: number
+  }) => Promise<readonly Job[]>
+  readonly idOf: (job: Job) => string
+  /** Names a group of jobs of which only the first one is tried. Default: each job is its own group. */
+  readonly groupOf?: (job: Job) => string
+  /** Claims a job and does it, unless another worker has claimed it. MUST NOT reject. */
+  readonly work: (job: Job) => Promise<void>
+  /** How many jobs are done at a time. */
+  readonly concurrency: number
+  /** Milliseconds between two polls. Jobs that {@link PollingWorker.wake} names are taken at once. */
+  readonly pollInterval: number
+  /** Called when a poll fails. The next poll retries. */
+  readonly report: (error: unknown) => void
+}
+
+/** A worker that polls for jobs, which may be announced by other processes only in storage. */
+export interface PollingWorker extends Worker {
+  /** Polls now. The job with this id, or every job, is tried again even if it could not be claimed before. */
+  wake(id?: string): void
+}
+
+const pageSize = 100
+
+/** Starts a worker that polls until it is stopped. Does not keep the process alive. */
+export function startPolling<Job>(options: PollingOptions<Job>): PollingWorker {
+  const { find, idOf, work, concurrency, pollInterval, report } = options
+  const groupOf = options.groupOf ?? idOf
+  const running = new Map<string, Promise<void>>()
+  // Jobs that could not be claimed are skipped until the next poll, or until they are announced. All pages
+  // are read, so that such jobs do not hide others behind them.
+  const tried = new Set<string>()
+  const state: { again: boolean; stopped: boolean } = { again: false, stopped: false }
+  let polling: Promise<void> | undefined
+  const hasRoom = (): boolean => !state.stopped && running.size < concurrency
+
+  function start(job: Job): void {
+    const id = idOf(job)
+    tried.add(groupOf(job))
+    const done = work(job).finally(() => {
+      running.delete(id)
+      poll()
+    })
+    running.set(id, done)
+  }
+
+  async function startFound(): Promise<void> {
+    while (state.again && hasRoom()) {
+      state.again = false
+      for (let offset = 0; hasRoom(); offset += pageSize) {
+        const page = await find({ limit: pageSize, offset })
+        for (const job of page) {
+          if (hasRoom() && !running.has(idOf(job)) && !tried.has(groupOf(job))) start(job)
+        }
+        if (page.length < pageSize) break
+      }
+    }
+  }
+
+  function poll(): void {
+    state.again = true
+    if (!hasRoom()) return
+    polling ??= startFound()
+      .catch(report)
+      .finally(() => {
+        polling = undefined
+        if (state.again && hasRoom()) poll()
+      })
+  }
+
+  const timer = setInterval(() => {
+    tried.clear()
+    poll()
+  }, pollInterval)
+  timer.unref()
+  poll()
+  return {
+    wake: (id) => {
+      if (id === undefined) tried.clear()
+      else tried.delete(id)
+      poll()
+    },
+    stop: async () => {
+      state.stopped = true
+      clearInterval(timer)
+      await polling
+      await Promise.all(running.values())
+    },
+  }
+}
