@@ -1,9 +1,9 @@
 import { decodePercent } from './percent.ts'
 
 /**
- * The parts of a primary key in a path, as text. A composite key is decoded once and then split at
- * commas (D11); a single-part key may contain commas. `undefined` when the number of parts is wrong
- * or a part is empty.
+ * Decodes the parts of a primary key in a path. A composite key is decoded once and then split at commas;
+ * a single-part key may contain commas. Returns undefined if the number of parts is wrong or a part is
+ * empty.
  */
 export function decodeKey(raw: string, parts: number): readonly string[] | undefined {
   const text = decodePercent(raw)
@@ -12,14 +12,14 @@ export function decodeKey(raw: string, parts: number): readonly string[] | undef
   return texts.length === parts && !texts.includes('') ? texts : undefined
 }
 
-/** Writes the parts of a key as one path segment. */
+/** Encodes the parts of a key as one path segment. */
 export function encodeKey(parts: readonly string[]): string {
   return parts.map(encodeURIComponent).join(',')
 }
 
 /**
- * Why a text can't be (part of) a key that a path names, or `undefined` when it can. Clients and
- * proxies resolve dot segments, so an item with such a key could never be addressed.
+ * Returns why a string can't be a key, or a part of one, in a path; undefined if it can. Clients and
+ * proxies resolve dot segments, so no request could reach an item with such a key.
  */
 export function unaddressable(part: string, parts: number): string | undefined {
   if (part === '') return 'must not be empty'

@@ -1,4 +1,4 @@
-/** Whether an `Accept` header admits `application/json` (D14). A malformed header counts as absent. */
+/** Returns whether an `Accept` header allows `application/json`. A malformed header counts as absent. */
 export function acceptsJson(accept: string | undefined): boolean {
   // Stryker disable next-line ConditionalExpression,StringLiteral: the loop gives the same, more slowly
   if (accept === undefined || accept === '*/*' || accept === 'application/json') return true
@@ -20,8 +20,8 @@ const mediaType = /^[ \t]*application\/json[ \t]*/iy
 const parameter = /;[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=([\w!#$%&'*+.^`|~-]+|"(?:[^"\\]|\\.)*"))?[ \t]*/y
 
 /**
- * Returns whether a `Content-Type` header is JSON in UTF-8. A second media type, which arrives joined with
- * a comma, and a malformed parameter make it another type.
+ * Returns whether a `Content-Type` header is JSON in UTF-8. Returns false for two media types, joined with
+ * a comma, and for a malformed parameter.
  */
 export function isJson(contentType: string | undefined): boolean {
   // Stryker disable next-line ConditionalExpression,StringLiteral: the patterns give the same, more slowly
@@ -41,12 +41,12 @@ export function isJson(contentType: string | undefined): boolean {
   return true
 }
 
-/** Returns whether a `Transfer-Encoding` header leaves the body as it is. */
+/** Returns whether a `Transfer-Encoding` header is absent or `chunked`, which HTTP servers decode. */
 export function isChunked(transferEncoding: string | undefined): boolean {
   return transferEncoding === undefined || transferEncoding.trim().toLowerCase() === 'chunked'
 }
 
-/** Whether a `Content-Encoding` header leaves the body as it is (D14). */
+/** Returns whether a `Content-Encoding` header is absent or `identity`: the body is not compressed. */
 export function isIdentity(contentEncoding: string | undefined): boolean {
   return contentEncoding === undefined || contentEncoding.trim().toLowerCase() === 'identity'
 }

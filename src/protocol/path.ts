@@ -2,24 +2,23 @@ import { ServiceError, notFound } from '../errors.ts'
 import { pathRoot } from './names.ts'
 import { decodePercent } from './percent.ts'
 
-/** A request path in wire terms (section 2.3): nothing is looked up yet. */
+/** A decoded request path. Its names may be unknown. */
 export interface ResourcePath {
   readonly application: string
   readonly collection: string
-  /** The raw, still encoded key of an item path; `undefined` on a collection path. */
+  /** The encoded key of an item path; undefined for a collection path. */
   readonly key: string | undefined
 }
 
-/** A request target, cut at the first `?`. */
+/** A request target, split at the first `?`. */
 export interface Target {
   readonly path: string
-  /** The raw query string without `?`; empty when there is none. */
+  /** The raw query string without `?`; empty if there is none. */
   readonly query: string
 }
 
-/** Reduces an absolute-form target to its origin form; its authority says nothing about us. */
+/** Returns the origin form of an absolute-form target. Its host is ignored; the service does not route by host. */
 export function originForm(target: string): string {
-  if (target.startsWith('/')) return target
   const authority = /^https?:\/\/[^/?#]*/i.exec(target)
   if (authority === null) return target
   const rest = target.slice(authority[0].length)
@@ -27,8 +26,8 @@ export function originForm(target: string): string {
 }
 
 /**
- * Checks a raw target as a whole. Throws TARGET_TOO_LONG above `maxLength` bytes, and MALFORMED_TARGET for
- * a `#`: fragments are not sent, so that no two parties agree on what follows one.
+ * Checks a raw target. Throws TARGET_TOO_LONG above `maxLength` bytes, and MALFORMED_TARGET for a `#`:
+ * clients don't send fragments, and proxies and servers interpret one differently.
  */
 export function requireTarget(target: string, maxLength: number): void {
   if (target.length > maxLength) {
@@ -40,7 +39,7 @@ export function requireTarget(target: string, maxLength: number): void {
   if (target.includes('#')) throw malformed('The request target contains a raw #.')
 }
 
-/** Cuts a raw target into path and query. */
+/** Splits a raw target into path and query. */
 export function splitTarget(target: string): Target {
   const at = target.indexOf('?')
   return at < 0
@@ -49,25 +48,25 @@ export function splitTarget(target: string): Target {
 }
 
 /**
- * Reads a raw path. It is split at `/` before each segment is decoded, once (D11, D12).
- * Throws NOT_FOUND for another shape, MALFORMED_TARGET for broken percent-encoding or UTF-8.
+ * Decodes a raw path. It is split at `/`, then each segment is decoded once. Throws NOT_FOUND for a path
+ * of another form, MALFORMED_TARGET for invalid percent-encoding or UTF-8.
  */
 export function decodePath(path: string): ResourcePath {
-  if (!path.startsWith(pathRoot)) throw wellFormed(path) ? notFound() : malformed()
+  if (!path.startsWith(pathRoot)) throw isWellFormed(path) ? notFound() : malformed()
   const segments = path.slice(pathRoot.length).split('/')
-  const [application, collection, key] = segments.map(decodeSegment)
-  if (segments.length > 3 || application === undefined || collection === undefined) throw notFound()
-  return { application, collection, key: key === undefined ? undefined : segments[2] }
+  const decoded = segments.map(decodeSegment)
+  if (segments.length < 2 || segments.length > 3) throw notFound()
+  const [application, collection] = decoded as [string, string]
+  return { application, collection, key: segments[2] }
 }
 
-/** The application that a raw path lies in, whatever else is wrong with it; undefined outside of all. */
+/** Returns the application name in a raw path, also if the rest of the path is invalid; undefined if it has none. */
 export function applicationOf(path: string): string | undefined {
   if (!path.startsWith(pathRoot)) return undefined
-  const [segment = ''] = path.slice(pathRoot.length).split('/')
-  return decodePercent(segment)
+  return decodePercent(path.slice(pathRoot.length).replace(/\/.*/s, ''))
 }
 
-/** Writes a path; `key` is an encoded key of `encodeKey`. */
+/** Encodes a path; `key` is a result of `encodeKey`. */
 export function encodePath(path: ResourcePath): string {
   const collection = `${pathRoot}${encodeURIComponent(path.application)}/${encodeURIComponent(path.collection)}`
   return path.key === undefined ? collection : `${collection}/${path.key}`
@@ -80,7 +79,7 @@ function decodeSegment(segment: string): string {
   return decoded
 }
 
-function wellFormed(path: string): boolean {
+function isWellFormed(path: string): boolean {
   return decodePercent(path) !== undefined
 }
 

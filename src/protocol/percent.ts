@@ -1,6 +1,6 @@
 /**
- * Decodes percent-encoded UTF-8 once. `undefined` when an escape is malformed, or when the bytes or
- * the text around them are not well-formed Unicode.
+ * Decodes percent-encoded UTF-8 once. Returns undefined if an escape is malformed, or if the result is not
+ * well-formed Unicode.
  */
 export function decodePercent(text: string): string | undefined {
   const escaped = isAscii(text) ? text : withEscapedBytes(text)
@@ -13,7 +13,7 @@ export function decodePercent(text: string): string | undefined {
   }
 }
 
-/** Like {@link decodePercent}, where `+` is a space, as in a query string (D4). */
+/** Like {@link decodePercent}, with `+` as a space, as in a query string. */
 export function decodeFormPercent(text: string): string | undefined {
   return decodePercent(text.replaceAll('+', ' '))
 }
@@ -27,8 +27,8 @@ function isAscii(text: string): boolean {
 }
 // Stryker restore all
 
-// Node passes bytes above 0x7F of a request target as latin-1 characters. They may be raw UTF-8.
-// A character that is not a byte becomes 0xFF, a byte that UTF-8 never has.
+// Node passes bytes above 0x7F of a request target as Latin-1 characters. They can be raw UTF-8.
+// A character that is not a byte becomes 0xFF, which is never valid in UTF-8.
 function withEscapedBytes(text: string): string {
   return text.replace(/[^\0-\x7f]/gu, (character) => {
     const code = character.codePointAt(0) as number

@@ -1,12 +1,12 @@
 import { ServiceError } from '../errors.ts'
+import { trimBlanks } from './blanks.ts'
 
-/** The most ids that one header may list. */
-const maximumIds = 100
+const maxIds = 100
 
 /**
- * Reads the value of the ignore-warnings header: double-quoted ids, separated by commas, with
- * optional white space and empty elements (section 4.1, D17). Throws MALFORMED_HEADER for anything
- * else and for more than 100 ids.
+ * Decodes the header with the ids of confirmed warnings: double-quoted ids, separated by commas, with
+ * optional white space and empty elements. Throws MALFORMED_HEADER for any other form and for more than
+ * 100 ids.
  */
 export function decodeIgnoredWarnings(value: string | undefined): ReadonlySet<string> {
   const ids = new Set<string>()
@@ -15,14 +15,14 @@ export function decodeIgnoredWarnings(value: string | undefined): ReadonlySet<st
   for (const element of elements(value)) {
     if (element === '') continue
     if (!/^"[^"]*"$/.test(element))
-      throw malformed('each id stands in double quotes, separated by commas')
-    if (++listed > maximumIds) throw malformed(`at most ${maximumIds} ids may be listed`)
+      throw malformed('put each id in double quotes and separate ids with commas')
+    if (++listed > maxIds) throw malformed(`it can list at most ${maxIds} ids`)
     ids.add(element.slice(1, -1))
   }
   return ids
 }
 
-/** Writes the header's value. */
+/** Encodes the value of the header. */
 export function encodeIgnoredWarnings(ids: Iterable<string>): string {
   return Array.from(ids, (id) => `"${id}"`).join(', ')
 }
@@ -34,7 +34,7 @@ function* elements(value: string): Iterable<string> {
     const character = value[index]
     if (character === '"') quoted = !quoted
     if (index < value.length && (character !== ',' || quoted)) continue
-    yield value.slice(start, index).replace(/^[ \t]+|[ \t]+$/g, '')
+    yield trimBlanks(value.slice(start, index))
     start = index + 1
   }
 }
@@ -42,6 +42,6 @@ function* elements(value: string): Iterable<string> {
 function malformed(rule: string): ServiceError {
   return new ServiceError(
     'MALFORMED_HEADER',
-    `The header with the warnings to ignore is malformed: ${rule}.`,
+    `The header that lists the warnings to ignore is malformed: ${rule}.`,
   )
 }

@@ -7,6 +7,7 @@ import {
   decodePath,
   encodePath,
   originForm,
+  requireTarget,
   splitTarget,
 } from '../../src/protocol/path.ts'
 import { decodeFormPercent, decodePercent } from '../../src/protocol/percent.ts'
@@ -42,7 +43,7 @@ test('decoding an encoded text is the identity', () => {
 
 const latin1 = (one: string) => Buffer.from(one).toString('latin1')
 
-test('raw UTF-8 bytes, as Node hands them on, decode like encoded ones', () => {
+test('raw UTF-8 bytes, as Node passes them, decode like encoded ones', () => {
   fc.assert(
     fc.property(text, (one) => {
       expect(decodePercent(latin1(one.replaceAll('%', '%25')))).toBe(one)
@@ -61,7 +62,7 @@ test('raw bytes and escapes in one text decode together', () => {
   )
 })
 
-test('no text makes percent-decoding throw, and its results are well-formed', () => {
+test('percent-decoding any string does not throw, and its results are well-formed', () => {
   const hostile = fc.oneof(
     fc.string({ unit: fc.constantFrom('%', '2', 'f', 'C', '0', 'a', 'é', '\u{1F600}', '+', 'E') }),
     fc.string({ unit: 'binary' }),
@@ -136,7 +137,7 @@ test('decoding an encoded path is the identity', () => {
   fc.assert(property)
 })
 
-test('no path makes decoding throw anything but NOT_FOUND and MALFORMED_TARGET', () => {
+test('decoding any path throws nothing but NOT_FOUND and MALFORMED_TARGET', () => {
   const part = fc.constantFrom(
     '/',
     'rest',
@@ -171,6 +172,8 @@ test.each([
   ['/rest/v1/a', 'NOT_FOUND'],
   ['/rest/v1//b', 'NOT_FOUND'],
   ['/rest/v1/./b', 'NOT_FOUND'],
+  ['/rest/v1/../b', 'NOT_FOUND'],
+  ['/rest/v1/a/b/c/%zz', 'MALFORMED_TARGET'],
   ['/REST/v1/a/b', 'NOT_FOUND'],
   ['/%zz', 'MALFORMED_TARGET'],
   ['/rest/v1/a/b/%zz', 'MALFORMED_TARGET'],
@@ -192,6 +195,24 @@ test.each([
 test('a target is cut at its first question mark', () => {
   expect(splitTarget('/a?b?c')).toEqual({ path: '/a', query: 'b?c' })
   expect(splitTarget('/a')).toEqual({ path: '/a', query: '' })
+  expect(splitTarget('?a')).toEqual({ path: '', query: 'a' })
+})
+
+test('a target may be as long as the limit, and no longer', () => {
+  expect(() => requireTarget('/234', 4)).not.toThrow()
+  expect(() => requireTarget('/2345', 4)).toThrow('The request target is longer than 4 bytes.')
+  expect(codeOf(() => requireTarget('/2345', 4))).toBe('TARGET_TOO_LONG')
+})
+
+test('a target with a raw # is malformed', () => {
+  expect(() => requireTarget('/a#b', 9)).toThrow('The request target contains a raw #.')
+  expect(codeOf(() => requireTarget('/a#b', 9))).toBe('MALFORMED_TARGET')
+})
+
+test('the message for a malformed path has the reason', () => {
+  expect(() => decodePath('/rest/v1/%zz/b')).toThrow(
+    'The request path is not valid percent-encoded UTF-8.',
+  )
 })
 
 test.each([
@@ -205,6 +226,7 @@ test.each([
   ['*', '*'],
   ['*/', '*/'],
   ['ftp://host/a', 'ftp://host/a'],
+  ['/a/http://host/b', '/a/http://host/b'],
 ])('the origin form of %s is %s', (target, origin) => expect(originForm(target)).toBe(origin))
 
 test('decoding an encoded key is the identity for every part that a path can name', () => {
@@ -218,6 +240,10 @@ test('decoding an encoded key is the identity for every part that a path can nam
   fc.assert(property, { numRuns: 1000 })
 })
 
+test('a key of one part may contain commas', () => {
+  expect(decodeKey('a,b', 1)).toEqual(['a,b'])
+})
+
 test.each([
   ['a', 2],
   ['a,', 2],
@@ -226,7 +252,7 @@ test.each([
   ['', 1],
   ['%zz', 1],
   ['1%252Ca', 2],
-])('%s is no key of %i parts', (raw, parts) => expect(decodeKey(raw, parts)).toBeUndefined())
+])('%s is not a key of %i parts', (raw, parts) => expect(decodeKey(raw, parts)).toBeUndefined())
 
 test.each([
   ['', 1, 'must not be empty'],

@@ -1,10 +1,13 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isServiceError } from '../../src/index.ts'
+import { repeatedName } from '../../src/protocol/names.ts'
 import {
   decodeQuery,
   encodeQuery,
+  firstParameter,
   parameters,
+  unknownField,
   type DecodedQuery,
 } from '../../src/protocol/query.ts'
 
@@ -42,7 +45,7 @@ test('decoding an encoded query is the identity', () => {
   )
 })
 
-test('no query makes decoding throw anything but MALFORMED_QUERY', () => {
+test('decoding any query throws nothing but MALFORMED_QUERY', () => {
   const part = fc.constantFrom(
     '$limit',
     '$q',
@@ -110,6 +113,51 @@ test('a parameter without a name is rejected as such', () => {
     expect(() => decodeQuery(raw)).toThrow('The query has a parameter without a name.')
   }
   expect(decodeQuery('&a=1&').conditions).toEqual(new Map([['a', '1']]))
+})
+
+test.each([
+  ['$limit=x', 'The parameter $limit must be a whole number in plain digits.'],
+  ['$sort=a,a', 'The parameter $sort must list distinct field names, each with an optional'],
+  ['$Limit=1', 'Unknown query parameter: $Limit.'],
+  ['a=%zz', 'The query is not valid percent-encoded UTF-8.'],
+  ['%zz=a', 'The query is not valid percent-encoded UTF-8.'],
+])('the query %s is rejected: %s', (raw, message) => {
+  expect(() => decodeQuery(raw)).toThrow(message)
+})
+
+test('a condition without an equals sign has an empty value, and later ones belong to the value', () => {
+  const conditions = new Map([
+    ['a', ''],
+    ['b', ''],
+    ['c', '1=2'],
+  ])
+  expect(decodeQuery('a&b=&c=1=2')).toEqual({ collection: {}, conditions })
+  expect(decodeQuery('')).toEqual({ collection: {}, conditions: new Map() })
+})
+
+test('the message for an unknown field has the parameter and the name', () => {
+  expect(unknownField('$sort', 'nope').message).toBe('Unknown field in $sort: nope.')
+})
+
+test.each([
+  ['', undefined],
+  ['$limit=1', '$limit'],
+  ['$count=true&$limit=1', '$count'],
+  ['$limit=1&b=1&a=1', 'b'],
+])('the first parameter of %s is %s', (raw, first) => {
+  expect(firstParameter(decodeQuery(raw))).toBe(first)
+})
+
+test.each([
+  ['x'.repeat(64), 'x'.repeat(64)],
+  ['x'.repeat(65), 'x'.repeat(64)],
+  ['😀'.repeat(65), '😀'.repeat(64)],
+  ['apiKey=s3cret', 'apiKey'],
+  ['a\n=s3cret\n=s3cret', 'a\n'],
+  ['=s3cret', ''],
+  ['\ud800', '\ufffd'],
+])('a message repeats the name %j as %j', (name, repeated) => {
+  expect(repeatedName(name)).toBe(repeated)
 })
 
 test('100 parameters are accepted, and 101 are not', () => {
