@@ -1,10 +1,12 @@
+import { z } from 'zod'
 import type { ApplicationDefinitions } from './application.ts'
 import { inconsistencies } from './consistency.ts'
-import { defaultPatternMistakes } from './default-patterns.ts'
-import { mistaken, type Mistake } from './mistake.ts'
+import { defaultPatternMistakes } from './pattern.ts'
+import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { missingCodeMistakes } from './omitted-code.ts'
-import { adviceFor, explain } from './options.ts'
+import { adviceFor, explain } from '../checks/options.ts'
 import { reservedNames } from './reserved-names.ts'
+import type { JsonSchema } from './schema.ts'
 import { applicationsShape, type Form } from './shape.ts'
 import { wellFormedPart } from './well-formed.ts'
 import { defaultBrand } from '../protocol/names.ts'
@@ -68,4 +70,29 @@ export function inspectApplications(applications: unknown, options: CheckOptions
   )
   const malformed = issues.flatMap((issue) => explain(issue, ['applications']))
   return { mistakes: [...reserved, ...malformed, ...others], wellFormed: part }
+}
+
+/**
+ * Returns the JSON Schema (2020-12) of applications in JSON, for editors. The package contains it as
+ * `rowgate/definition.schema.json`.
+ */
+export function definitionJsonSchema(): JsonSchema {
+  const schema = z.toJSONSchema(applicationsShape('json')) as JsonSchema
+  // A file may name its schema, so that an editor finds it.
+  return {
+    ...schema,
+    properties: { $schema: { type: 'string' } },
+    propertyNames: { anyOf: [{ const: '$schema' }, schema['propertyNames']] },
+  }
+}
+
+/**
+ * Returns the applications of parsed JSON. Throws a TypeError that lists every mistake. Add validations and
+ * handlers with `defineCollection(data, behaviour)`.
+ */
+export function readApplications(json: unknown): ApplicationDefinitions {
+  if (typeof json !== 'object' || json === null || Array.isArray(json))
+    return checkApplications(json, { form: 'json' })
+  const { $schema: _schema, ...applications } = json as Readonly<Record<string, unknown>>
+  return checkApplications(applications, { form: 'json' })
 }

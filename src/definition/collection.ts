@@ -1,13 +1,17 @@
-import { withoutUndefined } from './options.ts'
+import { withoutUndefined } from '../checks/options.ts'
 import type { Fields } from './field.ts'
 import type { CustomEvent, Handlers, PublishedEventName } from './handler.ts'
 import type { CollectionShape, Draft } from './item.ts'
 import type { EventRoles, RowRule } from './rights.ts'
+import type { Serve } from './serve.ts'
 import type { Validation } from './validation.ts'
 
 /** The part of a collection that is plain data, and that a JSON file can contain. */
 export interface CollectionData {
-  /** The events that HTTP may invoke. Default: all four; without a key: Filter and Insert. */
+  /**
+   * The events that HTTP may invoke. Default: all four; without a key: Filter and Insert; of a served
+   * collection: those that have a function.
+   */
   readonly publishes?: readonly PublishedEventName[]
   /** The number of items in a page without `$limit`, and the largest one. Default 10 and 100. */
   readonly pageSize?: { readonly default?: number; readonly maximum?: number }
@@ -38,13 +42,15 @@ export interface CollectionData {
   readonly omittedCode?: readonly string[]
 }
 
-/** The code of a collection: validations, row rules, handlers and user-defined events. */
+/** The code of a collection: validations, row rules, handlers, user-defined events, and functions that serve it. */
 export interface CollectionBehaviour<C extends CollectionShape, U = object> {
   readonly validations?: readonly Validation<Draft<C>>[]
   /** Limits the rows that a caller can read and write. Default: all rows. */
   readonly rows?: RowRule<C>
   /** Handlers that run before an event, after it, and after its commit. */
   readonly events?: Handlers<C>
+  /** The functions that serve the collection instead of storage. */
+  readonly serve?: Serve<C>
   /** User-defined events: named functions for in-process calls. */
   readonly userDefinedEvents?: U & Record<string, (event: CustomEvent<C>, input: never) => unknown>
 }
@@ -79,7 +85,7 @@ export interface CollectionDefinition<
 }
 
 /** The type of no user-defined events: no name is one of its keys. */
-// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- being empty is its point
+// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- the type must be empty
 type NoEvents = Record<never, never>
 
 /**

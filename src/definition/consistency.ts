@@ -1,14 +1,14 @@
 import type { ApplicationDefinitions } from './application.ts'
-import type { Mistake } from './mistake.ts'
+import type { Mistake } from '../checks/mistakes.ts'
 import type { CollectionDefinition } from './collection.ts'
 import { compileConstraints } from './constraints.ts'
 import type { Bounds, DecimalOptions, Field, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'
-import { pageMistakes } from './page-mistakes.ts'
+import { pageMistakes, unreadableOrder } from './page-mistakes.ts'
 import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
-import { unreadableOrder } from './readable-order.ts'
 import { rightsMistakes } from './rights-mistakes.ts'
+import { serveMistakes } from './serve-mistakes.ts'
 import { sharedTableMistakes } from './shared-tables.ts'
 import type { Json } from '../protocol/json.ts'
 
@@ -44,6 +44,7 @@ function checkCollection(
     ...pageMistakes(collection, maxPageSize),
     ...checkRules(collection),
     ...rightsMistakes(collection),
+    ...serveMistakes(collection),
   ]
 }
 
@@ -67,11 +68,7 @@ function checkKey(collection: CollectionDefinition): readonly Mistake[] {
     mistakes.push({ place: 'key', advice: 'name each field once' })
   for (const event of publishes) {
     if (publishableEvents(collection).includes(event)) continue
-    const advice =
-      collection.singleton === true
-        ? `a singleton can't publish ${event}: leave it out`
-        : `${event} needs a key: declare one, or leave it out`
-    mistakes.push({ place: 'publishes', advice })
+    mistakes.push({ place: 'publishes', advice: unpublishable(collection, event) })
   }
   for (const [name, field] of Object.entries(fields)) {
     if (!('generated' in field) || field.generated !== 'database') continue
@@ -80,6 +77,13 @@ function checkKey(collection: CollectionDefinition): readonly Mistake[] {
     mistakes.push({ place: `fields.${name}.generated`, advice })
   }
   return mistakes
+}
+
+function unpublishable({ singleton, serve }: CollectionDefinition, event: string): string {
+  if (singleton === true) return `a singleton can't publish ${event}: leave it out`
+  if (serve !== undefined)
+    return `serve has no function for ${event}: add it, or leave ${event} out`
+  return `${event} needs a key: declare one, or leave it out`
 }
 
 function checkField(field: Field): readonly Mistake[] {

@@ -1,10 +1,9 @@
-import { Ajv2020, type ErrorObject, type FuncKeywordDefinition } from 'ajv/dist/2020.js'
 import type { ValidationEntry } from '../protocol/envelope.ts'
+import { hasLengthWithin } from '../protocol/code-points.ts'
 import type { Json } from '../protocol/json.ts'
 import type { Bounds, Field, Fields, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import { compilePattern } from './pattern.ts'
-import { fieldSchema, type JsonSchema } from './schema.ts'
 
 /**
  * Returns an error for each constraint that a value does not satisfy, in definition order. Null and absent
@@ -14,113 +13,144 @@ export type CheckConstraints = (
   values: Readonly<Record<string, unknown>>,
 ) => readonly ValidationEntry[]
 
-/** Compiles the types and constraints of a collection's fields, once at start. */
+/** Returns whether a value satisfies a constraint. */
+type Test = (value: Json) => boolean
+
+interface Constraint {
+  readonly test: Test
+  /** What the value must be or have, as the end of a message. */
+  readonly message: () => string
+}
+
+/** The constraints of a field, in the order in which they are checked. */
+interface FieldConstraints {
+  readonly name: string
+  readonly isOfJsonType: Test
+  readonly accepts: Test
+  readonly mustBe: () => string
+  /** Checked only if the type accepts the value. */
+  readonly others: readonly Constraint[]
+  readonly lengths: readonly Constraint[]
+}
+
+/**
+ * Compiles the types and constraints of a collection's fields, once at start. They reject every value that
+ * `fieldSchema` rejects, and those that JSON Schema can't express.
+ */
 export function compileConstraints(fields: Fields): CheckConstraints {
-  const properties = Object.fromEntries(
-    Object.entries(fields).map(([name, field]) => [name, constrained(field)]),
-  )
-  const validate = ajv.compile({ type: 'object', properties })
-  return (values) =>
-    validate(values)
-      ? []
-      : (validate.errors ?? []).filter(isOwn).map((error) => entryOf(error, fields))
+  const compiled = Object.entries(fields).map(([name, field]) => constraintsOf(name, field))
+  return (values) => {
+    let errors: ValidationEntry[] | undefined
+    for (const constraints of compiled) {
+      const { name } = constraints
+      if (!Object.hasOwn(values, name)) continue
+      const value = values[name] as Json | undefined
+      if (value === undefined || value === null) continue
+      for (const message of messagesOf(constraints, value)) {
+        errors ??= []
+        errors.push({ message: `${name} ${message}.`, severity: 'error', field: name })
+      }
+    }
+    return errors ?? none
+  }
 }
 
-const ajv = new Ajv2020({ allErrors: true, strict: true, allowUnionTypes: true, verbose: false })
+const none: readonly never[] = []
 
-function ruleOf(
-  keyword: string,
-  rule: (value: Json, field: Field) => boolean,
-): FuncKeywordDefinition {
+// A value of the wrong type has one message, and one for its length if it is a string.
+function messagesOf(constraints: FieldConstraints, value: Json): readonly string[] {
+  const { isOfJsonType, accepts, mustBe, others, lengths } = constraints
+  if (!isOfJsonType(value)) return [mustBe()]
+  const messages = accepts(value) ? failed(others, value) : [mustBe()]
+  const ofLength = failed(lengths, value)
+  return ofLength.length === 0 ? messages : [...messages, ...ofLength]
+}
+
+function failed(constraints: readonly Constraint[], value: Json): readonly string[] {
+  let messages: string[] | undefined
+  for (const { test, message } of constraints) {
+    if (!test(value)) (messages ??= []).push(message())
+  }
+  return messages ?? none
+}
+
+function constraintsOf(name: string, field: Field): FieldConstraints {
+  const type = fieldTypes[field.type]
   return {
-    keyword,
-    errors: false,
-    compile: (field: Field) => (value: Json) => value === null || rule(value, field),
+    name,
+    isOfJsonType: jsonTypeTest(field),
+    accepts: (value) => type.accepts(value, field),
+    mustBe: () => `must be ${type.mustBe(field)}`,
+    others: [...formOf(field), ...enumerationOf(field), ...boundsOf(field)],
+    lengths: lengthsOf(field as TextOptions),
   }
 }
 
-/** Returns whether other keywords apply: a value of a wrong type has only one message. */
-function isOfType(value: Json, field: Field): boolean {
-  return fieldTypes[field.type].accepts(value, field)
-}
-
-function within(value: Json, field: Field, bound: Json | undefined, direction: 1 | -1): boolean {
-  const { store, compare } = fieldTypes[field.type]
-  if (bound === undefined || compare === undefined || !isOfType(value, field)) return true
-  return compare(store(value, field), store(bound, field)) * direction >= 0
-}
-
-ajv.addKeyword(ruleOf('ofType', isOfType))
-// The keyword `pattern` of JSON Schema would run for values that are too long.
-ajv.addKeyword({
-  keyword: 'ofForm',
-  errors: false,
-  compile: (field: Field & TextOptions) => {
-    const matches = compilePattern(field)
-    return (value: Json) => typeof value !== 'string' || !isOfType(value, field) || matches(value)
-  },
-})
-ajv.addKeyword(
-  ruleOf('oneOfEnumeration', (value, field) => {
-    const { store } = fieldTypes[field.type]
-    if (field.enumeration === undefined || !isOfType(value, field)) return true
-    return field.enumeration.some((allowed) => store(allowed, field) === store(value, field))
-  }),
-)
-ajv.addKeyword(
-  ruleOf('atLeast', (value, field) => within(value, field, boundsOf(field).minimum, 1)),
-)
-ajv.addKeyword(
-  ruleOf('atMost', (value, field) => within(value, field, boundsOf(field).maximum, -1)),
-)
-
-function boundsOf(field: Field): Bounds<Json> {
-  return field as Bounds<Json>
-}
-
-function constrained(field: Field): JsonSchema {
-  const { description: _description, pattern, ...schema } = fieldSchema(field)
+// Values of bigint and json have more than one JSON type, which `accepts` checks.
+function jsonTypeTest(field: Field): Test {
   const { jsonType } = fieldTypes[field.type]
-  const own = {
-    ofType: field,
-    ...(pattern !== undefined && { ofForm: field }),
-    ...(field.enumeration !== undefined && { oneOfEnumeration: field }),
-    ...(boundsOf(field).minimum !== undefined && { atLeast: field }),
-    ...(boundsOf(field).maximum !== undefined && { atMost: field }),
+  if (jsonType === undefined || field.type === 'bigint') return () => true
+  return (value) => typeof value === jsonType
+}
+
+function lengthsOf({ minLength, maxLength }: TextOptions): readonly Constraint[] {
+  const within = (minimum: number, maximum: number): Test => {
+    return (value) => hasLengthWithin(value as string, minimum, maximum)
   }
-  // Their values have more than one JSON type, so only `ofType` checks it.
-  if (jsonType === undefined || field.type === 'bigint') return own
-  // Our keywords run only if the JSON type is right.
-  return { ...schema, if: { type: schema['type'] }, then: own }
+  return [
+    ...(maxLength === undefined
+      ? []
+      : [
+          {
+            test: within(0, maxLength),
+            message: () => `must have at most ${maxLength} characters`,
+          },
+        ]),
+    ...(minLength === undefined
+      ? []
+      : [
+          {
+            test: within(minLength, Infinity),
+            message: () => `must have at least ${minLength} characters`,
+          },
+        ]),
+  ]
 }
 
-// An error of `then` causes a second one of `if`.
-function isOwn(error: ErrorObject): boolean {
-  return error.keyword !== 'if'
+function formOf(field: Field): readonly Constraint[] {
+  const text = field as TextOptions
+  if (text.pattern === undefined) return none
+  const matches = compilePattern(text)
+  return [
+    {
+      test: (value) => typeof value !== 'string' || matches(value),
+      message: () => 'does not have the required form',
+    },
+  ]
 }
 
-function entryOf(error: ErrorObject, fields: Fields): ValidationEntry {
-  const name = error.instancePath.slice(1).replaceAll('~1', '/').replaceAll('~0', '~')
-  const field = fields[name] as Field
-  return { message: `${name} ${messageOf(error, field)}.`, severity: 'error', field: name }
+function enumerationOf(field: Field): readonly Constraint[] {
+  const { enumeration } = field
+  if (enumeration === undefined) return none
+  const { store } = fieldTypes[field.type]
+  const allowed = new Set(enumeration.map((value) => store(value, field)))
+  return [
+    {
+      test: (value) => allowed.has(store(value, field)),
+      message: () => `must be one of ${enumeration.join(', ')}`,
+    },
+  ]
 }
 
-function messageOf(error: ErrorObject, field: Field): string {
-  const limit = (error.params as { readonly limit?: number }).limit
-  switch (error.keyword) {
-    case 'minLength':
-      return `must have at least ${limit} characters`
-    case 'maxLength':
-      return `must have at most ${limit} characters`
-    case 'ofForm':
-      return 'does not have the required form'
-    case 'oneOfEnumeration':
-      return `must be one of ${(field.enumeration ?? []).join(', ')}`
-    case 'atLeast':
-      return `must be at least ${String(boundsOf(field).minimum)}`
-    case 'atMost':
-      return `must be at most ${String(boundsOf(field).maximum)}`
-    default:
-      return `must be ${fieldTypes[field.type].mustBe(field)}`
+function boundsOf(field: Field): readonly Constraint[] {
+  const { minimum, maximum } = field as Bounds<Json>
+  const { store, compare } = fieldTypes[field.type]
+  if (compare === undefined) return none
+  const bound = (limit: Json | undefined, direction: 1 | -1, text: string) => {
+    if (limit === undefined) return []
+    const stored = store(limit, field)
+    const test: Test = (value) => compare(store(value, field), stored) * direction >= 0
+    return [{ test, message: () => `must be ${text} ${String(limit)}` }]
   }
+  return [...bound(minimum, 1, 'at least'), ...bound(maximum, -1, 'at most')]
 }

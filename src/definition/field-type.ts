@@ -1,7 +1,13 @@
 import type { Json } from '../protocol/json.ts'
-import { maximumDepth } from '../protocol/json.ts'
-import { isDateTime, isDay, isInstant, withoutZeroFraction } from './calendar.ts'
-import { compareDecimals, decimalForm, padDecimal } from './decimal.ts'
+import { maxDepth } from '../protocol/json.ts'
+import {
+  decimalForm,
+  isDateTime,
+  isDay,
+  isInstant,
+  padDecimal,
+  withoutZeroFraction,
+} from './value-forms.ts'
 import type { Field, FieldTypeName } from './field.ts'
 
 /** The value of a field in a stored row. A json field is stored as canonical JSON text. */
@@ -17,6 +23,8 @@ export interface FieldType {
   accepts(value: Json, field: Field): boolean
   /** Returns the stored form of an accepted value; equal values have equal stored forms. */
   store(value: Json, field: Field): StoredValue
+  /** Returns the value of a stored form, as items have it. */
+  readonly show: (stored: StoredValue) => Json
   /** Returns whether a string of a query or path is a canonical value of the field. */
   acceptsText(text: string, field: Field): boolean
   /** Returns the stored form of a string that `acceptsText` accepts. */
@@ -38,13 +46,14 @@ const largest = 2n ** 63n - 1n
 
 const asText: Pick<
   FieldType,
-  'jsonType' | 'store' | 'storeText' | 'isStored' | 'filterable' | 'searchable'
+  'jsonType' | 'store' | 'show' | 'storeText' | 'isStored' | 'filterable' | 'searchable'
 > = {
   jsonType: 'string',
   isStored(this: FieldType, value, field) {
     return typeof value === 'string' && this.acceptsText(value, field)
   },
   store: (value) => value as string,
+  show: unchanged,
   storeText: (text) => text,
   filterable: true,
   searchable: true,
@@ -111,6 +120,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     accepts: (value) => Number.isFinite(value),
     isStored: (value) => Number.isFinite(value),
     store: (value) => (value as number) + 0,
+    show: unchanged,
     acceptsText: (text) => doubleForm.test(text) && Number.isFinite(Number(text)),
     storeText: (text) => Number(text) + 0,
     compare: compareNumbers,
@@ -123,6 +133,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     accepts: () => true,
     isStored: (value) => typeof value === 'boolean',
     store: (value) => value as boolean,
+    show: unchanged,
     acceptsText: (text) => text === 'true' || text === 'false',
     storeText: (text) => text === 'true',
     compare: (left, right) => Number(left) - Number(right),
@@ -167,10 +178,11 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     compare: compareAscii,
   },
   json: {
-    mustBe: () => `a JSON value of at most ${maximumDepth} levels, with finite numbers`,
+    mustBe: () => `a JSON value of at most ${maxDepth} levels, with finite numbers`,
     accepts: (value) => isJsonValue(value, 1),
     isStored: (value) => typeof value === 'string' && isJsonText(value),
     store: (value) => (value === null ? null : JSON.stringify(value)),
+    show: (stored) => (typeof stored === 'string' ? (JSON.parse(stored) as Json) : stored),
     acceptsText: () => false,
     storeText: (text) => text,
     filterable: false,
@@ -178,13 +190,12 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   },
 }
 
-/** Returns the JSON value of a stored value, as an item has it. */
-export function itemValue(type: FieldTypeName, stored: StoredValue): Json {
-  return type === 'json' && typeof stored === 'string' ? (JSON.parse(stored) as Json) : stored
+function unchanged(stored: StoredValue): Json {
+  return stored
 }
 
 /** Compares strings by code point. `<` compares UTF-16 units, which differs above U+D7FF. */
-export function compareCodePoints(left: StoredValue, right: StoredValue): number {
+function compareCodePoints(left: StoredValue, right: StoredValue): number {
   const [a, b] = [left as string, right as string]
   const length = Math.min(a.length, b.length)
   for (let index = 0; index < length; index++) {
@@ -206,6 +217,14 @@ function compareNumbers(left: StoredValue, right: StoredValue): number {
 
 function compareAscii(left: StoredValue, right: StoredValue): number {
   return left === right ? 0 : (left as string) < (right as string) ? -1 : 1
+}
+
+/** Compares two decimal strings of equal scale, or two whole numbers, exactly. */
+export function compareDecimals(left: string, right: string): number {
+  const negative = left.startsWith('-')
+  if (negative !== right.startsWith('-')) return negative ? -1 : 1
+  const larger = left.length - right.length || (left === right ? 0 : left < right ? -1 : 1)
+  return negative ? -larger : larger
 }
 
 function isText(text: string): boolean {
@@ -230,7 +249,7 @@ function isJsonValue(value: unknown, depth: number): boolean {
   if (value === null || typeof value === 'boolean') return true
   if (typeof value === 'string') return isText(value)
   if (typeof value === 'number') return Number.isFinite(value)
-  if (typeof value !== 'object' || depth > maximumDepth) return false
+  if (typeof value !== 'object' || depth > maxDepth) return false
   if (Array.isArray(value)) return value.every((inner) => isJsonValue(inner, depth + 1))
   const prototype: unknown = Object.getPrototypeOf(value)
   if (prototype !== Object.prototype && prototype !== null) return false

@@ -53,7 +53,7 @@ export type SaveResult<I> =
 
 /** The options of an in-process save or delete. */
 export interface SaveOptions {
-  /** The ids of the warnings to bypass; `'all'` for every warning. */
+  /** The ids of the confirmed warnings; `'all'` for every warning. */
   readonly ignoreWarnings?: Iterable<string> | 'all'
 }
 
@@ -97,7 +97,10 @@ export interface Find {
   ): Promise<readonly LooseItem[]>
 }
 
-/** Returns access to another collection of the same application, within the same transaction. */
+/**
+ * Returns access to another collection of the same application: within the same transaction, if the event
+ * has one. Events of served collections have none.
+ */
 export interface CollectionLookup {
   <C extends CollectionShape>(collection: C): CollectionAccess<C>
   (collection: string): CollectionAccess<CollectionShape>

@@ -12,8 +12,9 @@ export type ValueOf<F extends Field> = F extends { readonly enumeration: readonl
   : FieldValues[F['type']]
 
 /** The names of the key fields. */
-export type KeyName<C extends CollectionShape> =
-  NonNullable<C['key']> extends readonly (infer Name)[]
+export type KeyName<C extends CollectionShape> = [NonNullable<C['key']>] extends [never]
+  ? never
+  : NonNullable<C['key']> extends readonly (infer Name)[]
     ? Name & string
     : NonNullable<C['key']> & string
 

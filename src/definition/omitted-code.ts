@@ -1,13 +1,14 @@
 import type { ApplicationDefinitions } from './application.ts'
 import type { CollectionDefinition } from './collection.ts'
-import type { Mistake } from './mistake.ts'
+import type { Mistake } from '../checks/mistakes.ts'
+import { servingFunctions } from './serve.ts'
 
 /**
  * Returns the places of the functions of a collection, such as `rows`, `validations.known`,
- * `events.Delete.before`, `userDefinedEvents.close` or `fields.number.default`, in order.
+ * `events.Delete.before`, `serve.filter`, `userDefinedEvents.close` or `fields.number.default`, in order.
  */
 export function codePlaces(collection: CollectionDefinition): readonly string[] {
-  const { fields, rows, events, validations, userDefinedEvents } = collection
+  const { fields, rows, events, validations, userDefinedEvents, serve } = collection
   return [
     ...Object.entries(fields)
       .filter(([, field]) => typeof field.default === 'function')
@@ -19,6 +20,9 @@ export function codePlaces(collection: CollectionDefinition): readonly string[] 
         .filter(([, handler]) => handler !== undefined)
         .map(([moment]) => `events.${event}.${moment}`),
     ),
+    ...servingFunctions
+      .filter((name) => serve?.[name] !== undefined)
+      .map((name) => `serve.${name}`),
     ...Object.keys(userDefinedEvents ?? {}).map((name) => `userDefinedEvents.${name}`),
   ].sort()
 }
@@ -31,8 +35,9 @@ export function missingCode(collection: CollectionDefinition): readonly string[]
   return [...new Set(omittedCode)].filter((place) => !present.has(place)).sort()
 }
 
-// Code that receives the caller, and can hide items or reject a write.
-const guards = /^(rows$|validations\.|events\.[^.]+\.(before|after)$)/
+// Code that receives the caller, and can hide items or reject a write. Without the functions that serve a
+// collection, storage would serve it, with events that were not published.
+const guards = /^(rows$|validations\.|serve\.|events\.[^.]+\.(before|after)$)/
 
 /**
  * Returns a mistake for each collection that was exported without code that can decide what a caller may

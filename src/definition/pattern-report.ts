@@ -1,4 +1,4 @@
-import type { Report } from '../observation.ts'
+import type { Report } from '../observation/reports.ts'
 import type { ApplicationDefinitions } from './application.ts'
 
 type Risk = 'super-linear' | 'not-analyzed'

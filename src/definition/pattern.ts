@@ -1,3 +1,6 @@
+import type { Mistake } from '../checks/mistakes.ts'
+import { hasLengthWithin } from '../protocol/code-points.ts'
+import type { ApplicationDefinitions } from './application.ts'
 import type { TextOptions } from './field.ts'
 
 /** Returns whether a string is a valid regular expression in Unicode mode. */
@@ -18,20 +21,23 @@ export function compilePattern(field: TextOptions): (text: string) => boolean {
   const { pattern, minLength = 0, maxLength = Infinity } = field
   if (pattern === undefined) return () => true
   const form = new RegExp(pattern, 'u')
-  return (text) => !isWithin(text, minLength, maxLength) || form.test(text)
+  return (text) => !hasLengthWithin(text, minLength, maxLength) || form.test(text)
 }
 
-// A code point has one or two UTF-16 units, so most strings need no count.
-function isWithin(text: string, minimum: number, maximum: number): boolean {
-  const units = text.length
-  if (units < minimum || units > 2 * maximum) return false
-  if (units <= maximum && units >= 2 * minimum) return true
-  const length = lengthOf(text)
-  return length >= minimum && length <= maximum
-}
-
-function lengthOf(text: string): number {
-  let length = 0
-  for (const _ of text) length += 1
-  return length
+/**
+ * Returns a mistake for each default that does not match the pattern of its field. It runs the patterns, so
+ * definitions of unknown origin must not be checked with it.
+ */
+export function defaultPatternMistakes(applications: ApplicationDefinitions): readonly Mistake[] {
+  return Object.entries(applications).flatMap(([application, { collections }]) =>
+    Object.entries(collections).flatMap(([collection, { fields }]) =>
+      Object.entries(fields).flatMap(([name, field]) => {
+        if (field.type !== 'text' || typeof field.default !== 'string') return []
+        if (field.pattern === undefined || !isPattern(field.pattern)) return []
+        if (compilePattern(field)(field.default)) return []
+        const place = `applications.${application}.collections.${collection}.fields.${name}.default`
+        return [{ place, advice: 'does not have the required form' }]
+      }),
+    ),
+  )
 }

@@ -1,8 +1,13 @@
-import { requireKnown } from './options.ts'
+import { requireKnown } from '../checks/options.ts'
 
 /** The caller of a request or an in-process call. */
 export interface Principal {
-  /** The identifier of the user; null under open access. */
+  /**
+   * `user`: an authenticated caller, or one of {@link principal}. `anonymous`: a caller without a name.
+   * `system`: your application itself, whom no right restricts; only {@link system} has this kind.
+   */
+  readonly kind: 'user' | 'anonymous' | 'system'
+  /** The identifier of the user; null for the other kinds. */
   readonly user: string | null
   readonly roles: readonly string[]
   /** Further data about the user, for row rules, handlers and validations. */
@@ -16,53 +21,98 @@ export interface Principal {
 /** Data about a user by name, besides its roles. */
 export type Attributes = Readonly<Record<string, string | number | boolean | null>>
 
+// They are immutable and of the right kind, so they need not be checked and copied again.
+const created = new WeakSet<object>()
+
+const nameless = {
+  user: null,
+  roles: Object.freeze([]),
+  attributes: {},
+  provider: null,
+  keyId: null,
+}
+
 /** The caller of a request under open access. */
-export const anonymous: Principal = freeze({ user: null })
+export const anonymous: Principal = create({ kind: 'anonymous', ...nameless })
 
 /**
  * The caller for application code that acts with every right: no roles, row rules or field rights apply, and
- * it may set read-only fields. For in-process calls only: `service.as(system)`.
+ * it may set read-only fields. For in-process calls only: `service.as(system)`. A copy is not accepted.
  */
-export const system: Principal = freeze({ user: null })
+export const system: Principal = create({ kind: 'system', ...nameless })
 
 const known = ['roles', 'attributes', 'provider', 'keyId']
 // Whole users and principals may be given, as in `principal(found.user, found)`.
-const ignored = ['user', 'enabled']
+const ignored = ['user', 'enabled', 'kind']
 
-/** Creates a principal for in-process calls: `principal('maria', { roles: ['Sales'] })`. */
+/**
+ * Creates a principal of the kind `user` for providers and in-process calls: `principal('maria', { roles:
+ * ['Sales'] })`. Throws a TypeError for unknown options and wrong types.
+ */
 export function principal(user: string, rest: Partial<Omit<Principal, 'user'>> = {}): Principal {
   requireKnown('principal', rest, known, ignored)
-  const { roles, attributes } = rest
+  const { kind = 'user', roles = [], attributes = {}, provider = null, keyId = null } = rest
   if (typeof user !== 'string') throw new TypeError('principal: the user must be a string')
-  if (roles !== undefined && !Array.isArray(roles)) {
+  const ownRoles = listOfStrings(roles)
+  if (ownRoles === undefined) {
     throw new TypeError(`principal: roles must be a list, such as ['Sales']`)
   }
-  if (attributes !== undefined && Object(attributes) !== attributes) {
+  if (Object(attributes) !== attributes) {
     throw new TypeError('principal: attributes must be an object')
   }
-  return freeze({ ...rest, user })
+  if (kind !== 'user') throw new TypeError('principal: its kind is always user')
+  return create({ kind, user, roles: ownRoles, attributes, provider, keyId })
 }
 
-/** Returns a value if it is a principal. Throws a TypeError otherwise. */
+/**
+ * Returns an immutable principal with the members of a value from application code; undefined if the value
+ * is not a principal. Its kind follows from its user, so it is never `system`, and a value that claims
+ * another kind is not a principal.
+ */
+export function withoutSystemRights(given: unknown): Principal | undefined {
+  if (typeof given !== 'object' || given === null) return undefined
+  if (created.has(given)) return given === system ? undefined : (given as Principal)
+  // Each member is read once: a getter could return something else after the check.
+  const { kind, user, roles, attributes, provider = null, keyId = null } = given as Claims
+  const ownKind = user === null ? 'anonymous' : 'user'
+  const ownRoles = listOfStrings(roles)
+  if (kind !== undefined && kind !== ownKind) return undefined
+  if (ownRoles === undefined || typeof attributes !== 'object' || attributes === null)
+    return undefined
+  if (!isStringOrNull(user) || !isStringOrNull(provider) || !isStringOrNull(keyId)) return undefined
+  return create({ kind: ownKind, user, roles: ownRoles, attributes, provider, keyId })
+}
+
+/** Returns the principal for an in-process call. Throws a TypeError if the value is not a principal. */
 export function requirePrincipal(given: unknown): Principal {
-  const { user, roles, attributes } = Object(given) as Partial<Record<keyof Principal, unknown>>
-  const isUser = user === null || typeof user === 'string'
-  if (isUser && Array.isArray(roles) && Object(attributes) === attributes) return given as Principal
+  const accepted = given === system ? system : withoutSystemRights(given)
+  if (accepted !== undefined) return accepted
   throw new TypeError(
-    `as: the caller must be a principal, such as principal('maria', { roles: ['Sales'] }), or system`,
+    `as: the caller must be a principal, such as principal('maria', { roles: ['Sales'] }), or system itself`,
   )
 }
 
-function freeze(given: Partial<Principal> & Pick<Principal, 'user'>): Principal {
-  return Object.freeze({
-    user: given.user,
-    roles: frozen(given.roles) ?? Object.freeze([...(given.roles ?? [])]),
-    attributes: frozen(given.attributes) ?? Object.freeze({ ...given.attributes }),
-    provider: given.provider ?? null,
-    keyId: given.keyId ?? null,
-  })
+type Claims = Partial<Record<keyof Principal, unknown>>
+
+function create({
+  roles,
+  attributes,
+  ...rest
+}: Omit<Principal, 'attributes'> & { readonly attributes: object }): Principal {
+  const copy: object = { ...attributes }
+  const principal = Object.freeze({ ...rest, roles, attributes: Object.freeze(copy) as Attributes })
+  created.add(principal)
+  return principal
 }
 
-function frozen<Value extends object>(value: Value | undefined): Value | undefined {
-  return value !== undefined && Object.isFrozen(value) ? value : undefined
+// Not with its iterator or methods, which the list could replace.
+function listOfStrings(given: unknown): readonly string[] | undefined {
+  if (!Array.isArray(given)) return undefined
+  const { length } = given
+  const copy = Array.from({ length }, (_, index): unknown => given[index])
+  return copy.every((entry) => typeof entry === 'string') ? Object.freeze(copy) : undefined
+}
+
+function isStringOrNull(value: unknown): value is string | null {
+  return value === null || typeof value === 'string'
 }

@@ -1,6 +1,6 @@
 import type { Handlers } from './handler.ts'
 import type { CollectionShape } from './item.ts'
-import { withoutUndefined } from './options.ts'
+import { withoutUndefined } from '../checks/options.ts'
 
 /** The handlers of a collection by event. Those of Save are part of Insert and Update. */
 export type PublishedHandlers = Omit<Handlers<CollectionShape>, 'Save'>

@@ -1,13 +1,15 @@
 import type { CollectionDefinition } from './collection.ts'
 import { compileConstraints, type CheckConstraints } from './constraints.ts'
 import type { Field } from './field.ts'
-import { fieldTypes, type FieldType } from './field-type.ts'
+import { fieldTypes, isValueOf, type FieldType, type StoredValue } from './field-type.ts'
 import type { PublishedEventName } from './handler.ts'
 import type { CollectionShape, Draft } from './item.ts'
-import { withoutUndefined } from './options.ts'
+import { withoutUndefined } from '../checks/options.ts'
 import { publishHandlers, type PublishedHandlers } from './published-handlers.ts'
 import type { EventRoles, RowRule } from './rights.ts'
+import { servesEvent, type Serve } from './serve.ts'
 import type { Validation } from './validation.ts'
+import type { Json } from '../protocol/json.ts'
 import { parameters, type SortKey } from '../protocol/query.ts'
 
 /** A field with everything that is computed from it at start. */
@@ -19,6 +21,18 @@ export interface PublishedField {
   readonly definition: Field
   readonly type: Field['type']
   readonly kind: FieldType
+  /** The end of a message that begins with "must be". */
+  readonly mustBe: string
+  /** Returns the stored form of an accepted value; equal values have equal stored forms. */
+  readonly store: (value: Json | undefined) => StoredValue
+  /** Returns the value of a stored form, as items have it. */
+  readonly show: (stored: StoredValue) => Json
+  /** Returns the canonical form of a value of application code. Throws a TypeError for a wrong type. */
+  readonly accept: (value: unknown) => Json
+  /** Returns the stored form of a canonical string of a query or path; undefined for another string. */
+  readonly storeText: (text: string) => StoredValue | undefined
+  /** Returns whether a value that storage returned, other than null, is a stored form of the field. */
+  readonly isStored: (value: unknown) => boolean
   /** The name in storage. */
   readonly column: string
   readonly includeByDefault: boolean
@@ -33,6 +47,8 @@ export interface PublishedField {
   readonly inKey: boolean
   /** `uuid`, `now` or `database`; undefined when nothing is generated. */
   readonly generated: 'uuid' | 'now' | 'database' | undefined
+  /** Whether an insert may leave out the value, because storage or the serving function supplies it. */
+  readonly suppliedAtInsert: boolean
 }
 
 /** A collection with everything that is computed from it at start. Immutable. */
@@ -56,6 +72,8 @@ export interface PublishedCollection {
   readonly defaultNames: readonly string[]
   readonly searchNames: readonly string[]
   readonly publishes: ReadonlySet<PublishedEventName>
+  /** Whether Filter is published at its path; false if it is served by `get` alone. */
+  readonly hasPages: boolean
   /** The order of pages without `$sort`. */
   readonly defaultSort: readonly SortKey[]
   readonly requiredFilters: readonly string[]
@@ -67,6 +85,10 @@ export interface PublishedCollection {
   readonly pageSize: { readonly default: number; readonly maximum: number }
   readonly validations: readonly Validation<Draft<CollectionShape>>[]
   readonly events: PublishedHandlers
+  /** The functions that serve it; undefined if it is stored. */
+  readonly serve: Serve<CollectionShape> | undefined
+  /** Whether a Filter is one read of storage: the collection is stored, and Filter has no handlers. */
+  readonly filtersDirectly: boolean
   readonly constraints: CheckConstraints
 }
 
@@ -87,10 +109,15 @@ export function publishCollection(
 ): PublishedCollection {
   const keyNames = typeof definition.key === 'string' ? [definition.key] : (definition.key ?? [])
   const fields = Object.entries(definition.fields).map(([field, declared]) =>
-    publishField(field, declared, keyNames.includes(field)),
+    publishField(field, declared, {
+      inKey: keyNames.includes(field),
+      isServed: definition.serve !== undefined,
+    }),
   )
   const key = keyNames.map((part) => fields.find(({ name }) => name === part) as PublishedField)
   const maximum = definition.pageSize?.maximum ?? maxPageSize
+  const serve = definition.serve && Object.freeze(withoutUndefined(definition.serve))
+  const events = publishHandlers(definition.events)
   return Object.freeze({
     application,
     name,
@@ -99,6 +126,7 @@ export function publishCollection(
     key,
     ...selections(fields, key),
     publishes: new Set(definition.publishes ?? publishableEvents(definition)),
+    hasPages: serve === undefined || serve.filter !== undefined || definition.singleton === true,
     defaultSort: parameters.sort.decode(definition.defaultSort?.join(',') ?? '') ?? [],
     requiredFilters: definition.requiredFilters ?? [],
     singleton: definition.singleton ?? false,
@@ -106,7 +134,12 @@ export function publishCollection(
     rows: definition.rows,
     pageSize: { default: definition.pageSize?.default ?? Math.min(10, maximum), maximum },
     validations: Object.freeze((definition.validations ?? []).map(withoutUndefined)),
-    events: publishHandlers(definition.events),
+    events,
+    serve,
+    filtersDirectly:
+      serve === undefined &&
+      events.Filter?.before === undefined &&
+      events.Filter?.after === undefined,
     constraints: compileConstraints(
       Object.fromEntries(fields.map((field) => [field.name, field.definition])),
     ),
@@ -121,14 +154,22 @@ export function withFields(
   return Object.freeze({ ...collection, ...selections(fields, collection.key) })
 }
 
-/** Returns the events that a collection can publish. Without a key, items have no path. */
+/**
+ * Returns the events that a collection can publish. Without a key, items have no path; a served collection
+ * needs a function for each event.
+ */
 export function publishableEvents({
   key = [],
   singleton,
-}: Pick<CollectionDefinition, 'key' | 'singleton'>): readonly PublishedEventName[] {
-  if (singleton === true) return ['Filter']
-  return key.length > 0 ? ['Filter', 'Insert', 'Update', 'Delete'] : ['Filter', 'Insert']
+  serve,
+}: Pick<CollectionDefinition, 'key' | 'singleton' | 'serve'>): readonly PublishedEventName[] {
+  const events = singleton === true ? singletonEvents : key.length > 0 ? allEvents : keylessEvents
+  return serve === undefined ? events : events.filter((event) => servesEvent(serve, event))
 }
+
+const allEvents = ['Filter', 'Insert', 'Update', 'Delete'] as const
+const keylessEvents = ['Filter', 'Insert'] as const
+const singletonEvents = ['Filter'] as const
 
 type Selections = Pick<
   PublishedCollection,
@@ -165,16 +206,22 @@ function namesOf(fields: readonly PublishedField[]): readonly string[] {
   return Object.freeze(fields.map((field) => field.name))
 }
 
-function publishField(name: string, declared: Field, inKey: boolean): PublishedField {
+function publishField(
+  name: string,
+  declared: Field,
+  { inKey, isServed }: { readonly inKey: boolean; readonly isServed: boolean },
+): PublishedField {
   // A copy, so that later changes of the definition have no effect.
   const definition = Object.freeze(withoutUndefined(declared))
   const kind = fieldTypes[definition.type]
+  const generated = 'generated' in definition ? definition.generated : undefined
   return Object.freeze({
     name,
     member: `${JSON.stringify(name)}:`,
     definition,
     type: definition.type,
     kind,
+    ...conversions(name, definition),
     column: definition.column ?? name,
     includeByDefault: definition.includeByDefault ?? true,
     itemOnly: definition.itemOnly ?? false,
@@ -184,6 +231,31 @@ function publishField(name: string, declared: Field, inKey: boolean): PublishedF
     readableBy: definition.readableBy,
     writableBy: definition.writableBy,
     inKey,
-    generated: 'generated' in definition ? definition.generated : undefined,
+    generated,
+    suppliedAtInsert: generated === 'database' || (isServed && definition.readOnly === true),
   })
+}
+
+type Conversions = Pick<
+  PublishedField,
+  'mustBe' | 'store' | 'show' | 'accept' | 'storeText' | 'isStored'
+>
+
+function conversions(name: string, definition: Field): Conversions {
+  const kind = fieldTypes[definition.type]
+  const mustBe = kind.mustBe(definition)
+  const store = (value: Json | undefined): StoredValue =>
+    value === null || value === undefined ? null : kind.store(value, definition)
+  return {
+    mustBe,
+    store,
+    show: kind.show,
+    accept: (value) => {
+      if (isValueOf(definition, value)) return kind.show(store(value as Json))
+      throw new TypeError(`The value of ${name} must be ${mustBe}.`)
+    },
+    storeText: (text) =>
+      kind.acceptsText(text, definition) ? kind.storeText(text, definition) : undefined,
+    isStored: (value) => kind.isStored(value, definition),
+  }
 }

@@ -1,4 +1,4 @@
-import type { Mistake } from './mistake.ts'
+import type { Mistake } from '../checks/mistakes.ts'
 
 /** Marks the application of createDeployment, which is the only one that may use its reserved name. */
 export const deploymentMark: unique symbol = Symbol.for('rowgate.deployment')

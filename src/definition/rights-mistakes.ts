@@ -1,7 +1,7 @@
 import type { CollectionDefinition } from './collection.ts'
 import { fieldTypes, isValueOf } from './field-type.ts'
 import type { PublishedEventName } from './handler.ts'
-import type { Mistake } from './mistake.ts'
+import type { Mistake } from '../checks/mistakes.ts'
 import { publishableEvents } from './published.ts'
 
 /** Returns the mistakes in the roles and the row rule of a well-formed collection. */

@@ -1,8 +1,12 @@
 import { z } from 'zod'
-import { code as codeOf } from './option-shapes.ts'
+import { code as codeOf } from '../checks/option-shapes.ts'
 
 const code = codeOf()
 const count = z.int().min(0)
+const milliseconds = z
+  .int()
+  .min(1)
+  .max(2 ** 31 - 1)
 
 /** The name of an application or collection in a path: unreserved characters of a URL. */
 const endpoint = z
@@ -147,13 +151,23 @@ const behaviour = {
       New: z.strictObject({ after: code.optional() }).optional(),
     })
     .optional(),
+  serve: z
+    .strictObject({
+      filter: code.optional(),
+      get: code.optional(),
+      insert: code.optional(),
+      update: code.optional(),
+      delete: code.optional(),
+      timeout: milliseconds.optional(),
+    })
+    .optional(),
   userDefinedEvents: z.record(z.string().min(1), code.optional()).optional(),
 }
 
 const codePlace = z
   .string()
   .regex(
-    /^(rows|(fields|validations|userDefinedEvents|events)\..+)$/,
+    /^(rows|(fields|validations|userDefinedEvents|events|serve)\..+)$/,
     'must be the place of code, such as rows or events.Delete.before',
   )
 

@@ -1,5 +1,6 @@
 import type { ApplicationDefinitions } from './application.ts'
-import type { Mistake } from './mistake.ts'
+import type { Mistake } from '../checks/mistakes.ts'
+import { isServed } from './serve.ts'
 
 /**
  * Returns a mistake for each collection that shares a table with another application without `sharesTable`
@@ -33,14 +34,14 @@ interface TableUser {
 
 function tableUsers(applications: ApplicationDefinitions): readonly TableUser[] {
   return Object.entries(applications).flatMap(([application, { collections }]) =>
-    Object.entries(collections).map(
-      ([collection, { table = collection, sharesTable = false }]) => ({
+    Object.entries(collections)
+      .filter(([, definition]) => !isServed(definition))
+      .map(([collection, { table = collection, sharesTable = false }]) => ({
         application,
         collection,
         place: `applications.${application}.collections.${collection}.table`,
         table: table.toLowerCase(),
         sharesTable,
-      }),
-    ),
+      })),
   )
 }

@@ -77,7 +77,7 @@ function replaceRule(rules: unknown, index: PropertyKey | undefined): void {
   }
 }
 
-/** Removes what a path leads to: of a list the whole list, of something missing what lacks it. */
+/** Removes the member at a path. Removes the complete list for a path into a list, and the parent of a missing member. */
 function removeNearest(root: unknown, path: readonly PropertyKey[]): void {
   let end = path.length
   while (end > 1) {

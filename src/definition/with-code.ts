@@ -2,7 +2,7 @@ import type { ApplicationDefinitions } from './application.ts'
 import type { CollectionBehaviour, CollectionDefinition } from './collection.ts'
 import type { Handlers } from './handler.ts'
 import type { CollectionShape } from './item.ts'
-import { mistaken, type Mistake } from './mistake.ts'
+import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { codePlaces } from './omitted-code.ts'
 
 /** The code of a collection whose definition comes from a package or a JSON file. */
@@ -60,7 +60,7 @@ export function withCode(
 }
 
 function join(collection: CollectionDefinition, part: CollectionCode): CollectionDefinition {
-  const { defaults = {}, without = [], validations, events, userDefinedEvents, rows } = part
+  const { defaults = {}, without = [], validations, events, serve, userDefinedEvents, rows } = part
   const omittedCode = (collection.omittedCode ?? []).filter((place) => !without.includes(place))
   return Object.freeze({
     ...collection,
@@ -75,6 +75,7 @@ function join(collection: CollectionDefinition, part: CollectionCode): Collectio
       validations: [...(collection.validations ?? []), ...validations],
     }),
     ...(events !== undefined && { events: joinEvents(collection.events ?? {}, events) }),
+    ...(serve !== undefined && { serve: { ...collection.serve, ...serve } }),
     ...(userDefinedEvents !== undefined && {
       userDefinedEvents: { ...collection.userDefinedEvents, ...userDefinedEvents },
     }),
@@ -124,6 +125,14 @@ function partMistakes(
         place: `${place}.${each}`,
         advice: 'the definition has this code already',
       })),
+    ...(without.some((each) => each.startsWith('serve.')) && behaviour.serve === undefined
+      ? [
+          {
+            place: `${place}.without`,
+            advice: 'a collection that was served by functions needs at least one: add serve',
+          },
+        ]
+      : []),
     ...without
       .filter((each) => !omittedCode.includes(each))
       .map((each) => ({

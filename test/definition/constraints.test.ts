@@ -1,6 +1,9 @@
+import { Ajv2020 } from 'ajv/dist/2020.js'
+import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { compileConstraints } from '../../src/definition/constraints.ts'
 import type { Field } from '../../src/definition/field.ts'
+import { fieldSchema } from '../../src/definition/schema.ts'
 
 const cases: readonly (readonly [
   name: string,
@@ -98,4 +101,41 @@ test('a message names its field and its limit', () => {
   const check = compileConstraints({ größe: { type: 'text', maxLength: 2, minLength: 1 } })
   expect(check({ größe: 'abc' })[0]?.message).toBe('größe must have at most 2 characters.')
   expect(check({ größe: '' })[0]?.message).toBe('größe must have at least 1 characters.')
+})
+
+test('a field named like a member of every object may be absent', () => {
+  const check = compileConstraints({ constructor: { type: 'text' as const } })
+  expect(check({})).toEqual([])
+  expect(check({ constructor: 1 })).toHaveLength(1)
+})
+
+const pattern = fc.constantFrom('^[ab]', '\\p{Lu}', '^.$', '😀')
+const textFields = fc
+  .record({ minLength: fc.nat(4), maxLength: fc.nat(4), pattern }, { requiredKeys: [] })
+  .map((options): Field => ({ type: 'text', ...options }))
+const strings = fc.string({ unit: fc.constantFrom('a', 'b', 'Ä', '1', '😀'), maxLength: 6 })
+
+const schemas = new Ajv2020({ allowUnionTypes: true })
+
+test('a text field accepts exactly the strings that its JSON Schema accepts', () => {
+  const property = fc.property(textFields, fc.array(strings, { minLength: 20 }), (field, texts) => {
+    const check = compileConstraints({ it: field })
+    const accepts = schemas.compile(fieldSchema(field))
+    for (const it of texts) expect(check({ it }).length === 0, it).toBe(accepts(it))
+  })
+  fc.assert(property, { numRuns: 150 })
+})
+
+test('no field accepts a value that its JSON Schema rejects', () => {
+  const typed = fields.map((field) => ({
+    check: compileConstraints({ it: field }),
+    accepts: schemas.compile(fieldSchema(field)),
+  }))
+  const texts = fc.constantFrom('1', '1.5', 'true', '2024-01-01', '2024-01-01T00:00:00')
+  const property = fc.property(fc.oneof(fc.jsonValue(), texts), (it) => {
+    for (const { check, accepts } of typed) {
+      if (check({ it }).length === 0) expect(accepts(it), JSON.stringify(it)).toBe(true)
+    }
+  })
+  fc.assert(property, { numRuns: 2_000 })
 })

@@ -1,7 +1,8 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { fieldTypes, itemValue } from '../../src/definition/field-type.ts'
-import { compareDecimals, padDecimal } from '../../src/definition/decimal.ts'
+import { compareDecimals, fieldTypes } from '../../src/definition/field-type.ts'
+import { padDecimal } from '../../src/definition/value-forms.ts'
+
 import type { Field, FieldTypeName } from '../../src/definition/field.ts'
 import type { Json } from '../../src/protocol/json.ts'
 
@@ -134,11 +135,11 @@ test.each(types)('%s accepts exactly its values', (type) => {
 test.each(types)(
   '%s stores a value in one form, which is accepted as text if it can be filtered',
   (type) => {
-    const { store, acceptsText, storeText, filterable } = fieldTypes[type]
+    const { store, show, acceptsText, storeText, filterable } = fieldTypes[type]
     for (const value of values[type][0]) {
       const field = fieldOf(type)
       const stored = store(value, field)
-      const shown = itemValue(type, stored)
+      const shown = show(stored)
       expect(store(shown, field)).toBe(stored)
       if (!filterable) continue
       expect(acceptsText(String(stored), field), String(stored)).toBe(true)

@@ -4,10 +4,10 @@ import {
   definitionJsonSchema,
   error,
   integer,
-  publishCollection,
   readApplications,
   text,
 } from '../../src/index.ts'
+import { publishCollection } from '../../src/storage/index.ts'
 import { mistakesIn, sound } from './mistakes.ts'
 
 test.each([
@@ -77,7 +77,7 @@ test('a published collection has every default of the contract', () => {
   expect(published.key.map(({ name, required }) => [name, required])).toEqual([['id', true]])
 })
 
-test('a key field is required whatever it declares', () => {
+test('a key field is always required', () => {
   const fields = { id: integer({ required: false }) }
   expect(publishCollection('app', 'things', { key: 'id', fields }).key[0]?.required).toBe(true)
 })

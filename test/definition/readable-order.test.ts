@@ -39,7 +39,7 @@ describe.each(['defaultSort', 'requiredFilters'] as const)('%s', (option) => {
     ['some callers can not read', ['Office'], {}],
     ['some roles of Filter can not read', ['Office'], { filter: ['Office', 'Sales'] }],
     ['only an event besides Filter restricts', ['Office'], { application: ['Office', 'Sales'] }],
-  ])('may not name a field that %s', (_name, readers, roles) => {
+  ])('must not name a field that %s', (_name, readers, roles) => {
     expect(() => open(option, readers, roles)).toThrow(
       `applications.app.collections.staff.${option}: salary can not be used here`,
     )

@@ -92,7 +92,6 @@ describe.each(reserved)('%s is rejected', (_name, json, place) => {
     const solution = { solutionId: 'one', name: 'One', version: '1', applications }
     expect(() =>
       createDeployment({
-        storage: memoryStorage(),
         solutions: [solution],
         environment,
         builder: definitionBuilder(),
@@ -101,7 +100,7 @@ describe.each(reserved)('%s is rejected', (_name, json, place) => {
   })
 })
 
-test('what is below a reserved name is not skipped by a mistake elsewhere', () => {
+test('members below a reserved name are checked despite a mistake elsewhere', () => {
   const json = `{"__proto__":{"collections":{"a":{"fields":7}}},"app":{"collections":{"b":{"feilds":{}}}}}`
   expect(() => readApplications(JSON.parse(json))).toThrow(
     /applications\.__proto__: [\s\S]*applications\.app\.collections\.b\.feilds: /,

@@ -185,7 +185,7 @@ test.each([
       exceptRoles: ['A'],
     }),
   ],
-])('%s is no mistake', (_name, definition) => {
+])('%s is not a mistake', (_name, definition) => {
   expect(mistakesIn(definition)).toEqual([])
 })
 

@@ -50,6 +50,21 @@ export async function calls(): Promise<void> {
   saved.item.price.toUpperCase()
 }
 
+export async function transactions(): Promise<number> {
+  return service.as(principal('maria')).transaction(async ({ collection }) => {
+    const saved = await collection(lines).insert({ orderId: 1, product: 'x', price: '1' })
+    if (!saved.rejected) saved.item.price.toUpperCase()
+    await collection('sales', 'lines').update([1, 'x'], { price: '2' })
+    // @ts-expect-error no such collection
+    collection('sales', 'nope')
+    // @ts-expect-error no such application
+    collection(lines, 'nope')
+    // @ts-expect-error no such field
+    await collection(lines).update([1, 'x'], { nope: 1 })
+    return 1
+  })
+}
+
 function expectTyped(_state: 'open' | 'done' | null | undefined): void {
   // The parameter's type is the check.
 }

@@ -1,5 +1,33 @@
 import type { Field } from './field.ts'
 
+const dayForm = /^(\d{4})-(\d{2})-(\d{2})$/
+const timeForm = /^([01]\d|2[0-3]):[0-5]\d:[0-5]\d(\.\d{3})?$/
+const monthDays = [31, 28, 31, 30, 31, 30, 31, 31, 30, 31, 30, 31]
+
+/** Returns whether a string is `YYYY-MM-DD` and a valid day of the years 1 to 9999. */
+export function isDay(text: string): boolean {
+  const match = dayForm.exec(text)
+  if (match === null) return false
+  const [year, month, day] = [Number(match[1]), Number(match[2]), Number(match[3])]
+  const leapDay = month === 2 && year % 4 === 0 && (year % 100 !== 0 || year % 400 === 0) ? 1 : 0
+  return year > 0 && day > 0 && day <= (monthDays[month - 1] ?? 0) + leapDay
+}
+
+/** Returns whether a string is `YYYY-MM-DDThh:mm:ss[.fff]` without zone, with a valid day and time. */
+export function isDateTime(text: string): boolean {
+  return text[10] === 'T' && isDay(text.slice(0, 10)) && timeForm.test(text.slice(11))
+}
+
+/** Returns whether a string is a date-time with the zone `Z`. */
+export function isInstant(text: string): boolean {
+  return text.endsWith('Z') && isDateTime(text.slice(0, -1))
+}
+
+/** Returns the canonical form of a date-time or instant, without a fraction of zero. */
+export function withoutZeroFraction(text: string): string {
+  return text.replace('.000', '')
+}
+
 /**
  * Returns the regular expression of a decimal field. `exact`: all digits of the scale, as in responses and
  * queries. `shorter`: trailing digits of the fraction may be absent, as in bodies.
@@ -27,12 +55,4 @@ export function padDecimal(text: string, field: Field): string {
   const [whole = '0', fraction = ''] = text.split('.')
   const padded = scale === 0 ? whole : `${whole}.${fraction.padEnd(scale, '0')}`
   return /^-[0.]*$/.test(padded) ? padded.slice(1) : padded
-}
-
-/** Compares two decimal strings of equal scale, or two whole numbers, exactly. */
-export function compareDecimals(left: string, right: string): number {
-  const negative = left.startsWith('-')
-  if (negative !== right.startsWith('-')) return negative ? -1 : 1
-  const larger = left.length - right.length || (left === right ? 0 : left < right ? -1 : 1)
-  return negative ? -larger : larger
 }
