@@ -1,5 +1,5 @@
 import type { Principal } from '../definition/principal.ts'
-import type { RejectionReason } from '../observation.ts'
+import type { RejectionReason } from '../observation/reports.ts'
 import type { Credential, Rejected } from '../security/provider.ts'
 import { ensure, equal, show } from './assertion.ts'
 import {
@@ -12,7 +12,7 @@ import {
   type SecurityCase,
 } from './security-subject.ts'
 
-const principalMembers = ['attributes', 'keyId', 'provider', 'roles', 'user']
+const principalMembers = ['attributes', 'keyId', 'kind', 'provider', 'roles', 'user']
 const reasons: Readonly<Record<RejectionReason, true>> = {
   missing: true,
   malformed: true,
@@ -27,12 +27,17 @@ const reasons: Readonly<Record<RejectionReason, true>> = {
 /** `identify`: the principal of a credential. */
 export const identifyCases: readonly SecurityCase[] = [
   {
-    name: 'a principal is complete: user, distinct roles, flat attributes, provider and keyId',
+    name: 'a principal is complete: kind, user, distinct roles, flat attributes, provider and keyId',
     run: async (subject) => {
       for (const credential of validCredentials(subject)) {
         const principal = await principalOf(subject, credential)
-        const { user, roles, attributes, provider, keyId } = principal
+        const { kind, user, roles, attributes, provider, keyId } = principal
         equal(Object.keys(principal).toSorted(), principalMembers, 'the members of the principal')
+        equal(
+          kind,
+          user === null ? 'anonymous' : 'user',
+          'kind: user, or anonymous if user is null',
+        )
         ensure(isStringOrNull(user), 'user: must be a string that is not empty, or null.')
         ensure(isStringOrNull(keyId), 'keyId: must be a string that is not empty, or null.')
         equal(provider, subject.provider.name, 'provider: the name of the provider')
@@ -73,9 +78,9 @@ export const identifyCases: readonly SecurityCase[] = [
     name: 'identify returns undefined or a known reason for an invalid credential',
     run: async (subject) => {
       for (const credential of invalidCredentials(subject)) {
-        const answer: unknown = await identify(subject, credential)
-        if (answer === undefined) continue
-        const { rejected, user, keyId, ...rest } = answer as Partial<Rejected>
+        const result: unknown = await identify(subject, credential)
+        if (result === undefined) continue
+        const { rejected, user, keyId, ...rest } = result as Partial<Rejected>
         ensure(rejected !== undefined, 'identify: an invalid credential gave a principal.')
         ensure(
           Object.hasOwn(reasons, rejected),
@@ -105,9 +110,9 @@ export const identifyCases: readonly SecurityCase[] = [
 ]
 
 async function principalOf(subject: CompleteSubject, credential: Credential): Promise<Principal> {
-  const answer = await identify(subject, credential)
-  ensure(isPrincipal(answer), `identify: expected a principal, but got ${show(answer)}`)
-  return answer
+  const result = await identify(subject, credential)
+  ensure(isPrincipal(result), `identify: expected a principal, but got ${show(result)}`)
+  return result
 }
 
 function sortedRoles(principal: Partial<Principal>): Partial<Principal> {

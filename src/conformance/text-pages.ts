@@ -1,5 +1,4 @@
-import { itemValue } from '../definition/field-type.ts'
-import type { PublishedCollection } from '../definition/published.ts'
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import type { Row } from '../request/query.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import { ensure, equal } from './assertion.ts'
@@ -162,8 +161,8 @@ async function textOf(
 
 function itemOf(collection: PublishedCollection, row: Row, select: readonly string[]): unknown {
   const values = select.map((name) => {
-    const type = collection.byName.get(name)?.type ?? 'text'
-    return [name, itemValue(type, row[name] ?? null)]
+    const field = collection.byName.get(name) as PublishedField
+    return [name, field.show(row[name] ?? null)]
   })
   return Object.fromEntries(values) as unknown
 }

@@ -3,7 +3,7 @@ import type { PublishedCollection, PublishedField } from '../definition/publishe
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 
 export type { Condition, Row, SortField, StorageQuery } from '../request/query.ts'
-export { searchText } from '../request/search.ts'
+export { searchText } from '../request/query.ts'
 
 /** A page of rows. */
 export interface StoragePage {
@@ -72,8 +72,6 @@ export interface TransactionOptions {
    * must not wait for application code.
    */
   readonly priority?: 'high'
-  /** The collection of the event that it is for; absent for work of another kind. Others may be touched as well. */
-  readonly collection?: PublishedCollection
 }
 
 /** The optional abilities of an adapter. */
@@ -122,11 +120,6 @@ export interface StorageAdapter extends StorageReader {
     work: (transaction: StorageTransaction) => Promise<Result>,
   ): Promise<Result>
   /**
-   * Optional. Called when the service begins to close, while requests are still in progress. Requests that
-   * wait inside the adapter should end. MUST NOT throw.
-   */
-  beforeClose?(): void
-  /**
    * Ends waiting transactions and releases the resources that the adapter has opened. Every later call
    * MUST reject with an `unavailable` StorageError. A second `close` has no effect.
    */
@@ -148,11 +141,13 @@ export type StorageErrorKind =
 
 const brand = Symbol.for('rowgate.StorageError')
 
-/** The error that an adapter throws for a case in {@link StorageErrorKind}. */
+/** The error that an adapter, or a function that serves a collection, throws for a {@link StorageErrorKind}. */
 export class StorageError extends Error {
   readonly kind: StorageErrorKind
   /** The names of the affected fields, if storage reports them. */
   readonly fields: readonly string[]
+  /** Of `unavailable`: the time after which the client may try again, in seconds. Default 1. */
+  readonly retryAfter: number
 
   constructor(
     kind: StorageErrorKind,
@@ -161,13 +156,18 @@ export class StorageError extends Error {
       readonly cause?: unknown
       /** For reports. Default: the kind. */
       readonly message?: string
+      readonly retryAfter?: number
     } = {},
   ) {
-    const { message = `storage: ${kind}`, cause } = options
+    const { message = `storage: ${kind}`, cause, retryAfter = 1 } = options
+    if (!Number.isSafeInteger(retryAfter) || retryAfter < 0) {
+      throw new TypeError('StorageError: retryAfter must be a whole number of seconds')
+    }
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'StorageError'
     this.kind = kind
     this.fields = options.fields ?? []
+    this.retryAfter = retryAfter
     Object.defineProperty(this, brand, { value: true })
   }
 }
@@ -189,8 +189,8 @@ export function unfitError(
   values: readonly UnfitValue[],
 ): StorageError {
   const lines = values.map(({ field, found }) => {
-    const { kind, definition } = byName.get(field) as PublishedField
-    return `${field} must be ${kind.mustBe(definition)}, but storage has ${found}`
+    const { mustBe } = byName.get(field) as PublishedField
+    return `${field} must be ${mustBe}, but storage has ${found}`
   })
   const item = key.length === 0 ? 'an item without key' : `item ${key.join(', ')}`
   const message = `${application}/${name}, ${item}: stored values do not fit their fields: ${lines.join('; ')}.`

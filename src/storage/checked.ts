@@ -48,7 +48,6 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     ...(adapter.version !== undefined && { version: () => adapter.version?.() }),
     transaction: (options, work) =>
       adapter.transaction(options, (transaction) => work(within(transaction))),
-    ...(adapter.beforeClose !== undefined && { beforeClose: () => adapter.beforeClose?.() }),
     close: () => adapter.close(),
   }
 }
@@ -140,7 +139,7 @@ function fittingValues(
   for (const name of names) {
     const field = collection.byName.get(name) as PublishedField
     const value: unknown = given[name]
-    const fits = value === null ? !field.inKey : field.kind.isStored(value, field.definition)
+    const fits = value === null ? !field.inKey : field.isStored(value)
     if (fits) row[name] = value as StoredValue
     else
       unfit.push({

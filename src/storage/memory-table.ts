@@ -1,7 +1,7 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import type { Condition, Row, SortField, StorageQuery } from '../request/query.ts'
-import { searchText } from '../request/search.ts'
+import { meetsAll, pageOfRows } from '../request/page-of-rows.ts'
+import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import { StorageError, type StoragePage } from './adapter.ts'
 
 /** The committed rows of a collection. */
@@ -25,10 +25,7 @@ export interface TableView {
 
 /** Returns a page of the rows of a view. */
 export function pageOf(view: TableView, query: StorageQuery): StoragePage {
-  const found = candidates(view, query.conditions).filter((row) => matches(row, query))
-  const rows = sorted(view.table.collection, found, query.sort)
-  const count = query.count ? found.length : null
-  return { rows: rows.slice(query.offset, query.offset + query.limit), count }
+  return pageOfRows(view.table.collection, candidates(view, query.conditions), query)
 }
 
 /** Adds a row to a view and returns it as stored. Generates the number of a key that has one. */
@@ -69,20 +66,6 @@ export function deleteRow(view: TableView, conditions: readonly Condition[]): Ro
   return row
 }
 
-function meets(row: Row, condition: Condition): boolean {
-  const value = row[condition.field] ?? null
-  return condition.is === 'empty' ? value === null || value === '' : value === condition.value
-}
-
-function matches(row: Row, { conditions, search }: StorageQuery): boolean {
-  if (!conditions.every((condition) => meets(row, condition))) return false
-  return search === null || search.fields.some((field) => contains(row[field], search.text))
-}
-
-function contains(value: StoredValue | undefined, text: string): boolean {
-  return value !== null && value !== undefined && searchText(String(value)).includes(text)
-}
-
 function candidates(view: TableView, conditions: readonly Condition[]): readonly Row[] {
   const key = keyIn(view.table.collection, conditions)
   if (key === undefined) return allRows(view)
@@ -94,7 +77,7 @@ function rowWithKey(view: TableView, conditions: readonly Condition[]): Row | un
   const key = keyIn(view.table.collection, conditions)
   if (key === undefined) throw new TypeError('The conditions must contain the complete key.')
   const row = rowAt(view, key)
-  return row !== undefined && conditions.every((one) => meets(row, one)) ? row : undefined
+  return row !== undefined && meetsAll(row, conditions) ? row : undefined
 }
 
 function rowAt({ table, changes }: TableView, key: string): Row | undefined {
@@ -109,36 +92,6 @@ function allRows({ table, changes }: TableView): readonly Row[] {
   )
   const added = [...changes].map(([key, row]) => (table.rows.has(key) ? null : row))
   return [...rows, ...added].filter((row) => row !== null)
-}
-
-function sorted(
-  { byName }: PublishedCollection,
-  rows: readonly Row[],
-  sort: readonly SortField[],
-): readonly Row[] {
-  if (rows.length < 2) return rows
-  const orders = sort.map(({ field, descending }) => {
-    const compare = byName.get(field)?.kind.compare
-    if (compare === undefined) throw new TypeError(`The field ${field} can't be used for sorting.`)
-    const sign = descending ? -1 : 1
-    return (left: Row, right: Row) => sign * compareNullable(left[field], right[field], compare)
-  })
-  return rows.toSorted((left, right) => {
-    for (const order of orders) {
-      const difference = order(left, right)
-      if (difference !== 0) return difference
-    }
-    return 0
-  })
-}
-
-function compareNullable(
-  left: StoredValue = null,
-  right: StoredValue = null,
-  compare: (left: StoredValue, right: StoredValue) => number,
-): number {
-  if (left === null || right === null) return Number(left !== null) - Number(right !== null)
-  return compare(left, right)
 }
 
 function numbered(view: TableView, { name, type }: PublishedField, given: Row): Row {

@@ -1,4 +1,4 @@
-import { withoutUndefined } from '../definition/options.ts'
+import { withoutUndefined } from '../checks/options.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { StorageError, markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { checkedStorage } from './checked.ts'
@@ -63,9 +63,6 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       // Transactions that share a commit on one adapter could wait for each other on another one.
       const brief = options.brief && distinct.length === 1
       return mountTransaction({ homeOf, active, options: { ...options, brief } }, work)
-    },
-    beforeClose: () => {
-      for (const adapter of distinct) adapter.beforeClose?.()
     },
     close: async () => {
       closed = true

@@ -5,6 +5,7 @@ import {
   type PublishedCollection,
   type PublishedField,
 } from '../definition/published.ts'
+import { isServed } from '../definition/serve.ts'
 import { markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
@@ -19,6 +20,7 @@ import {
   missingTables,
   tableMistakes,
 } from './sqlite/table-check.ts'
+import { readTables, type Tables } from './sqlite/tables.ts'
 import { openTransaction } from './sqlite/transaction.ts'
 import { turnSnapshot } from './sqlite/turn-snapshot.ts'
 import { closedError, sqliteWriter } from './sqlite/writer.ts'
@@ -49,8 +51,10 @@ export function sqliteStorage(
   const { busyTimeout, ensureSchema } = complete
   const { writer: connection, reader, owned, durable } = openConnections(source, complete)
   const guaranteed = new Set<PublishedField>()
-  const session = sqliteSession(connection, guaranteed)
-  const readSession = reader === connection ? session : sqliteSession(reader, guaranteed)
+  let openCollections = 0
+  const opened = { guaranteed, collections: () => openCollections }
+  const session = sqliteSession(connection, opened)
+  const readSession = reader === connection ? session : sqliteSession(reader, opened)
   const constraints = constraintFields(connection)
   let defersConstraints = false
   let closing: Promise<void> | undefined
@@ -91,25 +95,29 @@ export function sqliteStorage(
   }
 
   function prepareTables(collections: readonly PublishedCollection[]): void {
-    const missing = (): readonly string[] => [
-      ...(ensureSchema === false ? [] : missingTables(connection, collections)),
-      ...(ensureSchema === 'columns' ? missingColumns(connection, collections) : []),
+    const missing = (tables: Tables): readonly string[] => [
+      ...(ensureSchema === false ? [] : missingTables(tables, collections)),
+      ...(ensureSchema === 'columns' ? missingColumns(tables, collections) : []),
     ]
+    let tables = readTables(connection, collections)
     // If nothing is missing, the start does not wait for the write lock.
-    if (missing().length > 0) {
+    if (missing(tables).length > 0) {
       connection.execute('BEGIN IMMEDIATE')
       try {
-        for (const statement of missing()) connection.execute(statement)
+        const statements = missing(readTables(connection, collections))
+        for (const statement of statements) connection.execute(statement)
         connection.execute('COMMIT')
       } finally {
         if (connection.inTransaction()) connection.execute('ROLLBACK')
       }
+      tables = readTables(connection, collections)
     }
-    const mistakes = tableMistakes(connection, collections)
+    const mistakes = tableMistakes(tables, collections)
     if (mistakes.length > 0) {
       throw new TypeError(`sqliteStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
     }
-    for (const field of guaranteedFields(connection, collections)) guaranteed.add(field)
+    for (const field of guaranteedFields(tables, collections)) guaranteed.add(field)
+    openCollections = Math.max(openCollections, collections.length)
     const deferred = `SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1`
     defersConstraints = rowsOf(connection, deferred).length > 0
   }
@@ -134,14 +142,14 @@ export function sqliteStorage(
 }
 
 /**
- * Returns the CREATE TABLE statements of every collection, for applications that create their tables
+ * Returns the CREATE TABLE statements of every stored collection, for applications that create their tables
  * themselves instead of setting `ensureSchema`.
  */
 export function sqliteSchema(applications: ApplicationDefinitions): string {
   const collections = Object.entries(applications).flatMap(([application, definition]) =>
-    Object.entries(definition.collections).map(([name, collection]) =>
-      publishCollection(application, name, collection),
-    ),
+    Object.entries(definition.collections)
+      .filter(([, collection]) => !isServed(collection))
+      .map(([name, collection]) => publishCollection(application, name, collection)),
   )
   return `${createTables(collections).join('\n\n')}\n`
 }

@@ -11,6 +11,8 @@ export interface TablePage {
   readonly limit?: number
   /** Default 0. */
   readonly offset?: number
+  /** The fields to read. Default: all. */
+  readonly select?: readonly string[]
 }
 
 /** Reads of a table. In all methods, `where` names fields and the values that they must equal. */
@@ -29,6 +31,8 @@ export interface Table extends TableReader {
   insert(row: Row): MaybePromise<Row>
   /** Changes the row that meets all conditions, which contain the key. Returns undefined if there is none. */
   change(where: Row, changes: Row): MaybePromise<Row | undefined>
+  /** Removes the row that meets all conditions, which contain the key. Returns undefined if there is none. */
+  remove(where: Row): MaybePromise<Row | undefined>
 }
 
 const batchSize = 500
@@ -55,14 +59,15 @@ export function tableReader(reader: StorageReader, collection: PublishedCollecti
         reader.filter(collection, queryOf(where, { limit: 1, select })),
         ({ rows }) => rows[0],
       ),
-    async all(where, { sort = key, limit = Infinity, offset = 0 } = {}) {
+    async all(where, page = {}) {
+      const { sort = key, limit = Infinity, offset = 0, select = collection.allNames } = page
       const rows: Row[] = []
       for (;;) {
         const size = Math.min(batchSize, limit - rows.length)
-        const part = { sort: ascending(sort), limit: size, offset: offset + rows.length }
-        const page = await reader.filter(collection, queryOf(where, part))
-        rows.push(...page.rows)
-        if (page.rows.length < batchSize || rows.length === limit) return rows
+        const part = { sort: ascending(sort), limit: size, offset: offset + rows.length, select }
+        const batch = await reader.filter(collection, queryOf(where, part))
+        rows.push(...batch.rows)
+        if (batch.rows.length < batchSize || rows.length === limit) return rows
       }
     },
     count: (where) =>
@@ -82,6 +87,7 @@ export function table(transaction: StorageTransaction, collection: PublishedColl
       return transaction.insert(collection, Object.fromEntries(values) as Row)
     },
     change: (where, changes) => transaction.update(collection, conditionsOf(where), changes),
+    remove: (where) => transaction.delete(collection, conditionsOf(where)),
   }
 }
 

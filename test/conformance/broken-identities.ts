@@ -11,7 +11,7 @@ import {
 } from './session-provider.ts'
 
 const complete =
-  'a principal is complete: user, distinct roles, flat attributes, provider and keyId'
+  'a principal is complete: kind, user, distinct roles, flat attributes, provider and keyId'
 const expectedPrincipal = 'identify returns the expected principal for a valid credential'
 const invalid = 'identify returns undefined or a known reason for an invalid credential'
 const inPlace = 'any other value in the place of a credential is invalid'

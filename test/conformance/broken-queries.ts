@@ -1,4 +1,3 @@
-import { itemValue } from '../../src/definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../../src/definition/published.ts'
 import type { Condition, Row, StoragePage, StorageQuery } from '../../src/storage/adapter.ts'
 
@@ -109,10 +108,7 @@ export function textsOf(
 ): readonly string[] {
   const items = page.rows.map((row) =>
     Object.fromEntries(
-      names.map((name) => [
-        name,
-        itemValue(collection.byName.get(name)?.type ?? 'text', row[name] ?? null),
-      ]),
+      names.map((name) => [name, collection.byName.get(name)?.show(row[name] ?? null)]),
     ),
   )
   return items.map((item) => JSON.stringify(item))

@@ -64,7 +64,8 @@ export function soundProvider(name = 'Sessions'): SecurityProvider {
 }
 
 export function principalOf({ user, roles, attributes }: Account, provider: string): Principal {
-  return { user, roles: [...roles], attributes: { ...attributes }, provider, keyId: null }
+  const own = { roles: [...roles], attributes: { ...attributes } }
+  return { kind: 'user', user, ...own, provider, keyId: null }
 }
 
 /** Creates a subject. Its provider differs from the sound one in the given members. */

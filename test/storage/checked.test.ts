@@ -12,12 +12,9 @@ import {
   text,
   type ApplicationDefinitions,
   type Observation,
-  type Row,
   type Service,
-  type StorageAdapter,
-  type StoragePage,
-  type StorageTextPage,
 } from '../../src/index.ts'
+import type { Row, StorageAdapter, StoragePage, StorageTextPage } from '../../src/storage/index.ts'
 
 const notes = defineCollection({
   key: 'id',

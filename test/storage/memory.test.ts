@@ -76,7 +76,7 @@ test('a snapshot is unaffected by commits, and its rows are not copied after its
   ])
 })
 
-test('a read transaction rejects when it writes after others have changed what it read', async () => {
+test('a read transaction that writes rejects if others have changed the rows that it read', async () => {
   const storage = await opened()
   const stale = storage.transaction(reading, async (on) => {
     await rowsOf(on)
@@ -95,7 +95,7 @@ test('a read transaction rejects when it writes after others have changed what i
   ])
 })
 
-test('a read transaction may write if others have changed only what it did not read', async () => {
+test('a read transaction can write if others have changed only rows that it did not read', async () => {
   const storage = await opened()
   await storage.transaction(reading, async (on) => {
     await rowsOf(on)

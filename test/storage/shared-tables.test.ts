@@ -9,8 +9,8 @@ import {
   principal,
   text,
   type ApplicationDefinitions,
-  type StorageAdapter,
 } from '../../src/index.ts'
+import type { StorageAdapter } from '../../src/storage/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 
 const sharesTable = true

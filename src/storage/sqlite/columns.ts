@@ -1,10 +1,7 @@
-import { sql, type RawBuilder } from 'kysely'
 import type { Field, FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { SqliteValue } from './connection.ts'
-
-/** A fragment of SQL. */
-export type Sql = RawBuilder<unknown>
+import { sql, type Sql } from './sql.ts'
 
 /** The affinity of a column: how SQLite converts values that are stored in it. */
 export type Affinity = 'TEXT' | 'INTEGER' | 'REAL' | 'NUMERIC' | 'BLOB'

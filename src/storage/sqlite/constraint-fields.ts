@@ -2,7 +2,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
 import { bindValue } from './columns.ts'
 import { rowsOf, type Connection, type SqliteValue } from './connection.ts'
-import { quoted } from './schema.ts'
+import { quoted } from './sql.ts'
 
 /** Finds the fields of a failed constraint, which the errors of SQLite do not contain. */
 export interface ConstraintFields {

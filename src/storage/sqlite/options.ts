@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { completeOptions } from '../../definition/options.ts'
+import { completeOptions } from '../../checks/options.ts'
 import { waitLimits } from '../wait-limits.ts'
 import type { SqliteDriver } from './connection.ts'
 

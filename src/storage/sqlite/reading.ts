@@ -1,8 +1,7 @@
-import { sql } from 'kysely'
 import type { PublishedField } from '../../definition/published.ts'
-import { columnTypeOf, type Sql } from './columns.ts'
+import { columnTypeOf } from './columns.ts'
 import { fitCondition, furtherCondition, storageClassOf } from './forms.ts'
-import { quoted } from './schema.ts'
+import { identifier, join, literal, raw, quoted, sql, type Sql } from './sql.ts'
 
 /** The fields whose columns can't contain a value that does not fit. A read does not check them. */
 export type Guaranteed = ReadonlySet<PublishedField>
@@ -10,8 +9,8 @@ export type Guaranteed = ReadonlySet<PublishedField>
 /** Returns a function from a field to its column, with an optional table alias. */
 export function columnOf(alias?: string): (field: PublishedField) => Sql {
   return alias === undefined
-    ? (field) => sql.id(field.column)
-    : (field) => sql.id(alias, field.column)
+    ? (field) => identifier(field.column)
+    : (field) => identifier(alias, field.column)
 }
 
 /**
@@ -25,7 +24,7 @@ export function readAll(
 ): Sql {
   if (fields.length === 0) return sql`null`
   const column = columnOf(alias)
-  return sql.join(
+  return join(
     fields.map((field, index) => {
       const read = columnTypeOf(field).read(column(field))
       const guard = guardOf(field, guaranteed, alias)
@@ -33,7 +32,7 @@ export function readAll(
         guard === undefined
           ? read
           : sql`case when ${guard} then ${read} else ${description(field, column)} end`
-      return sql`${value} as ${sql.id(`c${index}`)}`
+      return sql`${value} as ${identifier(`c${index}`)}`
     }),
   )
 }
@@ -49,9 +48,9 @@ export function readLengths(fields: readonly PublishedField[], alias?: string): 
     const length = isText(field)
       ? sql`case when ${isUtf8} then length(cast(${column(field)} as blob)) end`
       : sql`null`
-    return sql`, ${length} as ${sql.id(`n${index}`)}`
+    return sql`, ${length} as ${identifier(`n${index}`)}`
   })
-  return sql.join(lengths, sql``)
+  return join(lengths, sql``)
 }
 
 function isText(field: PublishedField): boolean {
@@ -67,15 +66,15 @@ export function jsonObject(
   const column = columnOf(alias)
   const members = fields.map((field) => {
     const value = columnTypeOf(field).json?.(column(field)) ?? sql`null`
-    return sql`${sql.lit(field.name)}, ${value}`
+    return sql`${literal(field.name)}, ${value}`
   })
-  const object = sql`json_object(${sql.join(members)})`
+  const object = sql`json_object(${join(members)})`
   const guards = fields
     .map((field) => guardOf(field, guaranteed, alias))
     .filter((guard) => guard !== undefined)
   return guards.length === 0
     ? object
-    : sql`case when ${sql.join(guards, sql` and `)} then ${object} end`
+    : sql`case when ${join(guards, sql` and `)} then ${object} end`
 }
 
 function guardOf(field: PublishedField, guaranteed: Guaranteed, alias?: string): Sql | undefined {
@@ -85,7 +84,7 @@ function guardOf(field: PublishedField, guaranteed: Guaranteed, alias?: string):
     field.definition,
   )
   if (condition === undefined) return undefined
-  return sql.raw(field.inKey ? `(${condition})` : `(${column} IS NULL OR ${condition})`)
+  return raw(field.inKey ? `(${condition})` : `(${column} IS NULL OR ${condition})`)
 }
 
 // Reports contain values of keys only, to identify the row.

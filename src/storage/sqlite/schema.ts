@@ -2,6 +2,7 @@ import type { PublishedCollection, PublishedField } from '../../definition/publi
 import type { Field, FieldTypeName } from '../../definition/field.ts'
 import { fieldTypes } from '../../definition/field-type.ts'
 import { checkCondition, storageClassOf } from './forms.ts'
+import { quoted } from './sql.ts'
 
 /** Returns the CREATE TABLE statements of collections. Collections that share a table have one statement. */
 export function createTables(collections: readonly PublishedCollection[]): readonly string[] {
@@ -48,11 +49,6 @@ export function otherCheck(statement: string, field: PublishedField): FieldTypeN
       return checkCondition('', definition) !== undefined && hasColumn(statement, other)
     })
   })
-}
-
-/** Returns a name in double quotes. */
-export function quoted(name: string): string {
-  return `"${name.replaceAll('"', '""')}"`
 }
 
 function createTable(collections: readonly PublishedCollection[]): string {

@@ -1,24 +1,42 @@
-import { sql } from 'kysely'
 import type { PublishedField } from '../../definition/published.ts'
 import { searchText } from '../adapter.ts'
-import { columnTypeOf, type Letters, type Sql } from './columns.ts'
+import { columnTypeOf, type Letters } from './columns.ts'
 import type { SqliteValue } from './connection.ts'
+import { identifier, join, literal, sql, type Sql } from './sql.ts'
 
 /** The name of the SQL function that folds a string for `$q`. */
 export const foldFunction = 'rowgate_fold'
 
 /**
- * How a column must be folded for a needle. SQLite's `lower` folds ASCII only. That is enough for an ASCII
- * needle without i and k: the lower case of U+212A is k, and that of U+0130 begins with i.
+ * How a column is compared with a needle. SQLite folds ASCII only, in `lower` and in LIKE. That is enough
+ * for an ASCII needle without i and k: the lower case of U+212A is k, and that of U+0130 begins with i.
  */
 export type NeedleKind = 'ascii' | 'ascii-ik' | 'any'
 
-/** Returns the kind of a folded needle. Each kind has its own statement. */
+/** The parts of a search that determine its SQL. */
+export interface SearchShape {
+  readonly fields: readonly string[]
+  readonly kind: NeedleKind
+}
+
+// SQLite rejects a LIKE pattern of more than 50,000 bytes, and escaping may double a needle.
+const maxLikeNeedle = 20_000
+
+/**
+ * Returns the kind of a folded needle. Each kind has its own statement. `any` is correct for every needle,
+ * and the slowest.
+ */
 export function needleKind(needle: string): NeedleKind {
+  if (needle.length > maxLikeNeedle) return 'any'
   for (let index = 0; index < needle.length; index++) {
     if (needle.charCodeAt(index) > 0x7f) return 'any'
   }
   return /[ik]/.test(needle) ? 'ascii-ik' : 'ascii'
+}
+
+/** Returns the LIKE pattern, with the escape character `\`, of values that contain the needle. */
+export function likePattern(needle: string): string {
+  return `%${needle.replace(/[\\%_]/g, '\\$&')}%`
 }
 
 /** Folds a value: the implementation of {@link foldFunction}. */
@@ -31,20 +49,32 @@ export function searchCondition(
   fields: readonly PublishedField[],
   kind: NeedleKind,
   column: (field: PublishedField) => Sql,
-  needle: () => Sql,
+  parameters: { readonly needle: Sql; readonly pattern: Sql },
 ): Sql {
+  const { needle, pattern } = parameters
   const terms = fields.map((field) => {
-    const type = columnTypeOf(field)
-    return sql`instr(${fold(type.letters, kind, type.wire(column(field)))}, ${needle()})`
+    const { letters, wire } = columnTypeOf(field)
+    const text = wire(column(field))
+    if (letters !== 'any' || kind === 'any') {
+      return sql`instr(${fold(letters, text)}, ${needle})`
+    }
+    // With a bare parameter as the pattern, SQLite plans the statement again for each needle.
+    const like = sql`${text} like cast(${pattern} as text) escape '\\'`
+    if (kind === 'ascii') return like
+    const hasOther = sql`(instr(${text}, ${kelvin}) or instr(${text}, ${dottedI}))`
+    return sql`(${like} or ${hasOther} and instr(${foldOthers(text)}, ${needle}))`
   })
-  return terms.length === 0 ? sql`0` : sql`(${sql.join(terms, sql` or `)})`
+  return terms.length === 0 ? sql`0` : sql`(${join(terms, sql` or `)})`
 }
 
-function fold(letters: Letters, kind: NeedleKind, text: Sql): Sql {
+function fold(letters: Letters, text: Sql): Sql {
   if (letters === 'none') return text
-  if (letters === 'folded' || (letters === 'any' && kind === 'any')) {
-    return sql`${sql.id(foldFunction)}(${text})`
-  }
-  if (letters === 'ascii' || kind !== 'ascii-ik') return sql`lower(${text})`
-  return sql`lower(replace(replace(${text}, ${sql.lit('\u212a')}, 'k'), ${sql.lit('\u0130')}, ${sql.lit('i\u0307')}))`
+  return letters === 'ascii' ? sql`lower(${text})` : sql`${identifier(foldFunction)}(${text})`
+}
+
+const kelvin = literal('\u212a')
+const dottedI = literal('\u0130')
+
+function foldOthers(text: Sql): Sql {
+  return sql`lower(replace(replace(${text}, ${kelvin}, 'k'), ${dottedI}, ${literal('i\u0307')}))`
 }

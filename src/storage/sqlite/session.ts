@@ -5,16 +5,16 @@ import { columnTypeOf } from './columns.ts'
 import type { Connection, Prepared } from './connection.ts'
 import type { Guaranteed } from './reading.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
-import { needleKind } from './search.ts'
+import { needleKind, type NeedleKind } from './search.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
-import { statementCache } from './statement-cache.ts'
+import type { Inputs } from './sql.ts'
+import { statementCache, statementCapacity } from './statement-cache.ts'
 import {
   countStatement,
   deleteStatement,
   insertStatement,
   pageStatement,
   updateStatement,
-  type Inputs,
   type Output,
   type PageShape,
   type StatementText,
@@ -38,11 +38,24 @@ const deepOffset = 1_000
 // SQLite's json_object takes at most 127 arguments in older versions.
 const maxJsonFields = 60
 
+/** What the sessions of a storage share. It grows when collections are opened. */
+export interface Opened {
+  readonly guaranteed: Guaranteed
+  /** Returns the number of open collections. */
+  collections(): number
+}
+
 /** Creates a session on a connection. It caches prepared statements. */
-export function sqliteSession(connection: Connection, guaranteed: Guaranteed): Session {
-  const statements = statementCache()
+export function sqliteSession(connection: Connection, opened: Opened): Session {
+  const { guaranteed } = opened
+  const statements = statementCache(() => statementCapacity(opened.collections()))
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
+
+  // An application may have switched its handle to `case_sensitive_like`.
+  const isCaseIgnored = connection.value(`SELECT 'A' LIKE 'a'`)
+  const kindOf = (needle: string): NeedleKind =>
+    Number(isCaseIgnored()) === 1 ? needleKind(needle) : 'any'
 
   // The page and the count are two statements. A transaction gives both the same snapshot.
   function inSnapshot<Result>(work: () => Result): Result {
@@ -62,11 +75,12 @@ export function sqliteSession(connection: Connection, guaranteed: Guaranteed): S
     prepare: (sql: string) => Prepared<readonly Given[]>,
   ): { rows: readonly Given[]; count: number | null } {
     const { limit, offset, conditions } = query
-    const search = query.search && { ...query.search, text: searchText(query.search.text) }
+    const needle = query.search === null ? '' : searchText(query.search.text)
+    const search = query.search && { fields: query.search.fields, kind: kindOf(needle) }
     const deep = offset > deepOffset && collection.key.length > 0
     const shape: PageShape = { conditions, search, sort: query.sort, select: query.select, deep }
     const matching = matchingShape(collection, shape)
-    const inputs: Inputs = { conditions, needle: search?.text ?? '', limit, offset }
+    const inputs: Inputs = { conditions, needle, limit, offset }
 
     const read = (): readonly Given[] => {
       if (limit === 0) return []
@@ -163,7 +177,7 @@ export function sqliteSession(connection: Connection, guaranteed: Guaranteed): S
 
 function matchingShape(collection: PublishedCollection, shape: PageShape): string {
   const { search } = shape
-  const searched = search && `${needleKind(search.text)}\0${listShape(search.fields)}`
+  const searched = search && `${search.kind}\0${listShape(search.fields)}`
   return `${identityOf(collection)}\0${conditionsShape(shape.conditions)}\0${searched ?? ''}`
 }
 

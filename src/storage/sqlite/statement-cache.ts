@@ -1,5 +1,6 @@
 import type { Prepared, SqliteValue } from './connection.ts'
-import type { Inputs, Slot, StatementText } from './statements.ts'
+import type { Inputs, Slot } from './sql.ts'
+import type { StatementText } from './statements.ts'
 
 interface Entry {
   readonly run: Prepared<unknown>
@@ -18,10 +19,17 @@ export interface StatementCache {
 }
 
 // Clients choose fields and sort orders, so the number of shapes is otherwise unbounded.
-const maxStatements = 256
+const minCapacity = 256
+// A page, its count, an item and a save.
+const statementsPerCollection = 4
 
-/** Creates a cache that evicts the least recently used statement. */
-export function statementCache(capacity = maxStatements): StatementCache {
+/** Returns how many statements are cached for a number of collections, so that all of them can be in use. */
+export function statementCapacity(collections: number): number {
+  return Math.max(minCapacity, collections * statementsPerCollection)
+}
+
+/** Creates a cache that evicts the least recently used statement. The capacity may grow. */
+export function statementCache(capacity: () => number): StatementCache {
   // In order of use, the most recent one last.
   const entries = new Map<string, Entry>()
   let latest: string | undefined
@@ -38,7 +46,7 @@ export function statementCache(capacity = maxStatements): StatementCache {
     } else {
       const { sql, slots } = write()
       found = { run: prepare(sql), slots }
-      if (entries.size >= capacity) entries.delete(entries.keys().next().value as string)
+      if (entries.size >= capacity()) entries.delete(entries.keys().next().value as string)
     }
     entries.set(shape, found)
     latest = shape

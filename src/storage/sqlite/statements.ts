@@ -1,31 +1,9 @@
-import {
-  DummyDriver,
-  Kysely,
-  sql,
-  SqliteAdapter,
-  SqliteIntrospector,
-  SqliteQueryCompiler,
-} from 'kysely'
 import type { PublishedCollection, PublishedField } from '../../definition/published.ts'
-import type { Condition, Row, SortField, StorageQuery } from '../adapter.ts'
-import { bindValue, columnTypeOf, type Sql } from './columns.ts'
-import type { SqliteValue } from './connection.ts'
+import type { Condition, SortField, StorageQuery } from '../adapter.ts'
+import { bindValue, columnTypeOf } from './columns.ts'
 import { columnOf, jsonObject, readAll, readLengths, type Guaranteed } from './reading.ts'
-import { needleKind, searchCondition } from './search.ts'
-
-/** The values that a statement may bind. */
-export interface Inputs {
-  readonly conditions: readonly Condition[]
-  readonly row?: Row
-  readonly needle?: string
-  readonly limit?: number
-  readonly offset?: number
-}
-
-/** A parameter of a statement. */
-export interface Slot {
-  read(inputs: Inputs): SqliteValue
-}
+import { likePattern, searchCondition, type SearchShape } from './search.ts'
+import { identifier, join, sql, type Slot, type Sql } from './sql.ts'
 
 /** The SQL of a statement, and its parameters in order. */
 export interface StatementText {
@@ -34,7 +12,8 @@ export interface StatementText {
 }
 
 /** The parts of a query that determine its SQL. Values, limit and offset are bound. */
-export type PageShape = Omit<StorageQuery, 'limit' | 'offset' | 'count'> & {
+export interface PageShape extends Pick<StorageQuery, 'conditions' | 'sort' | 'select'> {
+  readonly search: SearchShape | null
   /** Read the keys of the page first, then its rows. */
   readonly deep: boolean
 }
@@ -48,16 +27,6 @@ export interface Reading {
   readonly guaranteed: Guaranteed
 }
 
-// Compiles SQL only. It never runs a statement.
-const writer = new Kysely<Record<string, never>>({
-  dialect: {
-    createAdapter: () => new SqliteAdapter(),
-    createDriver: () => new DummyDriver(),
-    createIntrospector: (database) => new SqliteIntrospector(database),
-    createQueryCompiler: () => new SqliteQueryCompiler(),
-  },
-})
-
 /** Returns the statement of a page. */
 export function pageStatement(
   collection: PublishedCollection,
@@ -67,26 +36,29 @@ export function pageStatement(
   const fields = shape.select.map((name) => fieldOf(collection, name))
   const column = columnOf('t')
   const selected = selection(fields, reading, 't')
-  const table = sql.id(collection.table)
+  const table = identifier(collection.table)
   const matching = sql`from ${table} as t${where(collection, shape, column)}`
   const order = orderBy(collection, shape.sort, column)
   // With a bare parameter SQLite plans the statement again for each binding, which takes 5 to 12 µs.
   const bounds = sql`limit cast(${limitSlot} as integer) offset cast(${offsetSlot} as integer)`
   if (!shape.deep) return textOf(sql`select ${selected} ${matching}${order} ${bounds}`)
-  const keys = collection.key.map((field, index) => sql`${column(field)} as ${sql.id(`k${index}`)}`)
+  const keys = collection.key.map(
+    (field, index) => sql`${column(field)} as ${identifier(`k${index}`)}`,
+  )
   const joined = collection.key.map(
     (field, index) =>
-      sql`${columnTypeOf(field).exactly(column(field))} = page.${sql.id(`k${index}`)}`,
+      sql`${columnTypeOf(field).exactly(column(field))} = page.${identifier(`k${index}`)}`,
   )
+  // CROSS JOIN fixes the order: the page first, then its rows. Otherwise SQLite scans the table first.
   return textOf(
-    sql`select ${selected} from (select ${sql.join(keys)} ${matching}${order} ${bounds}) as page
-      join ${table} as t on ${sql.join(joined, sql` and `)}${order}`,
+    sql`select ${selected} from (select ${join(keys)} ${matching}${order} ${bounds}) as page
+      cross join ${table} as t on ${join(joined, sql` and `)}${order}`,
   )
 }
 
 /** Returns the statement that counts the matching rows. */
 export function countStatement(collection: PublishedCollection, shape: PageShape): StatementText {
-  const table = sql.id(collection.table)
+  const table = identifier(collection.table)
   return textOf(sql`select count(*) from ${table} as t${where(collection, shape, columnOf('t'))}`)
 }
 
@@ -96,15 +68,15 @@ export function insertStatement(
   names: readonly string[],
   guaranteed: Guaranteed,
 ): StatementText {
-  const columns = names.map((name) => sql.id(fieldOf(collection, name).column))
+  const columns = names.map((name) => identifier(fieldOf(collection, name).column))
   const values =
     names.length === 0
       ? sql`default values`
-      : sql`(${sql.join(columns)}) values (${sql.join(names.map((name) => rowSlot(collection, name)))})`
+      : sql`(${join(columns)}) values (${join(names.map((name) => rowSlot(collection, name)))})`
   // The values that the service stores fit their fields.
   const fitting = new Set([...guaranteed, ...names.map((name) => fieldOf(collection, name))])
   return textOf(
-    sql`insert into ${sql.id(collection.table)} ${values} ${returning(collection, { output: 'rows', guaranteed: fitting })}`,
+    sql`insert into ${identifier(collection.table)} ${values} ${returning(collection, { output: 'rows', guaranteed: fitting })}`,
   )
 }
 
@@ -116,11 +88,11 @@ export function updateStatement(
   guaranteed: Guaranteed,
 ): StatementText {
   const changes = names.map(
-    (name) => sql`${sql.id(fieldOf(collection, name).column)} = ${rowSlot(collection, name)}`,
+    (name) => sql`${identifier(fieldOf(collection, name).column)} = ${rowSlot(collection, name)}`,
   )
   const matching = where(collection, { conditions, search: null }, columnOf())
   return textOf(
-    sql`update ${sql.id(collection.table)} set ${sql.join(changes)}${matching} ${returning(collection, { output: 'lengths', guaranteed })}`,
+    sql`update ${identifier(collection.table)} set ${join(changes)}${matching} ${returning(collection, { output: 'lengths', guaranteed })}`,
   )
 }
 
@@ -132,18 +104,18 @@ export function deleteStatement(
 ): StatementText {
   const matching = where(collection, { conditions, search: null }, columnOf())
   return textOf(
-    sql`delete from ${sql.id(collection.table)}${matching} ${returning(collection, { output: 'lengths', guaranteed })}`,
+    sql`delete from ${identifier(collection.table)}${matching} ${returning(collection, { output: 'lengths', guaranteed })}`,
   )
 }
 
-function textOf(query: Sql): StatementText {
-  const compiled = query.compile(writer)
-  return { sql: compiled.sql, slots: compiled.parameters as readonly Slot[] }
+function textOf({ texts, slots }: Sql): StatementText {
+  return { sql: texts.join('?'), slots }
 }
 
 const limitSlot: Slot = { read: ({ limit }) => limit as number }
 const offsetSlot: Slot = { read: ({ offset }) => offset as number }
 const needleSlot: Slot = { read: ({ needle }) => needle as string }
+const patternSlot: Slot = { read: ({ needle }) => likePattern(needle as string) }
 
 function rowSlot(collection: PublishedCollection, name: string): Sql {
   const field = fieldOf(collection, name)
@@ -161,11 +133,10 @@ function where(
   )
   if (shape.search !== null) {
     const fields = shape.search.fields.map((name) => fieldOf(collection, name))
-    terms.push(
-      searchCondition(fields, needleKind(shape.search.text), column, () => sql`${needleSlot}`),
-    )
+    const parameters = { needle: sql`${needleSlot}`, pattern: sql`${patternSlot}` }
+    terms.push(searchCondition(fields, shape.search.kind, column, parameters))
   }
-  return terms.length === 0 ? sql`` : sql` where ${sql.join(terms, sql` and `)}`
+  return terms.length === 0 ? sql`` : sql` where ${join(terms, sql` and `)}`
 }
 
 function conditionTerm(
@@ -199,7 +170,7 @@ function orderBy(
     const field = fieldOf(collection, name)
     return columnTypeOf(field).order(column(field), descending)
   })
-  return terms.length === 0 ? sql`` : sql` order by ${sql.join(terms)}`
+  return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`
 }
 
 function returning(collection: PublishedCollection, reading: Reading): Sql {

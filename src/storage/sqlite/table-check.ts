@@ -1,40 +1,16 @@
 import type { PublishedCollection, PublishedField } from '../../definition/published.ts'
 import { columnTypeOf, type Affinity } from './columns.ts'
-import { rowsOf, type Connection } from './connection.ts'
-import {
-  bareColumn,
-  columnDefinition,
-  createTables,
-  hasColumn,
-  otherCheck,
-  quoted,
-} from './schema.ts'
-
-interface Column {
-  readonly name: string
-  readonly declared: string
-  /** Its position in the primary key, from 1. 0: not part of it. */
-  readonly keyPlace: number
-}
-
-interface Table {
-  readonly kind: string
-  readonly strict: boolean
-  /** The CREATE statement. */
-  readonly statement: string
-  readonly withoutRowId: boolean
-  readonly columns: ReadonlyMap<string, Column>
-  /** The columns of each unique index that covers every row. */
-  readonly uniques: readonly ReadonlySet<string>[]
-}
+import { bareColumn, columnDefinition, createTables, hasColumn, otherCheck } from './schema.ts'
+import { quoted } from './sql.ts'
+import type { Table, Tables } from './tables.ts'
 
 /** Compares tables with their collections. Returns one message for each mistake. */
 export function tableMistakes(
-  connection: Connection,
+  tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly string[] {
   return collections.flatMap((collection) => {
-    const table = readTable(connection, collection.table)
+    const table = tables.find(collection.table)
     if (table !== undefined) {
       const fields = collection.fields.flatMap((field) => columnMistakes(collection, field, table))
       return [...fields, ...keyMistakes(collection, table)]
@@ -51,11 +27,11 @@ export function tableMistakes(
  * the CHECK that {@link columnDefinition} writes.
  */
 export function guaranteedFields(
-  connection: Connection,
+  tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly PublishedField[] {
   return collections.flatMap((collection) => {
-    const table = readTable(connection, collection.table)
+    const table = tables.find(collection.table)
     if (table?.strict !== true) return []
     return collection.fields.filter((field) => hasColumn(table.statement, field))
   })
@@ -63,20 +39,20 @@ export function guaranteedFields(
 
 /** Returns the statements that create the missing tables. */
 export function missingTables(
-  connection: Connection,
+  tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly string[] {
-  const missing = collections.filter(({ table }) => readTable(connection, table) === undefined)
+  const missing = collections.filter(({ table }) => tables.find(table) === undefined)
   return createTables(missing)
 }
 
 /** Returns the statements that add missing columns. Columns of a key can't be added. */
 export function missingColumns(
-  connection: Connection,
+  tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly string[] {
   const statements = collections.flatMap((collection) => {
-    const table = readTable(connection, collection.table)
+    const table = tables.find(collection.table)
     if (table?.kind !== 'table') return []
     return collection.fields
       .filter((field) => !field.inKey && !table.columns.has(field.column.toLowerCase()))
@@ -158,55 +134,6 @@ function isRowId(field: PublishedField, table: Table): boolean {
 function placeOf(collection: PublishedCollection, field?: PublishedField): string {
   const place = `${collection.application}/${collection.name}`
   return field === undefined ? place : `${place}.${field.name}`
-}
-
-function readTable(connection: Connection, name: string): Table | undefined {
-  const [found] = rowsOf(
-    connection,
-    `SELECT name, type, wr, strict, (SELECT sql FROM sqlite_schema AS s WHERE s.name = l.name AND s.type = l.type)
-     FROM pragma_table_list AS l WHERE schema = 'main' AND lower(name) = lower(?)`,
-    [name],
-  )
-  if (found === undefined) return undefined
-  const [table, kind, withoutRowId, strict, statement] = found as readonly [
-    string,
-    string,
-    number,
-    number,
-    string | null,
-  ]
-  const columns = rowsOf(connection, 'SELECT name, type, pk FROM pragma_table_xinfo(?)', [table])
-  const described = columns.map(([column, declared, keyPlace]) => ({
-    name: column as string,
-    declared: declared as string,
-    keyPlace: keyPlace as number,
-  }))
-  const primary = described.filter(({ keyPlace }) => keyPlace > 0)
-  const indexes = rowsOf(
-    connection,
-    `SELECT i.name, lower(c.name) FROM pragma_index_list(?) AS i, pragma_index_info(i.name) AS c
-     WHERE i."unique" = 1 AND i.partial = 0`,
-    [table],
-  )
-  const uniques = new Map<string, Set<string>>()
-  if (primary.length > 0) uniques.set('', new Set(primary.map((column) => lower(column.name))))
-  for (const [index, column] of indexes as readonly (readonly [string, string | null])[]) {
-    const known = uniques.get(index) ?? new Set<string>()
-    // The name of an expression is null. It must not match any column.
-    uniques.set(index, known.add(column ?? '\0'))
-  }
-  return {
-    kind,
-    strict: strict === 1,
-    statement: statement ?? '',
-    withoutRowId: withoutRowId === 1,
-    columns: new Map(described.map((column) => [lower(column.name), column])),
-    uniques: [...uniques.values()],
-  }
-}
-
-function lower(name: string): string {
-  return name.toLowerCase()
 }
 
 /** Returns the affinity of a declared type, by the rules of SQLite in their order. */

@@ -1,24 +1,18 @@
-import { chmodSync, mkdtempSync, readdirSync, rmSync, statSync } from 'node:fs'
-import { tmpdir } from 'node:os'
+import { chmodSync, readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
 import { createService, defineCollection, openAccess, system, text } from '../../../src/index.ts'
 import { openDisk } from '../../../src/deployment/install/disk.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { temporaryFolder } from '../../kit/storages.ts'
 
 const notes = defineCollection({ key: 'title', fields: { title: text() } })
-
-function temporaryFolder(): string {
-  const folder = mkdtempSync(join(tmpdir(), 'rowgate-'))
-  onTestFinished(() => rmSync(folder, { recursive: true }))
-  return folder
-}
 
 function modeOf(path: string): number {
   return statSync(path).mode & 0o777
 }
 
-test('a database file and the files beside it are created for their user only', async () => {
+test('a database file and its journal files are created for their user only', async () => {
   const folder = temporaryFolder()
   const service = createService({
     applications: { desk: { collections: { notes } } },

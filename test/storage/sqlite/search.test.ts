@@ -56,6 +56,28 @@ test('SQLite folds every character for ASCII needles as searchText does', () => 
   expect(wrong).toEqual([])
 })
 
+test('a search ignores case on a handle with case_sensitive_like, and for the longest needles', async () => {
+  const handle = openHandle(drivers[0] as SqliteDriver, ':memory:')
+  handle.exec('PRAGMA case_sensitive_like = ON')
+  const storage = sqliteStorage(handle, { ensureSchema: true })
+  await storage.open([samples])
+  const long = 'Ab_%'.repeat(10_000)
+  const labels = ['Oslo', `-${long}-`, 'Bergen']
+  await storage.transaction({ mode: 'write', brief: true }, async (open) => {
+    for (const [id, label] of labels.entries())
+      await open.insert(samples, rowOf(samples, { id, label }))
+  })
+  const found = async (text: string): Promise<readonly unknown[]> => {
+    const search = { fields: ['label'], text }
+    return (await storage.filter(samples, queryOf(samples, { search }))).rows.map(({ id }) => id)
+  }
+  expect(await found('oslo')).toEqual([0])
+  handle.exec('PRAGMA case_sensitive_like = OFF')
+  expect([await found('oslo'), await found(long.toLowerCase())]).toEqual([[0], [1]])
+  await storage.close()
+  handle.close()
+})
+
 test.each([
   ['quantity', 1234, '23', true],
   ['quantity', -7, '-7', true],

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
-import { statementCache } from '../../../src/storage/sqlite/statement-cache.ts'
+import { statementCache, statementCapacity } from '../../../src/storage/sqlite/statement-cache.ts'
 
 test('evicts the least recently used statement beyond its capacity', () => {
-  const cache = statementCache(2)
+  const cache = statementCache(() => 2)
   const prepared: string[] = []
   const run = (shape: string): unknown => {
     const slots = [{ read: () => shape }]
@@ -21,4 +21,8 @@ test('evicts the least recently used statement beyond its capacity', () => {
     ['a', 'b', 'a', 'c', 'a', 'b', 'b'].map((shape) => `run ${shape} ${shape}`),
   )
   expect(prepared).toEqual(['a', 'b', 'c', 'b'])
+})
+
+test('the capacity suffices for every collection, and is at least 256', () => {
+  expect([0, 64, 1_000].map(statementCapacity)).toEqual([256, 256, 4_000])
 })

@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { queryOf } from '../../../src/conformance/case.ts'
 import { rowOf, samples } from '../../../src/conformance/collections.ts'
-import { itemValue, type StoredValue } from '../../../src/definition/field-type.ts'
+import type { StoredValue } from '../../../src/definition/field-type.ts'
 import type { Row, StorageQuery, StorageTextPage } from '../../../src/storage/adapter.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
 import { drivers } from './databases.ts'
@@ -53,8 +53,8 @@ function itemTexts(rows: readonly Row[], select: readonly string[]): readonly st
   const items = rows.map((stored) =>
     Object.fromEntries(
       select.map((name) => {
-        const type = samples.byName.get(name)?.type ?? 'text'
-        return [name, itemValue(type, stored[name] as StoredValue)]
+        const value = stored[name] as StoredValue
+        return [name, samples.byName.get(name)?.show(value)]
       }),
     ),
   )

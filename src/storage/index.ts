@@ -1,0 +1,28 @@
+export {
+  publishCollection,
+  type PublishOptions,
+  type PublishedCollection,
+  type PublishedField,
+} from '../definition/published.ts'
+export type { FieldType, StoredValue } from '../definition/field-type.ts'
+export type { CheckConstraints } from '../definition/constraints.ts'
+export type { MaybePromise } from '../maybe-promise.ts'
+export {
+  StorageError,
+  isStorageError,
+  searchText,
+  unfitError,
+  type Condition,
+  type Row,
+  type SortField,
+  type StorageAbilities,
+  type StorageAdapter,
+  type StorageErrorKind,
+  type StoragePage,
+  type StorageQuery,
+  type StorageReader,
+  type StorageTextPage,
+  type StorageTransaction,
+  type TransactionOptions,
+  type UnfitValue,
+} from './adapter.ts'

@@ -1,0 +1,73 @@
+import type { Condition, Row } from '../adapter.ts'
+import type { SqliteValue } from './connection.ts'
+
+/** The values that a statement may bind. */
+export interface Inputs {
+  readonly conditions: readonly Condition[]
+  readonly row?: Row
+  readonly needle?: string
+  readonly limit?: number
+  readonly offset?: number
+}
+
+/** A parameter of a statement. */
+export interface Slot {
+  read(inputs: Inputs): SqliteValue
+}
+
+/** A fragment of SQL. */
+export interface Sql {
+  /** The text before, between and after the parameters: one string more than there are parameters. */
+  readonly texts: readonly string[]
+  readonly slots: readonly Slot[]
+}
+
+/** Writes a fragment of SQL from fragments and parameters: sql`select ${column} where ${column} = ${slot}`. */
+export function sql(strings: TemplateStringsArray, ...values: readonly (Sql | Slot)[]): Sql {
+  const texts = [strings[0] as string]
+  const slots: Slot[] = []
+  const append = (text: string): void => {
+    texts.push(`${texts.pop() ?? ''}${text}`)
+  }
+  for (const [index, value] of values.entries()) {
+    if ('texts' in value) {
+      const [first = '', ...rest] = value.texts
+      append(first)
+      texts.push(...rest)
+      slots.push(...value.slots)
+    } else {
+      texts.push('')
+      slots.push(value)
+    }
+    append(strings[index + 1] as string)
+  }
+  return { texts, slots }
+}
+
+/** Returns text as a fragment, unchanged. It must not contain input of clients. */
+export function raw(text: string): Sql {
+  return { texts: [text], slots: [] }
+}
+
+/** Returns a name in double quotes, or several with points between them. */
+export function identifier(...names: readonly string[]): Sql {
+  return raw(names.map(quoted).join('.'))
+}
+
+/** Returns a string literal. */
+export function literal(text: string): Sql {
+  return raw(`'${text.replaceAll("'", "''")}'`)
+}
+
+/** Joins fragments, by default with commas. */
+export function join(fragments: readonly Sql[], separator: Sql = raw(', ')): Sql {
+  return fragments.reduce(
+    (joined, fragment, index) => (index === 0 ? fragment : sql`${joined}${separator}${fragment}`),
+    raw(''),
+  )
+}
+
+/** Returns a name in double quotes. */
+export function quoted(name: string): string {
+  return `"${name.replaceAll('"', '""')}"`
+}

@@ -1,0 +1,37 @@
+import { expect, test } from 'vitest'
+import { customers, orderLines, samples } from '../../../src/conformance/collections.ts'
+import type { PublishedCollection } from '../../../src/definition/published.ts'
+import { connectionOf } from '../../../src/storage/sqlite/open.ts'
+import { createTables } from '../../../src/storage/sqlite/schema.ts'
+import { readTables } from '../../../src/storage/sqlite/tables.ts'
+import type { SqliteDriver } from '../../../src/storage/sqlite.ts'
+import { drivers, openHandle } from './databases.ts'
+
+test('the tables of any number of collections are read with three statements', () => {
+  const connection = connectionOf(openHandle(drivers[0] as SqliteDriver, ':memory:'))
+  const collections: readonly PublishedCollection[] = [customers, orderLines, samples]
+  for (const statement of createTables(collections)) connection.execute(statement)
+  let statements = 0
+  const counted = {
+    ...connection,
+    rows(sql: string) {
+      statements++
+      return connection.rows(sql)
+    },
+  }
+  const tables = readTables(counted, collections)
+  expect(statements).toBe(3)
+  expect(tables.find('ORDERLINES')).toMatchObject({ kind: 'table', strict: true })
+  expect([...(tables.find('orderLines')?.uniques[0] ?? [])]).toEqual(['orderid', 'product'])
+  expect(tables.find('customers')?.columns.get('companyname')?.declared).toBe('TEXT')
+  expect(tables.find('others')).toBeUndefined()
+  connection.close()
+})
+
+test('a view that nothing publishes may be broken', () => {
+  const connection = connectionOf(openHandle(drivers[0] as SqliteDriver, ':memory:'))
+  connection.execute('CREATE VIEW broken AS SELECT missing FROM nowhere')
+  for (const statement of createTables([customers])) connection.execute(statement)
+  expect(readTables(connection, [customers]).find('customers')?.kind).toBe('table')
+  connection.close()
+})
