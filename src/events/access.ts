@@ -7,6 +7,7 @@ import type {
 import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'
 import type { ItemValues } from '../request/query.ts'
 import type { Outcome } from '../request/outcome.ts'
@@ -21,12 +22,12 @@ import type { Scope } from './scope.ts'
 
 /** How the events of a collection are run: each in a transaction of its own, or in one in progress. */
 export interface EventRunner {
-  readonly event: (event: DataEvent, caller: Caller) => Promise<Outcome>
+  readonly event: (event: DataEvent, caller: Caller) => MaybePromise<Outcome>
   /** Runs a New or Change, which writes nothing, as the event that it prepares. */
   readonly unstored: <Result>(
     event: 'New' | 'Insert' | 'Update',
-    work: (scope: Scope) => Promise<Result>,
-  ) => Promise<Result>
+    work: (scope: Scope) => MaybePromise<Result>,
+  ) => MaybePromise<Result>
 }
 
 /** Returns a collection for application code, with the rights of the caller. */
@@ -111,7 +112,7 @@ function unexpected(outcome: Outcome): Error {
   )
 }
 
-async function unlessMissing<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+async function unlessMissing<Value>(work: () => MaybePromise<Value>): Promise<Value | undefined> {
   try {
     return await work()
   } catch (error) {

@@ -1,26 +1,29 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { SaveResult } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
-import { acceptedItem } from '../request/accepted.ts'
-import { completeItem } from '../request/defaults.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { acceptedItem, completeItem } from '../request/item-values.ts'
 import type { ItemValues } from '../request/query.ts'
+import type { RejectedOutcome } from '../request/outcome.ts'
 import { planInsert, planUpdate } from '../request/plan.ts'
 import { rowValues } from '../request/rows.ts'
 import { readableValues, type View } from '../request/view.ts'
-import { examine, decideSave, openInsert, openUpdate, rejectInvalid } from './save.ts'
+import { previewSave, type Decided, type Save } from './save.ts'
+import { insertSteps, updateSteps } from './save-steps.ts'
 import type { Scope } from './scope.ts'
 
-/** New: an item with its defaults, not stored (section 6). */
-export async function newItem(view: View, scope: Scope): Promise<Readonly<ItemValues>> {
+/** Runs a New: returns an item with its defaults, which is not stored. */
+export function newItem(view: View, scope: Scope): MaybePromise<Readonly<ItemValues>> {
   const { collection, rows } = view
-  const item = await scope.call('default', () =>
+  const completed = scope.call('default', () =>
     completeItem(collection, rowValues(collection, rows), scope.terms.runtime.now),
   )
   const after = collection.events.New?.after
-  if (after === undefined) return readableValues(view, item)
-  await scope.call('after', () => after({ ...scope.context(), item }))
-  const accepted = await scope.call('after', () => acceptedItem(collection, item))
-  return readableValues(view, accepted)
+  if (after === undefined) return whenDone(completed, (item) => readableValues(view, item))
+  return whenDone(completed, async (item) => {
+    await scope.call('after', () => after({ ...scope.context(), item }))
+    return readableValues(view, await scope.call('after', () => acceptedItem(collection, item)))
+  })
 }
 
 /** What a Change is about: values for a new item, or for the item with a key. */
@@ -30,24 +33,23 @@ export interface Change {
   readonly key: readonly StoredValue[] | undefined
 }
 
-/** Change: defaults and validations of the save that these values would make, not stored (section 6). */
-export async function changeItem(
+/** Runs a Change: the defaults and validations of the save that these values would make. Stores nothing. */
+export function changeItem(
   { view, values, key }: Change,
   scope: Scope,
-): Promise<SaveResult<Draft<CollectionShape>>> {
-  const save =
+): MaybePromise<SaveResult<Draft<CollectionShape>>> {
+  const previewed =
     key === undefined
-      ? await openInsert(planInsert(view, values), scope)
-      : await openUpdate(planUpdate(view, key, values), scope)
-  const rejected = rejectInvalid(save) ?? (await examine(save, ['validations']))
-  if (rejected !== undefined) {
-    const { message, validations } = rejected
-    return { rejected: true, message, validations }
-  }
-  const { information } = await decideSave(save)
-  return {
-    rejected: false,
-    item: readableValues(view, save.draft),
-    validations: information,
-  }
+      ? previewSave(insertSteps, planInsert(view, values), scope)
+      : previewSave(updateSteps, planUpdate(view, key, values), scope)
+  return whenDone<Preview, SaveResult<Draft<CollectionShape>>>(previewed, (save) => {
+    if ('type' in save) {
+      const { message, validations } = save
+      return { rejected: true, message, validations }
+    }
+    const item = readableValues(view, save.draft ?? {})
+    return { rejected: false, item, validations: save.information }
+  })
 }
+
+type Preview = RejectedOutcome | Decided<Save>

@@ -1,14 +1,12 @@
 import type { FilterOptions, SaveOptions } from '../definition/handler.ts'
-import { suggestion } from '../definition/nearest-name.ts'
-import { requireKnown } from '../definition/options.ts'
+import { requireKnown } from '../checks/options.ts'
 import type { StoredValue } from '../definition/field-type.ts'
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import { acceptedType } from '../request/accepted.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { FilterEvent } from '../request/event.ts'
 import type { Condition } from '../request/query.ts'
+import { fieldOf, unknownFieldError } from '../request/item-values.ts'
 import { pageQuery } from '../request/plan.ts'
 import { requireFilterable, sortOrder, type QueryMistakes } from '../request/resolve.ts'
-import { stored } from '../request/submitted.ts'
 import type { View } from '../request/view.ts'
 import { parameters } from '../protocol/query.ts'
 
@@ -22,8 +20,8 @@ export function conditionsOf(
     const field = fieldOf(collection, name)
     requireFilterable(field, callerMistakes)
     // Ignoring a value that is undefined by mistake would return more items than were meant.
-    const accepted = value === null ? null : acceptedType(field, value)
-    return { field: name, is: 'equal', value: stored(field, accepted) }
+    const accepted = value === null ? null : field.accept(value)
+    return { field: name, is: 'equal', value: field.store(accepted) }
   })
 }
 
@@ -33,7 +31,7 @@ export function keyOf(collection: PublishedCollection, key: unknown): readonly S
   if (parts.length !== collection.key.length || parts.length === 0) {
     throw new TypeError(`A key of ${collection.name} has ${collection.key.length} parts.`)
   }
-  return collection.key.map((part, index) => stored(part, acceptedType(part, parts[index])))
+  return collection.key.map((part, index) => part.store(part.accept(parts[index])))
 }
 
 // Without a limit, a filter in process returns all items.
@@ -91,18 +89,6 @@ export function requireSaveOptions(event: string, options: SaveOptions): void {
   const { ignoreWarnings: ids = [] } = options
   if (ids === 'all' || (typeof ids === 'object' && Symbol.iterator in ids)) return
   throw new TypeError(`${event}: ignoreWarnings must be a list of ids, or 'all'`)
-}
-
-/** Returns a field by name. Throws a TypeError that suggests the nearest name if it is unknown. */
-export function fieldOf(collection: PublishedCollection, name: string): PublishedField {
-  const field = collection.byName.get(name)
-  if (field === undefined) throw unknownFieldError(collection, name)
-  return field
-}
-
-function unknownFieldError(collection: PublishedCollection, name: string): TypeError {
-  const advice = suggestion(name, collection.allNames, 'fields')
-  return new TypeError(`The collection ${collection.name} has no field ${name}; ${advice}`)
 }
 
 const filterOptions = ['limit', 'offset', 'sort', 'q', 'count']

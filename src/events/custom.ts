@@ -5,13 +5,13 @@ import { decide } from '../request/findings.ts'
 import { reject } from '../request/outcome.ts'
 import { requireRight, viewOf } from '../request/view.ts'
 import { Rollback } from './guard.ts'
-import { inTransaction, nestedAccess, rejectionFor } from './run.ts'
+import { nestedAccess, traced } from './run.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
 import { openScope } from './scope.ts'
-import { traced } from './traced.ts'
+import { rejectionFor, runUnit } from './unit.ts'
 
 /**
- * Runs a user-defined event in a transaction of its own. Throws a TypeError for a name that the
+ * Runs a user-defined event as a unit of its own. Throws a TypeError for a name that the
  * collection does not define. User-defined events are not published over HTTP.
  */
 export async function runCustom(
@@ -52,7 +52,7 @@ export async function runCustom(
   return runtime.enter(() =>
     traced(
       { collection, event: name, principal: caller.principal, nested: false },
-      () => inTransaction(runtime, options, work, undone),
+      () => runUnit(runtime, options, work, undone),
       ({ rejected }) => (rejected ? 'rejected' : 'done'),
     ),
   )

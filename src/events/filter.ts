@@ -1,49 +1,46 @@
 import type { AfterFilter, BeforeFilter } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { notFound } from '../errors.ts'
-import { acceptedItem } from '../request/accepted.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { acceptedItem } from '../request/item-values.ts'
 import type { FilterEvent } from '../request/event.ts'
 import type { Condition, ItemValues, Row } from '../request/query.ts'
 import { decide } from '../request/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type PageOutcome } from '../request/outcome.ts'
 import { itemOf } from '../request/serialize.ts'
-import { stored } from '../request/submitted.ts'
 import { wholeView } from '../request/view.ts'
 import { conditionsOf } from './conditions.ts'
-import type { StorageAdapter, StorageReader } from '../storage/adapter.ts'
+import type { StorageAdapter, StorageReader, StorageTextPage } from '../storage/adapter.ts'
 import type { Scope } from './scope.ts'
 
-/** Returns whether a Filter has handlers, and so needs a transaction. */
-export function hasFilterHandlers({ collection }: FilterEvent): boolean {
-  const { before, after } = collection.events.Filter ?? {}
-  return before !== undefined || after !== undefined
+/** Runs a Filter that is one read. Returns JSON text if the adapter can write it, else rows. */
+export function filterAsText(adapter: StorageAdapter, event: FilterEvent): MaybePromise<Outcome> {
+  return whenDone(adapter.filterText?.(event.collection, event.query), (text) =>
+    text === undefined ? filterAsRows(adapter, event) : textOutcome(event, text),
+  )
 }
 
-/** Runs a Filter without handlers. Returns JSON text if the adapter can write it, else rows. */
-export async function filterAsText(adapter: StorageAdapter, event: FilterEvent): Promise<Outcome> {
-  const text = await adapter.filterText?.(event.collection, event.query)
-  if (text === undefined) return filterAsRows(adapter, event)
+function textOutcome(event: FilterEvent, { items, count }: StorageTextPage): Outcome {
   const { collection } = event
   const { select } = event.query
-  if (event.result === 'item') {
-    const [json] = text.items
-    if (json === undefined) throw notFound()
-    const item = { json }
-    return { type: 'item', collection, select, item, validations: [] }
+  if (event.result === 'page') {
+    const json = `[${items.join(',')}]`
+    return { type: 'page', collection, select, page: { json }, count, validations: [] }
   }
-  const { items, count } = text
-  const json = `[${items.join(',')}]`
-  return { type: 'page', collection, select, page: { json }, count, validations: [] }
+  const [json] = items
+  if (json === undefined) throw notFound()
+  return { type: 'item', collection, select, item: { json }, validations: [] }
 }
 
-/** Runs a Filter without handlers, and returns rows. */
-export async function filterAsRows(reader: StorageReader, event: FilterEvent): Promise<Outcome> {
-  const page = await reader.filter(event.collection, event.query)
-  return outcomeOf(event, page.rows, page.count)
+/** Runs a Filter that is one read, and returns rows. */
+export function filterAsRows(reader: StorageReader, event: FilterEvent): MaybePromise<Outcome> {
+  return whenDone(reader.filter(event.collection, event.query), ({ rows, count }) =>
+    outcomeOf(event, rows, count),
+  )
 }
 
-/** Runs a Filter with handlers: `before`, the query, `after`, in one transaction. */
-export async function filterWithHandlers(event: FilterEvent, scope: Scope): Promise<Outcome> {
+/** Runs a Filter with handlers, or of a served collection: `before`, the query, `after`. */
+export async function filterInScope(event: FilterEvent, scope: Scope): Promise<Outcome> {
   const { collection } = event
   const { before, after } = collection.events.Filter ?? {}
   const narrowing: Condition[] = []
@@ -56,7 +53,7 @@ export async function filterWithHandlers(event: FilterEvent, scope: Scope): Prom
     const whole = event.result === 'item' ? collection : wholeView(collection).listed
     const select = after === undefined ? event.query.select : whole.allNames
     const conditions = [...event.query.conditions, ...narrowing]
-    const page = await scope.terms.running.transaction.filter(collection, {
+    const page = await scope.source.filter(collection, {
       ...event.query,
       conditions,
       select,
@@ -94,7 +91,7 @@ function narrowed(
 function rowOf({ collection }: FilterEvent, item: ItemValues): Row {
   const entries = collection.fields
     .filter((field) => field.name in item)
-    .map((field) => [field.name, stored(field, item[field.name])])
+    .map((field) => [field.name, field.store(item[field.name])])
   return Object.fromEntries(entries) as Row
 }
 

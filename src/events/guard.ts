@@ -1,10 +1,10 @@
-import { inTime, isThenable, type MaybePromise } from '../maybe-promise.ts'
+import { inTime, isThenable, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal, isServiceError } from '../errors.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
-import type { Place } from '../observation.ts'
+import type { Place } from '../observation/reports.ts'
 import { isStorageError } from '../storage/adapter.ts'
-import type { Runtime } from './runtime.ts'
+import type { Runtime, Terms } from './runtime.ts'
 
 /** Thrown by a handler's `reject`: the event ends at once, with the finding that was added. */
 export class HandlerRejection extends Error {}
@@ -28,6 +28,8 @@ export interface ApplicationCall<Result> {
   /** The rule's or handler's name, for reports. */
   readonly name: string
   readonly run: () => MaybePromise<Result>
+  /** The time limit, in milliseconds. Default: `handlerTimeout`. */
+  readonly limit?: number | undefined
   /** Called when the code exceeds its time limit. */
   readonly abort: () => void
   /** Called when the code returns a promise. */
@@ -38,26 +40,27 @@ export interface ApplicationCall<Result> {
  * Calls application code, and limits its time. Rejections, rollbacks, and errors of service and storage
  * pass; anything else that it throws is reported, and becomes INTERNAL.
  */
-export async function callApplication<Result>(
+export function callApplication<Result>(
   runtime: Runtime,
   call: ApplicationCall<Result>,
-): Promise<Result> {
-  try {
+): MaybePromise<Result> {
+  const run = (): MaybePromise<Result> => {
     const result = call.run()
     if (!isThenable(result)) return result
     call.onWait()
-    return await settledInTime(runtime, call, Promise.resolve(result))
-  } catch (error) {
+    return settledInTime(runtime, call, Promise.resolve(result))
+  }
+  return whenFailed(run, (error) => {
     if (error instanceof HandlerRejection || error instanceof Rollback) throw error
     if (isServiceError(error) || isStorageError(error)) throw error
     runtime.report({ type: 'handler-failed', place: call.place, name: call.name, error })
     throw internal(error)
-  }
+  })
 }
 
 function settledInTime<Result>(
-  { report, handlerTimeout: milliseconds }: Runtime,
-  { place, name, abort }: ApplicationCall<Result>,
+  { report, handlerTimeout }: Runtime,
+  { place, name, limit: milliseconds = handlerTimeout, abort }: ApplicationCall<Result>,
   result: Promise<Result>,
 ): Promise<Result> {
   return inTime(result, milliseconds, (reject) => {
@@ -65,4 +68,35 @@ function settledInTime<Result>(
     reject(internal(new Error(`${name} did not settle in time`)))
     abort()
   })
+}
+
+/** A call of a `committed` handler. */
+export interface CommittedCall {
+  readonly collection: PublishedCollection
+  readonly event: string
+  readonly run: () => unknown
+}
+
+/** Calls a handler after the commit, without delaying the response. Whatever it throws is only reported. */
+export function callAfterCommit(
+  { runtime, running }: Terms,
+  { collection, event, run }: CommittedCall,
+): void {
+  const place = { application: collection.application, collection: collection.name, event }
+  const guarded = async (): Promise<void> => {
+    try {
+      await run()
+    } catch (error) {
+      runtime.report({ type: 'committed-handler-failed', place, error })
+    }
+  }
+  const call = { place, name: 'committed', run: guarded, abort: nothing, onWait: nothing }
+  running.log.committed.push(() => {
+    const called = whenFailed<void>(() => callApplication(runtime, call), nothing)
+    runtime.track(Promise.resolve(called))
+  })
+}
+
+function nothing(): void {
+  // A time-out is reported, and the transaction has ended: there is nothing to stop.
 }

@@ -1,7 +1,13 @@
 import type { EventName } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { StandardSchema, ValidatedEvent, Validation } from '../definition/validation.ts'
+import type {
+  StandardResult,
+  ValidatedEvent,
+  Validation,
+  ValidationContext,
+} from '../definition/validation.ts'
+import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { Finding } from '../request/findings.ts'
 import type { ItemValues } from '../request/query.ts'
 import type { Scope } from './scope.ts'
@@ -16,7 +22,7 @@ export function rulesOn(collection: PublishedCollection, event: ValidatedEvent):
 }
 
 /** Checks an item against rules in order, and adds the findings to the scope. */
-export async function checkRules(
+export function checkRules(
   rules: readonly Rule[],
   scope: Scope,
   subject: {
@@ -24,7 +30,7 @@ export async function checkRules(
     readonly item: Readonly<ItemValues>
     readonly stored: Readonly<ItemValues> | null
   },
-): Promise<void> {
+): MaybePromise<void> {
   if (rules.length === 0) return
   const item = Object.freeze({ ...subject.item }) as Readonly<Draft<CollectionShape>>
   const { principal, find, system, now, signal } = scope.context()
@@ -38,45 +44,42 @@ export async function checkRules(
     now,
     signal,
   })
-  for (const rule of rules) {
-    if ('check' in rule) {
-      const result = await scope.call(rule.name, () => rule.check(item, context))
-      scope.findings.push(...(await scope.call(rule.name, () => findingsOf(rule, result))))
-    } else {
-      const value = rule.field === undefined ? item : item[rule.field]
-      const issues = await scope.call(rule.name, () => issuesOf(rule.schema, value))
-      scope.findings.push(...fromIssues(rule, issues))
-    }
-  }
+  return inSequence(rules, (rule) => {
+    const findings = scope.call(rule.name, () => findingsOf(rule, item, context))
+    return whenDone(findings, (found) => {
+      scope.findings.push(...found)
+    })
+  })
 }
 
-type Issue = { readonly message: string; readonly field: string | undefined }
+function findingsOf(
+  rule: Rule,
+  item: Readonly<Draft<CollectionShape>>,
+  context: ValidationContext<Draft<CollectionShape>>,
+): MaybePromise<readonly Finding[]> {
+  if ('check' in rule) {
+    return whenDone(rule.check(item, context), (message) => fromMessage(rule, message))
+  }
+  const value = rule.field === undefined ? item : item[rule.field]
+  // `required` checks missing values, and most schemas don't accept null for an absent value.
+  if (value === null) return []
+  return whenDone(rule.schema['~standard'].validate(value), (result) => fromIssues(rule, result))
+}
 
-function findingsOf(rule: Rule, result: unknown): readonly Finding[] {
-  if (result === undefined || result === null) return []
-  if (typeof result !== 'string' || result === '') {
+function fromMessage(rule: Rule, message: unknown): readonly Finding[] {
+  if (message === undefined || message === null) return []
+  if (typeof message !== 'string' || message === '') {
     throw new TypeError(`The rule ${rule.name} must return its message, or nothing.`)
   }
-  return [{ severity: rule.severity, name: rule.name, message: result, field: rule.field }]
+  return [{ severity: rule.severity, name: rule.name, message, field: rule.field }]
 }
 
-function fromIssues(rule: Rule, issues: readonly Issue[]): readonly Finding[] {
+function fromIssues(rule: Rule, { issues }: StandardResult): readonly Finding[] {
   const { severity, name } = rule
-  return issues.map(({ message, field }) => ({
-    severity,
-    name,
-    message,
-    field: rule.field ?? field,
-  }))
-}
-
-// `required` checks missing values, and most schemas don't accept null for an absent value.
-async function issuesOf(schema: StandardSchema, value: unknown): Promise<readonly Issue[]> {
-  if (value === null) return []
-  const result = await schema['~standard'].validate(value)
-  return (result.issues ?? []).map(({ message, path }) => {
+  return (issues ?? []).map(({ message, path }) => {
     const first = path?.[0]
     const segment = typeof first === 'object' ? first.key : first
-    return { message, field: typeof segment === 'string' ? segment : undefined }
+    const named = typeof segment === 'string' ? segment : undefined
+    return { severity, name, message, field: rule.field ?? named }
   })
 }

@@ -1,156 +1,208 @@
+import type { EventName } from '../definition/handler.ts'
+import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import { internal } from '../errors.ts'
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { stages, type EventTrace } from '../observation/channels.ts'
 import type { DataEvent } from '../request/event.ts'
-import type { Outcome, RejectedOutcome } from '../request/outcome.ts'
-import { entriesShownTo } from '../request/view.ts'
-import type { TransactionOptions } from '../storage/adapter.ts'
+import type { Outcome } from '../request/outcome.ts'
 import { collectionAccess } from './access.ts'
-import { deleteItem } from './delete.ts'
-import { filterAsRows, filterAsText, filterWithHandlers, hasFilterHandlers } from './filter.ts'
+import { filterAsRows, filterAsText, filterInScope } from './filter.ts'
 import { Rollback } from './guard.ts'
+import { requireTransaction } from './runtime.ts'
 import type { Caller, NestedAccess, Running, Runtime, Terms } from './runtime.ts'
-import { insertItem, updateItem } from './save.ts'
-import { openScope } from './scope.ts'
-import { traced } from './traced.ts'
+import { runSave } from './save.ts'
+import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
+import { openScope, type Scope } from './scope.ts'
+import { isBrief, rejectionFor, runUnit } from './unit.ts'
 
 /** The deepest nesting of events that handlers invoke. */
-const maximumDepth = 16
+const maxDepth = 16
 
 /**
- * Runs an event. A Filter without handlers is one read, as JSON text if `page` allows and the adapter
- * supports it. Everything else runs in a transaction, which is rolled back if the event is rejected.
+ * Runs an event as a unit of its own. A Filter that is one read needs no transaction, and returns JSON text
+ * if `page` allows and the adapter supports it.
  */
 export function runEvent(
   runtime: Runtime,
   event: DataEvent,
   caller: Caller,
   page: 'text' | 'rows' = 'text',
-): Promise<Outcome> {
+): MaybePromise<Outcome> {
   return traced(
     { collection: event.collection, event: event.type, principal: caller.principal, nested: false },
-    () => run(runtime, event, caller, page),
+    () => run(event, { runtime, caller }, { page }),
     ({ type }) => type,
   )
 }
 
-async function run(
-  runtime: Runtime,
+function run(
   event: DataEvent,
-  caller: Caller,
-  page: 'text' | 'rows',
-): Promise<Outcome> {
-  if (event.type === 'Filter' && !hasFilterHandlers(event)) {
+  { runtime, caller }: Pick<Terms, 'runtime' | 'caller'>,
+  { page, depth }: { readonly page: 'text' | 'rows'; readonly depth?: number },
+): MaybePromise<Outcome> {
+  const { collection } = event
+  if (event.type === 'Filter' && collection.filtersDirectly) {
     return page === 'text'
       ? filterAsText(runtime.adapter, event)
       : filterAsRows(runtime.adapter, event)
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
-  const { collection } = event
-  const options = { mode, brief: isBrief(runtime, collection), collection } as const
+  const options = { collection, mode, brief: isBrief(runtime, collection), depth } as const
   const work = (running: Running) => runWithin(event, { runtime, caller, running })
-  return inTransaction(runtime, options, work, (undo) => rejectionFor(caller, undo))
+  return runUnit(runtime, options, work, (undo) => rejectionFor(caller, undo))
 }
 
 /**
- * Runs an event inside a transaction in progress. If it fails or is rejected after it has written, the
- * whole transaction is rolled back, even if the calling handler catches the error.
+ * Runs an event that the code of another one has invoked: in its transaction, if it has one. A write of a
+ * served collection is rejected there, because the transaction could not undo it.
  */
-function runNested(event: DataEvent, terms: Terms): Promise<Outcome> {
-  const { principal } = terms.caller
+export function runNested(event: DataEvent, terms: Terms): MaybePromise<Outcome> {
+  const { runtime, caller, running } = terms
+  const { collection, type } = event
   return traced(
-    { collection: event.collection, event: event.type, principal, nested: true },
-    () => runWithin(event, terms),
-    ({ type }) => type,
+    { collection, event: type, principal: caller.principal, nested: true },
+    () => {
+      const { transaction, depth } = running
+      if (transaction === undefined) return run(event, { runtime, caller }, { page: 'rows', depth })
+      if (type !== 'Filter' && collection.serve !== undefined) throw notInTransaction(event)
+      return runWithin(event, terms)
+    },
+    (outcome) => outcome.type,
   )
 }
 
-async function runWithin(event: DataEvent, terms: Terms): Promise<Outcome> {
+function notInTransaction({ collection: { application, name }, type }: DataEvent): TypeError {
+  return new TypeError(
+    `${type} of ${application}/${name} can not take part in a transaction: the collection is served by functions, and what they write can't be rolled back. Call it outside of the transaction, for instance with service.as(...) in a committed handler.`,
+  )
+}
+
+/**
+ * Runs an event in a unit of work. If it fails or is rejected after it has written, the whole transaction
+ * is rolled back, even if the calling handler catches the error.
+ */
+function runWithin(event: DataEvent, terms: Terms): MaybePromise<Outcome> {
   const { running } = terms
-  if (running.depth >= maximumDepth) throw new TypeError('Handlers invoke events without end.')
+  if (running.depth >= maxDepth) throw new TypeError('Handlers invoke events without end.')
   const { log, depth } = running
   const { writes } = log
-  try {
-    const outcome = await dispatch(event, { ...terms, running: { ...running, depth: depth + 1 } })
+  const inner = { ...terms, running: { ...running, depth: depth + 1 } }
+  const kept = (outcome: Outcome): Outcome => {
     if (outcome.type !== 'rejected' || log.writes === writes) return outcome
+    if (running.transaction === undefined) throw rejectedTooLate(event, terms)
     // The client must not see what a handler tried to save.
     throw new Rollback(depth === 0 ? outcome : { ...outcome, echo: undefined }, event.collection)
-  } catch (error) {
-    if (log.writes !== writes) log.failure ??= { error }
-    throw error
   }
+  return whenFailed(
+    () => whenDone(dispatch(event, inner), kept),
+    (error) => {
+      if (log.writes !== writes) log.failure ??= { error }
+      throw error
+    },
+  )
 }
 
-/**
- * Runs work in a transaction of its own. A {@link Rollback} that the work throws rolls it back, and
- * `undone` returns the result.
- */
-export async function inTransaction<Result>(
-  runtime: Runtime,
-  options: TransactionOptions,
-  work: (running: Running) => Promise<Result>,
-  undone: (undo: Rollback) => Result,
-): Promise<Result> {
-  const log: Running['log'] = { writes: 0, committed: [] }
-  try {
-    const result = await runtime.adapter.transaction(options, async (transaction) => {
-      const done = await work({ transaction, depth: 0, log })
-      if (log.failure !== undefined) throw log.failure.error
-      return done
-    })
-    for (const announce of log.committed) announce()
-    return result
-  } catch (error) {
-    if (error instanceof Rollback) return undone(error)
-    throw error
-  }
+// A response that nothing was saved would be wrong.
+function rejectedTooLate({ collection, type }: DataEvent, { runtime }: Terms): Error {
+  const { application, name } = collection
+  const error = new TypeError(
+    `The handler after of ${type} rejected what a function of ${application}/${name} had written, which can't be rolled back. Reject in before or in a validation, or call fail(message).`,
+  )
+  const place = { application, collection: name, event: type }
+  runtime.report({ type: 'handler-failed', place, name: 'after', error })
+  return internal(error)
 }
 
-/**
- * Returns a rejection as the caller of the outermost event may see it. The rejected event may be one
- * that a handler invoked with the rights of `system`.
- */
-export function rejectionFor(
-  { principal }: Caller,
-  { rejected, collection }: Rollback,
-): RejectedOutcome {
-  const validations = entriesShownTo(principal, collection, rejected.validations)
-  return { ...rejected, validations }
-}
-
-function dispatch(event: DataEvent, terms: Terms): Promise<Outcome> {
-  if (event.type === 'Filter' && !hasFilterHandlers(event)) {
-    return filterAsRows(terms.running.transaction, event)
-  }
+function dispatch(event: DataEvent, terms: Terms): MaybePromise<Outcome> {
   const { collection, type } = event
+  if (type === 'Filter' && collection.filtersDirectly) {
+    return filterAsRows(requireTransaction(terms.running), event)
+  }
   const scope = openScope(terms, { collection, event: type }, nestedAccess)
   switch (type) {
     case 'Filter':
-      return filterWithHandlers(event, scope)
+      return filterInScope(event, scope)
     case 'Insert':
-      return insertItem(event, scope)
+      return runSave(insertSteps, event, scope)
     case 'Update':
-      return updateItem(event, scope)
+      return runSave(updateSteps, event, scope)
     case 'Delete':
-      return deleteItem(event, scope)
+      return runSave(deleteSteps, event, scope)
   }
 }
 
-/** Returns a collection whose events take part in a transaction in progress. */
+/** Returns a collection whose events take part in the unit of work in progress. */
 export const nestedAccess: NestedAccess = (terms, collection) =>
   collectionAccess(terms, collection, {
     event: (event, caller) => runNested(event, { ...terms, caller }),
-    unstored: (event, work) => work(openScope(terms, { collection, event }, nestedAccess)),
+    unstored: (event, work) =>
+      terms.running.transaction === undefined
+        ? runUnstored(terms, { collection, event, depth: terms.running.depth }, work)
+        : work(openScope(terms, { collection, event }, nestedAccess)),
   })
 
-// Application code that waits would block the writers that share its commit. A collection whose code
-// is declared async, or has returned a promise before, is written in transactions of its own.
-function isBrief(runtime: Runtime, collection: PublishedCollection): boolean {
-  const known = runtime.waiting.get(collection)
-  if (known !== undefined) return !known
-  const handlers = Object.values(collection.events).flatMap((event) =>
-    Object.values(event as Readonly<Record<string, object>>),
+/** What {@link runUnstored} is about. */
+export interface UnstoredEvent {
+  readonly collection: PublishedCollection
+  readonly event: EventName
+  /** How many events are nested around it. Default 0. */
+  readonly depth?: number
+}
+
+/** Runs a New or Change, which writes nothing, as a unit of its own. */
+export function runUnstored<Result>(
+  { runtime, caller }: Pick<Terms, 'runtime' | 'caller'>,
+  { collection, event, depth }: UnstoredEvent,
+  work: (scope: Scope) => MaybePromise<Result>,
+): Promise<Result> {
+  return runUnit(
+    runtime,
+    { collection, depth, mode: 'read', brief: false },
+    (running) => work(openScope({ runtime, caller, running }, { collection, event }, nestedAccess)),
+    ({ rejected }) => {
+      throw new Error(rejected.message)
+    },
   )
-  const checks = collection.validations.map((rule) => ('check' in rule ? rule.check : rule.schema))
-  const waits = [...handlers, ...checks].some((code) => code.constructor.name === 'AsyncFunction')
-  runtime.waiting.set(collection, waits)
-  return !waits
+}
+
+/** An event as its trace describes it. */
+export interface TracedEvent {
+  readonly collection: PublishedCollection
+  /** Its name, which your application has given to a user-defined one. */
+  readonly event: string
+  readonly principal: Principal
+  /** Whether a handler invoked it. */
+  readonly nested: boolean
+}
+
+/** Runs an event as a trace of `rowgate:event` while the channel has subscribers. */
+export function traced<Result>(
+  { collection, event, principal, nested }: TracedEvent,
+  run: () => MaybePromise<Result>,
+  outcomeOf: (result: Result) => EventTrace['outcome'],
+): MaybePromise<Result> {
+  if (!stages.event.isWatched) return run()
+  const trace: EventTrace = {
+    application: collection.application,
+    collection: collection.name,
+    event,
+    user: principal.user,
+    nested,
+    outcome: null,
+  }
+  const ended = (result: Result): Result => {
+    trace.outcome = outcomeOf(result)
+    return result
+  }
+  const work = (): MaybePromise<Result> =>
+    whenFailed(
+      () => whenDone(run(), ended),
+      (error) => {
+        // It was rejected after something had been written: the transaction around it is undone.
+        if (error instanceof Rollback) trace.outcome = 'rejected'
+        throw error
+      },
+    )
+  return stages.event.run(trace, work, () => trace.outcome === 'rejected')
 }

@@ -2,7 +2,8 @@ import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Report } from '../observation.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
+import type { Report } from '../observation/reports.ts'
 import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
 
 /** What all events of a service share. */
@@ -20,7 +21,7 @@ export interface Runtime {
   /** Whether the application code of a collection is known to return promises. */
   readonly waiting: WeakMap<PublishedCollection, boolean>
   /** Runs an event once storage is open. Closing the service waits for its end. */
-  readonly enter: <Result>(begin: () => Promise<Result>) => Promise<Result>
+  readonly enter: <Result>(begin: () => MaybePromise<Result>) => MaybePromise<Result>
   /** Makes closing the service wait for work that continues after its response. */
   readonly track: (work: Promise<unknown>) => void
 }
@@ -34,21 +35,28 @@ export interface Caller {
   readonly signal: () => AbortSignal | undefined
 }
 
-/** A transaction in progress, shared by an event and the events that its handlers invoke. */
+/** A unit of work in progress, shared by an event and the events that its handlers invoke. */
 export interface Running {
-  readonly transaction: StorageTransaction
+  /** Undefined for an event of a served collection: each event that its code invokes is a unit of its own. */
+  readonly transaction: StorageTransaction | undefined
   /** How many events are nested in each other. */
   readonly depth: number
   readonly log: Log
 }
 
-/** What a transaction has done so far. */
+/** Returns the transaction of a unit of work. Throws an Error if it has none. */
+export function requireTransaction({ transaction }: Running): StorageTransaction {
+  if (transaction === undefined) throw new Error('The event runs without a transaction.')
+  return transaction
+}
+
+/** What a unit of work has done so far. */
 export interface Log {
   /** How many rows were written. */
   writes: number
-  /** Why the transaction must be rolled back. */
+  /** Why it must be rolled back, or fail. */
   failure?: { readonly error: unknown }
-  /** Called after the commit. */
+  /** Called after the commit, or the end. */
   readonly committed: (() => void)[]
 }
 

@@ -1,241 +1,283 @@
-import type { BeforeInsert, BeforeUpdate } from '../definition/handler.ts'
-import type { CollectionShape } from '../definition/item.ts'
-import { system } from '../definition/principal.ts'
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import { forbidden, notFound } from '../errors.ts'
-import { acceptedItem } from '../request/accepted.ts'
-import { completeItem } from '../request/defaults.ts'
-import type { InsertEvent, UpdateEvent } from '../request/event.ts'
-import type { ItemValues, Row } from '../request/query.ts'
-import { decide, type Decision } from '../request/findings.ts'
-import { reject, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
-import { isAmong, rowValues } from '../request/rows.ts'
-import {
-  fault,
-  inDefinitionOrder,
-  keyFaults,
-  requiredFaults,
-  stored,
-} from '../request/submitted.ts'
-import { entriesFor } from '../request/view.ts'
+import type { AfterSave, Committed } from '../definition/handler.ts'
+import type { CollectionShape, Item } from '../definition/item.ts'
+import type { PublishedField } from '../definition/published.ts'
+import { forbidden } from '../errors.ts'
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
+import { acceptedItem } from '../request/item-values.ts'
+import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
+import { decide as decideFindings, type Decision } from '../request/findings.ts'
+import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
+import type { ItemValues, Row } from '../request/query.ts'
+import { isAmong } from '../request/rows.ts'
+import { itemOf } from '../request/serialize.ts'
+import { inDefinitionOrder, keyFaults, requiredFaults } from '../request/submitted.ts'
+import { entriesFor, readableValues } from '../request/view.ts'
+import { isStorageError } from '../storage/adapter.ts'
+import { callAfterCommit, HandlerRejection } from './guard.ts'
 import { checkRules, rulesOn } from './rules.ts'
-import type { Terms } from './runtime.ts'
 import type { Scope } from './scope.ts'
-import { finishWrite, readItem, storeOrFault } from './write.ts'
 
-/** A save between its request and its write. */
-export interface Save {
-  readonly event: InsertEvent | UpdateEvent
+/** An event that writes. */
+export type SaveEvent = InsertEvent | UpdateEvent | DeleteEvent
+
+/** What Insert, Update and Delete each plug into {@link runSave}. */
+export interface SaveSteps<Event extends SaveEvent> {
+  /** Prepares the item. Throws NOT_FOUND if the item of an Update or Delete does not exist. */
+  open(event: Event, scope: Scope): MaybePromise<Save<Event>>
+  /** Writes the item and returns its row. Throws NOT_FOUND if the item does not exist any more. */
+  write(save: Save<Event>): MaybePromise<Row>
+}
+
+/** A save between two stages. */
+export interface Save<Event extends SaveEvent = SaveEvent> {
+  readonly event: Event
   readonly scope: Scope
-  /** The item as it is stored; null for an Insert. */
+  /** The item as it is stored; null for an Insert, and for a Delete whose item no code has to see. */
   readonly stored: Readonly<ItemValues> | null
   /** The fields whose stored values do not fit; {@link Save.stored} has null for them. */
   readonly unfit: readonly string[]
-  /** The item that will be stored. Handlers may change it. */
-  readonly draft: ItemValues
+  /** The item that will be stored, which handlers may change; null for a Delete. */
+  readonly draft: ItemValues | null
   /** The errors of the request itself. */
   readonly faults: readonly ValidationEntry[]
+  /** What a rejection repeats: the submitted values, or the item of a Delete as far as it was read. */
+  readonly echo: Readonly<ItemValues> | undefined
 }
 
-/** Runs an Insert: defaults, `before`, validations, the insert in storage, `after`. */
-export async function insertItem(event: InsertEvent, scope: Scope): Promise<Outcome> {
-  const save = await openInsert(event, scope)
-  const rejected = rejectInvalid(save) ?? (await examine(save, ['before', 'validations']))
-  if (rejected !== undefined) return rejected
-  const { collection } = event
-  const row = rowOf(
-    collection,
-    save.draft,
-    (field, value) => value !== null || field.generated !== 'database',
-  )
-  return write(save, () => scope.terms.running.transaction.insert(collection, row))
+/** A save whose findings do not block it. */
+export type Decided<Stage> = Stage & {
+  /** What a successful response lists. */
+  readonly information: readonly ValidationEntry[]
 }
 
-/** Runs an Update: the stored item with the submitted values, `before`, validations, the update in storage, `after`. */
-export async function updateItem(event: UpdateEvent, scope: Scope): Promise<Outcome> {
-  const save = await openUpdate(event, scope)
-  const rejected = rejectInvalid(save) ?? (await examine(save, ['before', 'validations']))
-  if (rejected !== undefined) return rejected
-  const { collection, conditions } = event
-  const before = save.stored ?? {}
-  // A null that replaces a stored value of a wrong type is a change.
-  const replaced = save.unfit.length === 0 ? {} : writable(event, scope.terms)
-  const isReplaced = ({ name }: PublishedField) => save.unfit.includes(name) && name in replaced
-  const changes = rowOf(
-    collection,
-    save.draft,
-    (field, value) => value !== stored(field, before[field.name]) || isReplaced(field),
-  )
-  return write(save, async () => {
-    const row = await scope.terms.running.transaction.update(collection, conditions, changes)
-    if (row === undefined) throw notFound()
-    return row
-  })
-}
-
-/** Prepares an Insert: the submitted values, completed with defaults. */
-export async function openInsert(event: InsertEvent, scope: Scope): Promise<Save> {
-  const { collection } = event
-  const { terms } = scope
-  // Absent fields of the row rule take the values that the rule requires.
-  const given = { ...rowValues(collection, event.view.rows), ...writable(event, terms) }
-  const draft = await scope.call('default', () =>
-    completeItem(collection, given, terms.runtime.now),
-  )
-  const faults = allFaults(event, draft, terms)
-  return { event, scope, stored: null, unfit: [], draft, faults }
-}
-
-/** Prepares an Update: the stored item with the submitted values. Throws NOT_FOUND if it does not exist. */
-export async function openUpdate(event: UpdateEvent, scope: Scope): Promise<Save> {
-  const { terms } = scope
-  const { item, unfit } = await readItem(event, terms)
-  const draft = { ...item, ...writable(event, terms) }
-  const faults = allFaults(event, item, terms)
-  return { event, scope, stored: Object.freeze(item), unfit, draft, faults }
+/** A save that is written, but not committed. */
+type Written<Stage> = Stage & {
+  readonly row: Row
+  /** The message of a handler that has called `fail`. */
+  readonly failure?: string
 }
 
 /**
- * Rejects a save with errors of its own, and lists missing required fields with them. Application code
- * never receives a value of a wrong type.
+ * Runs an Insert, Update or Delete: accept -> before -> validate -> decide -> write -> after -> decide ->
+ * outcome. Each stage returns the value of the next one, or the rejection that ends the save.
  */
-export function rejectInvalid(save: Save): RejectedOutcome | undefined {
-  if (save.faults.length === 0) return undefined
-  const { view, submitted, type } = save.event
-  const named = new Set(save.faults.map((entry) => entry.field))
-  const missing = incomplete(save).filter((entry) => !named.has(entry.field))
-  const entries = [...save.faults, ...entriesFor(view, missing)]
-  return reject(type, submitted.echo, inDefinitionOrder(view.sendable, entries))
+export function runSave<Event extends SaveEvent>(
+  steps: SaveSteps<Event>,
+  event: Event,
+  scope: Scope,
+): MaybePromise<Outcome> {
+  const accepted = next(steps.open(event, scope), accept)
+  const prepared = next(accepted, runBefore)
+  const validated = next(prepared, validate)
+  const decided = next(validated, decide)
+  const written = next(decided, (save) => write(save, steps))
+  const completed = next(written, runAfter)
+  return next(next(completed, decide), succeed)
 }
 
-/** Runs the application code before the write. Returns a rejection if there are blocking findings. */
-export async function examine(
-  save: Save,
-  steps: readonly ('before' | 'validations')[],
-): Promise<RejectedOutcome | undefined> {
-  const { event, scope } = save
-  await scope.untilRejected(async () => {
-    if (steps.includes('before')) await runBefore(save)
-    requireOwnRow(save)
-    if (steps.includes('validations')) await validate(save)
-  })
-  const { blocking, information } = await decideSave(save)
-  if (blocking.length === 0) return undefined
-  return reject(event.type, event.submitted.echo, [...blocking, ...information])
+/** Runs the stages of a save that write nothing, without its `before` handler: accept -> validate -> decide. */
+export function previewSave<Event extends SaveEvent>(
+  steps: SaveSteps<Event>,
+  event: Event,
+  scope: Scope,
+): MaybePromise<Decided<Save<Event>> | RejectedOutcome> {
+  const accepted = next(steps.open(event, scope), accept)
+  const validated = next(accepted, validate)
+  return next(validated, decide)
 }
 
-/** Decides on the findings of a save. */
-export function decideSave({ event, scope }: Save): Promise<Decision> {
-  const { caller } = scope.terms
-  const { view, type, submitted } = event
-  const key = event.type === 'Update' ? event.key : []
-  return decide(
-    scope.findings,
-    { view, event: type, key, data: submitted.values },
-    caller.confirmed,
-  )
+function next<From extends object, To>(
+  stage: MaybePromise<From | RejectedOutcome>,
+  proceed: (save: From) => MaybePromise<To | RejectedOutcome>,
+): MaybePromise<To | RejectedOutcome> {
+  return whenDone(stage, (save) => (isRejected(save) ? save : proceed(save)))
 }
 
-async function runBefore({ event, scope, stored: item, draft }: Save): Promise<void> {
+function isRejected(stage: object): stage is RejectedOutcome {
+  return 'type' in stage
+}
+
+/** Rejects a save with errors of its own. Application code never receives a value of a wrong type. */
+function accept<Event extends SaveEvent>(save: Save<Event>): Save<Event> | RejectedOutcome {
+  const { event, faults } = save
+  if (faults.length === 0) return save
+  const named = new Set(faults.map(({ field }) => field))
+  // Missing required fields are listed as well.
+  const missing = incomplete(save).filter(({ field }) => !named.has(field))
+  const entries = [...faults, ...entriesFor(event.view, missing)]
+  return rejection(save, inDefinitionOrder(event.view.sendable, entries))
+}
+
+/** Calls the `before` handler, and checks the item again that it may have changed. */
+function runBefore<Event extends SaveEvent>(
+  save: Save<Event>,
+): MaybePromise<Save<Event> | RejectedOutcome> {
+  const { event, scope, stored, draft } = save
   const { collection, type } = event
-  const before = collection.events[type]?.before
-  if (before === undefined) return
-  const seen = { ...scope.context(), item: draft, stored: item }
-  await scope.call('before', () =>
-    before(seen as BeforeInsert<CollectionShape> & BeforeUpdate<CollectionShape>),
-  )
-  await scope.call('before', () => Object.assign(draft, acceptedItem(collection, draft)))
-  scope.add(collection.constraints(draft))
+  const before = collection.events[type]?.before as Handler | undefined
+  if (before === undefined) return save
+  const seen = { ...scope.context(), ...(draft !== null && { item: draft }), stored }
+  const called = untilRejected(save, () => scope.call('before', () => before(seen)))
+  if (draft === null) return called
+  return next(called, () => {
+    const checked = scope.call('before', () => {
+      Object.assign(draft, acceptedItem(collection, draft))
+    })
+    return whenDone(checked, () => {
+      scope.add(collection.constraints(draft))
+      return save
+    })
+  })
 }
 
-async function validate(save: Save): Promise<void> {
-  const { event, scope, stored: before, draft: item } = save
-  scope.add(incomplete(save))
-  const rules = rulesOn(event.collection, event.type)
-  await checkRules(rules, scope, { event: event.type, item, stored: before })
-}
+type Handler = (event: object) => MaybePromise<void>
 
-async function write(save: Save, store: () => Row | Promise<Row>): Promise<Outcome> {
-  const { event, scope } = save
-  const { type, submitted } = event
-  const result = await storeOrFault(event.view, store)
-  if ('fault' in result) {
-    const { information } = await decideSave(save)
-    const entries = [...entriesFor(event.view, [result.fault]), ...information]
-    return reject(type, submitted.echo, entries)
+/** Adds the findings of the definition and of the validations. */
+function validate<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Save<Event>> {
+  const { event, scope, stored, draft } = save
+  const { collection, type } = event
+  if (draft !== null) {
+    requireOwnRow(save, draft)
+    scope.add(incomplete(save))
   }
-  const { row } = result
-  const decided = () => decideSave(save)
-  const { stored: before, unfit } = save
-  return finishWrite({ event, scope, row, stored: before, unfit, echo: submitted.echo, decided })
+  const rules = rulesOn(collection, type)
+  const item = draft ?? stored ?? {}
+  return whenDone(checkRules(rules, scope, { event: type, item, stored }), () => save)
+}
+
+/** Rejects a save with errors, or with warnings that the client has not confirmed. */
+function decide<Stage extends Save>(save: Stage): MaybePromise<Decided<Stage> | RejectedOutcome> {
+  return whenDone(decisionOn(save), ({ blocking, information }) =>
+    blocking.length > 0 ? rejection(save, [...blocking, ...information]) : { ...save, information },
+  )
+}
+
+function decisionOn({ event, scope }: Save): MaybePromise<Decision> {
+  const { view, type } = event
+  const key = event.type === 'Insert' ? [] : event.key
+  const data = event.type === 'Delete' ? {} : event.submitted.values
+  const subject = { view, event: type, key, data }
+  return decideFindings(scope.findings, subject, scope.terms.caller.confirmed)
+}
+
+/** Writes the item. Rejects the save if storage does not accept a value, or finds a duplicate. */
+function write<Event extends SaveEvent>(
+  save: Decided<Save<Event>>,
+  steps: SaveSteps<Event>,
+): MaybePromise<Written<Save<Event>> | RejectedOutcome> {
+  const { event, scope } = save
+  const store = (): MaybePromise<Written<Save<Event>>> =>
+    whenDone(steps.write(save), (row) => {
+      scope.terms.running.log.writes++
+      if (event.type !== 'Delete') return { ...save, row }
+      const stored = Object.freeze(itemOf(event.collection, row))
+      return { ...save, row, stored, echo: readableValues(event.view, stored) }
+    })
+  return whenFailed<Written<Save<Event>> | RejectedOutcome>(store, (error) => {
+    const entries = entriesFor(event.view, writeFaults(event, error))
+    return whenDone(decisionOn(save), ({ blocking, information }) =>
+      rejection(save, [...entries, ...blocking, ...information]),
+    )
+  })
+}
+
+/** Returns what a failed write means to the client. Throws the error if that is not about the item. */
+function writeFaults({ type, view }: SaveEvent, error: unknown): readonly ValidationEntry[] {
+  // Its message is among the findings.
+  if (error instanceof HandlerRejection) return []
+  if (!isStorageError(error) || type === 'Delete') throw error
+  const { kind, fields } = error
+  if (kind !== 'duplicate' && kind !== 'invalid') throw error
+  const { collection, sendable } = view
+  // If the caller can't see one of the fields, the entry names that one, so that it is hidden later.
+  const field = fields.find((name) => !sendable.byName.has(name)) ?? fields[0]
+  const names = fields.join(', ')
+  const message =
+    kind === 'duplicate'
+      ? `Another item of ${collection.name} has this ${names || 'unique value'}.`
+      : `${names || 'A value'} is not accepted by the database.`
+  return [{ message, severity: 'error', ...(field !== undefined && { field }) }]
+}
+
+/** Calls the `after` handler, which may still reject the save. */
+function runAfter<Event extends SaveEvent>(
+  written: Written<Save<Event>>,
+): MaybePromise<Written<Save<Event>> | RejectedOutcome> {
+  const { event, scope } = written
+  const after: ((event: AfterSave<CollectionShape>) => MaybePromise<void>) | undefined =
+    event.collection.events[event.type]?.after
+  if (after === undefined) return written
+  let failure: string | undefined
+  const fail = (message: string): void => {
+    failure = message
+  }
+  const seen = { ...scope.context(), ...itemsOf(written), fail }
+  const called = untilRejected(written, () => scope.call('after', () => after(seen)))
+  return next(called, () => (failure === undefined ? written : { ...written, failure }))
+}
+
+/** Returns the outcome of a save that has passed every stage. */
+function succeed(written: Decided<Written<Save>>): ItemOutcome {
+  const { event, scope, row, information, failure } = written
+  const { collection, type, view } = event
+  const committed: ((event: Committed<CollectionShape>) => unknown) | undefined =
+    collection.events[type]?.committed
+  if (committed !== undefined) {
+    const { principal } = scope.terms.caller
+    const run = () => committed({ event: type, principal, ...itemsOf(written) })
+    callAfterCommit(scope.terms, { collection, event: type, run })
+  }
+  return {
+    type: 'item',
+    collection,
+    select: view.readable.allNames,
+    item: { row },
+    validations: information,
+    ...(failure !== undefined && { failure }),
+  }
+}
+
+function itemsOf({ event, row, stored }: Written<Save>): {
+  readonly item: Item<CollectionShape>
+  readonly stored: Readonly<ItemValues> | null
+} {
+  return { item: Object.freeze(itemOf(event.collection, row)), stored }
+}
+
+function rejection(
+  { event, echo }: Save,
+  validations: readonly ValidationEntry[],
+): RejectedOutcome {
+  return reject(event.type, echo, validations)
+}
+
+/** Calls a handler. If it calls `reject`, the save ends with the findings so far. */
+function untilRejected<Stage extends Save>(
+  save: Stage,
+  call: () => MaybePromise<void>,
+): MaybePromise<Stage | RejectedOutcome> {
+  const called = save.scope.untilRejected(call)
+  return whenDone<boolean, Stage | RejectedOutcome>(called, (isCompleted) =>
+    isCompleted ? save : decide(save),
+  )
 }
 
 /** Throws FORBIDDEN if the item would not meet the row rule of the caller. */
-function requireOwnRow({ event, scope, draft }: Save): void {
-  const { caller } = scope.terms
+function requireOwnRow({ event, scope }: Save, draft: Readonly<ItemValues>): void {
   const { collection, type, view } = event
   if (isAmong(collection, view.rows, draft)) return
   const names = view.rows.map(({ field }) => field).join(', ')
   const reason = `${type} of ${collection.application}/${collection.name} would leave the caller's rows, which are decided by ${names}`
-  throw forbidden({ user: caller.principal.user, reason })
+  throw forbidden({ user: scope.terms.caller.principal.user, reason })
 }
 
-function allFaults(
-  event: InsertEvent | UpdateEvent,
-  before: Readonly<ItemValues>,
-  terms: Terms,
-): readonly ValidationEntry[] {
+function incomplete({ event, stored, draft }: Save): readonly ValidationEntry[] {
+  if (event.type === 'Delete' || draft === null) return []
   const { collection, submitted } = event
-  // A field that the caller can't write may be sent back unchanged.
-  const changed = collection.fields
-    .filter((field) => field.name in submitted.values && !maySet(field, event, terms))
-    .filter(
-      (field) => stored(field, submitted.values[field.name]) !== stored(field, before[field.name]),
-    )
-  return [...submitted.faults, ...changed.map((field) => fault(field.name, 'is read-only'))]
-}
-
-function incomplete({ event, stored: before, draft }: Save): readonly ValidationEntry[] {
-  const { collection, submitted } = event
-  if (before === null) {
-    const missing = requiredFaults(collection, draft, (field) => field.generated !== 'database')
-    return [...missing, ...keyFaults(collection, draft)]
-  }
-  // A stored item that lacks a required value can still be changed in other fields.
-  const touched = (field: PublishedField) =>
-    field.name in submitted.values || before[field.name] !== null
-  return [...requiredFaults(collection, draft, touched), ...keyFaults(collection, draft)]
-}
-
-function writable(event: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
-  const { collection, submitted } = event
-  const isWritable = ([name]: [string, unknown]) => {
-    const field = collection.byName.get(name)
-    return field !== undefined && maySet(field, event, terms)
-  }
-  return Object.fromEntries(Object.entries(submitted.values).filter(isWritable))
-}
-
-// Clients can't write read-only fields; handlers and `system` can.
-function maySet(
-  field: PublishedField,
-  { view }: InsertEvent | UpdateEvent,
-  { running, caller }: Terms,
-): boolean {
-  const isByApplication = running.depth > 1 || caller.principal === system
-  return view.mayWrite(field) && (isByApplication || !field.readOnly)
-}
-
-function rowOf(
-  collection: PublishedCollection,
-  item: Readonly<ItemValues>,
-  among: (field: PublishedField, value: Row[string]) => boolean,
-): Row {
-  const row: Record<string, Row[string]> = {}
-  for (const field of collection.fields) {
-    const value = stored(field, item[field.name])
-    if (among(field, value ?? null)) row[field.name] = value
-  }
-  return row
+  // Storage may supply a value of a new item, and a stored item that lacks a required value can still be
+  // changed in other fields.
+  const isDue = ({ name, suppliedAtInsert }: PublishedField) =>
+    stored === null ? !suppliedAtInsert : name in submitted.values || stored[name] !== null
+  return [...requiredFaults(collection, draft, isDue), ...keyFaults(collection, draft)]
 }

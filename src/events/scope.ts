@@ -1,16 +1,30 @@
-import type { EventName, HandlerContext } from '../definition/handler.ts'
+import type {
+  CollectionLookup,
+  EventName,
+  Find,
+  HandlerContext,
+  System,
+} from '../definition/handler.ts'
+import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Finding } from '../request/findings.ts'
-import type { ValidationEntry } from '../protocol/envelope.ts'
-import { handlerContext } from './context.ts'
 import { internal } from '../errors.ts'
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
+import type { Finding } from '../request/findings.ts'
+import { fieldOf } from '../request/item-values.ts'
+import { viewOf } from '../request/view.ts'
+import type { StorageTransaction } from '../storage/adapter.ts'
 import { callApplication, HandlerRejection } from './guard.ts'
+import { joinable, type Joinable } from './join-transaction.ts'
 import { nestedCalls, type NestedCalls } from './nested-calls.ts'
-import type { NestedAccess, Terms } from './runtime.ts'
+import { requireTransaction, type NestedAccess, type Terms } from './runtime.ts'
+import { servedSource } from './served.ts'
 
 /** One event while it runs: its terms, its findings, and what its application code sees. */
 export interface Scope {
   readonly terms: Terms
+  /** Where the items of its collection are read and written. */
+  readonly source: StorageTransaction
   readonly findings: Finding[]
   /** Returns the context of handlers and rules, which is created once. */
   readonly context: () => HandlerContext
@@ -18,10 +32,16 @@ export interface Scope {
   add(entries: readonly ValidationEntry[]): void
   /** The calls that its application code makes to collections. */
   readonly calls: NestedCalls
-  /** Calls a rule or handler; see `callApplication`. */
-  call<Result>(name: string, run: () => Result | Promise<Result>): Promise<Result>
-  /** Runs work until a handler calls `reject`, whose message is among the findings then. */
-  untilRejected(work: () => Promise<void>): Promise<void>
+  /**
+   * Calls a rule, a handler or a serving function; see `callApplication`. Its time limit is in milliseconds,
+   * by default `handlerTimeout`.
+   */
+  call<Result>(name: string, run: () => MaybePromise<Result>, limit?: number): MaybePromise<Result>
+  /**
+   * Runs work until application code calls `reject`, whose message is among the findings then. Returns
+   * whether the work was completed.
+   */
+  untilRejected(work: () => MaybePromise<void>): MaybePromise<boolean>
 }
 
 /**
@@ -45,22 +65,15 @@ export function openScope(
   let stop: AbortController | undefined
   let context: HandlerContext | undefined
   const onWait = () => runtime.waiting.set(collection, true)
-  return {
-    terms,
-    findings,
-    context: () => {
-      stop ??= new AbortController()
-      context ??= handlerContext(terms, subject, { stop: stop.signal, findings, calls, access })
-      return context
-    },
-    add: (entries) => {
-      for (const { severity, message, field } of entries)
-        findings.push({ severity, name: '', message, field })
-    },
-    calls,
-    call: async (callee, run) => {
-      const abort = (): void => stop?.abort()
-      const result = await callApplication(runtime, { place, name: callee, run, abort, onWait })
+  const contextOnce = (): HandlerContext => {
+    stop ??= new AbortController()
+    context ??= handlerContext(terms, subject, { stop: stop.signal, findings, calls, access })
+    return context
+  }
+  const call: Scope['call'] = (callee, run, limit) => {
+    const abort = (): void => stop?.abort()
+    const called = callApplication(runtime, { place, name: callee, run, limit, abort, onWait })
+    return whenDone(called, (result) => {
       const error = calls.unawaited()
       if (error === undefined) return result
       // What the call writes later must be rolled back, too.
@@ -68,13 +81,94 @@ export function openScope(
       terms.running.log.failure ??= { error: failure }
       runtime.report({ type: 'handler-failed', place, name: callee, error })
       throw failure
+    })
+  }
+  return {
+    terms,
+    source:
+      collection.serve === undefined
+        ? requireTransaction(terms.running)
+        : servedSource({
+            collection,
+            serve: collection.serve,
+            rows: () => viewOf(collection, terms.caller.principal).rows,
+            context: contextOnce,
+            call,
+          }),
+    findings,
+    context: contextOnce,
+    add: (entries) => {
+      for (const { severity, message, field } of entries)
+        findings.push({ severity, name: '', message, field })
     },
-    untilRejected: async (work) => {
-      try {
-        await work()
-      } catch (error) {
-        if (!(error instanceof HandlerRejection)) throw error
-      }
+    calls,
+    call,
+    untilRejected: (work) =>
+      whenFailed(
+        () => whenDone(work(), () => true),
+        (error) => {
+          if (!(error instanceof HandlerRejection)) throw error
+          return false
+        },
+      ),
+  }
+}
+
+/** What the context of a handler is created from, besides the terms of its event. */
+interface HandlerSurroundings {
+  readonly findings: Finding[]
+  readonly stop: AbortSignal
+  readonly calls: NestedCalls
+  readonly access: NestedAccess
+}
+
+/** Creates the context that handlers and rules of an event receive. */
+function handlerContext(
+  terms: Terms,
+  { collection, event }: { readonly collection: PublishedCollection; readonly event: EventName },
+  { findings, stop, calls, access }: HandlerSurroundings,
+): HandlerContext & Joinable {
+  const { runtime, caller } = terms
+  const left = caller.signal()
+  const reachAs = (principal: Principal): System => {
+    const reach = ((reference: string) => {
+      const reached = runtime.collectionOf(collection.application, reference)
+      const own = { ...caller, principal, confirmed: new Set<string>() }
+      return calls.watchAccess(access({ ...terms, caller: own }, reached))
+    }) as CollectionLookup
+    const find = ((reference: string, conditions?: never, options = {}) => {
+      const items = async () => (await reach(reference).filter(conditions, options)).items
+      return calls.watch('find', items())
+    }) as Find
+    return { collection: reach, find }
+  }
+  const add = (severity: Finding['severity'], name: string, message: unknown, field?: string) => {
+    if (typeof message !== 'string' || message === '') {
+      throw new TypeError('The message of a validation must be a string that is not empty.')
+    }
+    if (field !== undefined) fieldOf(collection, field)
+    findings.push({ severity, name, message, field })
+  }
+  return {
+    event,
+    principal: caller.principal,
+    signal: left === undefined ? stop : AbortSignal.any([left, stop]),
+    now: runtime.now,
+    ...reachAs(caller.principal),
+    system: reachAs(system),
+    ...joinable(terms.running, calls),
+    error: (message, field) => {
+      add('error', event, message, field)
+    },
+    warning: (name, message, field) => {
+      add('warning', `${event}:${name}`, message, field)
+    },
+    information: (message, field) => {
+      add('information', event, message, field)
+    },
+    reject: (message, field) => {
+      add('error', event, message, field)
+      throw new HandlerRejection(message)
     },
   }
 }

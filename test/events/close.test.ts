@@ -9,7 +9,7 @@ import {
   text,
   type Observation,
 } from '../../src/index.ts'
-import { until } from './stage.ts'
+import { until } from '../kit/service.ts'
 
 const countries = defineCollection({ key: 'code', fields: { code: text(), open: text() } })
 
@@ -43,7 +43,7 @@ test('events in process wait for storage that is still being opened', async () =
   expect(await own.get('de')).toMatchObject({ code: 'de' })
 })
 
-test('after close in-process events are refused, and closing twice is closing once', async () => {
+test('after close in-process events are rejected, and closing twice is closing once', async () => {
   const { countries: lands, service, observed } = openCountries()
   await Promise.all([service.close(), service.close()])
   await expect(lands.filter()).rejects.toThrow()
@@ -51,7 +51,7 @@ test('after close in-process events are refused, and closing twice is closing on
   expect(observed).toEqual([])
 })
 
-test('D29 close lets a request in progress end, and answers 503 from then on', async () => {
+test('D29 close waits for a request in progress, and later requests get 503', async () => {
   let inside = false
   const slow = defineCollection(
     { key: 'id', fields: { id: integer() } },
@@ -92,7 +92,7 @@ test('D29 close lets a request in progress end, and answers 503 from then on', a
   await closed
 })
 
-test('D29 close lets an event in process end', async () => {
+test('D29 close waits for an in-process event', async () => {
   let proceed = () => undefined as void
   const gate = new Promise<void>((resolve) => (proceed = resolve))
   const slow = defineCollection(
@@ -112,7 +112,7 @@ test('D29 close lets an event in process end', async () => {
   await closed
 })
 
-test('a report that throws or rejects harms nothing', async () => {
+test('a report that throws or rejects has no effect', async () => {
   for (const report of [
     () => {
       throw new Error('no log')

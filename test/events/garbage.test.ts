@@ -93,7 +93,7 @@ describeOnStorages('code of the host that returns or sets what it may not', (on)
     })
   }
 
-  on('E24 what a handler sees and may not change is frozen', async (open) => {
+  on('E24 what a handler sees and must not change is frozen', async (open) => {
     const attempts: string[] = []
     const attempt = (name: string, change: () => void) => {
       try {

@@ -142,7 +142,7 @@ describeOnStorages('handlers', (on) => {
     expect(reports()).toMatchObject([{ type: 'handler-failed', name: 'before' }])
   })
 
-  on('Filter after may change what the answer shows, and not what is stored', async (open) => {
+  on('Filter after may change what the response shows, and not what is stored', async (open) => {
     const { ask, rows } = open({
       tasks: tasks({
         events: {

@@ -114,7 +114,7 @@ test('Change runs defaults and validations, and stores nothing', async () => {
   expect(await own.get(id)).toMatchObject({ size: 1, by: 'maria' })
 })
 
-test('a field that is undefined in an update is left alone, and null empties it', async () => {
+test('an undefined field of an update is not changed, and null removes the value', async () => {
   const { orders: own, countries: lands } = open()
   await lands.insert({ code: 'de' })
   await own.insert({ country: 'de', mail: 'a@example.org', size: 1 })
@@ -149,7 +149,7 @@ test('a Standard Schema validator checks one field, or the whole item', async ()
   expect(await own.insert({ country: 'de' })).toMatchObject({ rejected: false })
 })
 
-test('the database numbers items, and a number that was given counts', async () => {
+test('the database generates numbers, and continues after a given number', async () => {
   const { orders: own, countries: lands } = open()
   await lands.insert({ code: 'de' })
   await own.insert({ country: 'de' })
@@ -158,7 +158,7 @@ test('the database numbers items, and a number that was given counts', async () 
   expect((await own.filter()).items.map(({ id }) => id)).toEqual([1, 10, 11])
 })
 
-test('a user-defined event runs in a transaction of its own', async () => {
+test('a user-defined event runs in its own transaction', async () => {
   const { orders: own, countries: lands } = open()
   await lands.insert({ code: 'de' })
   await own.insert({ country: 'de' })
@@ -173,7 +173,7 @@ test('a user-defined event runs in a transaction of its own', async () => {
   await expect(own.invoke('constructor' as 'double', 1)).rejects.toThrow(TypeError)
 })
 
-test('what does not exist is undefined, and what can not be is a TypeError', async () => {
+test('a missing item is undefined, and wrong keys, conditions and options are a TypeError', async () => {
   const { orders: own, service } = open()
   expect(await own.get(1)).toBeUndefined()
   expect(await own.update(1, { size: 2 })).toBeUndefined()

@@ -8,7 +8,7 @@ const note = ({ information: add }: { readonly information: (message: string) =>
 }
 
 describeOnStorages('a failed save lists the information that is known by then', (on) => {
-  on('beside the errors of validations', async (open) => {
+  on('is listed with the errors of validations', async (open) => {
     const behaviour: CollectionBehaviour<TaskShape> = {
       validations: [
         information('noted', { check: () => 'Noted.' }),
@@ -21,7 +21,7 @@ describeOnStorages('a failed save lists the information that is known by then', 
     expect(body.validations).toEqual([{ message: 'No.', severity: 'error' }, noted])
   })
 
-  on('beside a warning', async (open) => {
+  on('is listed with a warning', async (open) => {
     const behaviour: CollectionBehaviour<TaskShape> = {
       validations: [
         information('noted', { check: () => 'Noted.' }),
@@ -33,7 +33,7 @@ describeOnStorages('a failed save lists the information that is known by then', 
     expect(body.validations).toMatchObject([{ severity: 'warning' }, noted])
   })
 
-  on('beside a unique violation that the write finds', async (open) => {
+  on('is listed with a unique violation of the write', async (open) => {
     const { ask } = open({ tasks: tasks({ events: { Insert: { before: note } } }) })
     await ask('POST', '/tasks', { id: 1, title: 'one' })
     const { status, body } = await ask('POST', '/tasks', { id: 1, title: 'two' })
@@ -41,7 +41,7 @@ describeOnStorages('a failed save lists the information that is known by then', 
     expect(body.validations).toMatchObject([{ field: 'id', severity: 'error' }, noted])
   })
 
-  on('beside a rejected delete', async (open) => {
+  on('is listed with a rejected delete', async (open) => {
     const before = (event: Parameters<typeof note>[0] & { error: (message: string) => void }) => {
       note(event)
       event.error('Kept.')

@@ -9,7 +9,7 @@ import {
   principal,
   text,
 } from '../../src/index.ts'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 
 const reports = defineCollection(
   {
@@ -70,19 +70,19 @@ describe.each(storages)('$name', ({ open }) => {
     return body.items?.map(({ id }) => id)
   }
 
-  test('a page without a required condition is refused, an item is not', async () => {
+  test('a page without a required condition is rejected, an item is not', async () => {
     const { status, body } = await client.get('/office/reports')
     expect([status, body.message]).toEqual([400, 'The parameter team is required.'])
     expect((await client.get('/office/reports/1')).status).toBe(200)
   })
 
-  test('the default order holds until another one is asked for', async () => {
+  test('the default order applies unless the request has another', async () => {
     expect(await idsOf('team=x')).toEqual([3, 2, 1])
     expect(await idsOf('team=x&$sort=id')).toEqual([1, 2, 3])
     expect(await idsOf('team=x&$limit=1&$offset=1')).toEqual([2])
   })
 
-  test('a field for single items is in no page, whatever is asked', async () => {
+  test('a field for single items is in no page, whatever the query', async () => {
     const first = { id: 3, team: 'x', year: 2021, accepted: true }
     const page = await client.get('/office/reports', { query: 'team=x&$limit=1' })
     expect(page.body.items).toEqual([first])
@@ -96,7 +96,7 @@ describe.each(storages)('$name', ({ open }) => {
     expect((await client.get('/office/reports/3?scan=third')).status).toBe(400)
   })
 
-  test('what was stored and failed is kept, and answered with 400', async () => {
+  test('an item that was stored and failed is kept, and the response is 400', async () => {
     const blank = { id: 4, team: 'x', year: 2022, title: 'blank', scan: null, accepted: true }
     const { status, body } = await client.post('/office/reports', blank)
     expect(status).toBe(400)
@@ -132,7 +132,7 @@ describe('a singleton', () => {
     return createTestClient(service)
   }
 
-  test('its path answers with the item and all its fields', async () => {
+  test('its path responds with the item and all its fields', async () => {
     const client = started([{ place: 'Bergen', degrees: 7 }])
     const { status, body } = await client.get('/office/weather')
     expect(status).toBe(200)

@@ -7,15 +7,8 @@ import {
   type CollectionBehaviour,
   type CollectionDefinition,
 } from '../../src/index.ts'
-import {
-  expectFault,
-  describeOnStorages,
-  log,
-  loose,
-  tasks,
-  until,
-  type TaskShape,
-} from './stage.ts'
+import { expectFault, describeOnStorages, log, loose, tasks, type TaskShape } from './stage.ts'
+import { until } from '../kit/service.ts'
 
 const task = { id: 1, title: 'one' }
 
@@ -40,7 +33,7 @@ describeOnStorages('code of the host that takes too long', (on) => {
     })
   }
 
-  on('code that was cut off can not write any more, and sees its signal aborted', async (open) => {
+  on('code that has timed out can not write any more, and its signal is aborted', async (open) => {
     const seen: string[] = []
     const stage = open(
       {
@@ -85,7 +78,7 @@ describeOnStorages('code of the host that takes too long', (on) => {
 })
 
 describeOnStorages('events inside events', (on) => {
-  on('a recursion without end answers 500', async (open) => {
+  on('a recursion without end responds 500', async (open) => {
     const stage = open({
       tasks: tasks({
         events: {
@@ -108,7 +101,7 @@ describeOnStorages('events inside events', (on) => {
     [16, 200],
     [17, 500],
   ] as const) {
-    on(`events nested ${depth} deep answer ${status}`, async (open) => {
+    on(`events nested ${depth} deep respond ${status}`, async (open) => {
       const stage = open({
         tasks: tasks({
           events: {
@@ -127,7 +120,7 @@ describeOnStorages('events inside events', (on) => {
     })
   }
 
-  on('a recursion of Filters without end answers 500', async (open) => {
+  on('a recursion of Filters without end responds 500', async (open) => {
     const { ask, reports } = open({
       tasks: tasks({
         events: {
@@ -259,7 +252,7 @@ describeOnStorages('a nested call that a handler does not await', (on) => {
     })
   }
 
-  on('at once, but later, is no fault', async (open) => {
+  on('concurrent calls that are awaited later are not an error', async (open) => {
     const stage = open({
       log: loose(log),
       tasks: tasks({

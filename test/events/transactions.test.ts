@@ -1,6 +1,7 @@
 import { expect } from 'vitest'
 
-import { describeOnStorages, loose, log, tasks, until } from './stage.ts'
+import { describeOnStorages, loose, log, tasks } from './stage.ts'
+import { until } from '../kit/service.ts'
 
 const task = { id: 1, title: 'one' }
 
@@ -34,7 +35,7 @@ describeOnStorages('the transaction of an event', (on) => {
     expect((await ask('POST', '/tasks', { id: 1, title: 'again' })).status).toBe(400)
   })
 
-  on('a save that is refused by storage undoes what its handler wrote', async (open) => {
+  on('a save that is rejected by storage undoes what its handler wrote', async (open) => {
     const { ask, rows } = open({
       log: loose(log),
       tasks: tasks({
@@ -76,7 +77,7 @@ describeOnStorages('the transaction of an event', (on) => {
     ])
   })
 
-  on('committed does not run for what was not committed', async (open) => {
+  on('committed does not run for events that were not committed', async (open) => {
     const seen: unknown[] = []
     const { ask, service } = open({
       tasks: tasks({

@@ -1,0 +1,199 @@
+import type { StoredValue } from '../definition/field-type.ts'
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import { notFound } from '../errors.ts'
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import type { Place } from '../observation/reports.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
+import { completeItem } from '../request/item-values.ts'
+import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
+import { itemEvent } from '../request/plan.ts'
+import type { ItemValues, Row } from '../request/query.ts'
+import { rowValues } from '../request/rows.ts'
+import { itemOf } from '../request/serialize.ts'
+import { fault } from '../request/submitted.ts'
+import { readableValues, wholeView } from '../request/view.ts'
+import { isStorageError, unfitError } from '../storage/adapter.ts'
+import { rulesOn } from './rules.ts'
+import type { Terms } from './runtime.ts'
+import type { SaveSteps } from './save.ts'
+import type { Scope } from './scope.ts'
+
+/** The steps of an Insert: the submitted values, completed with defaults. */
+export const insertSteps: SaveSteps<InsertEvent> = {
+  open(event, scope) {
+    const { collection, view, submitted } = event
+    const { terms } = scope
+    // Absent fields of the row rule take the values that the rule requires.
+    const given = { ...rowValues(collection, view.rows), ...writableValues(event, terms) }
+    const completed = scope.call('default', () =>
+      completeItem(collection, given, terms.runtime.now),
+    )
+    return whenDone(completed, (draft) => {
+      const faults = [...submitted.faults, ...readOnlyFaults(event, draft, terms)]
+      return { event, scope, stored: null, unfit: [], draft, faults, echo: submitted.echo }
+    })
+  },
+  write({ event: { collection }, scope, draft }) {
+    // The adapter generates a number that is missing.
+    const row = rowOf(collection, draft, ({ generated }, value) => {
+      return value !== null || generated !== 'database'
+    })
+    return scope.source.insert(collection, row)
+  },
+}
+
+/** The steps of an Update: the stored item, changed by the submitted values. */
+export const updateSteps: SaveSteps<UpdateEvent> = {
+  open(event, scope) {
+    const { terms } = scope
+    return whenDone(readItem(event, scope), ({ item, unfit }) => {
+      const { submitted } = event
+      const draft = { ...item, ...writableValues(event, terms) }
+      const faults = [...submitted.faults, ...readOnlyFaults(event, item, terms)]
+      const stored = Object.freeze(item)
+      return { event, scope, stored, unfit, draft, faults, echo: submitted.echo }
+    })
+  },
+  write({ event, scope, stored: before, unfit, draft }) {
+    const { source, terms } = scope
+    const { collection, conditions } = event
+    // A null that replaces a stored value of a wrong type is a change.
+    const replaced = unfit.length === 0 ? {} : writableValues(event, terms)
+    const changes = rowOf(collection, draft, (field, value) => {
+      const { name } = field
+      const isReplaced = unfit.includes(name) && name in replaced
+      return isReplaced || value !== field.store(before?.[name])
+    })
+    const updated = source.update(collection, conditions, changes)
+    return whenDone(updated, (row) => writtenRow(event, row, { unfit, terms }))
+  },
+}
+
+/** The steps of a Delete. Its item is read first only if a handler or a validation has to see it. */
+export const deleteSteps: SaveSteps<DeleteEvent> = {
+  open(event, scope) {
+    const { collection, view } = event
+    const save = { event, scope, stored: null, unfit: [], draft: null, faults: [], echo: undefined }
+    const isSeen =
+      collection.events.Delete?.before !== undefined || rulesOn(collection, 'Delete').length > 0
+    if (!isSeen) return save
+    return whenDone(readItem(event, scope), ({ item, unfit }) => {
+      const stored = Object.freeze(item)
+      return { ...save, stored, unfit, echo: readableValues(view, stored) }
+    })
+  },
+  write({ event, scope: { source, terms }, unfit }) {
+    const deleted = source.delete(event.collection, event.conditions)
+    return whenDone(deleted, (row) => writtenRow(event, row, { unfit, terms }))
+  },
+}
+
+/** An item as it is stored. */
+interface StoredItem {
+  readonly item: ItemValues
+  /** The fields whose stored values do not fit. The item has null in place of each. */
+  readonly unfit: readonly string[]
+}
+
+/**
+ * Reads the item of an Update or Delete. Throws NOT_FOUND if it does not exist. Stored values that do
+ * not fit their fields are reported and left out, so that the item can be corrected or deleted.
+ */
+function readItem(
+  event: UpdateEvent | DeleteEvent,
+  { source, terms: { runtime } }: Scope,
+): MaybePromise<StoredItem> {
+  const { collection, conditions } = event
+  const { query } = itemEvent(wholeView(collection), conditions)
+  const read = (select: readonly string[], unfit: readonly string[]): MaybePromise<StoredItem> =>
+    whenDone(source.filter(collection, { ...query, select }), ({ rows: [row] }) => {
+      if (row === undefined) throw notFound()
+      return { item: itemOf(collection, row), unfit }
+    })
+  return whenFailed(
+    () => read(query.select, []),
+    (error) => {
+      if (!isStorageError(error) || error.kind !== 'unfit' || error.fields.length === 0) throw error
+      const unfit = error.fields
+      const names = query.select.filter((name) => !unfit.includes(name))
+      return whenDone(read(names, unfit), (item) => {
+        runtime.report({ type: 'stored-value-unfit', place: placeOf(event), error })
+        return item
+      })
+    },
+  )
+}
+
+/**
+ * Returns the row that an Update or Delete has written. Throws NOT_FOUND if there is none. Storage leaves
+ * values out that do not fit; they are reported, unless they are in `unfit`: those were reported before.
+ */
+function writtenRow(
+  event: UpdateEvent | DeleteEvent,
+  row: Row | undefined,
+  { unfit, terms }: { readonly unfit: readonly string[]; readonly terms: Terms },
+): Row {
+  if (row === undefined) throw notFound()
+  const { collection } = event
+  const missing = collection.allNames.filter((name) => row[name] === undefined)
+  if (missing.every((name) => unfit.includes(name))) return row
+  const key = event.key.map((part) => JSON.stringify(part))
+  const values = missing.map((field) => ({ field, found: 'another value' }))
+  const error = unfitError(collection, key, values)
+  terms.runtime.report({ type: 'stored-value-unfit', place: placeOf(event), error })
+  return row
+}
+
+function placeOf({ collection, type }: UpdateEvent | DeleteEvent): Place {
+  return { application: collection.application, collection: collection.name, event: type }
+}
+
+/** Returns the submitted values that the caller may set. */
+function writableValues(event: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
+  const { collection, submitted } = event
+  const writable = Object.entries(submitted.values).filter(([name]) => {
+    const field = collection.byName.get(name)
+    return field !== undefined && maySet(field, event, terms)
+  })
+  return Object.fromEntries(writable)
+}
+
+/** Returns an error for each value that the caller can't set. It may be sent back unchanged. */
+function readOnlyFaults(
+  event: InsertEvent | UpdateEvent,
+  before: Readonly<ItemValues>,
+  terms: Terms,
+): readonly ValidationEntry[] {
+  const { values } = event.submitted
+  return event.collection.fields
+    .filter((field) => {
+      const { name } = field
+      const isSent = name in values && !maySet(field, event, terms)
+      return isSent && field.store(values[name]) !== field.store(before[name])
+    })
+    .map(({ name }) => fault(name, 'is read-only'))
+}
+
+// Clients can't write read-only fields; handlers and `system` can.
+function maySet(
+  field: PublishedField,
+  { view }: InsertEvent | UpdateEvent,
+  { running, caller }: Terms,
+): boolean {
+  const isByApplication = running.depth > 1 || caller.principal.kind === 'system'
+  return view.mayWrite(field) && (isByApplication || !field.readOnly)
+}
+
+/** Returns the stored values of an item, as far as `isWritten` accepts them. */
+function rowOf(
+  collection: PublishedCollection,
+  item: Readonly<ItemValues> | null,
+  isWritten: (field: PublishedField, value: StoredValue) => boolean,
+): Row {
+  const row: Record<string, StoredValue> = {}
+  for (const field of collection.fields) {
+    const value = field.store(item?.[field.name])
+    if (isWritten(field, value)) row[field.name] = value
+  }
+  return row
+}

@@ -1,0 +1,129 @@
+import type { StoredValue } from '../definition/field-type.ts'
+import { isValueOf } from '../definition/field-type.ts'
+import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { Json } from '../protocol/json.ts'
+import { matchesQuery, pageOfRows } from '../request/page-of-rows.ts'
+import type { Condition, ItemValues, Row, StorageQuery } from '../request/query.ts'
+import type { StoragePage } from '../storage/adapter.ts'
+
+/** Returns an error about what a function that serves a collection has returned. */
+export function returnedError(
+  { application, name }: PublishedCollection,
+  callee: string,
+  what: string,
+): TypeError {
+  return new TypeError(`The function ${callee} of ${application}/${name} returned ${what}.`)
+}
+
+/** Returns the stored form of an item that a function returned. Throws a TypeError unless its values fit. */
+export function returnedRow(
+  collection: PublishedCollection,
+  callee: string,
+  item: unknown,
+  names: readonly string[] = collection.allNames,
+): Row {
+  if (typeof item !== 'object' || item === null || Array.isArray(item)) {
+    throw returnedError(collection, callee, 'an item that is not an object')
+  }
+  const row: Record<string, StoredValue> = {}
+  for (const name of names) {
+    const field = collection.byName.get(name) as PublishedField
+    // Each value is read once, so that the checked value is the one that is used.
+    const value = (item as Readonly<Record<string, unknown>>)[name]
+    const fits = value === null ? !field.inKey : isValueOf(field.definition, value)
+    if (!fits) throw returnedError(collection, callee, misfit(field, value))
+    row[name] = field.store(value as Json)
+  }
+  return row
+}
+
+function misfit({ name, mustBe }: PublishedField, value: unknown): string {
+  if (value === undefined) return `an item without ${name}; it must be null if there is no value`
+  return `an item whose ${name} is not valid; it must be ${mustBe}`
+}
+
+/**
+ * Returns the page of what a function `filter` returned: a list of items, of which the page is taken, or a
+ * page. Throws a TypeError if it is neither, or if a page has items that were not requested.
+ */
+export function returnedPage(
+  collection: PublishedCollection,
+  query: StorageQuery,
+  returned: unknown,
+): StoragePage {
+  const names = fieldsOf(collection, query)
+  const rowsOf = (items: readonly unknown[]): readonly Row[] =>
+    items.map((item) => returnedRow(collection, 'filter', item, names))
+  const invalid = (what: string): TypeError => returnedError(collection, 'filter', what)
+  if (Array.isArray(returned)) {
+    const rows = rowsOf(returned)
+    if (!isItemQuery(collection, query)) return pageOfRows(collection, rows, query)
+    const found = pageOfRows(collection, rows, { ...query, limit: 2 })
+    if (found.rows.length > 1) throw invalid('two items with the same key')
+    return found
+  }
+  const { page, count } = Object(returned) as { readonly page?: unknown; readonly count?: unknown }
+  if (!Array.isArray(page)) throw invalid('neither a list of items nor { page }')
+  if (page.length > query.limit) throw invalid(`${page.length} items for a limit of ${query.limit}`)
+  const rows = rowsOf(page)
+  if (!rows.every((row) => matchesQuery(row, query))) {
+    throw invalid('a page with an item that does not match the conditions or the search')
+  }
+  if (!query.count) return { rows, count: null }
+  if (Number.isSafeInteger(count) && (count as number) >= 0) return { rows, count: count as number }
+  throw invalid('a page without its count')
+}
+
+/** Returns whether a query reads one item by its key. Every page has an order: at least its key. */
+export function isItemQuery({ key, singleton }: PublishedCollection, query: StorageQuery): boolean {
+  return key.length > 0 ? query.sort.length === 0 : singleton
+}
+
+/** Returns the fields that the items of a query must have, in definition order. */
+export function fieldsOf(
+  { allNames, key }: PublishedCollection,
+  { select, conditions, search, sort }: StorageQuery,
+): readonly string[] {
+  const named = new Set([
+    ...select,
+    ...key.map(({ name }) => name),
+    ...conditions.map(({ field }) => field),
+    ...sort.map(({ field }) => field),
+    ...(search?.fields ?? []),
+  ])
+  return allNames.filter((name) => named.has(name))
+}
+
+/**
+ * Returns the conditions of a query as values by field, or undefined if two of them contradict each other,
+ * so that no item can match: those of a request and of the row rule of its caller, for instance.
+ */
+export function conditionValues(
+  { byName }: PublishedCollection,
+  conditions: readonly Condition[],
+): Readonly<ItemValues> | undefined {
+  const byField = new Map<string, Condition>()
+  for (const condition of conditions) {
+    const other = byField.get(condition.field)
+    const both = other === undefined ? condition : bothOf(other, condition)
+    if (both === undefined) return undefined
+    byField.set(condition.field, both)
+  }
+  const values = Array.from(byField.values(), (condition) => {
+    const { show } = byName.get(condition.field) as PublishedField
+    const value = condition.is === 'empty' ? null : show(condition.value)
+    return [condition.field, value] as const
+  })
+  return Object.fromEntries(values)
+}
+
+/** Returns the condition that is met if and only if both are met; undefined if that is impossible. */
+function bothOf(one: Condition, other: Condition): Condition | undefined {
+  if (one.is === 'empty') return other.is === 'empty' || isEmpty(other.value) ? other : undefined
+  if (other.is === 'empty') return isEmpty(one.value) ? one : undefined
+  return one.value === other.value ? one : undefined
+}
+
+function isEmpty(value: StoredValue): boolean {
+  return value === null || value === ''
+}

@@ -1,0 +1,76 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
+import type { RejectedOutcome } from '../request/outcome.ts'
+import { asTransaction } from '../observation/open-transaction.ts'
+import { entriesShownTo } from '../request/view.ts'
+import type { StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
+import { Rollback } from './guard.ts'
+import type { Caller, Running, Runtime } from './runtime.ts'
+
+/** How a unit of work begins. */
+export interface UnitOptions extends Pick<TransactionOptions, 'mode' | 'brief'> {
+  /** The collection of its event; absent for other work. If functions serve it, there is no transaction. */
+  readonly collection?: PublishedCollection
+  /** How many events are nested around it. Default 0. */
+  readonly depth?: number | undefined
+}
+
+/**
+ * Runs work as a unit: in a transaction of its own, or without one for a served collection. A
+ * {@link Rollback} that the work throws rolls the transaction back, and `undone` returns the result.
+ */
+export async function runUnit<Result>(
+  { adapter }: Runtime,
+  { collection, depth = 0, mode, brief }: UnitOptions,
+  work: (running: Running) => MaybePromise<Result>,
+  undone: (undo: Rollback) => Result,
+): Promise<Result> {
+  const log: Running['log'] = { writes: 0, committed: [] }
+  const complete = async (transaction?: StorageTransaction): Promise<Result> => {
+    const done = await work({ transaction, depth, log })
+    if (log.failure !== undefined) throw log.failure.error
+    return done
+  }
+  try {
+    const result =
+      collection?.serve === undefined
+        ? await adapter.transaction({ mode, brief }, (transaction) =>
+            mode === 'write' ? asTransaction(() => complete(transaction)) : complete(transaction),
+          )
+        : await complete()
+    for (const announce of log.committed) announce()
+    return result
+  } catch (error) {
+    if (error instanceof Rollback) return undone(error)
+    throw error
+  }
+}
+
+/**
+ * Returns a rejection as the caller of the outermost event may see it. The rejected event may be one
+ * that a handler invoked with the rights of `system`.
+ */
+export function rejectionFor(
+  { principal }: Caller,
+  { rejected, collection }: Rollback,
+): RejectedOutcome {
+  const validations = entriesShownTo(principal, collection, rejected.validations)
+  return { ...rejected, validations }
+}
+
+/**
+ * Returns whether the transactions of a collection may share a commit. Application code that waits would
+ * block the writers that share it. A collection whose code is declared async, or has returned a promise
+ * before, is written in transactions of its own.
+ */
+export function isBrief(runtime: Runtime, collection: PublishedCollection): boolean {
+  const known = runtime.waiting.get(collection)
+  if (known !== undefined) return !known
+  const handlers = Object.values(collection.events).flatMap((event) =>
+    Object.values(event as Readonly<Record<string, object>>),
+  )
+  const checks = collection.validations.map((rule) => ('check' in rule ? rule.check : rule.schema))
+  const waits = [...handlers, ...checks].some((code) => code.constructor.name === 'AsyncFunction')
+  runtime.waiting.set(collection, waits)
+  return !waits
+}
