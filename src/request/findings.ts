@@ -1,3 +1,4 @@
+import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { DataEvent } from './event.ts'
@@ -32,28 +33,29 @@ export interface Decision {
 }
 
 /** Decides on findings: computes the identifiers of warnings, and leaves out those that the client confirmed. */
-export async function decide(
+export function decide(
   findings: readonly Finding[],
   subject: FindingSubject,
   confirmed: ReadonlySet<string> | 'all',
-): Promise<Decision> {
+): MaybePromise<Decision> {
   if (findings.length === 0) return noFindings
+  const { view } = subject
   const blocking: ValidationEntry[] = []
   const information: ValidationEntry[] = []
-  for (const finding of findings) {
+  const sorted = inSequence(findings, (finding) => {
     const { severity, message, field } = finding
     const entry = { message, severity, ...(field !== undefined && { field }) }
     if (severity === 'information') information.push(entry)
     if (severity === 'error') blocking.push(entry)
-    if (severity !== 'warning' || confirmed === 'all') continue
-    const validationId = await identify(finding, subject)
-    if (!confirmed.has(validationId)) blocking.push({ validationId, ...entry })
-  }
-  const { view } = subject
-  return {
+    if (severity !== 'warning' || confirmed === 'all') return
+    return identify(finding, subject).then((validationId) => {
+      if (!confirmed.has(validationId)) blocking.push({ validationId, ...entry })
+    })
+  })
+  return whenDone(sorted, () => ({
     blocking: inDefinitionOrder(view.sendable, entriesFor(view, blocking)),
     information: entriesFor(view, information),
-  }
+  }))
 }
 
 const noFindings: Decision = { blocking: [], information: [] }

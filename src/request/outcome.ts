@@ -2,7 +2,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import {
   encodeItem,
   encodePage,
-  encodeRefusal,
+  encodeError,
   type JsonText,
   type ValidationEntry,
 } from '../protocol/envelope.ts'
@@ -67,14 +67,14 @@ export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http')
       const { collection, select, item, validations, failure } = outcome
       const text = 'json' in item ? item.json : encodeRow(collection, item.row, select)
       if (failure === undefined) return { status: 200, body: encodeItem(text, validations) }
-      const refusal = { item: text, message: failure, validations, status: 400 }
-      return { status: 400, body: encodeRefusal(refusal) }
+      const rejection = { item: text, message: failure, validations, status: 400 }
+      return { status: 400, body: encodeError(rejection) }
     }
     case 'rejected': {
       const { reason, message, echo, validations } = outcome
       const status = reason === 'errors' && bodyStatus === 'contract' ? 200 : 400
       const item = echo === undefined ? {} : { item: JSON.stringify(echo) }
-      return { status: 400, body: encodeRefusal({ ...item, message, validations, status }) }
+      return { status: 400, body: encodeError({ ...item, message, validations, status }) }
     }
   }
 }
@@ -82,8 +82,8 @@ export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http')
 const messages: Readonly<
   Record<DataEvent['type'] | 'Custom', Readonly<Record<RejectedOutcome['reason'], string>>>
 > = {
-  Filter: { errors: 'The request was refused.', warnings: 'The request needs confirmation.' },
-  Custom: { errors: 'The request was refused.', warnings: 'The request needs confirmation.' },
+  Filter: { errors: 'The request was rejected.', warnings: 'The request needs confirmation.' },
+  Custom: { errors: 'The request was rejected.', warnings: 'The request needs confirmation.' },
   Insert: { errors: 'The changes could not be saved.', warnings: 'The changes need confirmation.' },
   Update: { errors: 'The changes could not be saved.', warnings: 'The changes need confirmation.' },
   Delete: {

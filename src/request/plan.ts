@@ -1,7 +1,9 @@
 import type { PublishedEventName } from '../definition/handler.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import { ServiceError } from '../errors.ts'
 import type { DecodedBody } from '../protocol/json.ts'
+import type { ResourcePath } from '../protocol/path.ts'
 import {
   firstParameter,
   malformedQuery,
@@ -9,7 +11,7 @@ import {
   type DecodedQuery,
 } from '../protocol/query.ts'
 import type { DataEvent, DeleteEvent, FilterEvent, InsertEvent, UpdateEvent } from './event.ts'
-import type { Condition, SortField, StorageQuery } from './query.ts'
+import { searchText, type Condition, type SortField, type StorageQuery } from './query.ts'
 import {
   keyConditions,
   resolveConditions,
@@ -19,7 +21,6 @@ import {
   resolveSort,
   type PageRules,
 } from './resolve.ts'
-import { searchText } from './search.ts'
 import { checkSubmitted } from './submitted.ts'
 import type { View } from './view.ts'
 
@@ -28,6 +29,44 @@ export interface Resource {
   readonly view: View
   /** The raw key of an item path; undefined for the path of a collection. */
   readonly key: string | undefined
+}
+
+type Methods = Readonly<Record<string, PublishedEventName>>
+
+/** The event of each method, for paths of collections and of items. */
+const methodsOf: { readonly collection: Methods; readonly item: Methods } = {
+  collection: { GET: 'Filter', POST: 'Insert' },
+  item: { GET: 'Filter', POST: 'Update', DELETE: 'Delete' },
+}
+
+/**
+ * Returns the event that a method invokes on a path. Throws METHOD_NOT_ALLOWED with `Allow`, which
+ * lists the methods of the events that the collection publishes there.
+ */
+export function routeMethod(
+  method: string,
+  path: ResourcePath,
+  collection: PublishedCollection | undefined,
+): PublishedEventName {
+  const methods = path.key === undefined ? methodsOf.collection : methodsOf.item
+  const event = Object.hasOwn(methods, method) ? methods[method] : undefined
+  if (event !== undefined && isPublished(event, path, collection)) return event
+  const allowed = Object.entries(methods)
+    .filter(([, invoked]) => isPublished(invoked, path, collection))
+    .map(([name]) => name)
+  throw new ServiceError('METHOD_NOT_ALLOWED', 'The method is not supported here.', {
+    headers: { Allow: allowed.join(', ') },
+  })
+}
+
+function isPublished(
+  event: PublishedEventName,
+  { key }: ResourcePath,
+  collection: PublishedCollection | undefined,
+): boolean {
+  if (collection === undefined) return true
+  if (event === 'Filter' && key === undefined && !collection.hasPages) return false
+  return collection.publishes.has(event)
 }
 
 /**
@@ -59,7 +98,7 @@ export function planEvent(
   name: PublishedEventName,
   { view, key }: Resource,
   resolved: StorageQuery,
-  body: DecodedBody = noBody,
+  body: DecodedBody = emptyBody,
 ): DataEvent {
   const { collection } = view
   const { values, rounded } = body
@@ -82,7 +121,7 @@ export function planEvent(
   }
 }
 
-const noBody: DecodedBody = { values: {}, rounded: new Set() }
+const emptyBody: DecodedBody = { values: {}, rounded: new Set() }
 
 /** A page of items in terms of the collection: names and values are checked already. */
 export interface PageRequest extends Pick<StorageQuery, 'limit' | 'offset' | 'select' | 'count'> {

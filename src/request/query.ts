@@ -34,7 +34,7 @@ export interface StorageQuery {
    * folds the wire text of the fields.
    */
   readonly search: { readonly fields: readonly string[]; readonly text: string } | null
-  /** A total order: it always ends with the key, or with every sortable field where there is no key. */
+  /** A total order: it always ends with the key, or with every sortable field if the collection has no key. */
   readonly sort: readonly SortField[]
   readonly limit: number
   readonly offset: number
@@ -46,3 +46,11 @@ export interface StorageQuery {
 
 /** Item values by field name, in the form of the wire. */
 export type ItemValues = Record<string, Json>
+
+/**
+ * Returns the folded form of a string for `$q`: each code point in Unicode lower case. A capital sigma
+ * folds to the same letter in every position of a word.
+ */
+export function searchText(text: string): string {
+  return text.replaceAll('Σ', 'σ').toLowerCase()
+}

@@ -5,7 +5,7 @@ import { decodeKey } from '../protocol/key.ts'
 import { malformedQuery, unknownField, unknownParameter, type SortKey } from '../protocol/query.ts'
 import type { Condition, SortField } from './query.ts'
 
-const maximumSortKeys = 10
+const maxSortKeys = 10
 
 /** What happens to a `$limit` above the maximum: it is lowered (`clamp`), or the request fails (`reject`). */
 export interface PageRules {
@@ -17,9 +17,9 @@ export function resolveKey(collection: PublishedCollection, raw: string): readon
   const texts = collection.key.length > 0 ? decodeKey(raw, collection.key.length) : undefined
   if (texts === undefined) throw notFound()
   return collection.key.map((part, index) => {
-    const text = texts[index] as string
-    if (!part.kind.acceptsText(text, part.definition)) throw notFound()
-    return part.kind.storeText(text, part.definition)
+    const value = part.storeText(texts[index] as string)
+    if (value === undefined) throw notFound()
+    return value
   })
 }
 
@@ -45,14 +45,10 @@ export function resolveConditions(
     const field = collection.byName.get(name)
     if (field === undefined) throw unknownParameter(name)
     requireFilterable(field, clientMistakes)
-    const { kind, definition } = field
     if (text === '') return { field: name, is: 'empty' }
-    if (!kind.acceptsText(text, definition)) {
-      throw malformedQuery(
-        `The parameter ${name} must be ${kind.mustBe(definition)}, in canonical form.`,
-      )
-    }
-    return { field: name, is: 'equal', value: kind.storeText(text, definition) }
+    const value = field.storeText(text)
+    if (value !== undefined) return { field: name, is: 'equal', value }
+    throw malformedQuery(`The parameter ${name} must be ${field.mustBe}, in canonical form.`)
   })
 }
 
@@ -62,8 +58,8 @@ export function resolveSort(
   keys: readonly SortKey[] | undefined,
 ): readonly SortField[] {
   if (keys === undefined) return sortOrder(collection, collection.defaultSort, clientMistakes)
-  if (keys.length > maximumSortKeys) {
-    throw malformedQuery(`The parameter $sort may name at most ${maximumSortKeys} fields.`)
+  if (keys.length > maxSortKeys) {
+    throw malformedQuery(`The parameter $sort may name at most ${maxSortKeys} fields.`)
   }
   return sortOrder(collection, keys, clientMistakes)
 }

@@ -1,12 +1,9 @@
-import { itemValue } from '../definition/field-type.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import type { RowRuleData, RowValue } from '../definition/rights.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { forbidden, type ServiceError } from '../errors.ts'
-import { acceptedType } from './accepted.ts'
 import type { Condition, ItemValues } from './query.ts'
-import { stored } from './submitted.ts'
 
 /** A condition of a row rule: always an equality. */
 export type RowCondition = Extract<Condition, { readonly is: 'equal' }>
@@ -49,7 +46,7 @@ export function isAmong(
 ): boolean {
   return rows.every(({ field, value }) => {
     const declared = collection.byName.get(field) as PublishedField
-    return stored(declared, item[field]) === value
+    return declared.store(item[field]) === value
   })
 }
 
@@ -60,7 +57,7 @@ export function rowValues(
 ): ItemValues {
   const values: ItemValues = {}
   for (const { field, value } of rows) {
-    values[field] = itemValue((collection.byName.get(field) as PublishedField).type, value)
+    values[field] = (collection.byName.get(field) as PublishedField).show(value)
   }
   return values
 }
@@ -108,6 +105,6 @@ function condition(collection: PublishedCollection, name: string, value: unknown
       `The row rule of ${collection.application}/${collection.name} names ${name}, which is not a field that can be filtered.`,
     )
   }
-  const accepted = value === null ? null : acceptedType(field, value)
-  return { field: name, is: 'equal', value: stored(field, accepted) }
+  const accepted = value === null ? null : field.accept(value)
+  return { field: name, is: 'equal', value: field.store(accepted) }
 }

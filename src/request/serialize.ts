@@ -1,5 +1,4 @@
 import type { StoredValue } from '../definition/field-type.ts'
-import { itemValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
 import type { JsonText } from '../protocol/envelope.ts'
 import type { ItemValues, Row } from './query.ts'
@@ -13,7 +12,7 @@ export function itemOf(
   const item: ItemValues = {}
   for (const name of names) {
     const field = collection.byName.get(name) as PublishedField
-    item[name] = itemValue(field.type, row[name] ?? null)
+    item[name] = field.show(row[name] ?? null)
   }
   return item
 }

@@ -1,6 +1,5 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import { itemValue } from '../definition/field-type.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
 import { unaddressable } from '../protocol/key.ts'
@@ -41,12 +40,13 @@ export function checkSubmitted(
   const wrong = new Set(faults.map((fault) => fault.field))
   const values: ItemValues = {}
   for (const [name, value] of Object.entries(known)) {
-    if (!wrong.has(name))
-      values[name] = canonical(collection.byName.get(name) as PublishedField, value)
+    if (wrong.has(name)) continue
+    const field = collection.byName.get(name) as PublishedField
+    values[name] = field.show(field.store(value))
   }
   for (const [index, part] of collection.key.entries()) {
     const moved =
-      key.length > 0 && part.name in values && stored(part, values[part.name]) !== key[index]
+      key.length > 0 && part.name in values && part.store(values[part.name]) !== key[index]
     if (moved) faults.push(fault(part.name, 'is the key of the item and can not be changed'))
   }
   return { values, faults: [...faults, ...unknownFields(collection, body)], echo: echoOf(known) }
@@ -83,17 +83,12 @@ function roundedFaults(
 ): readonly ValidationEntry[] {
   return collection.fields
     .filter(({ name, type }) => rounded.has(name) && (type === 'integer' || type === 'bigint'))
-    .map(({ name, kind, definition }) => fault(name, `must be ${kind.mustBe(definition)}`))
+    .map(({ name, mustBe }) => fault(name, `must be ${mustBe}`))
 }
 
 /** Returns an error of one field. */
 export function fault(field: string, reason: string): ValidationEntry {
   return { message: `${field} ${reason}.`, severity: 'error', field }
-}
-
-/** Returns the stored form of an item's value. */
-export function stored(field: PublishedField, value: Json | undefined): StoredValue {
-  return value === null || value === undefined ? null : field.kind.store(value, field.definition)
 }
 
 /** Sorts entries in definition order; those without a known field come last. */
@@ -106,10 +101,6 @@ export function inDefinitionOrder(
     return index < 0 ? collection.allNames.length : index
   }
   return entries.toSorted((left, right) => place(left) - place(right))
-}
-
-function canonical(field: PublishedField, value: Json): Json {
-  return itemValue(field.type, stored(field, value))
 }
 
 function unknownFields(

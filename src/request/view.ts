@@ -1,4 +1,4 @@
-import { system, type Principal } from '../definition/principal.ts'
+import type { Principal } from '../definition/principal.ts'
 import {
   withFields,
   type PublishedCollection,
@@ -28,7 +28,7 @@ export interface View {
 /** Returns the view of a caller. Throws FORBIDDEN if the row rule allows the caller no rows. */
 export function viewOf(collection: PublishedCollection, caller: Principal): View {
   const plan = planOf(collection)
-  if (caller === system) return wholeView(collection)
+  if (caller.kind === 'system') return wholeView(collection)
   const view = plan.fieldsFor(caller)
   const rows = rowsOf(collection, caller)
   return rows.length === 0 ? view : { ...view, rows }
@@ -40,7 +40,7 @@ export function requireRight(
   event: keyof PublishedCollection['rolesFor'],
   caller: Principal,
 ): void {
-  if (caller === system) return
+  if (caller.kind === 'system') return
   for (const roles of rolesFor[event]) {
     if (holdsOneOf(caller, roles)) continue
     const held = caller.roles.length === 0 ? 'no roles' : caller.roles.join(', ')
@@ -76,7 +76,7 @@ export function entriesShownTo(
   entries: readonly ValidationEntry[],
 ): readonly ValidationEntry[] {
   const plan = planOf(collection)
-  if (caller === system) return entries
+  if (caller.kind === 'system') return entries
   return entriesFor(plan.fieldsFor(caller), entries)
 }
 

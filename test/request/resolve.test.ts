@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { integer, publishCollection } from '../../src/index.ts'
+import { integer } from '../../src/index.ts'
+import { publishCollection } from '../../src/storage/index.ts'
 import { resolveSort } from '../../src/request/resolve.ts'
 
 const names = Array.from({ length: 11 }, (_, index) => `f${index}`)

@@ -1,18 +1,10 @@
 import { expect, test } from 'vitest'
-import {
-  bigint,
-  decimal,
-  instant,
-  integer,
-  json,
-  publishCollection,
-  text,
-  uuid,
-} from '../../src/index.ts'
-import { acceptedItem } from '../../src/request/accepted.ts'
-import { completeItem } from '../../src/request/defaults.ts'
+import { bigint, decimal, instant, integer, json, text, uuid } from '../../src/index.ts'
+import { publishCollection } from '../../src/storage/index.ts'
+import { acceptedItem } from '../../src/request/item-values.ts'
+import { completeItem } from '../../src/request/item-values.ts'
 import { decide } from '../../src/request/findings.ts'
-import { searchText } from '../../src/request/search.ts'
+import { searchText } from '../../src/request/query.ts'
 import { checkSubmitted } from '../../src/request/submitted.ts'
 import { wholeView } from '../../src/request/view.ts'
 
@@ -47,7 +39,7 @@ test('submitted values are brought to their canonical form', () => {
   })
 })
 
-test('faults leave their values out, and the echo repeats what was sent', () => {
+test('mistakes do not contain values, and the echo repeats the body', () => {
   const sent = { name: 'too long', size: 'x', large: '5', nope: 1 }
   const { values, faults, echo } = checkSubmitted(things, sent)
   expect(values).toEqual({ large: '5' })
@@ -72,7 +64,7 @@ test('the echo has no broken Unicode', () => {
   expect(echo).toEqual({ name: 'a\ufffd', data: ['\ud800'] })
 })
 
-test('a field that is undefined counts as absent', () => {
+test('an undefined field is treated as absent', () => {
   const { values, faults, echo } = checkSubmitted(things, { name: undefined, size: 3 })
   expect({ values, faults, echo }).toEqual({ values: { size: 3 }, faults: [], echo: { size: 3 } })
 })

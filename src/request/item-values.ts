@@ -1,7 +1,7 @@
-import { withoutZeroFraction } from '../definition/calendar.ts'
+import { withoutZeroFraction } from '../definition/value-forms.ts'
+import { suggestion } from '../checks/nearest-name.ts'
 import type { Field } from '../definition/field.ts'
 import type { PublishedCollection, PublishedField } from '../definition/published.ts'
-import { acceptedType } from './accepted.ts'
 import type { ItemValues } from './query.ts'
 
 /**
@@ -28,13 +28,43 @@ export function completeItem(
   return item
 }
 
+/**
+ * Returns the canonical form of an item that a handler may have changed. Throws a TypeError for unknown
+ * fields and wrong types.
+ */
+export function acceptedItem(
+  collection: PublishedCollection,
+  item: Readonly<ItemValues>,
+): ItemValues {
+  const accepted: ItemValues = {}
+  for (const name of Object.keys(item)) {
+    const value: unknown = item[name]
+    const field = fieldOf(collection, name)
+    accepted[name] = value === null || value === undefined ? null : field.accept(value)
+  }
+  return accepted
+}
+
+/** Returns a field by name. Throws a TypeError that suggests the nearest name if it is unknown. */
+export function fieldOf(collection: PublishedCollection, name: string): PublishedField {
+  const field = collection.byName.get(name)
+  if (field === undefined) throw unknownFieldError(collection, name)
+  return field
+}
+
+/** Returns the error for a name that is not a field, with the nearest name. */
+export function unknownFieldError(collection: PublishedCollection, name: string): TypeError {
+  const advice = suggestion(name, collection.allNames, 'fields')
+  return new TypeError(`The collection ${collection.name} has no field ${name}; ${advice}`)
+}
+
 function defaultOf(field: PublishedField, now: () => Date): ItemValues[string] {
   if (field.generated === 'uuid') return crypto.randomUUID()
   if (field.generated === 'now') return timeOf(field.type, now())
   const declared = (field.definition as { readonly default?: unknown }).default
   const value: unknown = typeof declared === 'function' ? (declared as () => unknown)() : declared
   if (value === undefined || value === null) return null
-  return acceptedType(field, value)
+  return field.accept(value)
 }
 
 function requireValid(collection: PublishedCollection, computed: ItemValues): void {

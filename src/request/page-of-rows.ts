@@ -1,0 +1,68 @@
+import type { StoredValue } from '../definition/field-type.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import { searchText, type Condition, type Row, type SortField, type StorageQuery } from './query.ts'
+
+/** Returns the page of a query: the rows that match it, sorted and cut, and their number if it is requested. */
+export function pageOfRows(
+  collection: PublishedCollection,
+  rows: readonly Row[],
+  query: StorageQuery,
+): { readonly rows: readonly Row[]; readonly count: number | null } {
+  const found = rows.filter((row) => matchesQuery(row, query))
+  const count = query.count ? found.length : null
+  const page = sorted(collection, found, query.sort)
+  return { rows: page.slice(query.offset, query.offset + query.limit), count }
+}
+
+/** Returns whether a row meets the conditions of a query and contains what it searches. */
+export function matchesQuery(
+  row: Row,
+  { conditions, search }: Pick<StorageQuery, 'conditions' | 'search'>,
+): boolean {
+  if (!meetsAll(row, conditions)) return false
+  return search === null || search.fields.some((field) => contains(row[field], search.text))
+}
+
+/** Returns whether a row meets all conditions. */
+export function meetsAll(row: Row, conditions: readonly Condition[]): boolean {
+  return conditions.every((condition) => meets(row, condition))
+}
+
+function meets(row: Row, condition: Condition): boolean {
+  const value = row[condition.field] ?? null
+  return condition.is === 'empty' ? value === null || value === '' : value === condition.value
+}
+
+function contains(value: StoredValue | undefined, text: string): boolean {
+  return value !== null && value !== undefined && searchText(String(value)).includes(text)
+}
+
+function sorted(
+  { byName }: PublishedCollection,
+  rows: readonly Row[],
+  sort: readonly SortField[],
+): readonly Row[] {
+  if (rows.length < 2) return rows
+  const orders = sort.map(({ field, descending }) => {
+    const compare = byName.get(field)?.kind.compare
+    if (compare === undefined) throw new TypeError(`The field ${field} can't be used for sorting.`)
+    const sign = descending ? -1 : 1
+    return (left: Row, right: Row) => sign * compareNullable(left[field], right[field], compare)
+  })
+  return rows.toSorted((left, right) => {
+    for (const order of orders) {
+      const difference = order(left, right)
+      if (difference !== 0) return difference
+    }
+    return 0
+  })
+}
+
+function compareNullable(
+  left: StoredValue = null,
+  right: StoredValue = null,
+  compare: (left: StoredValue, right: StoredValue) => number,
+): number {
+  if (left === null || right === null) return Number(left !== null) - Number(right !== null)
+  return compare(left, right)
+}
