@@ -1,5 +1,6 @@
 import { z } from 'zod'
-import { adviceFor, explain } from '../definition/options.ts'
+import { adviceFor, explain } from '../checks/options.ts'
+import { hasLengthWithin } from '../protocol/code-points.ts'
 
 /**
  * Checks the argument of a method and returns it with its defaults. Throws a TypeError that lists every
@@ -29,7 +30,7 @@ export const priority = accepted<number>(Number.isSafeInteger, 'must be a whole 
 /** Returns a shape of strings with `min` to `max` characters, well-formed and without control characters. */
 export function line(min: number, max: number) {
   return accepted<string>(
-    (value) => isLine(value) && value.length >= min && lengthOf(value) <= max,
+    (value) => isLine(value) && hasLengthWithin(value, min, max),
     `must be a string of ${min} to ${max} characters without control characters`,
   )
 }
@@ -37,10 +38,6 @@ export function line(min: number, max: number) {
 /** Returns whether a value is a well-formed string without control characters. */
 export function isLine(value: unknown): value is string {
   return typeof value === 'string' && value.isWellFormed() && !/\p{Cc}/u.test(value)
-}
-
-function lengthOf(text: string): number {
-  return text.length > 1_000 ? text.length : Array.from(text).length
 }
 
 /** Returns a shape of whole numbers of minutes. */

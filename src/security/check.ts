@@ -1,5 +1,5 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
-import type { Mistake } from '../definition/mistake.ts'
+import type { Mistake } from '../checks/mistakes.ts'
 import type { KeyProvider, SecurityProvider } from './provider.ts'
 
 /** Returns the mistakes of the providers of a service: missing members, and names or priorities used twice. */

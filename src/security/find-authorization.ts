@@ -16,10 +16,9 @@ export function authorizationFinder(
     const header = request.header('authorization')
     if (header === undefined) return undefined
     const text = header.trim()
-    const space = text.indexOf(' ')
-    const found = space < 0 ? text : text.slice(0, space)
-    if (found.toLowerCase() !== wanted) return undefined
-    const value = space < 0 ? '' : text.slice(space).trimStart()
+    const end = `${text} `.indexOf(' ')
+    if (text.slice(0, end).toLowerCase() !== wanted) return undefined
+    const value = text.slice(end).trimStart()
     if (holdsAnother(value)) throw multipleCredentials()
     return { place, value }
   }
@@ -27,5 +26,5 @@ export function authorizationFinder(
 
 // Repeated headers are joined by commas: after one of them, another scheme and its value follow.
 function holdsAnother(value: string): boolean {
-  return value.includes(',') && /,[ \t]*[\w!#$%&'*+.^`|~-]+ +[^\s=]/.test(value)
+  return /,[ \t]*[\w!#$%&'*+.^`|~-]+ +[^\s=]/.test(value)
 }

@@ -1,8 +1,8 @@
 import { isThenable, type MaybePromise } from '../maybe-promise.ts'
-import { system, type Principal } from '../definition/principal.ts'
+import { withoutSystemRights, type Principal } from '../definition/principal.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Credentials } from '../request/request.ts'
-import type { RejectionReason, Report } from '../observation.ts'
+import type { RejectionReason, Report } from '../observation/reports.ts'
 import type { Limiting } from './limiting.ts'
 import type { Credential, Rejected, SecurityContext, SecurityProvider } from './provider.ts'
 import {
@@ -35,7 +35,7 @@ export type Gate = (request: Credentials) => MaybePromise<Principal>
  */
 export function createGate({ providers, anyone, context, limiting, report }: GateOptions): Gate {
   const challenge = challengeOf(providers)
-  const openCaller = anyone && withoutSystemRights(anyone)
+  const openCaller = anyone && openPrincipal(anyone)
 
   function authenticate(request: Credentials): MaybePromise<Principal> {
     let credential: Credential | undefined
@@ -157,24 +157,19 @@ function checkedResult(
   result: Principal | Rejected | undefined,
 ): Principal | Rejected | undefined {
   if (!isPrincipal(result)) return result
-  requireWhole(result, name)
-  return enabled === false ? disabled : withoutSystemRights(result)
-}
-
-// A provider can be application code in JavaScript, so the types do not guarantee a principal.
-function requireWhole(result: unknown, provider: string): void {
-  const { user, roles, attributes } = result as Partial<Record<string, unknown>>
-  const hasUser = user === null || typeof user === 'string'
-  if (hasUser && Array.isArray(roles) && typeof attributes === 'object' && attributes !== null)
-    return
+  const principal = withoutSystemRights(result)
+  if (principal !== undefined) return enabled === false ? disabled : principal
   throw new TypeError(
-    `The provider ${provider} must return a principal, { rejected: reason } or undefined: create principals with principal().`,
+    `The provider ${name} must return a principal, { rejected: reason } or undefined: create principals with principal().`,
   )
 }
 
-// Rights of the application come from the identity of `system`, so a copy has none of them.
-function withoutSystemRights(caller: Principal): Principal {
-  return caller === system ? { ...caller } : caller
+function openPrincipal(anyone: unknown): Principal {
+  const principal = withoutSystemRights(anyone)
+  if (principal !== undefined) return principal
+  throw new TypeError(
+    'security: the principal of open access must be one that openAccess() creates',
+  )
 }
 
 function allowsPlainHttp(provider: SecurityProvider): boolean {

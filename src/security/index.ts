@@ -2,3 +2,35 @@ export { apiKeys, exportProvider, importProvider, type ApiKeyProvider } from './
 export type { ApiKeyOptions, ApiKeyProperties, ApiKeyRecord } from './keys/api-key-record.ts'
 export { httpBasic, type HttpBasicOptions } from './basic/http-basic.ts'
 export type { PasswordCost } from './basic/password.ts'
+export type { RejectionReason } from '../observation/reports.ts'
+export type { Credentials } from '../request/request.ts'
+export { securityApplications } from './collections.ts'
+export type {
+  KeyEvent,
+  KeyLookup,
+  KeyRecord,
+  KeyRequest,
+  Keyring,
+  NewKey,
+  Rotation,
+} from './keys/key-store.ts'
+export type { Limiter, Limits } from './limiter.ts'
+export type {
+  AuthenticationType,
+  Credential,
+  KeyProvider,
+  OpenAccess,
+  PasswordProvider,
+  Rejected,
+  SecurityContext,
+  SecurityProvider,
+} from './provider.ts'
+export type {
+  Account,
+  FindUser,
+  NewUser,
+  User,
+  UserChanges,
+  UserLookup,
+  Users,
+} from './users/user-store.ts'

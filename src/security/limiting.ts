@@ -1,7 +1,7 @@
 import type { Principal } from '../definition/principal.ts'
 import { ServiceError } from '../errors.ts'
 import type { Credentials } from '../request/request.ts'
-import type { Report } from '../observation.ts'
+import type { Report } from '../observation/reports.ts'
 import { keepLatest } from './keep-latest.ts'
 import type { Limiter, Limits } from './limiter.ts'
 
@@ -24,6 +24,7 @@ export function applyLimits(
   now: () => Date,
   report: Report,
 ): Limiting | undefined {
+  // Stryker disable next-line ConditionalExpression: without limiters nothing is enforced, but requests wait
   if (requests === undefined && failures === undefined) return undefined
   const blocked = new Map<string, number>()
 
@@ -45,9 +46,7 @@ export function applyLimits(
   return {
     requireUnblocked: (request) => {
       const client = clientOf(request)
-      const until = blocked.get(client)
-      if (until === undefined) return
-      const wait = until - now().getTime()
+      const wait = (blocked.get(client) ?? -Infinity) - now().getTime()
       if (wait > 0) throw tooMany(wait)
       blocked.delete(client)
     },
@@ -74,9 +73,7 @@ function clientOf({ peer }: Credentials): string {
 function waitOf(rejection: unknown): number | undefined {
   if (typeof rejection !== 'object' || rejection === null) return undefined
   const { msBeforeNext } = rejection as { readonly msBeforeNext?: unknown }
-  return typeof msBeforeNext === 'number' && Number.isFinite(msBeforeNext)
-    ? msBeforeNext
-    : undefined
+  return Number.isFinite(msBeforeNext) ? (msBeforeNext as number) : undefined
 }
 
 function tooMany(milliseconds: number): ServiceError {

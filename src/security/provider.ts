@@ -1,7 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import { anonymous, type Principal } from '../definition/principal.ts'
 import type { Credentials } from '../request/request.ts'
-import type { RejectionReason } from '../observation.ts'
+import type { RejectionReason } from '../observation/reports.ts'
 import type { KeyLookup } from './keys/key-store.ts'
 import type { UserLookup } from './users/user-store.ts'
 

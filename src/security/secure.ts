@@ -1,9 +1,9 @@
-import { isThenable } from '../maybe-promise.ts'
+import { isThenable, whenDone } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Report } from '../observation.ts'
+import { stages, type SecurityTrace } from '../observation/channels.ts'
+import type { Report } from '../observation/reports.ts'
 import { securityCollections, type SecurityStorage } from './collections.ts'
 import { createGate, type Gate } from './gate.ts'
-import { tracedGate } from './traced-gate.ts'
 import { createKeyLog, type KeyLog } from './keys/key-log.ts'
 import type { Keyring } from './keys/key-store.ts'
 import { createKeyring } from './keys/keyring.ts'
@@ -161,4 +161,26 @@ function absentUsers(hasFunction: boolean): Users {
 
 function rejecting(message: string): () => Promise<never> {
   return () => Promise.reject(new TypeError(message))
+}
+
+/** Returns a gate that traces each call on the channel `rowgate:security` while the channel has subscribers. */
+function tracedGate(gate: Gate): Gate {
+  return (request) => {
+    if (!stages.security.isWatched) return gate(request)
+    const trace: SecurityTrace = {
+      secure: request.secure,
+      peer: request.peer ?? null,
+      provider: null,
+      user: null,
+      keyId: null,
+    }
+    return stages.security.run(trace, () =>
+      whenDone(gate(request), (principal) => {
+        trace.provider = principal.provider
+        trace.user = principal.user
+        trace.keyId = principal.keyId
+        return principal
+      }),
+    )
+  }
 }

@@ -1,4 +1,9 @@
-import type { PublishedCollection, Row, StorageAdapter, StoredValue } from '../../src/index.ts'
+import type {
+  PublishedCollection,
+  Row,
+  StorageAdapter,
+  StoredValue,
+} from '../../src/storage/index.ts'
 
 /** A storage that can be exchanged for an empty one below a running service. */
 export interface ChangingStorage {

@@ -8,7 +8,7 @@ import {
   type CollectionShape,
 } from '../../src/index.ts'
 import { describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
-import { visitor } from './visitors.ts'
+import { visitor } from '../kit/visitors.ts'
 
 const noteFields = {
   id: integer(),
@@ -75,7 +75,7 @@ describeRights('what code of the host reaches', (on) => {
     expect(seen[0]).toEqual(firstNotes)
   })
 
-  on('a handler writes with the rights of its caller, unless it says system', async (open) => {
+  on('a handler writes with the rights of its caller, unless it uses system', async (open) => {
     type Doing = (access: CollectionAccess<CollectionShape>) => Promise<unknown>
     const doings: Readonly<Record<string, readonly [Doing, number]>> = {
       update: [(access) => access.update(2, { body: 'x' }), 200],
@@ -109,7 +109,7 @@ describeRights('what code of the host reaches', (on) => {
     }
   })
 
-  on('a handler for a caller without the right is refused with its request', async (open) => {
+  on('a handler for a caller without the right is rejected with its request', async (open) => {
     const tasks = defineCollection(
       { key: 'id', fields },
       {

@@ -9,13 +9,13 @@ import {
   text,
   warning,
   type ApplicationDefinition,
-  type StorageAdapter,
 } from '../../src/index.ts'
+import type { StorageAdapter } from '../../src/storage/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { changingStorage } from './changing-storage.ts'
 import { counter, hiddenValues, openValues, scripts, type Values } from './script.ts'
 import { bytesOf, call } from './stage.ts'
-import { visitors } from './visitors.ts'
+import { visitors } from '../kit/visitors.ts'
 
 const closed = { readableBy: ['Auditor'], writableBy: ['Auditor'] } as const
 const common = {
@@ -33,7 +33,7 @@ const fields = { id: integer(), ...common } as const
 const rows = { equal: { region: { attribute: 'region' } }, exceptRoles: ['Auditor'] } as const
 
 const things = defineCollection({ key: 'id', fields, rows })
-/** The same with code of the host around every event, which says nothing of what is hidden. */
+/** The same with application code around every event, which reveals nothing that is hidden. */
 const watched = defineCollection(
   { key: 'id', fields, rows },
   {
@@ -129,7 +129,7 @@ function serve(create: () => StorageAdapter) {
   return { service, plant }
 }
 
-/** Checks that two services with different data answer scripts alike, and counts what was asked. */
+/** Checks that two services with different data have the same responses to scripts, and counts the requests. */
 async function compare(create: () => StorageAdapter, pairs: fc.Arbitrary<Pair>): Promise<Counter> {
   const asks = counter()
   const [left, right] = [serve(create), serve(create)]
@@ -161,13 +161,16 @@ const runs = 100
 
 type Counter = ReturnType<typeof counter>
 
-describe.each(Object.entries(storages))('on %s an answer tells nothing of', (_name, create) => {
-  test.each([
-    ['hidden fields', hiddenDiffer],
-    ['rows of others', foreignDiffer],
-  ])('%s', async (_what, pairs) => {
-    const { least } = await compare(create, pairs)
-    // Scripts that are refused everywhere, or never ask for something, would prove nothing.
-    expect(least(['GET', 'POST', 'DELETE', '400', '403', '404'])).toBeGreaterThan(runs / 5)
-  })
-})
+describe.each(Object.entries(storages))(
+  'on %s a response reveals nothing about',
+  (_name, create) => {
+    test.each([
+      ['hidden fields', hiddenDiffer],
+      ['rows of others', foreignDiffer],
+    ])('%s', async (_what, pairs) => {
+      const { least } = await compare(create, pairs)
+      // Scripts that are refused everywhere, or never ask for something, would prove nothing.
+      expect(least(['GET', 'POST', 'DELETE', '400', '403', '404'])).toBeGreaterThan(runs / 5)
+    })
+  },
+)

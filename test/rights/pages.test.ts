@@ -9,11 +9,11 @@ import {
   type ApplicationDefinition,
 } from '../../src/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 import { changingStorage } from './changing-storage.ts'
 import { counter, hiddenValues, openValues, readings } from './script.ts'
 import { bytesOf, call } from './stage.ts'
-import { visitors } from './visitors.ts'
+import { visitors } from '../kit/visitors.ts'
 
 const closed = { readableBy: ['Auditor'], writableBy: ['Auditor'] } as const
 const common = {

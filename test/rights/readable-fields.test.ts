@@ -1,6 +1,6 @@
 import { expect } from 'vitest'
 import { defineCollection, error, integer, text } from '../../src/index.ts'
-import { auditor, clerk, firstPeople, hiddenNames, people, peopleFields } from './people.ts'
+import { auditor, clerk, firstPeople, hiddenNames, people, peopleFields } from '../kit/people.ts'
 import { bytesOf, describeRights, itemIn, valuesIn, type Answer } from './stage.ts'
 
 const seen = ['id', 'name', 'grade', 'city']
@@ -32,7 +32,7 @@ describeRights('fields that a caller may not read', (on) => {
     ])
   })
 
-  on('items, and the answers of insert, update and delete, leave them out', async (open) => {
+  on('items, and the responses of insert, update and delete, leave them out', async (open) => {
     const stage = open({ collections: { people } })
     await stage.plant('people', firstPeople)
     const answers = [
@@ -135,7 +135,7 @@ describeRights('fields that a caller may not read', (on) => {
     expect(valuesIn(await stage.ask(auditor, 'GET', '/words?$q=a'))).toEqual([1])
   })
 
-  on('a collection without key is sorted by what the caller may read', async (open) => {
+  on('a collection without key is sorted by the fields that the caller can read', async (open) => {
     const fields = {
       secret: text({ readableBy: ['Auditor'] }),
       name: text(),
@@ -185,7 +185,7 @@ describeRights('fields that a caller may not read', (on) => {
     expect(valuesIn(await stage.ask(clerk, 'GET', '/quiet?$fields=id'))).toEqual([1])
   })
 
-  on('each caller has a view of its own, whoever asked before', async (open) => {
+  on('each caller has its own view, whatever callers came before', async (open) => {
     const fields = {
       id: integer(),
       a: text({ readableBy: ['A', 'Both'] }),

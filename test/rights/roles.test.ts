@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { defineCollection, integer, text } from '../../src/index.ts'
 import { call, describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
-import { visitor } from './visitors.ts'
+import { visitor } from '../kit/visitors.ts'
 
 const fields = { id: integer(), title: text() } as const
 const notes = defineCollection({ key: 'id', fields })
@@ -20,7 +20,7 @@ const staff = visitor('stan', { roles: 'Staff' })
 const item = [{ id: 1, title: 'one' }]
 
 describeRights('roles', (on) => {
-  on('an application lets in those who hold one of its roles', async (open) => {
+  on('an application admits callers with one of its roles', async (open) => {
     const stage = open({ roles: ['Staff', 'Guest'], collections: { notes } })
     await stage.plant('notes', item)
     for (const roles of ['Staff', 'Guest', 'Other,Guest']) {
@@ -36,14 +36,14 @@ describeRights('roles', (on) => {
     }
   })
 
-  on('a definition that names no roles lets every caller in', async (open) => {
+  on('a definition without roles admits every caller', async (open) => {
     const stage = open({ collections: { notes } })
     itemIn(await stage.ask(nobody, 'POST', '/notes', { id: 1 }))
     itemIn(await stage.ask(nobody, 'POST', '/notes/1', { title: 'x' }))
     itemIn(await stage.ask(nobody, 'DELETE', '/notes/1'))
   })
 
-  on('a collection asks for a role of its own besides that of its application', async (open) => {
+  on('a collection can require a role in addition to that of its application', async (open) => {
     const stage = open(application)
     await stage.plant('orders', item)
     expectForbidden(await stage.ask(staff, 'GET', '/orders'))
@@ -54,29 +54,32 @@ describeRights('roles', (on) => {
     itemIn(await stage.ask(both, 'DELETE', '/orders/1'))
   })
 
-  on('an event asks for a role besides those of collection and application', async (open) => {
-    const stage = open(application)
-    const able: readonly (readonly [string, readonly string[]])[] = [
-      ['Staff', []],
-      ['Staff,Writer', []],
-      ['Sales,Writer,Chief', []],
-      ['Staff,Sales', ['Filter']],
-      ['Staff,Sales,Writer', ['Filter', 'Insert', 'Update']],
-      ['Staff,Chief', ['Filter', 'Update', 'Delete']],
-      ['Staff,Chief,Writer', ['Filter', 'Insert', 'Update', 'Delete']],
-    ]
-    for (const [index, [roles, events]] of able.entries()) {
-      await stage.plant('prices', [{ id: index }])
-      for (const [method, path, event] of everyRoute('prices', index)) {
-        const body = event === 'Insert' ? { id: 100 + index } : {}
-        const answer = await stage.ask(visitor('v', { roles }), method, path, body)
-        if (!events.includes(event)) expectForbidden(answer)
-        else expect(answer.status, `${roles} ${method} ${path}`).toBe(200)
+  on(
+    'an event can require a role in addition to those of collection and application',
+    async (open) => {
+      const stage = open(application)
+      const able: readonly (readonly [string, readonly string[]])[] = [
+        ['Staff', []],
+        ['Staff,Writer', []],
+        ['Sales,Writer,Chief', []],
+        ['Staff,Sales', ['Filter']],
+        ['Staff,Sales,Writer', ['Filter', 'Insert', 'Update']],
+        ['Staff,Chief', ['Filter', 'Update', 'Delete']],
+        ['Staff,Chief,Writer', ['Filter', 'Insert', 'Update', 'Delete']],
+      ]
+      for (const [index, [roles, events]] of able.entries()) {
+        await stage.plant('prices', [{ id: index }])
+        for (const [method, path, event] of everyRoute('prices', index)) {
+          const body = event === 'Insert' ? { id: 100 + index } : {}
+          const answer = await stage.ask(visitor('v', { roles }), method, path, body)
+          if (!events.includes(event)) expectForbidden(answer)
+          else expect(answer.status, `${roles} ${method} ${path}`).toBe(200)
+        }
       }
-    }
-  })
+    },
+  )
 
-  on('a write may be allowed where reading is refused', async (open) => {
+  on('a write may be allowed where reading is rejected', async (open) => {
     const drop = defineCollection({ key: 'id', fields, eventRoles: { Filter: ['Reader'] } })
     const stage = open({ collections: { drop } })
     expect(itemIn(await stage.ask(nobody, 'POST', '/drop', { id: 1, title: 'x' }))).toEqual({
@@ -88,7 +91,7 @@ describeRights('roles', (on) => {
     expectForbidden(await stage.ask(nobody, 'GET', '/drop/2'))
   })
 
-  on('a refused event runs no code of the host', async (open) => {
+  on('a rejected event runs no code of the application', async (open) => {
     const seen: string[] = []
     const watched = defineCollection(
       { key: 'id', fields, eventRoles: { Insert: ['Writer'], Delete: ['Writer'] } },
@@ -111,7 +114,7 @@ describeRights('roles', (on) => {
     expect(seen).toEqual(['Delete'])
   })
 
-  on('the right comes after target, method, authentication and existence', async (open) => {
+  on('the right is checked after target, method, authentication and existence', async (open) => {
     const stage = open(application)
     expect((await stage.ask(nobody, 'GET', '/notes/%zz')).status).toBe(400)
     expect((await stage.ask(nobody, 'GET', '/notes/')).status).toBe(404)
@@ -124,7 +127,7 @@ describeRights('roles', (on) => {
     expect((await stage.ask(nobody, 'GET', '/nothing/1')).status).toBe(404)
   })
 
-  on('the right comes before Accept, media type, size, query, JSON and item', async (open) => {
+  on('the right is checked before Accept, media type, size, query, JSON and item', async (open) => {
     const stage = open(application, { bodyLimit: 100 })
     const html = { ...nobody, accept: 'text/html' }
     expectForbidden(await stage.ask(html, 'GET', '/notes'))
@@ -143,7 +146,7 @@ describeRights('roles', (on) => {
     expectForbidden(await stage.ask(nobody, 'POST', '/notes/99', '{'))
   })
 
-  on('a refused body is not read at all', async (open) => {
+  on('a rejected body is not read at all', async (open) => {
     const { service } = open(application)
     let read = 0
     const reply = await service.handle({
@@ -161,7 +164,7 @@ describeRights('roles', (on) => {
     expect([reply.status, read]).toEqual([403, 0])
   })
 
-  on('rights are found anew for each request', async (open) => {
+  on('rights are determined again for each request', async (open) => {
     const { service, plant } = open(application)
     await plant('notes', item)
     const read = (roles: string) =>

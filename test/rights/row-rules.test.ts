@@ -13,7 +13,7 @@ import {
   type RowRule,
 } from '../../src/index.ts'
 import { describeRights, expectForbidden, itemIn, valuesIn, type Answer } from './stage.ts'
-import { visitor } from './visitors.ts'
+import { visitor } from '../kit/visitors.ts'
 
 const fields = { id: integer(), region: text(), owner: text(), size: integer() } as const
 
@@ -63,7 +63,7 @@ describeRights('row rules as data', (on) => {
     }
   })
 
-  on('those in an excepted role see and write everything', async (open) => {
+  on('callers in an excepted role read and write all rows', async (open) => {
     const rows = { equal: { region: { attribute: 'region' } }, exceptRoles: ['Chief', 'Boss'] }
     const stage = open({ collections: { items: ruled(rows) } })
     await stage.plant('items', items)
@@ -81,7 +81,7 @@ describeRights('row rules as data', (on) => {
     ])
   })
 
-  on('a caller without the attribute is refused everywhere', async (open) => {
+  on('a caller without the attribute is rejected everywhere', async (open) => {
     const stage = open({
       collections: { items: ruled({ equal: { region: { attribute: 'region' } } }) },
     })
@@ -182,7 +182,7 @@ describeRights('row rules as functions', (on) => {
     expect((await stage.rows('items')).at(-1)).toMatchObject({ region: 'north', owner: 'nora' })
   })
 
-  on('null is a value, and a value that is missing refuses', async (open) => {
+  on('null is a value, and a value that is missing rejects', async (open) => {
     const rows: RowRule<Shape> = ({ attributes }) =>
       ({
         region: 'region' in attributes ? attributes['region'] : undefined,
@@ -195,7 +195,7 @@ describeRights('row rules as functions', (on) => {
     expectForbidden(await stage.ask(visitor('nora'), 'POST', '/items', { id: 9 }))
   })
 
-  on('is asked once a request, with the caller', async (open) => {
+  on('is called once for each request, with the caller', async (open) => {
     const asked: unknown[] = []
     const rows: RowRule<Shape> = (caller) => {
       asked.push([caller.user, caller.attributes['region']])
@@ -215,7 +215,7 @@ describeRights('row rules as functions', (on) => {
     expect(asked).toEqual(answers.map(() => ['nora', 'north']))
   })
 
-  on('what is neither conditions, true nor false shows nothing', async (open) => {
+  on('a result other than conditions, true or false is a 500', async (open) => {
     const wrong: readonly (() => unknown)[] = [
       () => undefined,
       () => null,
@@ -257,14 +257,17 @@ describeRights('row rules as functions', (on) => {
     }
   })
 
-  on('a promise that fails later harms nobody', async (open) => {
-    const rule = async () => {
-      throw new Error('of the rule')
-    }
-    const stage = open({ collections: { items: ruled(rule as unknown as RowRule<Shape>) } })
-    const answer = await stage.ask(nora, 'GET', '/items')
-    expect(answer.text).toBe(internal)
-    await new Promise((resolve) => setTimeout(resolve, 5))
-    expect(stage.reports()).toMatchObject([{ type: 'request-failed' }])
-  })
+  on(
+    'a rule that returns a promise is a 500, and its later rejection has no effect',
+    async (open) => {
+      const rule = async () => {
+        throw new Error('of the rule')
+      }
+      const stage = open({ collections: { items: ruled(rule as unknown as RowRule<Shape>) } })
+      const answer = await stage.ask(nora, 'GET', '/items')
+      expect(answer.text).toBe(internal)
+      await new Promise((resolve) => setTimeout(resolve, 5))
+      expect(stage.reports()).toMatchObject([{ type: 'request-failed' }])
+    },
+  )
 })

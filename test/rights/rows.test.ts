@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { defineCollection, integer, text, warning } from '../../src/index.ts'
 import { bytesOf, describeRights, expectForbidden, itemIn, valuesIn } from './stage.ts'
-import { visitor, type Headers } from './visitors.ts'
+import { visitor, type Headers } from '../kit/visitors.ts'
 
 const fields = {
   id: integer(),
@@ -25,7 +25,7 @@ const nora = visitor('nora', { region: 'north' })
 const sam = visitor('sam', { region: 'south' })
 
 describeRights('rows that a caller may not see', (on) => {
-  on('are missing from pages and counts, however they are asked for', async (open) => {
+  on('are missing from pages and counts, whatever the query', async (open) => {
     const stage = open({ collections: { shops } })
     await stage.plant('shops', firstShops)
     const pages: Readonly<Record<string, readonly number[]>> = {
@@ -72,7 +72,7 @@ describeRights('rows that a caller may not see', (on) => {
     expect(valuesIn(await stage.ask(visitor('n', { region: '' }), 'GET', '/shops'))).toEqual([])
   })
 
-  on('can not be told from rows that never existed', async (open) => {
+  on('can not be distinguished from rows that never existed', async (open) => {
     const stage = open({ collections: { shops } })
     await stage.plant('shops', firstShops)
     const requests = (id: number): readonly (readonly [string, string, unknown])[] => [
@@ -104,7 +104,7 @@ describeRights('rows that a caller may not see', (on) => {
     itemIn(await stage.ask(sam, 'GET', '/shops/2'))
   })
 
-  on('no rule or handler of Update and Delete hears of them', async (open) => {
+  on('no rule or handler of Update and Delete receives them', async (open) => {
     const heard: unknown[] = []
     const hears = ({ stored }: { readonly stored: { readonly id: number } }) => {
       heard.push(stored.id)
@@ -150,7 +150,7 @@ describeRights('rows that a caller may not see', (on) => {
     expectForbidden(await stage.ask(nora, 'POST', '/logs', { title: 'new', region: 'south' }))
   })
 
-  on('are missing where the rule is about a part of the key', async (open) => {
+  on('are missing if the rule is about a part of the key', async (open) => {
     const parts = { region: text(), number: integer(), title: text() } as const
     const lines = defineCollection({ key: ['region', 'number'], fields: parts, rows: ownRegion })
     const stage = open({ collections: { lines } })
@@ -174,7 +174,7 @@ describeRights('rows that a caller may not see', (on) => {
       region: 'north',
     })
     expectForbidden(await stage.ask(nora, 'POST', '/lines', { number: 3, region: 'south' }))
-    // Whether the key is taken there is not told.
+    // The response does not reveal whether the key exists there.
     expectForbidden(await stage.ask(nora, 'POST', '/lines', { number: 1, region: 'south' }))
     itemIn(await stage.ask(nora, 'DELETE', '/lines/north,1'))
     expect((await stage.rows('lines')).map(({ title }) => title)).toEqual([null, 'south'])
@@ -200,7 +200,7 @@ describeRights('rows that a caller may not write', (on) => {
     ])
   })
 
-  on('an insert elsewhere is refused, and nothing is written', async (open) => {
+  on('an insert elsewhere is rejected, and nothing is written', async (open) => {
     const stage = open({ collections: { shops } })
     for (const region of ['south', null, '', 'North', 'north ']) {
       expectForbidden(await stage.ask(nora, 'POST', '/shops', { id: 1, title: 'a', region }))
@@ -209,7 +209,7 @@ describeRights('rows that a caller may not write', (on) => {
     expect(faulty.status).not.toBe(200)
   })
 
-  on('an update that moves the row out is refused, and nothing is written', async (open) => {
+  on('an update that moves the row out is rejected, and nothing is written', async (open) => {
     const stage = open({ collections: { shops } })
     await stage.plant('shops', firstShops)
     for (const region of ['south', null, '', 'NORTH']) {
@@ -242,7 +242,7 @@ describeRights('rows that a caller may not write', (on) => {
     expect((await stage.rows('moved')).map(({ region }) => region)).toEqual(['north', 'north'])
   })
 
-  on('no rule of the host hears of a row that would leave', async (open) => {
+  on('no rule of the application receives a row that an update would move out', async (open) => {
     const heard: unknown[] = []
     const watched = defineCollection(
       { key: 'id', fields, rows: ownRegion },
@@ -253,7 +253,7 @@ describeRights('rows that a caller may not write', (on) => {
     expect(heard).toEqual([])
   })
 
-  on('the value of the rule is set where the caller may not set or see the field', async (open) => {
+  on('the value of the rule is set if the caller must not set or read the field', async (open) => {
     const closed: readonly (readonly [object, readonly string[], number])[] = [
       [{ writableBy: ['Chief'] }, ['id', 'region', 'title'], 400],
       [{ readOnly: true }, ['id', 'region', 'title'], 400],

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import type { Asked } from './stage.ts'
-import { visitor } from './visitors.ts'
+import { visitor } from '../kit/visitors.ts'
 
 /** One item, or one body, by field name. */
 export type Values = Readonly<Record<string, unknown>>
@@ -39,7 +39,7 @@ const names = fc.uniqueArray(anyName, { minLength: 1, maxLength: 3 })
 const text = fc.oneof(fc.constantFrom(...words), fc.constantFrom('5', '-1', '1', '12', '101'))
 const collection = fc.constantFrom('things', 'watched', 'loose')
 const keyed = fc.constantFrom('things', 'watched')
-/** Items of the script, items that it never sees, and items that nobody has. */
+/** Items of the script, items that it never sees, and items that do not exist. */
 const id = fc.oneof(
   { weight: 5, arbitrary: fc.integer({ min: 1, max: 5 }) },
   { weight: 2, arbitrary: fc.integer({ min: 11, max: 20 }) },

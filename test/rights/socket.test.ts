@@ -8,9 +8,9 @@ import {
   text,
   type Service,
 } from '../../src/index.ts'
-import { send, type Answer } from '../contract/client.ts'
-import { cells, type Host } from '../contract/matrix.ts'
-import { visitor, visitors } from './visitors.ts'
+import { send, type Answer } from '../kit/http-client.ts'
+import { cells, type Host } from '../kit/cells.ts'
+import { visitor, visitors } from '../kit/visitors.ts'
 
 const fields = {
   id: integer(),
@@ -61,7 +61,7 @@ describe.each(cells)('rights behind a socket on $name', ({ binding, storage }) =
     remove()
   })
 
-  test('roles, fields and rows hold on the wire', async () => {
+  test('roles, field rights and row rules apply over HTTP', async () => {
     expect((await ask(nora, 'GET', '/notes')).body.items).toEqual([{ id: 1, region: 'north' }])
     expect((await ask(chief, 'GET', '/notes')).body.items).toEqual([
       { id: 1, region: 'north', secret: 'hush' },
@@ -80,7 +80,7 @@ describe.each(cells)('rights behind a socket on $name', ({ binding, storage }) =
     }
   })
 
-  test('the right comes before Accept, media type and size', async () => {
+  test('the right is checked before Accept, media type and size', async () => {
     const refused = [
       await ask(visitor('v'), 'GET', '/notes'),
       await ask({ ...visitor('v'), Accept: 'text/html' }, 'GET', '/notes/1'),

@@ -3,7 +3,7 @@ import { createService, defineCollection, integer, text } from '../../src/index.
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { drivers, openHandle } from '../storage/sqlite/databases.ts'
 import { call } from './stage.ts'
-import { visitor, visitors } from './visitors.ts'
+import { visitor, visitors } from '../kit/visitors.ts'
 
 const closed = { readableBy: ['Auditor'], writableBy: ['Auditor'] } as const
 const cards = defineCollection(

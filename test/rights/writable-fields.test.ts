@@ -8,7 +8,7 @@ import {
   type Draft,
   type Validation,
 } from '../../src/index.ts'
-import { auditor, clerk, firstPeople, hiddenNames, people, peopleFields } from './people.ts'
+import { auditor, clerk, firstPeople, hiddenNames, people, peopleFields } from '../kit/people.ts'
 import { bytesOf, describeRights, itemIn, type Answer } from './stage.ts'
 
 interface Shape {
@@ -25,7 +25,7 @@ function namedBy(answer: Answer): readonly (string | null)[] {
 }
 
 describeRights('fields that a caller may not write', (on) => {
-  on('one that it may not read either is sent like an unknown one', async (open) => {
+  on('one that it must not read either is sent like an unknown one', async (open) => {
     const stage = open({ collections: { people } })
     await stage.plant('people', firstPeople)
     const bodies = (name: string): readonly (readonly [path: string, body: object])[] => [
@@ -74,7 +74,7 @@ describeRights('fields that a caller may not write', (on) => {
     itemIn(await stage.ask(auditor, 'POST', '/people/9', { state: 'new' }))
   })
 
-  on('one for writing only is taken and never given back', async (open) => {
+  on('a write-only field is stored and never returned', async (open) => {
     const stage = open({ collections: { people } })
     await stage.plant('people', firstPeople)
     const created = await stage.ask(clerk, 'POST', '/people', { id: 9, name: 'x', pin: '4711' })
@@ -88,26 +88,32 @@ describeRights('fields that a caller may not write', (on) => {
     expect((await stage.rows('people')).at(-1)).toMatchObject({ id: 9, pin: null })
   })
 
-  on('a fault of one for writing only is named, and only what was sent echoes', async (open) => {
-    const stage = open({ collections: { people } })
-    await stage.plant('people', firstPeople)
-    const long = await stage.ask(clerk, 'POST', '/people/1', { pin: '12345', name: 'A' })
-    expect(namedBy(long)).toEqual(['pin'])
-    expect(long.body.item).toEqual({ pin: '12345', name: 'A' })
-    const other = await stage.ask(clerk, 'POST', '/people/1', { name: null })
-    expect(namedBy(other)).toEqual(['name'])
-    expect(other.body.item).toEqual({ name: null })
-    expect(other.text).not.toContain('1234')
-  })
+  on(
+    'a mistake in a write-only field is named, and the echo repeats only the body',
+    async (open) => {
+      const stage = open({ collections: { people } })
+      await stage.plant('people', firstPeople)
+      const long = await stage.ask(clerk, 'POST', '/people/1', { pin: '12345', name: 'A' })
+      expect(namedBy(long)).toEqual(['pin'])
+      expect(long.body.item).toEqual({ pin: '12345', name: 'A' })
+      const other = await stage.ask(clerk, 'POST', '/people/1', { name: null })
+      expect(namedBy(other)).toEqual(['name'])
+      expect(other.body.item).toEqual({ name: null })
+      expect(other.text).not.toContain('1234')
+    },
+  )
 
-  on('the same answer whether a value for writing only is the stored one or not', async (open) => {
-    const stage = open({ collections: { people } })
-    await stage.plant('people', firstPeople)
-    const right = await stage.ask(clerk, 'POST', '/people/1', { pin: '1234' })
-    const wrong = await stage.ask(clerk, 'POST', '/people/1', { pin: '0000' })
-    expect(right.status).toBe(200)
-    expect(bytesOf(right)).toBe(bytesOf(wrong))
-  })
+  on(
+    'the same response whether a value for writing only is the stored one or not',
+    async (open) => {
+      const stage = open({ collections: { people } })
+      await stage.plant('people', firstPeople)
+      const right = await stage.ask(clerk, 'POST', '/people/1', { pin: '1234' })
+      const wrong = await stage.ask(clerk, 'POST', '/people/1', { pin: '0000' })
+      expect(right.status).toBe(200)
+      expect(bytesOf(right)).toBe(bytesOf(wrong))
+    },
+  )
 
   on('one that it may read may come back unchanged, and not changed', async (open) => {
     const stage = open({ collections: { people } })
@@ -132,7 +138,7 @@ describeRights('fields that a caller may not write', (on) => {
     expect(namedBy(await stage.ask(clerk, 'POST', '/people/1', { grade: '3' }))).toEqual(['grade'])
   })
 
-  on('faults stand in definition order, those of unseen fields last', async (open) => {
+  on('mistakes are in definition order, those of hidden fields last', async (open) => {
     const stage = open({ collections: { people } })
     await stage.plant('people', firstPeople)
     const body = { city: 1, secret: 'x', grade: 5, nope: 1, pin: 5, name: 5, id: 2 }
@@ -175,7 +181,7 @@ describeRights('findings on fields that a caller may not see', (on) => {
     expect(told.body.validations).toMatchObject([{ field: 'secret' }])
   })
 
-  on('rules and handlers that find something there say no more than that', async (open) => {
+  on('findings of rules and handlers on hidden fields reveal no values', async (open) => {
     const validations: readonly Validation<Draft<Shape>>[] = [
       error('a', { field: 'secret', check: ({ name }) => (name === 'a' ? 'secret a' : null) }),
       information('b', { field: 'score', check: ({ name }) => (name === 'b' ? 'secret b' : null) }),
@@ -212,7 +218,7 @@ describeRights('findings on fields that a caller may not see', (on) => {
     expect(namedBy(await stage.ask(clerk, 'POST', '/ruled', { id: 2, name: 'e' }))).toEqual(['pin'])
   })
 
-  on('warnings there are still told apart, and can be confirmed', async (open) => {
+  on('warnings on hidden fields have different ids, and can be confirmed', async (open) => {
     const validations: readonly Validation<Draft<Shape>>[] = [
       warning('one', { field: 'secret', check: ({ name }) => (name === 'w' ? 'secret 1' : null) }),
       warning('two', { field: 'score', check: ({ name }) => (name === 'w' ? 'secret 2' : null) }),

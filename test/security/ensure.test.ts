@@ -51,7 +51,7 @@ test('a service that ensures its user and key starts again over the same file', 
   expect(JSON.stringify(found)).not.toContain(key)
 })
 
-test('what was changed about a user or key stays changed', async () => {
+test('existing users and keys are not changed', async () => {
   const { service, status } = start(memoryStorage())
   await service.users.ensure({ user: 'dev', roles: ['Sales'] })
   const { keyId } = await service.keys.ensure({ user: 'dev', key })
@@ -72,15 +72,46 @@ test('starts at the same time make one user and one key', async () => {
 })
 
 test.each([
-  [undefined, /is missing: set the environment variable/],
-  ['', /is missing/],
-  ['short', /16 to 128 random bytes/],
+  [undefined, /^keys\.ensure\.key is missing: set the environment variable/],
+  ['', /^keys\.ensure\.key is missing/],
+  ['short', /^keys\.ensure\.key must be 16 to 128 random bytes .*; make one with: node -p/],
   ['has spaces has spaces has', /16 to 128 random bytes/],
-  ['a'.repeat(43), /not random/],
+  [[key], /16 to 128 random bytes/],
+  ['a'.repeat(43), /^keys\.ensure\.key is not random: .*; make one with: node -p/],
+  ['abcdefghi'.repeat(3), /not random/],
 ])('the chosen key %j is rejected', async (chosen, message) => {
   const { service } = start(memoryStorage())
   await service.users.ensure({ user: 'dev' })
-  await expect(service.keys.ensure({ user: 'dev', key: chosen })).rejects.toThrow(message)
+  const ensuring = service.keys.ensure({ user: 'dev', key: chosen as string })
+  await expect(ensuring).rejects.toThrow(message)
+})
+
+test('a chosen key has at least ten different characters', async () => {
+  const { service } = start(memoryStorage())
+  await service.users.ensure({ user: 'dev' })
+  const record = await service.keys.ensure({ user: 'dev', key: 'abcdefghij'.repeat(3) })
+  expect(record).toMatchObject({ start: 'abcd', description: null })
+})
+
+test('a chosen key may have a description, and an empty one is null', async () => {
+  for (const [description, stored] of [
+    ['of my computer', 'of my computer'],
+    ['', null],
+  ] as const) {
+    const { service } = start(memoryStorage())
+    await service.users.ensure({ user: 'dev' })
+    expect(await service.keys.ensure({ user: 'dev', key, description })).toMatchObject({
+      description: stored,
+    })
+  }
+})
+
+test('the mistakes of a call name it', async () => {
+  const { service } = start(memoryStorage())
+  await expect(service.keys.ensure({ user: 'nobody', key })).rejects.toThrow(
+    /^keys\.ensure\.user: the user nobody does not exist/,
+  )
+  await expect(service.keys.ensure({ user: '', key })).rejects.toThrow(/^keys\.ensure\.user must/)
 })
 
 test('a chosen key must be of the same user, and its user must exist', async () => {

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { completeOptions } from '../../definition/options.ts'
+import { completeOptions } from '../../checks/options.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
 
 // Algorithms with a shared secret are missing: an attacker could sign with the public key as the secret.

@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { z } from 'zod'
-import { completeOptions } from '../../definition/options.ts'
+import { completeOptions } from '../../checks/options.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { decodeBasic, type BasicCredentials } from './basic-credentials.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'

@@ -1,6 +1,6 @@
 import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
 import type { Principal } from '../../definition/principal.ts'
-import type { RejectionReason } from '../../observation.ts'
+import type { RejectionReason } from '../../observation/reports.ts'
 import { completeRecord, type ApiKeyOptions, type ApiKeyRecord } from './api-key-record.ts'
 import { callerCache } from './caller-cache.ts'
 import { apiKeyFinder } from './find-api-key.ts'

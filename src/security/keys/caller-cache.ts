@@ -32,7 +32,6 @@ export function callerCache(): CallerCache {
   const caches = new WeakMap<SecurityContext, Map<string, CachedCaller>>()
   return {
     get(context, hash, version) {
-      if (version === undefined) return undefined
       const known = caches.get(context)?.get(hash)
       return known?.version === version ? known : undefined
     },

@@ -1,4 +1,5 @@
 import type { Credentials } from '../../request/request.ts'
+import { trimBlanks } from '../../protocol/blanks.ts'
 import { decodeFormPercent } from '../../protocol/percent.ts'
 import type { ApiKeyProperties } from './api-key-record.ts'
 import type { Credential } from '../provider.ts'
@@ -18,7 +19,7 @@ export function apiKeyFinder(
     if (value === undefined) return undefined
     // Repeated headers are joined by commas, which keys do not contain.
     if (value.includes(',')) throw multipleCredentials()
-    return { place, value: trimmed(value) }
+    return { place, value: trimBlanks(value) }
   }
   if (!properties.AllowApiKeyInQueryString) return inHeader
 
@@ -38,16 +39,12 @@ function valueInQuery(target: string, parameter: string): string | undefined {
   if (start < 0) return undefined
   let found: string | undefined
   for (const pair of target.slice(start + 1).split('&')) {
-    const at = pair.indexOf('=')
-    if (decodeFormPercent(at < 0 ? pair : pair.slice(0, at)) !== parameter) continue
+    const end = `${pair}=`.indexOf('=')
+    if (decodeFormPercent(pair.slice(0, end)) !== parameter) continue
     if (found !== undefined) throw multipleCredentials()
-    const value = at < 0 ? '' : pair.slice(at + 1)
+    const value = pair.slice(end + 1)
     // If decoding fails, the undecoded value contains a percent sign and is not a key either.
     found = decodeFormPercent(value) ?? value
   }
   return found
-}
-
-function trimmed(value: string): string {
-  return /^[ \t]|[ \t]$/.test(value) ? value.replace(/^[ \t]+|[ \t]+$/g, '') : value
 }

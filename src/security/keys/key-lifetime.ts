@@ -1,4 +1,4 @@
-import { withoutZeroFraction } from '../../definition/calendar.ts'
+import { withoutZeroFraction } from '../../definition/value-forms.ts'
 import type { KeyProvider } from '../provider.ts'
 import type { KeyRecord } from './key-store.ts'
 

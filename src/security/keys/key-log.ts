@@ -1,6 +1,6 @@
 import { whenDone } from '../../maybe-promise.ts'
-import type { Report } from '../../observation.ts'
-import type { Row, StorageTransaction } from '../../storage/adapter.ts'
+import type { Report } from '../../observation/reports.ts'
+import type { StorageTransaction } from '../../storage/adapter.ts'
 import { keepLatest } from '../keep-latest.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
@@ -48,37 +48,35 @@ export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): Ke
     }
   }
 
-  async function write(
-    work: (transaction: StorageTransaction) => Promise<void>,
-  ): Promise<'written' | 'failed'> {
+  async function write(work: (transaction: StorageTransaction) => Promise<void>): Promise<boolean> {
     try {
       await storage.transaction(writing, work)
-      return 'written'
+      return true
     } catch (error) {
       report({ type: 'security-record-failed', error })
-      return 'failed'
+      return false
     }
   }
 
   async function writeRejections(): Promise<void> {
     const taken = rejections.take()
     if (taken.length === 0) return
-    const outcome = await write(async (transaction) => {
+    const isWritten = await write(async (transaction) => {
       for (const { key, reason, times, at } of taken) {
         await recordEvent(transaction, key, { event: 'rejected', reason, times }, at)
       }
     })
-    if (outcome === 'failed') rejections.restore(taken)
+    if (!isWritten) rejections.restore(taken)
   }
 
   return Object.freeze({
-    find: (hash) => whenDone(findRow(hash), keyOf),
+    find: (hash) => whenDone(findRow(hash), (row): KeyRecord | undefined => storedKey(row)),
     used(key) {
       const at = now()
       if (rejections.sweep(at)) inBackground(writeRejections)
       if (isRecent(uses.get(key.keyId), at)) return
       // Another process may have written the use.
-      const known = key.lastUsed === null ? undefined : Date.parse(key.lastUsed)
+      const known = Date.parse(String(key.lastUsed))
       const written = isRecent(known, at)
       keepLatest(uses, key.keyId, written ? known : at.getTime(), maxTracked)
       if (!written) inBackground(() => write((transaction) => writeUse(transaction, key, at)))
@@ -91,10 +89,6 @@ export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): Ke
       await writeRejections()
     },
   } satisfies KeyLog)
-}
-
-function keyOf(row: Row | undefined): KeyRecord | undefined {
-  return row && storedKey(row)
 }
 
 async function writeUse(

@@ -14,7 +14,6 @@ export async function revokeKey(
   key: StoredKey,
   at: Date,
 ): Promise<StoredKey> {
-  if (key.revoked !== null) return key
   const conditions = [equal('hash', key.hash), equal('revoked', null)]
   const row = await transaction.update(keys, conditions, { revoked: instantOf(at) })
   if (row === undefined) {

@@ -1,9 +1,10 @@
+import type { MaybePromise } from '../../maybe-promise.ts'
 import type { StorageReader, StorageTransaction } from '../../storage/adapter.ts'
+import { table, tableReader } from '../../storage/table.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
 import { inactiveReason, minutesAfter } from './key-lifetime.ts'
 import type { StoredKey } from './key-row.ts'
-import { equal } from '../../request/query.ts'
 
 const { keys, keyEvents } = securityCollections
 
@@ -24,17 +25,12 @@ export async function retireKey(
   const end = minutesAfter(at, overlap, 'keys.rotate.overlap')
   const changes = overlap === 0 ? { revoked: end } : { expires: earlier(seen.expires, end) }
   // A key that expires earlier is not changed, so only its events show a concurrent rotation.
-  const unchanged = changes.expires === seen.expires
-  const rotations = unchanged ? await countRotations(storage, seen.keyId) : 0
+  const rotations = await countRotations(storage, seen.keyId)
 
   return async (transaction, successor) => {
-    const again = unchanged ? await countRotations(transaction, seen.keyId) : 0
-    const conditions = [
-      equal('hash', seen.hash),
-      equal('revoked', null),
-      equal('expires', seen.expires),
-    ]
-    const row = await transaction.update(keys, conditions, changes)
+    const again = await countRotations(transaction, seen.keyId)
+    const unchanged = { hash: seen.hash, revoked: null, expires: seen.expires }
+    const row = await table(transaction, keys).change(unchanged, changes)
     if (row === undefined || again !== rotations) throw changedMeanwhile()
     await recordEvent(transaction, seen, { event: 'rotated', reason: successor }, at)
   }
@@ -51,17 +47,8 @@ function earlier(expires: string | null, end: string): string {
   return expires !== null && Date.parse(expires) <= Date.parse(end) ? expires : end
 }
 
-async function countRotations(reader: StorageReader, keyId: string): Promise<number> {
-  const { count } = await reader.filter(keyEvents, {
-    conditions: [equal('keyId', keyId), equal('event', 'rotated')],
-    search: null,
-    sort: [{ field: 'eventId', descending: false }],
-    limit: 0,
-    offset: 0,
-    select: keyEvents.allNames,
-    count: true,
-  })
-  return count ?? 0
+function countRotations(reader: StorageReader, keyId: string): MaybePromise<number> {
+  return tableReader(reader, keyEvents).count({ keyId, event: 'rotated' })
 }
 
 function changedMeanwhile(): TypeError {

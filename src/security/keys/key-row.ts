@@ -11,8 +11,10 @@ export interface StoredKey extends KeyRecord {
 }
 
 /** Returns a row of the collection of keys as a stored key. */
-export function storedKey(row: Row): StoredKey {
-  return row as unknown as StoredKey
+export function storedKey(row: Row): StoredKey
+export function storedKey(row: Row | undefined): StoredKey | undefined
+export function storedKey(row: Row | undefined): StoredKey | undefined {
+  return row as unknown as StoredKey | undefined
 }
 
 /** Reads a key by its identifier. */
@@ -20,8 +22,7 @@ export async function findKey(
   reader: StorageReader,
   keyId: string,
 ): Promise<StoredKey | undefined> {
-  const row = await readRow(reader, securityCollections.keys, [equal('keyId', keyId)])
-  return row && storedKey(row)
+  return storedKey(await readRow(reader, securityCollections.keys, [equal('keyId', keyId)]))
 }
 
 /** Returns the public record of a key, without its hash. */

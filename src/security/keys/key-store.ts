@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
-import type { RejectionReason } from '../../observation.ts'
+import type { RejectionReason } from '../../observation/reports.ts'
 
 /** The record of an API key, without the key. */
 export interface KeyRecord {

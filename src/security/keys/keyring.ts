@@ -197,8 +197,8 @@ function chooseProvider(
   call: string,
 ): KeyProvider {
   const fitting = wanted === undefined ? providers : named(providers, wanted)
-  const [only] = fitting
-  if (only !== undefined && fitting.length === 1) return only
+  const [only, another] = fitting
+  if (only !== undefined && another === undefined) return only
   throw new TypeError(`${call}.provider must be one of ${choices(providers)}`)
 }
 

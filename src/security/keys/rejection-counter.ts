@@ -1,4 +1,4 @@
-import type { RejectionReason } from '../../observation.ts'
+import type { RejectionReason } from '../../observation/reports.ts'
 import type { KeyRecord } from './key-store.ts'
 
 /** The number of rejections of a key for a reason since they were last written. */
@@ -37,8 +37,7 @@ const minute = 60_000
 
 /** Returns whether a time is less than a minute ago. Times in the future are not recent. */
 export function isRecent(time: number | undefined, now: Date): time is number {
-  if (time === undefined) return false
-  const passed = now.getTime() - time
+  const passed = now.getTime() - (time ?? NaN)
   return passed >= 0 && passed < minute
 }
 
@@ -62,11 +61,12 @@ export function rejectionCounter(capacity: number): RejectionCounter {
   function evictOldest(): void {
     const [name, oldest] = counts.entries().next().value as [string, Count]
     counts.delete(name)
-    if (oldest.times > 0) due.add(oldest)
+    due.add(oldest)
   }
 
   function sweep(at: Date): boolean {
-    if (counts.size === 0 || isRecent(swept, at)) return false
+    // Stryker disable next-line ConditionalExpression: sweeping more often gives the same, more slowly
+    if (isRecent(swept, at)) return false
     swept = at.getTime()
     let found = false
     for (const [name, count] of counts) {
@@ -93,7 +93,7 @@ export function rejectionCounter(capacity: number): RejectionCounter {
     },
     sweep,
     release() {
-      for (const count of counts.values()) if (count.times > 0) due.add(count)
+      for (const count of counts.values()) due.add(count)
     },
     take() {
       const taken = Array.from(due, ({ key, reason, times, at }) => ({ key, reason, times, at }))

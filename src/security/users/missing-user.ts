@@ -1,4 +1,4 @@
-// Long texts without a space may be API keys that were given in place of a user.
+// A long string without a space may be an API key that was given instead of a user.
 const keyLike = /^[\w-]{22,}$/
 
 /** The error for a user that does not exist. It names the user, unless that may be an API key. */

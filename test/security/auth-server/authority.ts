@@ -28,16 +28,16 @@ export async function keySetOf(...pairs: readonly Pair[]): Promise<JSONWebKeySet
   return { keys: await Promise.all(keys) }
 }
 
-/** How the server of an authority answers. */
+/** The behavior of the server of an authority. */
 export type Manner = (response: ServerResponse) => void
 
 /** A server that serves key sets, as an authorization server does. */
 export interface Authority {
   readonly jwks: string
-  /** How often the keys were asked for. */
+  /** The number of requests for the keys. */
   fetches(): number
   serve(...pairs: readonly Pair[]): Promise<void>
-  /** From now on answers like this. */
+  /** Changes the behavior from now on. */
   behave(manner: Manner): void
   stop(): Promise<void>
   /** Comes back where it was. */
@@ -101,7 +101,7 @@ export function claimsWith(changes: Readonly<Record<string, unknown>> = {}): JWT
   return JSON.parse(JSON.stringify({ ...good, ...changes })) as JWTPayload
 }
 
-/** Signs claims; the header names the pair's key unless it is told otherwise. */
+/** Signs claims; by default the header names the key of the pair. */
 export async function sign(
   pair: Pair,
   changes: Readonly<Record<string, unknown>> = {},

@@ -15,7 +15,7 @@ export function provider(options: Options): SecurityProvider {
   return authServer({ issuer, audience, ...options })
 }
 
-/** Who the caller with a token is, at the time of the cases unless told otherwise. */
+/** Returns the caller of a token, by default at the time of the cases. */
 export async function ask(
   given: SecurityProvider,
   token: string,

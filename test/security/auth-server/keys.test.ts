@@ -30,7 +30,7 @@ afterEach(async () => {
 })
 
 describe('the keys', () => {
-  test('are fetched when the first token comes, and once', async () => {
+  test('are fetched once, for the first token', async () => {
     const authority = await start(first)
     const given = provider({ jwks: authority.jwks })
     expect(authority.fetches()).toBe(0)
@@ -40,7 +40,7 @@ describe('the keys', () => {
     expect(authority.fetches()).toBe(1)
   })
 
-  test('are not fetched for what can’t be a token of theirs', async () => {
+  test('are not fetched for a string that can’t be a token of theirs', async () => {
     const authority = await start(first)
     const given = provider({ jwks: authority.jwks })
     for (const value of ['', 'a.b', 'a.b.c', 'a'.repeat(20_000)]) {
@@ -111,7 +111,7 @@ describe('while the keys can’t be had', () => {
     ['sends elsewhere', (response) => response.writeHead(302, { Location: '/other' }).end()],
     ['answers a page', (response) => response.end('<html>secret page</html>')],
     ['answers no key set', answer({ keys: 'none' })],
-  ])('because the server %s, a token is answered with 503', async (_, manner) => {
+  ])('because the server %s, a token gets 503', async (_, manner) => {
     const authority = await start(first)
     authority.behave(manner)
     const given = provider({ jwks: authority.jwks, timeout: 1_500 })
@@ -123,7 +123,7 @@ describe('while the keys can’t be had', () => {
     })
   })
 
-  test('because the server is down, a token is answered with 503 until it is back', async () => {
+  test('because the server is down, a token gets 503 until it is back', async () => {
     const authority = await start(first)
     await authority.stop()
     const given = provider({ jwks: authority.jwks })
@@ -157,7 +157,7 @@ describe('while the keys can’t be had', () => {
     expect(authority.fetches()).toBe(3)
   })
 
-  test('because the set is too large, in bytes or keys, a token is answered with 503', async () => {
+  test('because the set is too large, in bytes or keys, a token gets 503', async () => {
     const { keys } = await keySetOf(first)
     const sets = [
       { keys, note: 'x'.repeat(300_000) },
@@ -171,7 +171,7 @@ describe('while the keys can’t be had', () => {
     }
   })
 
-  test('known keys go on, and only a token with an unknown one is answered with 503', async () => {
+  test('known keys continue, and only a token with an unknown one gets 503', async () => {
     const authority = await start(first)
     const given = provider({ jwks: authority.jwks, cooldown: 0 })
     await ask(given, await sign(first))
@@ -181,14 +181,14 @@ describe('while the keys can’t be had', () => {
     await authority.restart()
   })
 
-  test('a key that is not a public one is no key', async () => {
+  test('a key that is not a public one is not a key', async () => {
     const authority = await start(first)
     authority.behave(answer({ keys: [{ ...(await exportJWK(first.privateKey)), kid: 'first' }] }))
     const given = provider({ jwks: authority.jwks })
     await expect(ask(given, await sign(first))).rejects.toMatchObject(unavailable)
   })
 
-  test('the error says why, and nothing of the token or of the answer', async () => {
+  test('the error has the reason, and nothing of the token or of the response', async () => {
     const authority = await start(first)
     const given = provider({ jwks: authority.jwks, cooldown: 0 })
     const token = await sign(first, { sub: 'hunter2' })

@@ -92,7 +92,7 @@ test.each([
   'data:application/json,{"keys":[]}',
   '/keys',
   '',
-])('keys may not come from %j', (jwks) => {
+])('keys must not come from %j', (jwks) => {
   expect(() => authServer({ ...least, jwks })).toThrow(TypeError)
 })
 
@@ -122,7 +122,7 @@ test.each(['Bearer', 'bearer', 'BEARER', 'bEaReR'])('%s tokens are found', (sche
   })
 })
 
-test('credentials of other schemes are not its own', () => {
+test('credentials of other schemes are ignored', () => {
   for (const header of [undefined, 'Basic YTpi', 'Bearers a.b.c', 'a.b.c']) {
     expect(authServer(least).find(requestWith(header))).toBeUndefined()
   }

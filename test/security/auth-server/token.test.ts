@@ -31,6 +31,7 @@ test('a good token is its user', async () => {
     attributes: {},
     provider: 'Login',
     keyId: null,
+    kind: 'user',
   })
   expect(principal).toSatisfy(Object.isFrozen)
   expect(principal).toHaveProperty('roles', expect.toSatisfy(Object.isFrozen))
@@ -66,7 +67,7 @@ test.each(['RS256', 'PS256', 'ES256', 'EdDSA'])('%s is accepted by default', asy
   expect(await ask(own, await sign(signer))).toMatchObject({ user: 'maria' })
 })
 
-test('other signatures only where they are named', async () => {
+test('other algorithms are accepted only if they are named', async () => {
   const signer = await pairOf('key', 'ES384')
   const jwks = await keySetOf(signer)
   const token = await sign(signer)
@@ -100,7 +101,7 @@ describe('time', () => {
     expect(await ask(given, token, at(55))).toMatchObject({ user: 'maria' })
   })
 
-  test('a token may be too old, where that is said', async () => {
+  test('a token is rejected above the maximum age, if there is one', async () => {
     const young = provider({ jwks: authority.jwks, maxTokenAge: 300 })
     expect(await ask(young, await sign(pair, { iat: seconds - 300 }))).toMatchObject({
       user: 'maria',

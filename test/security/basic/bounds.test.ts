@@ -4,7 +4,7 @@ import { contextOf, people, person } from './context.ts'
 import { basic, isUnavailable, occupied, provider, settle } from './provider.ts'
 
 describe('bounded work', () => {
-  test('runs as much at once as it may, and the rest in the order of arrival', async () => {
+  test('runs up to the limit at once, and the rest in the order of arrival', async () => {
     const bounded = boundedWork(2, 10)
     const started: number[] = []
     let running = 0
@@ -24,7 +24,7 @@ describe('bounded work', () => {
     })
   })
 
-  test('rejects what is beyond the queue, and takes work again when there is room', async () => {
+  test('rejects work beyond the queue, and accepts work again when there is room', async () => {
     const bounded = boundedWork(1, 1)
     const gate = withResolvers<string>()
     const first = bounded(() => gate.promise)
@@ -39,7 +39,7 @@ describe('bounded work', () => {
     expect(await bounded(() => Promise.resolve('fourth'))).toBe('fourth')
   })
 
-  test('a place that was handed on is taken', async () => {
+  test('a place that was passed on is occupied', async () => {
     const bounded = boundedWork(1, 1)
     const [one, two] = [withResolvers<string>(), withResolvers<string>()]
     const first = bounded(() => one.promise)
@@ -54,7 +54,7 @@ describe('bounded work', () => {
     expect(await Promise.all([second, third])).toEqual(['second', 'third'])
   })
 
-  test('work that fails gives its place away', async () => {
+  test('work that fails releases its place', async () => {
     const bounded = boundedWork(1, 0)
     for (const attempt of [1, 2, 3]) {
       await expect(bounded(() => Promise.reject(new Error(String(attempt))))).rejects.toThrow(
@@ -151,7 +151,7 @@ describe('a password', () => {
     expect(await needsHash(basic('max', 'secret'), context)).toBe(true)
   })
 
-  test('of a user who was disabled, removed or stripped of it does not let in', async () => {
+  test('of a user who was disabled or removed, or has no password any more, is rejected', async () => {
     const { given, needsHash } = occupied()
     const users = people(person('maria', { password: await given.hash('secret') }))
     const context = contextOf(users)

@@ -26,10 +26,11 @@ test('the right password is the user', async () => {
     attributes: { region: 'North' },
     provider: 'Doors',
     keyId: null,
+    kind: 'user',
   })
 })
 
-test('a principal is frozen and leaves the user’s record as it is', async () => {
+test('a principal is frozen and does not change the user’s record', async () => {
   const principal = await given.identify(basic('maria', password), context)
   expect(principal).toSatisfy(Object.isFrozen)
   expect(principal).toHaveProperty('roles', expect.toSatisfy(Object.isFrozen))
@@ -85,7 +86,7 @@ test('users may come late', async () => {
   })
 })
 
-test('no answer has the password or its hash in it', async () => {
+test('no result contains the password or its hash', async () => {
   const credentials = [
     basic('maria', password),
     basic('maria', 'horse'),
@@ -156,7 +157,7 @@ describe('with the function verify', () => {
     expect(await lax.identify(basic('maria', 'x'), context)).toHaveProperty('rejected', 'unknown')
   })
 
-  test('a check that comes late counts, and one that fails is a fault', async () => {
+  test('an asynchronous check is awaited, and one that rejects is a failure', async () => {
     const late = provider({ verify: async (_, text) => Promise.resolve(text === 'yes') })
     expect(await late.identify(basic('maria', 'yes'), context)).toMatchObject({ user: 'maria' })
     expect(await late.identify(basic('maria', 'no'), context)).toHaveProperty('rejected')

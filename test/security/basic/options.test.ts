@@ -70,7 +70,7 @@ test.each([{ N: 2 ** 17, r: 8, p: 1 }, { N: 2 ** 13, r: 8, p: 10 }, { N: 2 ** 18
   },
 )
 
-test('options that are no object are a TypeError', () => {
+test('options that are not an object are a TypeError', () => {
   expect(() => httpBasic(null as unknown as HttpBasicOptions)).toThrow(TypeError)
   expect(() => httpBasic('realm' as unknown as HttpBasicOptions)).toThrow(TypeError)
 })

@@ -11,7 +11,7 @@ import { cheap, provider } from './provider.ts'
 const salt = 'AAAAAAAAAAAAAAAAAAAAAA'
 const hash = 'AAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAAA'
 
-test('a stored password says all that checking it needs', async () => {
+test('a stored password contains all parameters of its hash', async () => {
   expect(await hashPassword('secret', { N: 4, r: 2, p: 3 })).toMatch(
     /^scrypt\$N=4,r=2,p=3\$[\w-]{22}\$[\w-]{43}$/,
   )
@@ -52,7 +52,7 @@ test('a password is checked at the cost that it was stored with', async () => {
   expect(await passwordMatches('secret', old.replace('p=2', 'p=3'))).toBe(false)
 })
 
-test('a letter is the same letter however the keyboard composed it', async () => {
+test('a letter matches in any Unicode composition', async () => {
   const stored = await hashPassword('Caf\u00e9', cheap)
   expect(await passwordMatches('Cafe\u0301', stored)).toBe(true)
 })
@@ -63,7 +63,7 @@ test('by default a hash costs 32 MiB', async () => {
   expect(await passwordMatches('secret', stored)).toBe(true)
 })
 
-test('no password matches the text that stands for none', async () => {
+test('no password matches the value that is stored for none', async () => {
   expect(await passwordMatches('', unmatchable(cheap))).toBe(false)
   expect(await passwordMatches('secret', unmatchable(cheap))).toBe(false)
 })

@@ -24,11 +24,11 @@ export function basic(user: string, password: string): Credential {
 /** A provider whose only place for a hash can be taken. */
 export interface Occupied {
   readonly given: PasswordProvider
-  /** Whether the answer takes a hash: then it is rejected, because the place is taken. */
+  /** Whether a check needs a hash: then it is rejected, because the place is occupied. */
   needsHash(credential: Credential, context: SecurityContext): Promise<boolean>
 }
 
-/** A provider for one hash at a time, with nobody waiting. */
+/** A provider for one hash at a time, without a queue. */
 export function occupied(): Occupied {
   const given = provider({ concurrency: 1, waiting: 0 })
   return {
@@ -44,13 +44,13 @@ export function occupied(): Occupied {
   }
 }
 
-/** An answer, or the error instead. */
+/** A result, or the error instead. */
 export interface Settled {
   readonly value?: Principal | Rejected | undefined
   readonly error?: unknown
 }
 
-/** Waits for an answer without throwing. */
+/** Waits for a result without throwing. */
 export async function settle(
   answer: Principal | Rejected | undefined | Promise<Principal | Rejected | undefined>,
 ): Promise<Settled> {

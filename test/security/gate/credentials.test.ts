@@ -21,7 +21,7 @@ test('credentials in two places are rejected with 400, and neither is looked at'
   expect(providers.map(({ asked }) => asked)).toEqual([[], []])
 })
 
-test('a disabled provider counts: its credential beside another one is one too many', async () => {
+test('the credential of a disabled provider counts towards multiple credentials', async () => {
   const { rejection } = stage(pair({ enabled: false }))
   expect(await rejection(both)).toMatchObject({ status: 400 })
 })
@@ -43,13 +43,13 @@ test('a disabled provider rejects credentials over plain HTTP just the same', as
   expect(await rejection({ ...one, secure: false })).toMatchObject({ status: 403 })
 })
 
-test('a provider that allows plain HTTP is asked over it', async () => {
+test('a provider that allows plain HTTP is called over it', async () => {
   const { ask, reports } = stage([tiny('one', inClear)])
   expect(await ask({ ...one, secure: false })).toMatchObject({ provider: 'one' })
   expect(reports()).toEqual([])
 })
 
-test('over plain HTTP only those providers are asked that allow it', async () => {
+test('over plain HTTP only the providers that allow it are called', async () => {
   const strict = tiny('strict')
   const lax = tiny('lax', inClear)
   const { ask } = stage([strict, lax])
@@ -82,7 +82,7 @@ test('several credentials in one place are rejected with 400, in clear with 403'
   expect(await lax.rejection({ secure: false })).toMatchObject({ status: 400 })
 })
 
-test('what find throws otherwise is no matter of HTTPS', async () => {
+test('other errors of find do not depend on HTTPS', async () => {
   const failure = new Error('a mistake')
   const { ask } = stage([
     tiny('one', {
@@ -94,7 +94,7 @@ test('what find throws otherwise is no matter of HTTPS', async () => {
   await expect(ask({ secure: false })).rejects.toBe(failure)
 })
 
-test('another ServiceError of find stays itself over plain HTTP', async () => {
+test('another ServiceError of find is not changed over plain HTTP', async () => {
   const failure = new ServiceError('UNAVAILABLE', 'Later.')
   const find = () => {
     throw failure

@@ -1,24 +1,22 @@
 import { expect } from 'vitest'
 import { isServiceError, type ServiceError } from '../../../src/errors.ts'
-import {
-  principal,
-  type Limits,
-  type MaybePromise,
-  type Observation,
-  type Principal,
-  type Rejected,
-  type SecurityContext,
-  type SecurityProvider,
-} from '../../../src/index.ts'
+import { principal, type Observation, type Principal } from '../../../src/index.ts'
+import type {
+  Limits,
+  Rejected,
+  SecurityContext,
+  SecurityProvider,
+} from '../../../src/security/index.ts'
+import type { MaybePromise } from '../../../src/storage/index.ts'
 import { createGate } from '../../../src/security/gate.ts'
 import { applyLimits } from '../../../src/security/limiting.ts'
 
-/** What a tiny provider answers to a value. */
+/** The result of a tiny provider for a value. */
 export type Verdict = Principal | Rejected | undefined
 
-/** A provider that looks for its credential in one header, and knows the answer to each value. */
+/** A provider that reads its credential from one header, with a result for each value. */
 export interface Tiny extends SecurityProvider {
-  /** The values that it was asked about. */
+  /** The values that it was called with. */
   readonly asked: readonly string[]
 }
 
@@ -68,7 +66,7 @@ export interface Asking {
   readonly peer?: string | undefined
 }
 
-/** A gate to be asked, and what it reported since the last look. */
+/** A gate to call, and its reports since the last call of `reports`. */
 export interface Stage {
   ask(asking?: Asking): Promise<Principal>
   /** Asks, and returns the rejection. */

@@ -1,6 +1,7 @@
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { expect, test } from 'vitest'
-import { anonymous, principal, type Limiter } from '../../../src/index.ts'
+import { anonymous, principal } from '../../../src/index.ts'
+import type { Limiter } from '../../../src/security/index.ts'
 import { stage, tiny } from './fixture.ts'
 
 const provider = tiny('one', {
@@ -91,7 +92,7 @@ test('a client with too many failures is rejected even with the right credential
   expect(reports()).toEqual([])
 })
 
-test('a blocked client without a credential is told what everybody is told', async () => {
+test('a blocked client without a credential gets 401', async () => {
   const { ask, rejection } = stage([provider], { limits: { failures: counting(0) } })
   expect((await rejection(ticket('wrong'))).status).toBe(429)
   expect((await rejection()).status).toBe(401)
@@ -109,9 +110,10 @@ test('the rejections of one client at once are all counted', async () => {
 test.each<[string, unknown]>([
   ['an error', new Error('no connection')],
   ['nothing', undefined],
+  ['null', null],
   ['a wait that is no number', { msBeforeNext: 'soon' }],
   ['a wait without end', { msBeforeNext: Infinity }],
-])('a limiter that fails with %s is reported, and the request goes on', async (_what, error) => {
+])('a limiter that fails with %s is reported, and the request continues', async (_what, error) => {
   const broken: Limiter = {
     consume: async () => {
       throw error
@@ -128,6 +130,29 @@ test.each<[string, unknown]>([
   expect(reports()).toHaveLength(1)
 })
 
+test('without a limiter of requests, or of failures, the other one works alone', async () => {
+  const requests = stage([provider], { limits: { requests: counting(0) } })
+  expect((await requests.rejection(ticket('ann'))).status).toBe(429)
+  expect((await requests.rejection(ticket('wrong'))).status).toBe(401)
+  expect(requests.reports().map(({ type }) => type)).toEqual(['credential-rejected'])
+  const failures = stage([provider], { limits: { failures: counting(0) } })
+  expect(await failures.ask(ticket('ann'))).toMatchObject({ user: 'ann' })
+  expect(failures.reports()).toEqual([])
+  const { status, message } = await failures.rejection(ticket('wrong'))
+  expect([status, message]).toEqual([429, 'There were too many requests. Try again later.'])
+})
+
+test('a client is blocked until the limiter says, and not at that instant', async () => {
+  let now = 1_000_000
+  const limits = { failures: counting(0) }
+  const { ask, rejection } = stage([provider], { limits, now: () => new Date(now) })
+  expect((await rejection(ticket('wrong'))).status).toBe(429)
+  now += 1_000
+  expect((await rejection(ticket('ann'))).headers['Retry-After']).toBe('1')
+  now += 1
+  expect(await ask(ticket('ann'))).toMatchObject({ user: 'ann' })
+})
+
 test('a limiter that throws is one that fails', async () => {
   const broken: Limiter = {
     consume: () => {
@@ -139,7 +164,7 @@ test('a limiter that throws is one that fails', async () => {
   expect(reports()).toMatchObject([{ type: 'limiter-failed' }])
 })
 
-test('clients beyond those that can be remembered are blocked still, the oldest goes free', async () => {
+test('above the limit of blocked clients, the newest are blocked and the oldest is not', async () => {
   const failures: Limiter = {
     // eslint-disable-next-line @typescript-eslint/prefer-promise-reject-errors -- as above
     consume: () => Promise.reject({ msBeforeNext: 1000 }),

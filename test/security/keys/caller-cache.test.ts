@@ -1,5 +1,8 @@
 import { expect, test } from 'vitest'
 import type { SecurityContext } from '../../../src/security/provider.ts'
+import { principal } from '../../../src/index.ts'
+import { callerCache } from '../../../src/security/keys/caller-cache.ts'
+import type { KeyRecord } from '../../../src/security/keys/key-store.ts'
 import { openFixture, provider } from './fixture.ts'
 
 /** A key of maria, and a context that counts what is read for it. */
@@ -80,7 +83,21 @@ test('a key that has expired since is not remembered', async () => {
   expect(reads[0]).toBe('key')
 })
 
-test('every service remembers its own callers', async () => {
+test('several callers are cached', () => {
+  const cache = callerCache()
+  const context = {} as SecurityContext
+  const callers = ['a', 'b'].map((user) => ({
+    version: 1,
+    key: { keyId: user } as KeyRecord,
+    principal: principal(user),
+  }))
+  for (const caller of callers) cache.set(context, caller.key.keyId, caller)
+  expect(callers.map(({ key }) => cache.get(context, key.keyId, 1))).toEqual(callers)
+  expect(cache.get(context, 'a', 2)).toBeUndefined()
+  expect(cache.get(context, 'c', 1)).toBeUndefined()
+})
+
+test('every service caches its own callers', async () => {
   const { identify, counting } = await countedContext()
   const shared = provider()
   await identify(shared)

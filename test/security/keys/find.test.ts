@@ -4,7 +4,8 @@ import { isServiceError } from '../../../src/errors.ts'
 import type { Credentials } from '../../../src/request/request.ts'
 import type { ApiKeyProperties } from '../../../src/security/keys/api-key-record.ts'
 import type { SecurityContext } from '../../../src/security/provider.ts'
-import { clockAt, provider } from './fixture.ts'
+import { provider } from './fixture.ts'
+import { clockAt } from '../../kit/clock.ts'
 
 const path = '/rest/v1/sales/customers'
 
@@ -37,12 +38,12 @@ describe('in the header', () => {
     })
   })
 
-  test('no header is no credential, an empty one is a bad one', () => {
+  test('a missing header is no credential, an empty one is an invalid credential', () => {
     expect(find({}, path)).toBeUndefined()
     expect(find({}, path, { 'x-api-key': '' })).toMatchObject({ value: '' })
   })
 
-  test('outer spaces and tabs are no part of a key, inner ones and other white space are', () => {
+  test('outer spaces and tabs are not part of a key, inner ones and other white space are', () => {
     expect(find({}, path, { 'x-api-key': ' \t k y \t ' })).toMatchObject({ value: 'k y' })
     expect(find({}, path, { 'x-api-key': '\u00a0k' })).toMatchObject({ value: '\u00a0k' })
   })
@@ -77,6 +78,18 @@ describe('in the query', () => {
     expect(find(inQuery, path + query)).toEqual({ place: 'query apiKey', value })
   })
 
+  test('what has no question mark has no query', () => {
+    expect(find(inQuery, `${path}&apiKey=k`)).toBeUndefined()
+    expect(find(inQuery, '?apiKey=k')).toEqual({ place: 'query apiKey', value: 'k' })
+  })
+
+  test('the parameter is reported to the service where it is allowed', () => {
+    expect(provider({ properties: inQuery }).parameters).toEqual(['apiKey'])
+    for (const one of [provider(), provider({ properties: inQuery })]) {
+      expect(one.hiddenParameters).toEqual(['apiKey', 'X-API-Key'])
+    }
+  })
+
   test.each(['', '?', '?apikey=k', '?APIKEY=k', '?apiKe=k', '?apiKeys=k', '?x=apiKey=k', '?&&'])(
     '%j carries none',
     (query) => {
@@ -93,7 +106,7 @@ describe('in the query', () => {
     })
   })
 
-  test('the same parameter twice, or a header beside it, is more than one key', () => {
+  test('a repeated parameter, or a parameter and a header, is more than one key', () => {
     expect(() => find(inQuery, `${path}?apiKey=k&apiKey=k`)).toThrow(severalKeys)
     expect(() => find(inQuery, `${path}?apiKey=k&%61piKey`)).toThrow(severalKeys)
     expect(() => find(inQuery, `${path}?apiKey=k`, { 'x-api-key': 'k' })).toThrow(severalKeys)
@@ -134,7 +147,7 @@ describe('whatever comes', () => {
     )
   })
 
-  test('every key comes back from header and query as it was sent', () => {
+  test('every key is found in header and query as it was sent', () => {
     fc.assert(
       fc.property(
         fc.string({ unit: 'grapheme' }),

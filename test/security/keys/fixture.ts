@@ -3,7 +3,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import type { Principal } from '../../../src/definition/principal.ts'
-import type { Observation } from '../../../src/observation.ts'
+import type { Observation } from '../../../src/observation/reports.ts'
 import { apiKeys } from '../../../src/security/keys/api-key.ts'
 import type { ApiKeyOptions } from '../../../src/security/keys/api-key-record.ts'
 import { securityCollections } from '../../../src/security/collections.ts'
@@ -11,6 +11,8 @@ import { createKeyLog } from '../../../src/security/keys/key-log.ts'
 import { createKeyring } from '../../../src/security/keys/keyring.ts'
 import { createUsers } from '../../../src/security/users/own-users.ts'
 import type { KeyProvider, Rejected } from '../../../src/security/provider.ts'
+import { clockAt } from '../../kit/clock.ts'
+import { allRows } from '../../kit/storages.ts'
 import type { Row, StorageAdapter } from '../../../src/storage/adapter.ts'
 import { memoryStorage } from '../../../src/storage/memory.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
@@ -33,23 +35,6 @@ async function newStorage(name: StorageName): Promise<StorageAdapter> {
   const directory = await mkdtemp(join(tmpdir(), 'rowgate-keys-'))
   onTestFinished(() => rm(directory, { recursive: true }))
   return sqliteStorage(join(directory, 'keys.db'), { ensureSchema: true })
-}
-
-/** A clock that stands still until it is told. */
-export interface Clock {
-  readonly now: () => Date
-  set(instant: string): void
-  /** Minutes, also back. */
-  pass(minutes: number): void
-}
-
-export function clockAt(instant: string): Clock {
-  let time = Date.parse(instant)
-  return {
-    now: () => new Date(time),
-    set: (next) => void (time = Date.parse(next)),
-    pass: (minutes) => void (time += minutes * 60_000),
-  }
 }
 
 /** Keyring, users and look-up of one service over a storage. */
@@ -105,16 +90,6 @@ export function provider(options: Partial<ApiKeyOptions> = {}) {
 
 /** Every row of every security collection. */
 export async function dump(storage: StorageAdapter): Promise<readonly Row[]> {
-  const pages = Object.values(securityCollections).map(async (collection) =>
-    storage.filter(collection, {
-      conditions: [],
-      search: null,
-      sort: collection.key.map((field) => ({ field: field.name, descending: false })),
-      limit: 1_000_000,
-      offset: 0,
-      select: collection.allNames,
-      count: false,
-    }),
-  )
-  return (await Promise.all(pages)).flatMap(({ rows }) => rows)
+  const pages = Object.values(securityCollections).map((one) => allRows(storage, one))
+  return (await Promise.all(pages)).flat()
 }

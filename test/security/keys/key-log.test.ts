@@ -3,15 +3,8 @@ import { securityCollections } from '../../../src/security/collections.ts'
 import { createKeyLog } from '../../../src/security/keys/key-log.ts'
 import type { KeyRecord } from '../../../src/security/keys/key-store.ts'
 import { isRecent, rejectionCounter } from '../../../src/security/keys/rejection-counter.ts'
-import {
-  clockAt,
-  dump,
-  createFixture,
-  openFixture,
-  openStorage,
-  provider,
-  storageNames,
-} from './fixture.ts'
+import { dump, createFixture, openFixture, openStorage, provider, storageNames } from './fixture.ts'
+import { clockAt } from '../../kit/clock.ts'
 
 async function withKey(storage: (typeof storageNames)[number]) {
   const fixture = await openFixture(storage)
@@ -52,7 +45,7 @@ describe.each(storageNames)('the log of keys over %s', (storage) => {
     expect(await events()).toEqual([['first-used', null, 1]])
   })
 
-  test('what another process wrote within the minute is not written again', async () => {
+  test('a use that another process wrote within the minute is not written again', async () => {
     const { fixture, made, events } = await withKey(storage)
     const other = createFixture(fixture.storage, [provider()])
     for (const one of [fixture, other]) await one.ask(made.key)
@@ -114,7 +107,7 @@ describe.each(storageNames)('the log of keys over %s', (storage) => {
     expect(written.every(({ user, keyId }) => user === 'maria' && keyId === made.keyId)).toBe(true)
   })
 
-  test('what was counted does not wait for another rejection of that key', async () => {
+  test('counts are written without another rejection of that key', async () => {
     const { fixture, made, events } = await withKey(storage)
     const other = await fixture.keys.create({ user: 'maria' })
     await fixture.keys.revoke(made.keyId)
@@ -127,6 +120,20 @@ describe.each(storageNames)('the log of keys over %s', (storage) => {
     await fixture.ask(other.key)
     await fixture.settle()
     expect(await events()).toContainEqual(['rejected', 'revoked', 2])
+  })
+
+  test('a use is written once, also if the record that was found is older', async () => {
+    const { fixture, made } = await withKey(storage)
+    for (let count = 0; count < 3; count++) fixture.lookup.used(made)
+    expect(fixture.work).toHaveLength(1)
+  })
+
+  test('without pending counts nothing is written', async () => {
+    const { fixture } = await withKey(storage)
+    const transaction = () => Promise.reject(new Error('the disk is full'))
+    const failing = createFixture({ ...fixture.storage, transaction }, [provider()])
+    await failing.lookup.flush()
+    expect(failing.reports).toEqual([])
   })
 
   test('unknown and malformed keys leave no trace', async () => {
@@ -185,7 +192,7 @@ describe.each(storageNames)('the log of keys over %s', (storage) => {
     ])
   })
 
-  test('a record without its hash is found by its identifier; one that is gone is let go', async () => {
+  test('a record without its hash is found by its identifier; a missing one is ignored', async () => {
     const { fixture, made, record } = await withKey(storage)
     fixture.lookup.used(made)
     await fixture.settle()
@@ -196,7 +203,7 @@ describe.each(storageNames)('the log of keys over %s', (storage) => {
   })
 })
 
-test('a key is looked up without a promise where storage needs none', async () => {
+test('a key is found synchronously if storage is synchronous', async () => {
   const fixture = await openFixture('SQLite file')
   await fixture.users.add({ user: 'maria', roles: ['Sales'] })
   const { key, keyId } = await fixture.keys.create({ user: 'maria' })
@@ -241,7 +248,7 @@ describe('the counter of rejections', () => {
   const at = (seconds: number): Date =>
     new Date(Date.parse('2026-03-01T12:00:00Z') + seconds * 1000)
 
-  test('is bounded, and what it forgets is still written', () => {
+  test('is bounded, and evicted counts are still written', () => {
     const counter = rejectionCounter(2)
     expect(counter.count(key('a'), 'expired', at(0))).toBe(true)
     expect(counter.take()).toMatchObject([{ times: 1 }])
@@ -256,7 +263,18 @@ describe('the counter of rejections', () => {
     ])
   })
 
-  test('keeps reasons apart and tells the latest time', () => {
+  test('releases nothing that was taken already', () => {
+    const counter = rejectionCounter(10)
+    counter.count(key('a'), 'expired', at(0))
+    expect(counter.take()).toHaveLength(1)
+    counter.release()
+    expect(counter.take()).toEqual([])
+    counter.count(key('a'), 'expired', at(1))
+    counter.release()
+    expect(counter.take()).toMatchObject([{ times: 1, at: at(1) }])
+  })
+
+  test('separates reasons and returns the latest time', () => {
     const counter = rejectionCounter(10)
     counter.count(key('a'), 'expired', at(0))
     counter.count(key('a'), 'revoked', at(5))

@@ -64,6 +64,6 @@ test.each([
   `${'a'.repeat(21)}+`,
   `${'a'.repeat(21)}/`,
   `${'a'.repeat(21)}é`,
-])('%j is no key', (text) => {
+])('%j is not a key', (text) => {
   expect(isKeyText(text)).toBe(false)
 })

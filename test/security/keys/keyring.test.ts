@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import type { KeyRequest } from '../../../src/security/keys/key-store.ts'
+import { createKeyring } from '../../../src/security/keys/keyring.ts'
 import { openFixture, provider, storageNames } from './fixture.ts'
 
 const identified = { user: 'maria' }
@@ -25,6 +26,7 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     expect(made.key).toMatch(/^[\w-]{22}$/)
     const principal = await fixture.ask(made.key)
     expect(principal).toEqual({
+      kind: 'user',
       user: 'maria',
       roles: ['Sales'],
       attributes: { region: 'WA' },
@@ -91,6 +93,58 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     expect(record).toEqual({ ...made[0], revoked: '2026-03-01T12:01:00Z' })
   })
 
+  test('lists keys by their creation, also after the clock was set back', async () => {
+    const fixture = await openFixture(storage)
+    await fixture.users.add({ user: 'maria' })
+    const made = []
+    for (const minutes of [5, -3, 1]) {
+      fixture.clock.pass(minutes)
+      made.push(await fixture.keys.create({ user: 'maria' }))
+    }
+    const [last, first, second] = made.map(({ keyId }) => keyId)
+    const listed = (await fixture.keys.list()).map(({ keyId }) => keyId)
+    expect(listed).toEqual([first, second, last])
+  })
+
+  test('names its providers', async () => {
+    const partners = provider({ name: 'Partners', priority: 60 })
+    const { keys } = await openFixture(storage, [provider(), partners])
+    expect(keys.providers).toEqual(
+      [provider(), partners].map(({ name, identifier }) => ({ name, identifier })),
+    )
+  })
+
+  test('stores no key of a built-in user who was removed in between', async () => {
+    const { storage: shared, clock } = await openFixture(storage)
+    // The user is found, and then removed before the key is stored.
+    const users = {
+      find: () => ({ user: 'maria', roles: [], attributes: {}, password: null, enabled: true }),
+    }
+    const options = { storage: shared, providers: [provider()], users, now: clock.now }
+    const checking = createKeyring({ ...options, keepsUsers: true })
+    await expect(checking.create({ user: 'maria' })).rejects.toThrow(
+      'keys.create.user: the user maria does not exist; add the user first',
+    )
+    expect(await checking.list()).toEqual([])
+    // Users that are kept elsewhere are not in the storage.
+    const other = createKeyring(options)
+    expect(await other.create({ user: 'maria' })).toMatchObject({ user: 'maria' })
+  })
+
+  test('a chosen key of one provider is not that of another', async () => {
+    const partners = provider({ name: 'Partners', priority: 60 })
+    const { keys, users } = await openFixture(storage, [provider(), partners])
+    await users.add({ user: 'maria' })
+    const chosen = { user: 'maria', key: 'uN3x7Qm2Zr8Lk5Tw9Yb4Vd' }
+    const first = await keys.ensure({ ...chosen, provider: 'API Key' })
+    expect(await keys.ensure({ ...chosen, provider: 'API Key' })).toEqual(first)
+    await expect(keys.ensure({ ...chosen, provider: 'Partners' })).rejects.toThrow(
+      'keys.ensure.key is the key of another user or provider; choose another key',
+    )
+    const other = await keys.ensure({ ...chosen, provider: 'API Key', key: `${chosen.key}x` })
+    expect((await keys.list()).map(({ keyId }) => keyId)).toEqual([first.keyId, other.keyId])
+  })
+
   test('lists more keys than a page of storage holds', async () => {
     const fixture = await openFixture(storage)
     await fixture.users.add({ user: 'maria' })
@@ -130,7 +184,7 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     expect(await fixture.keys.revoke(keyId)).toMatchObject({ revoked: '2026-03-01T12:02:00Z' })
   })
 
-  test('tells what happened, the oldest first, by key and user', async () => {
+  test('lists the events, the oldest first, by key and user', async () => {
     const fixture = await openFixture(storage)
     await fixture.users.add({ user: 'maria' })
     await fixture.users.add({ user: 'john' })
@@ -154,7 +208,7 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     expect(await fixture.keys.audit({ user: 'maria', keyId: b })).toEqual([])
   })
 
-  test('rejects what can not be done, and writes nothing', async () => {
+  test('rejects impossible calls, and writes nothing', async () => {
     const fixture = await openFixture(storage, [provider(), provider({ name: 'B', priority: 1 })])
     await fixture.users.add({ user: 'maria' })
     const ok = { user: 'maria', provider: 'B' }
@@ -181,15 +235,27 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
       await expect(creating).rejects.toThrow(TypeError)
       await expect(creating).rejects.toThrow(message)
     }
-    for (const keyId of ['', crypto.randomUUID(), undefined, 5] as string[]) {
-      await expect(fixture.keys.revoke(keyId)).rejects.toThrow(TypeError)
-      await expect(fixture.keys.rotate(keyId)).rejects.toThrow(TypeError)
+    for (const keyId of ['', null, 5, ['x']] as string[]) {
+      const advice = 'must be the identifier of a key, as returned by list'
+      await expect(fixture.keys.revoke(keyId)).rejects.toThrow(`keys.revoke ${advice}`)
+      await expect(fixture.keys.rotate(keyId)).rejects.toThrow(`keys.rotate ${advice}`)
+      const reading = fixture.keys.audit({ keyId })
+      await expect(reading).rejects.toThrow(`keys.audit.keyId ${advice}`)
     }
+    for (const call of ['revoke', 'rotate'] as const) {
+      const calling = fixture.keys[call](crypto.randomUUID())
+      await expect(calling).rejects.toThrow(TypeError)
+      await expect(calling).rejects.toThrow(`keys.${call}: no key has this identifier; call list`)
+    }
+    const [one, other] = fixture.keys.providers.map((it) => `${it.name} (${it.identifier})`)
+    await expect(fixture.keys.create({ user: 'maria' })).rejects.toThrow(
+      `keys.create.provider must be one of ${one}, ${other}`,
+    )
     expect(await fixture.keys.list()).toEqual([])
     expect(await fixture.keys.audit()).toEqual([])
   })
 
-  test('takes whole identifiers only', async () => {
+  test('accepts complete identifiers only', async () => {
     const fixture = await openFixture(storage)
     await fixture.users.add({ user: 'maria' })
     const { keyId } = await fixture.keys.create({ user: 'maria' })
@@ -198,7 +264,7 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     }
   })
 
-  test('a description counts characters, and an empty one is none', async () => {
+  test('the length of a description is in characters, and an empty one is null', async () => {
     const fixture = await openFixture(storage)
     await fixture.users.add({ user: 'maria' })
     const long = '😀'.repeat(200)
@@ -210,7 +276,7 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     })
   })
 
-  test('each provider knows its own keys only, and a disabled one none', async () => {
+  test('each provider accepts its own keys only, and a disabled one none', async () => {
     const disabled = provider({ name: 'Off', priority: 1, enabled: false })
     const fixture = await openFixture(storage, [provider(), disabled])
     await fixture.users.add({ user: 'maria' })

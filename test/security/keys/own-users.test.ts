@@ -4,7 +4,8 @@ import { securityCollections } from '../../../src/security/collections.ts'
 import { createUsers } from '../../../src/security/users/own-users.ts'
 import type { NewUser, User, UserChanges } from '../../../src/security/users/user-store.ts'
 import type { StorageAdapter } from '../../../src/storage/adapter.ts'
-import { clockAt, dump, openStorage, storageNames } from './fixture.ts'
+import { dump, openStorage, storageNames } from './fixture.ts'
+import { clockAt } from '../../kit/clock.ts'
 
 const { now } = clockAt('2026-03-01T12:00:00Z')
 const hashPassword = async (password: string): Promise<string> => `hash of ${password.length}`
@@ -33,7 +34,7 @@ describe.each(storageNames)('users over %s', (name) => {
     expect((await users.list()).map(({ user }) => user)).toEqual(['Zoë', 'maria'])
   })
 
-  test('are told apart by every character', async () => {
+  test('differ by every character', async () => {
     const users = await open()
     await users.add({ user: 'maria' })
     for (const other of ['Maria', 'maria ', 'mari', 'marí­a', '']) {
@@ -70,7 +71,7 @@ describe.each(storageNames)('users over %s', (name) => {
     expect(await users.list()).toHaveLength(1)
   })
 
-  test('are changed in what is named, and nothing else', async () => {
+  test('are changed only in the given members', async () => {
     const users = await open()
     const given = { user: 'maria', roles: ['Sales'], attributes: { region: 'WA' } }
     await users.add({ ...given, password: 'secret' })
@@ -118,7 +119,7 @@ describe.each(storageNames)('users over %s', (name) => {
     expect(names).toEqual(Array.from({ length: 1_000 }, (_, index) => `u${index}`).toSorted())
   })
 
-  test('reject what is not one', async () => {
+  test('reject an invalid user', async () => {
     const users = await open()
     await users.add({ user: 'maria' })
     const cases: readonly (readonly [given: unknown, place: string])[] = [
@@ -213,7 +214,7 @@ describe.each(storageNames)('users over %s', (name) => {
     await expect(work()).rejects.toThrow()
   })
 
-  test('whatever flat values and roles come back as they went', async () => {
+  test('any flat values and roles are returned as they were stored', async () => {
     const users = await open()
     await users.add({ user: 'maria' })
     const flat = fc.oneof(
@@ -235,7 +236,7 @@ describe.each(storageNames)('users over %s', (name) => {
   })
 })
 
-test('a user is found without a promise where storage needs none', async () => {
+test('a user is found synchronously if storage is synchronous', async () => {
   const users = createUsers({ storage: await openStorage('SQLite file'), now })
   await users.add({ user: 'maria', roles: ['Sales'] })
   const [once, again] = [users.find('maria'), users.find('maria')] as User[]

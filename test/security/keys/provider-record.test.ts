@@ -41,7 +41,7 @@ describe('the record of an API key provider', () => {
     expect(Object.isFrozen(provider.record.properties)).toBe(true)
   })
 
-  test('keeps what it is given', () => {
+  test('keeps the given options', () => {
     const given = {
       name: 'Partner keys',
       type: 'api_key',
@@ -75,7 +75,7 @@ describe('the record of an API key provider', () => {
     })
   })
 
-  test('makes the identifier of the name: equal at every start, different for every name', () => {
+  test('derives the identifier from the name: equal at every start, different for every name', () => {
     const identifier = apiKeys({ name: 'API Key' }).identifier
     expect(identifier).toBe('811aa809-2143-83fa-b9eb-fd6d5740665b')
     expect(apiKeys({ name: 'API Key', length: 20, priority: 1 }).identifier).toBe(identifier)
@@ -254,4 +254,11 @@ describe('export and import', () => {
     }
     expect(() => importProvider('{}')).toThrow('importProvider: must be an object')
   })
+})
+
+test('the call is named in the message for an invalid record, and a list is no identifier', () => {
+  const identifier = [crypto.randomUUID()] as never
+  expect(() => apiKeys({ name: 'A', identifier })).toThrow('apiKeys.identifier: must be a UUID')
+  expect(() => exportProvider({ record: {} } as never)).toThrow('exportProvider.name')
+  expect(() => importProvider({})).toThrow('importProvider.name')
 })

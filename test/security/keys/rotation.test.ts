@@ -5,6 +5,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import { equal } from '../../../src/request/query.ts'
 import { securityCollections } from '../../../src/security/collections.ts'
 import { revokeKey } from '../../../src/security/keys/key-revocation.ts'
+import { retireKey } from '../../../src/security/keys/key-rotation.ts'
 import { findKey, type StoredKey } from '../../../src/security/keys/key-row.ts'
 import type { NewKey } from '../../../src/security/keys/key-store.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
@@ -58,7 +59,7 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     expect(old).toEqual({ ...key, revoked: '2026-03-01T12:10:00Z' })
   })
 
-  test('with an overlap the old key dies at its end', async () => {
+  test('with an overlap the old key becomes inactive at its end', async () => {
     const { fixture, key } = await withKey(storage, 60)
     const next = await fixture.keys.rotate(key.keyId, { overlap: 10, expiresIn: 20 })
     expect(next.expires).toBe('2026-03-01T12:20:00Z')
@@ -109,7 +110,7 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     for (const one of [key, second, third]) expect(await fixture.fate(one.key)).toEqual(good)
   })
 
-  test('rejects a dead key', async () => {
+  test('rejects an inactive key', async () => {
     const { fixture, key } = await withKey(storage, 60)
     const revoked = await fixture.keys.create({ user: 'maria' })
     await fixture.keys.revoke(revoked.keyId)
@@ -223,6 +224,18 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     ])
   })
 
+  test('events of other keys do not stop a rotation', async () => {
+    const { fixture, key } = await withKey(storage, 5)
+    const { storage: shared, clock } = fixture
+    const seen = await shared.transaction(writing, (on) => findKey(on, key.keyId))
+    const options = { overlap: 10, at: clock.now() }
+    const retire = await retireKey(shared, seen as StoredKey, options)
+    await fixture.keys.create({ user: 'maria' })
+    await shared.transaction(writing, (on) => retire(on, 'successor'))
+    const [event] = (await fixture.keys.audit({ keyId: key.keyId })).slice(-1)
+    expect(event).toMatchObject({ event: 'rotated', reason: 'successor' })
+  })
+
   test('a revocation of a key that was revoked in between changes nothing', async () => {
     const { fixture, key } = await withKey(storage)
     await fixture.keys.create({ user: 'maria', description: 'another' })
@@ -241,7 +254,7 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     ])
   })
 
-  test('a key that was deleted meanwhile is returned as it was seen', async () => {
+  test('a key that was deleted meanwhile is returned as it was read', async () => {
     const { fixture, key } = await withKey(storage)
     await fixture.keys.create({ user: 'maria', description: 'another' })
     const seen = await fixture.storage.transaction(writing, (on) => findKey(on, key.keyId))
@@ -256,7 +269,7 @@ describe.each(storageNames)('rotation over %s', (storage) => {
     expect((await fixture.keys.audit()).map(({ event }) => event)).toEqual(['created', 'created'])
   })
 
-  test('a use that begins after a revocation was answered is rejected', async () => {
+  test('a use that begins after a revocation has resolved is rejected', async () => {
     const { fixture, key } = await withKey(storage)
     const before = Array.from({ length: 50 }, () => fixture.fate(key.key))
     const revoking = fixture.keys.revoke(key.keyId)

@@ -10,7 +10,7 @@ function shown(value: unknown): string {
 }
 
 describe.each(storageNames)('over %s', (storage) => {
-  test('the text of a key is nowhere but in the answer that gives it', async () => {
+  test('the text of a key is nowhere but in the response that gives it', async () => {
     const inQuery = { AllowApiKeyInQueryString: true }
     const fixture = await openFixture(storage, [provider({ properties: inQuery })])
     await fixture.users.add({ user: 'maria' })

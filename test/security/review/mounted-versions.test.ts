@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { memoryStorage, mount, type StorageAdapter } from '../../../src/index.ts'
+import { memoryStorage, mount } from '../../../src/index.ts'
+import type { StorageAdapter } from '../../../src/storage/index.ts'
 
 const telling = (version: () => string): StorageAdapter => ({ ...memoryStorage(), version })
 

@@ -6,8 +6,8 @@ import {
   principal,
   system,
   text,
-  type SecurityProvider,
 } from '../../../src/index.ts'
+import type { SecurityProvider } from '../../../src/security/index.ts'
 
 const people = defineCollection(
   {

@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { createService, memoryStorage, type StorageAdapter } from '../../../src/index.ts'
+import { createService, memoryStorage } from '../../../src/index.ts'
+import type { StorageAdapter } from '../../../src/storage/index.ts'
 import { apiKeys } from '../../../src/security/index.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
 

@@ -6,9 +6,8 @@ import {
   memoryStorage,
   principal,
   text,
-  type FindUser,
-  type User,
 } from '../../../src/index.ts'
+import type { FindUser, User } from '../../../src/security/index.ts'
 import { apiKeys } from '../../../src/security/index.ts'
 import { stage, tiny, type Verdict } from '../gate/fixture.ts'
 
@@ -22,7 +21,7 @@ const later: Readonly<Record<string, <Value>(value: Value) => Promise<Value>>> =
     (runInNewContext('(value) => Promise.resolve(value)') as (value: unknown) => never)(value),
 }
 
-test.each(Object.entries(later))('a rejection that comes as %s is a rejection', async (_, wrap) => {
+test.each(Object.entries(later))('a rejection as %s is a rejection', async (_, wrap) => {
   for (const answer of [rejected, undefined]) {
     const { rejection, reports } = stage([tiny('one', { answer: () => wrap<Verdict>(answer) })])
     expect(await rejection(eve)).toMatchObject({ status: 401 })
@@ -30,7 +29,7 @@ test.each(Object.entries(later))('a rejection that comes as %s is a rejection', 
   }
 })
 
-test.each(Object.entries(later))('a caller that comes as %s is the caller', async (_, wrap) => {
+test.each(Object.entries(later))('a caller as %s is the caller', async (_, wrap) => {
   const { ask } = stage([tiny('one', { answer: () => wrap<Verdict>(principal('ann')) })])
   expect(await ask(eve)).toMatchObject({ user: 'ann' })
 })
@@ -45,7 +44,7 @@ test.each([{}, [], { user: 'ann' }, { user: 1, roles: [], attributes: {} }, null
   },
 )
 
-test('roles that are one text are not searched for the names of roles', async () => {
+test('roles that are a string are not searched for the names of roles', async () => {
   const answer = () => ({ ...principal('ann'), roles: 'Salesman' as never })
   await expect(stage([tiny('one', { answer })]).ask(eve)).rejects.toThrow(TypeError)
 })
