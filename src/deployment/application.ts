@@ -7,8 +7,14 @@ import { deploymentMark } from '../definition/reserved-names.ts'
 import type { DeploymentApplication, ServiceFacts } from '../definition/service-facts.ts'
 import { error } from '../definition/validation.ts'
 import { defaultServiceVersion } from '../protocol/names.ts'
+import { servicePart, type ServicePart, type WithServicePart } from '../service-part.ts'
+import type { BuildRequest } from './builds.ts'
 import { releaseStates } from './collections.ts'
+import type { EnvironmentRecord } from './environment.ts'
+import type { CompleteDeployment } from './options.ts'
+import { byDateAndBuild } from './published-releases.ts'
 import type { Solution } from './solution.ts'
+import type { StartedDeployment } from './start.ts'
 
 /** The endpoint names of the collections of deployment. */
 export const endpoints = {
@@ -18,12 +24,19 @@ export const endpoints = {
 } as const
 
 /** What the application of deployment uses. */
-export interface ApplicationDependencies {
+export interface ApplicationDependencies extends Pick<
+  CompleteDeployment,
+  'environment' | 'waitTimeout' | 'now'
+> {
   readonly solutions: ReadonlyMap<string, Solution>
-  /** Called with the facts of the service that publishes the application. */
-  readonly published: (facts: ServiceFacts) => void
-  readonly now: () => Date
+  /** Connects deployment with the service that publishes the application. */
+  readonly part: ServicePart
+  /** Returns the running deployment. Throws a TypeError before there is a service. */
+  readonly started: () => StartedDeployment
 }
+
+// A build that takes too long responds 503 itself, and storage may need some time after it.
+const graceTime = 60_000
 
 const internal = { readableBy: [], readOnly: true } as const
 
@@ -33,13 +46,15 @@ const internal = { readableBy: [], readOnly: true } as const
  */
 export function deploymentApplication(
   dependencies: ApplicationDependencies,
-  serviceVersion: string | false = defaultServiceVersion,
-): DeploymentApplication {
+  { serviceVersion, authenticationType }: Omit<ServiceFacts, 'brand'> = unknownService,
+): DeploymentApplication & WithServicePart {
+  const record = {
+    ...dependencies.environment,
+    authenticationType: authenticationType ?? 'api_key',
+  }
   return Object.freeze({
-    [deploymentMark]: (facts: ServiceFacts) => {
-      dependencies.published(facts)
-      return deploymentApplication(dependencies, facts.serviceVersion)
-    },
+    [deploymentMark]: (facts: ServiceFacts) => deploymentApplication(dependencies, facts),
+    [servicePart]: dependencies.part,
     description: 'Builds releases, delivers their packages, and describes the environment.',
     roles: ['Deployment'],
     collections: Object.freeze({
@@ -47,30 +62,43 @@ export function deploymentApplication(
         [endpoints.release]: releaseCollection(dependencies),
         [endpoints.queue]: queueCollection(dependencies),
       }),
-      ...(isAtLeast(serviceVersion, 4, 54) && { [endpoints.metadata]: environment }),
+      ...(isAtLeast(serviceVersion, 4, 54) && {
+        [endpoints.metadata]: environmentCollection(record),
+      }),
     }),
   })
 }
 
-const environment = defineCollection({
-  description: 'The environment that this service runs in.',
-  singleton: true,
-  fields: {
-    environmentId: text({ required: true }),
-    name: text({ required: true }),
-    url: text({ required: true }),
-    supportsDeployment: boolean({ required: true }),
-    supportsInstallOnDeploy: boolean({ required: true }),
-    authenticationType: text({ required: true }),
-  },
-})
+// Until a service publishes the application.
+const unknownService = {
+  serviceVersion: defaultServiceVersion,
+  authenticationType: undefined,
+} as const
+
+function environmentCollection(record: EnvironmentRecord) {
+  return defineCollection(
+    {
+      description: 'The environment that this service runs in.',
+      singleton: true,
+      fields: {
+        environmentId: text({ required: true }),
+        name: text({ required: true }),
+        url: text({ required: true }),
+        supportsDeployment: boolean({ required: true }),
+        supportsInstallOnDeploy: boolean({ required: true }),
+        authenticationType: text({ required: true }),
+      },
+    },
+    { serve: { get: () => record } },
+  )
+}
 
 function releaseCollection(dependencies: ApplicationDependencies) {
+  const { started, waitTimeout } = dependencies
   return defineCollection(
     {
       description: 'Releases. An insert builds a release and responds when the build has ended.',
       key: 'releaseId',
-      publishes: ['Filter', 'Insert'],
       defaultSort: ['-releaseDate'],
       requiredFilters: ['solutionId'],
       fields: {
@@ -83,19 +111,27 @@ function releaseCollection(dependencies: ApplicationDependencies) {
         error: text(internal),
       },
     },
-    insertion(dependencies, 'building', (event) => {
-      if (event.item['status'] === 'failed')
-        event.fail(`The build failed. ${String(event.item['error'])}`)
-    }),
+    {
+      ...insertion(dependencies, 'building', (event) => {
+        if (event.item['status'] === 'failed')
+          event.fail(`The build failed. ${String(event.item['error'])}`)
+      }),
+      serve: {
+        timeout: waitTimeout + graceTime,
+        filter: (call) => started().releases.page({ ...call, sort: byDateAndBuild(call.sort) }),
+        get: ({ key, fields }) => started().releases.get(key, fields),
+        insert: ({ item }) => started().builds.buildNow(item as BuildRequest),
+      },
+    },
   )
 }
 
 function queueCollection(dependencies: ApplicationDependencies) {
+  const { started } = dependencies
   return defineCollection(
     {
       description: 'Queued builds. An insert queues a build; an item shows its state.',
       key: 'releaseId',
-      publishes: ['Filter', 'Insert'],
       defaultSort: ['-releaseDate'],
       requiredFilters: ['solutionId'],
       fields: {
@@ -104,7 +140,14 @@ function queueCollection(dependencies: ApplicationDependencies) {
         snapshot: boolean({ default: false }),
       },
     },
-    insertion(dependencies, 'queued'),
+    {
+      ...insertion(dependencies, 'queued'),
+      serve: {
+        filter: (call) => started().releases.page(call),
+        get: ({ key, fields }) => started().releases.get(key, fields),
+        insert: ({ item }) => started().builds.enqueue(item as BuildRequest),
+      },
+    },
   )
 }
 

@@ -1,10 +1,10 @@
 import { setMaxListeners } from 'node:events'
 import { ServiceError, unavailable } from '../errors.ts'
-import type { Row } from '../request/query.ts'
 import { inTime } from '../maybe-promise.ts'
 import type { BuildEvent } from './build-event.ts'
 import type { BuildSlots } from './build-slots.ts'
 import type { BuildQueue } from './queue.ts'
+import type { PublishedRelease } from './published-releases.ts'
 import type { Release } from './release.ts'
 import type { ReleaseStore } from './release-store.ts'
 
@@ -23,16 +23,22 @@ export interface BuildsDependencies {
   readonly emit: (event: BuildEvent) => void
 }
 
+/** The release to build. */
+export type BuildRequest = Pick<
+  Release,
+  'releaseId' | 'solutionId' | 'name' | 'version' | 'releaseNotes' | 'releaseDate' | 'snapshot'
+>
+
 /** The two ways to start a build: queued, or within a request. */
 export interface Builds {
   /** Queues a build. Throws TOO_MANY_REQUESTS if too many builds wait. */
-  enqueue(row: Row): Promise<Row>
+  enqueue(request: BuildRequest): Promise<Release>
   /**
    * Builds as soon as a slot is free, and resolves when the build has ended, built or failed. Throws
    * TOO_MANY_REQUESTS if too many builds wait, and UNAVAILABLE after `waitTimeout`. A build that has
    * started continues.
    */
-  buildNow(row: Row): Promise<Row>
+  buildNow(request: BuildRequest): Promise<PublishedRelease>
   /** Stops the builds of requests and queues them again. */
   close(): Promise<void>
 }
@@ -111,7 +117,7 @@ export function openBuilds(dependencies: BuildsDependencies): Builds {
     }
   }
 
-  async function buildInSlot(release: Release, free: () => void): Promise<Row> {
+  async function buildInSlot(release: Release, free: () => void): Promise<PublishedRelease> {
     const done = await build(release, closing.signal).finally(free)
     const { releaseId } = release
     if (serial) await announceNext(release)
@@ -122,14 +128,14 @@ export function openBuilds(dependencies: BuildsDependencies): Builds {
   }
 
   return {
-    enqueue: async (row) => {
-      const release = newRelease(row, { status: 'queued', attempt: 0 })
+    enqueue: async (request) => {
+      const release = newRelease(request, { status: 'queued', attempt: 0 })
       if (!(await store.addQueued(release, queueLimit - waiting))) throw tooMany()
       await announce(release.releaseId)
-      return row
+      return release
     },
-    buildNow: async (row) => {
-      const release = newRelease(row, { status: 'building', attempt: 1 })
+    buildNow: async (request) => {
+      const release = newRelease(request, { status: 'building', attempt: 1 })
       const deadline = performance.now() + waitTimeout
       const free = await withTimeout(waitTimeout, (signal) => claimInSlot(release, signal))
       const work = buildInSlot(release, free)
@@ -161,9 +167,10 @@ export function openBuilds(dependencies: BuildsDependencies): Builds {
   }
 }
 
-function newRelease(row: Row, start: Pick<Release, 'status' | 'attempt'>): Release {
-  const { releaseId, solutionId, name, version, releaseNotes, releaseDate, snapshot } =
-    row as unknown as Release
+function newRelease(
+  { releaseId, solutionId, name, version, releaseNotes, releaseDate, snapshot }: BuildRequest,
+  start: Pick<Release, 'status' | 'attempt'>,
+): Release {
   const facts = { releaseId, solutionId, name, version, releaseNotes, releaseDate, snapshot }
   const blank = { fileName: null, built: null, error: null, log: null, heartbeat: 0, lost: 0 }
   return { ...facts, ...blank, ...start }

@@ -1,10 +1,9 @@
 import { z } from 'zod'
-import { isDateTime } from '../definition/calendar.ts'
+import { isDateTime } from '../definition/value-forms.ts'
 import { inspectApplications } from '../definition/check.ts'
-import { mistaken } from '../definition/mistake.ts'
-import { code, objectWith } from '../definition/option-shapes.ts'
-import { inspectOptions } from '../definition/options.ts'
-import type { StorageAdapter } from '../storage/adapter.ts'
+import { mistaken } from '../checks/mistakes.ts'
+import { code, objectWith } from '../checks/option-shapes.ts'
+import { inspectOptions } from '../checks/options.ts'
 import type { BuildEvent } from './build-event.ts'
 import type { Builder } from './builder.ts'
 import type { EnvironmentRecord } from './environment.ts'
@@ -13,8 +12,6 @@ import type { Solution } from './solution.ts'
 
 /** The options of {@link createDeployment}. Times are in milliseconds, sizes in bytes. */
 export interface DeploymentOptions {
-  /** The storage of the service. Releases are stored in it, too. */
-  readonly storage: StorageAdapter
   /** The solutions that can be built. */
   readonly solutions: readonly Solution[]
   readonly builder: Builder
@@ -83,10 +80,6 @@ const solution = z.strictObject({
 })
 
 const shape = z.strictObject({
-  storage: objectWith<StorageAdapter>(
-    'transaction',
-    'must be a storage adapter, for instance sqliteStorage(file)',
-  ),
   solutions: z
     .array(solution)
     .min(1)

@@ -1,11 +1,6 @@
-import type { PublishedCollection } from '../definition/published.ts'
-import { equal, type Condition, type Row } from '../request/query.ts'
-import {
-  isStorageError,
-  type StorageAdapter,
-  type StorageReader,
-  type StorageTransaction,
-} from '../storage/adapter.ts'
+import type { Row } from '../request/query.ts'
+import { isStorageError, type StorageAdapter, type StorageTransaction } from '../storage/adapter.ts'
+import { table, tableReader, type Table } from '../storage/table.ts'
 import { deploymentCollections } from './collections.ts'
 import type { BuildTicket } from './queue.ts'
 import { readStoredPackage, type StoredPackage } from './stored-package.ts'
@@ -71,39 +66,32 @@ const writing = { mode: 'write', brief: true } as const
 
 /** Creates the store of the releases in a storage. */
 export function releaseStore(storage: DeploymentStorage): ReleaseStore {
-  const change = (conditions: readonly Condition[], changes: Row): Promise<Release | undefined> =>
-    storage.transaction(writing, async (transaction) => changed(transaction, conditions, changes))
+  const stored = tableReader(storage, releases)
 
-  const filter = (
-    collection: PublishedCollection,
-    conditions: readonly Condition[],
-    limit: number,
-  ) => {
-    const sort = [{ field: 'releaseId', descending: false }]
-    const page = { search: null, sort, limit, offset: 0, count: false }
-    return storage.filter(collection, { ...page, conditions, select: collection.allNames })
-  }
+  const change = (where: Row, changes: Row): Promise<Release | undefined> =>
+    storage.transaction(writing, async (transaction) => changed(transaction, where, changes))
 
   return {
     add: (release, serial) =>
       storage.transaction(writing, async (transaction) => {
         if (serial && !(await acquireBuildLock(transaction, release.solutionId))) return false
-        await transaction.insert(releases, { ...release })
+        await table(transaction, releases).insert({ ...release })
         return true
       }),
     addQueued: (release, maxQueued) =>
       storage.transaction(writing, async (transaction) => {
-        if ((await countQueued(transaction)) >= maxQueued) return false
-        await transaction.insert(releases, { ...release })
+        const own = table(transaction, releases)
+        if ((await own.count({ status: 'queued' })) >= maxQueued) return false
+        await own.insert({ ...release })
         return true
       }),
-    countQueued: () => countQueued(storage),
+    countQueued: async () => stored.count({ status: 'queued' }),
     claim: (release, serial) =>
       storage.transaction(writing, async (transaction) => {
         if (serial && !(await acquireBuildLock(transaction, release.solutionId))) return undefined
         const attempt = release.attempt + 1
-        const conditions = [equal('status', 'queued'), ...ofAttempt(release)]
-        return changed(transaction, conditions, { status: 'building', attempt, heartbeat: 0 })
+        const where = { ...ofAttempt(release), status: 'queued' }
+        return changed(transaction, where, { status: 'building', attempt, heartbeat: 0 })
       }),
     heartbeat: async (claimed, heartbeat) =>
       (await change(inProgress(claimed), { heartbeat })) !== undefined,
@@ -122,73 +110,50 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
       await change(inProgress(claimed), { status: 'queued' })
     },
     requeue: (release) =>
-      change([...inProgress(release), equal('heartbeat', release.heartbeat)], {
-        status: 'queued',
-        lost: release.lost + 1,
-      }),
+      change(
+        { ...inProgress(release), heartbeat: release.heartbeat },
+        { status: 'queued', lost: release.lost + 1 },
+      ),
     find: async (releaseId) => {
-      const { rows } = await filter(releases, [equal('releaseId', releaseId)], 1)
-      return rows[0] && releaseOf(rows[0])
+      const row = await stored.one({ releaseId })
+      return row && releaseOf(row)
     },
-    building: async (limit) => {
-      const { rows } = await filter(releases, [equal('status', 'building')], limit)
-      return rows.map(releaseOf)
-    },
-    queued: async ({ limit, offset }) => {
-      const { rows } = await storage.filter(releases, {
-        conditions: [equal('status', 'queued')],
-        search: null,
-        sort: [{ field: 'releaseId', descending: false }],
-        limit,
-        offset,
-        // Notes and log are omitted: each may have 100,000 characters.
-        select: ['releaseId', 'solutionId', 'attempt', 'heartbeat'],
-        count: false,
-      })
+    building: async (limit) => (await stored.all({ status: 'building' }, { limit })).map(releaseOf),
+    queued: async (page) => {
+      // Notes and log are omitted: each may have 100,000 characters.
+      const select = ['releaseId', 'solutionId', 'attempt', 'heartbeat']
+      const rows = await stored.all({ status: 'queued' }, { ...page, select })
       return rows as unknown as readonly QueuedRelease[]
     },
     nextQueued: async (solutionId) => {
-      const conditions = [equal('solutionId', solutionId), equal('status', 'queued')]
-      const { rows } = await filter(releases, conditions, 1)
-      return rows[0] && { releaseId: releaseOf(rows[0]).releaseId }
+      const row = await stored.one({ solutionId, status: 'queued' }, ['releaseId'])
+      return row && { releaseId: releaseOf(row).releaseId }
     },
     file: (releaseId) => readStoredPackage(storage, releaseId),
     saveSnapshot: (releaseId, files) =>
       storage.transaction(writing, async (transaction) => {
-        await transaction.delete(snapshots, [equal('releaseId', releaseId)])
-        await transaction.insert(snapshots, { releaseId, files })
+        const own = table(transaction, snapshots)
+        await own.remove({ releaseId })
+        await own.insert({ releaseId, files })
       }),
   }
 }
 
-async function countQueued(reader: Pick<StorageReader, 'filter'>): Promise<number> {
-  const { count } = await reader.filter(releases, {
-    conditions: [equal('status', 'queued')],
-    search: null,
-    sort: [],
-    limit: 0,
-    offset: 0,
-    select: ['releaseId'],
-    count: true,
-  })
-  return count ?? 0
-}
-
 async function changed(
   transaction: StorageTransaction,
-  conditions: readonly Condition[],
+  where: Row,
   changes: Row,
 ): Promise<Release | undefined> {
-  const row = await transaction.update(releases, conditions, changes)
+  const row = await table(transaction, releases).change(where, changes)
   return row && releaseOf(row)
 }
 
-function ofAttempt({ releaseId, attempt }: Release): readonly Condition[] {
-  return [equal('releaseId', releaseId), equal('attempt', attempt)]
+function ofAttempt({ releaseId, attempt }: Release): Row {
+  return { releaseId, attempt }
 }
 
-function inProgress(claimed: Release): readonly Condition[] {
-  return [...ofAttempt(claimed), equal('status', 'building')]
+function inProgress(claimed: Release): Row {
+  return { ...ofAttempt(claimed), status: 'building' }
 }
 
 /**
@@ -199,32 +164,21 @@ async function acquireBuildLock(
   transaction: StorageTransaction,
   solutionId: string,
 ): Promise<boolean> {
-  const page = { search: null, sort: [], limit: 1, offset: 0, count: false }
-  const ofSolution = [equal('solutionId', solutionId)]
-  const building = await transaction.filter(releases, {
-    ...page,
-    conditions: [...ofSolution, equal('status', 'building')],
-    select: ['releaseId'],
-  })
-  if (building.rows.length > 0) return false
-  const { rows } = await transaction.filter(buildLocks, {
-    ...page,
-    conditions: ofSolution,
-    select: buildLocks.allNames,
-  })
-  const version = rows[0]?.['version'] as number | undefined
-  if (version === undefined) return insertBuildLock(transaction, solutionId)
-  const conditions = [...ofSolution, equal('version', version)]
+  const building = { solutionId, status: 'building' }
+  if ((await tableReader(transaction, releases).one(building, ['releaseId'])) !== undefined) {
+    return false
+  }
+  const locks = table(transaction, buildLocks)
+  const lock = await locks.one({ solutionId })
+  if (lock === undefined) return insertBuildLock(locks, solutionId)
+  const version = lock['version'] as number
   const changes = { version: version + 1 }
-  return (await transaction.update(buildLocks, conditions, changes)) !== undefined
+  return (await locks.change({ solutionId, version }, changes)) !== undefined
 }
 
-async function insertBuildLock(
-  transaction: StorageTransaction,
-  solutionId: string,
-): Promise<boolean> {
+async function insertBuildLock(locks: Table, solutionId: string): Promise<boolean> {
   try {
-    await transaction.insert(buildLocks, { solutionId, version: 1 })
+    await locks.insert({ solutionId, version: 1 })
     return true
   } catch (error) {
     if (isStorageError(error) && error.kind === 'duplicate') return false

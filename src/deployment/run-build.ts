@@ -1,4 +1,4 @@
-import { isStorageError } from '../storage/adapter.ts'
+import { retryWhileUnavailable } from '../work/back-off.ts'
 import { BuildError } from './builders/build-error.ts'
 import type { BuildEvent } from './build-event.ts'
 import type { Builder, PackageFile } from './builder.ts'
@@ -153,21 +153,6 @@ function untilAborted<Result>(work: Promise<Result>, { signal }: AbortController
     signal.addEventListener('abort', abort, { once: true })
     work.then(resolve, reject)
   })
-}
-
-/** Retries a write while storage is unreachable, until `stop` is aborted. */
-async function retryWhileUnavailable<Result>(
-  stop: AbortSignal,
-  write: () => Promise<Result>,
-): Promise<Result> {
-  for (let wait = 50; ; wait = Math.min(wait * 2, 5_000)) {
-    try {
-      return await write()
-    } catch (error) {
-      if (!isStorageError(error) || error.kind !== 'unavailable' || stop.aborted) throw error
-      await new Promise((resolve) => setTimeout(resolve, wait))
-    }
-  }
 }
 
 // Other errors of a builder are for your application only.

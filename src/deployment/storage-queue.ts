@@ -1,4 +1,5 @@
-import type { BuildQueue, BuildTicket } from './queue.ts'
+import { startPolling, type PollingWorker } from '../work/polling-worker.ts'
+import type { BuildQueue } from './queue.ts'
 import type { QueuedRelease, ReleaseStore } from './release-store.ts'
 
 /** What the queue in storage uses. */
@@ -12,8 +13,6 @@ export interface StorageQueueDependencies {
   readonly report: (failure: { readonly error: unknown }) => void
 }
 
-const pageSize = 100
-
 /** Creates the build queue in storage: workers poll for queued releases, oldest first. */
 export function storageQueue({
   store,
@@ -21,77 +20,30 @@ export function storageQueue({
   pollInterval,
   report,
 }: StorageQueueDependencies): BuildQueue {
-  const workers = new Set<(ticket: BuildTicket) => void>()
+  const workers = new Set<PollingWorker>()
   return {
     name: 'storage',
-    announce: (ticket) => {
-      for (const notify of workers) notify(ticket)
+    announce: ({ releaseId }) => {
+      // A ticket does not name its solution, whose other releases may have been tried.
+      for (const worker of workers) worker.wake(serial ? undefined : releaseId)
     },
     process: (work, { concurrency }) => {
-      const running = new Map<string, Promise<void>>()
-      // Releases that could not be claimed are skipped until the next poll or announcement. With `serial`,
-      // only the oldest release of each solution is tried, and its solution is skipped.
-      const tried = new Set<string>()
-      const keyOf = ({ releaseId, solutionId }: QueuedRelease): string =>
-        serial ? solutionId : releaseId
-      const state: { again: boolean; stopped: boolean } = { again: false, stopped: false }
-      let polling: Promise<void> | undefined
-      const hasRoom = (): boolean => !state.stopped && running.size < concurrency
-
-      const start = (release: QueuedRelease): void => {
-        const { releaseId } = release
-        tried.add(keyOf(release))
-        const done = work({ releaseId }).finally(() => {
-          running.delete(releaseId)
-          poll()
-        })
-        running.set(releaseId, done)
-      }
-      const startQueued = async (): Promise<void> => {
-        while (state.again && hasRoom()) {
-          state.again = false
-          for (let offset = 0; hasRoom(); offset += pageSize) {
-            const page = await store.queued({ limit: pageSize, offset })
-            for (const release of page) {
-              if (hasRoom() && !running.has(release.releaseId) && !tried.has(keyOf(release)))
-                start(release)
-            }
-            if (page.length < pageSize) break
-          }
-        }
-      }
-      const poll = (): void => {
-        state.again = true
-        if (!hasRoom()) return
-        polling ??= startQueued()
-          .catch((error: unknown) => {
-            report({ error })
-          })
-          .finally(() => {
-            polling = undefined
-            if (state.again && hasRoom()) poll()
-          })
-      }
-      const notify = ({ releaseId }: BuildTicket): void => {
-        // A ticket does not name its solution.
-        if (serial) tried.clear()
-        else tried.delete(releaseId)
-        poll()
-      }
-      const timer = setInterval(() => {
-        tried.clear()
-        poll()
-      }, pollInterval)
-      timer.unref()
-      workers.add(notify)
-      poll()
+      const worker = startPolling<QueuedRelease>({
+        find: (page) => store.queued(page),
+        idOf: ({ releaseId }) => releaseId,
+        ...(serial && { groupOf: ({ solutionId }) => solutionId }),
+        work: ({ releaseId }) => work({ releaseId }),
+        concurrency,
+        pollInterval,
+        report: (error) => {
+          report({ error })
+        },
+      })
+      workers.add(worker)
       return {
-        stop: async () => {
-          state.stopped = true
-          clearInterval(timer)
-          workers.delete(notify)
-          await polling
-          await Promise.all(running.values())
+        stop: () => {
+          workers.delete(worker)
+          return worker.stop()
         },
       }
     },

@@ -4,7 +4,7 @@ import { deploymentCollections } from '../../src/deployment/collections.ts'
 import { releaseStore } from '../../src/deployment/release-store.ts'
 import type { Release } from '../../src/deployment/release.ts'
 import { storageQueue } from '../../src/deployment/storage-queue.ts'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 
 const blank: Omit<Release, 'releaseId'> = {
   solutionId: 'desk',

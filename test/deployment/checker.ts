@@ -1,7 +1,7 @@
+import { allRows } from '../kit/storages.ts'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
 import { releaseOf, type Release } from '../../src/deployment/release.ts'
-import type { PublishedCollection } from '../../src/definition/published.ts'
-import type { Row, StorageAdapter } from '../../src/index.ts'
+import type { StorageAdapter } from '../../src/storage/index.ts'
 import { sha256Of } from './builders.ts'
 import { buildsIn } from './processes.ts'
 
@@ -21,8 +21,8 @@ export async function balance(
   storage: StorageAdapter,
   { accepted, log }: { readonly accepted: readonly string[]; readonly log: string },
 ): Promise<Balance> {
-  const all = (await rowsOf(storage, releases)).map(releaseOf)
-  const files = await rowsOf(storage, packages)
+  const all = (await allRows(storage, releases)).map(releaseOf)
+  const files = await allRows(storage, packages)
   const builds = buildsIn(log)
   const known = new Set(all.map(({ releaseId }) => releaseId))
   const isWhole = ({ releaseId, attempt, status }: Release): boolean => {
@@ -57,18 +57,4 @@ export async function balance(
       ...[...builds.keys()].filter((releaseId) => !known.has(releaseId)),
     ],
   }
-}
-
-/** All rows of a collection. */
-export async function rowsOf(
-  storage: StorageAdapter,
-  collection: PublishedCollection,
-): Promise<readonly Row[]> {
-  const page = { conditions: [], search: null, sort: [], offset: 0, count: false }
-  const { rows } = await storage.filter(collection, {
-    ...page,
-    limit: 10_000,
-    select: collection.allNames,
-  })
-  return rows
 }

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { BuildError, type Builder } from '../../src/deployment/index.ts'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 import { nodeBuilder } from './builders/programs.ts'
 import { packageOf } from './builders.ts'
-import { expectRefused, itemOf, itemsOf, stage } from './stage.ts'
+import { expectErrorReply, itemOf, itemsOf, stage } from './stage.ts'
 
 const path = '/svc-deploy/release'
 
@@ -62,7 +62,7 @@ const failing: readonly (readonly [string, Builder, string])[] = [
 ]
 
 describe.each(failing)('a builder that %s (I10)', (_, builder, reason) => {
-  test('fails the synchronous build and the queued one, and the service goes on', async () => {
+  test('fails the synchronous build and the queued one, and the service continues', async () => {
     const { client, ask, news, reports } = await stage({
       builder,
       packageLimit: 1000,
@@ -94,7 +94,7 @@ describe.each(failing)('a builder that %s (I10)', (_, builder, reason) => {
 })
 
 describe.each(storages)('failed builds, $name', (on) => {
-  test('a failed build is 400 with its record for who waits, and 200 for who polls (D53, I11)', async () => {
+  test('a failed build is 400 with its record for a waiting request, and 200 for a poll (I11)', async () => {
     const builder = saying(new BuildError('The tests are red.'))
     const { client, ask } = await stage({ on, builder })
     const reply = await client.post(path, { solutionId: 'northwind', releaseNotes: 'n' })
@@ -150,7 +150,7 @@ test('a program that kills what started it, or ends without a package, fails its
   }
 })
 
-test('what a builder logs is for the host, cut to a size and never for consumers', async () => {
+test('what a builder logs is for the application, cut to a size and never for clients', async () => {
   const builder: Builder = {
     name: 'talking',
     build: (job) => {
@@ -171,7 +171,7 @@ test('what a builder logs is for the host, cut to a size and never for consumers
   expect((await client.get(path, { query })).body.items).toEqual([])
 })
 
-test('a builder that goes on after its time changes nothing', async () => {
+test('a builder that continues after its time changes nothing', async () => {
   let finish: (() => void) | undefined
   const builder: Builder = {
     name: 'late',
@@ -197,7 +197,7 @@ test('a host whose watch function throws has its builds all the same', async () 
   expect((await client.post(path, { solutionId: 'northwind' })).status).toBe(400)
   const { releaseId } = await ask.queue()
   await ask.once(releaseId, 'failed')
-  expectRefused(await client.get(path), 400)
+  expectErrorReply(await client.get(path), 400)
 })
 
 test.each([

@@ -1,8 +1,12 @@
 import { describe, expect, test } from 'vitest'
+import { createTestClient } from '../../src/http/test-client.ts'
 import { anonymous, principal, system } from '../../src/index.ts'
-import { storages } from '../contract/matrix.ts'
+import { apiKeys, type SecurityProvider } from '../../src/security/index.ts'
+import { asPrincipal, forgedSystems } from '../kit/forgeries.ts'
+import { storages } from '../kit/storages.ts'
 import { stage } from './stage.ts'
 
+const keys = apiKeys({ name: 'API Key', properties: { AllowInsecureHttp: true } })
 const deployer = principal('ann', { roles: ['Deployment'] })
 
 describe.each(storages)('deployment in process, $name', (on) => {
@@ -18,7 +22,7 @@ describe.each(storages)('deployment in process, $name', (on) => {
     expect(await queue.get(String(releaseId))).toMatchObject({ status: 'built' })
   })
 
-  test('refuses who has not the role', async () => {
+  test('rejects a principal without the role', async () => {
     const { service } = await stage({ on })
     for (const who of [anonymous, principal('ben'), principal('ben', { roles: ['Reader'] })]) {
       const releases = service.as(who).collection('svc-deploy', 'release')
@@ -28,7 +32,34 @@ describe.each(storages)('deployment in process, $name', (on) => {
     }
   })
 
-  test('the host itself can’t make a release that was not built', async () => {
+  test.each(Object.entries(forgedSystems))('rejects %s as its caller', async (_, make) => {
+    const forger: SecurityProvider = {
+      name: 'Forger',
+      priority: 9,
+      challenge: 'Forger',
+      allowInsecureHttp: true,
+      find: (request) => {
+        const value = request.header('x-forged')
+        return value === undefined ? undefined : { place: 'header x-forged', value }
+      },
+      identify: () => asPrincipal(make()),
+    }
+    const { service, reports } = await stage({
+      on,
+      workers: 0,
+      service: { security: [keys, forger] },
+    })
+    expect(() => service.as(asPrincipal(make()))).toThrow(TypeError)
+    const client = createTestClient(service, { headers: { 'x-forged': 'x' } })
+    for (const path of ['/svc-deploy/release', '/svc-deploy/release-queue']) {
+      expect(await client.post(path, { solutionId: 'plain' })).toMatchObject({ status: 500 })
+    }
+    expect(reports.map(({ type }) => type)).toEqual(['request-failed', 'request-failed'])
+    const queue = service.as(system).collection('svc-deploy', 'release-queue')
+    expect((await queue.filter()).items).toEqual([])
+  })
+
+  test('the application itself can’t make a release that was not built', async () => {
     const { service } = await stage({ on, workers: 0 })
     const queue = service.as(system).collection('svc-deploy', 'release-queue')
     const given = { solutionId: 'plain', status: 'built', name: 'Mine' }

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 import { gatedBuilder } from './builders.ts'
-import { expectRefused, itemOf, stage } from './stage.ts'
+import { expectErrorReply, itemOf, stage } from './stage.ts'
 
 const release = '/svc-deploy/release'
 const body = { solutionId: 'northwind' }
@@ -40,8 +40,8 @@ describe.each(storages)('one limit for both ways to build, $name', (on) => {
     const waiting = client.post(release, body)
     await new Promise((resolve) => setTimeout(resolve, 100))
     const other = await ask.queue()
-    expectRefused(await client.post('/svc-deploy/release-queue', body), 429)
-    expectRefused(await client.post(release, body), 429)
+    expectErrorReply(await client.post('/svc-deploy/release-queue', body), 429)
+    expectErrorReply(await client.post(release, body), 429)
     expect(builder.builds).toHaveLength(1)
     running.finish()
     for (let count = 0; count < 2; count += 1) (await builder.next()).finish()
@@ -66,7 +66,7 @@ describe.each(storages)('one limit for both ways to build, $name', (on) => {
     const { client, ask } = await stage({ on, builder, waitTimeout: 150 })
     const { releaseId } = await ask.queue()
     const running = await builder.next()
-    expectRefused(await client.post(release, body), 503)
+    expectErrorReply(await client.post(release, body), 503)
     running.finish()
     await ask.once(releaseId, 'built')
     const { body: page } = await client.get(release, { query: 'solutionId=northwind&$count=true' })

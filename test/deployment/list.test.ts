@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 import { gatedBuilder } from './builders.ts'
-import { expectRefused, itemsOf, stage, type Item, type StageOptions } from './stage.ts'
+import { expectErrorReply, itemsOf, stage, type Item, type StageOptions } from './stage.ts'
 
 const path = '/svc-deploy/release'
 
@@ -42,7 +42,7 @@ describe.each(storages)('the list of releases, $name', (on) => {
     })
   })
 
-  test('has the newest date first, then the one that was built last (D56)', async () => {
+  test('has the newest date first, then the one that was built last', async () => {
     const { list } = await released({ on })
     expect(versionsOf(await list())).toEqual(['1.3', '1.2', '1.1', '1.0'])
   })
@@ -88,7 +88,7 @@ describe.each(storages)('the list of releases, $name', (on) => {
     expect(counted.body).toMatchObject({ items: [], count: 4 })
   })
 
-  test('gives fields that are asked for, and the package never', async () => {
+  test('returns the requested fields, and never the package', async () => {
     const { client, list } = await released({ on })
     const [first] = await list('&$fields=version,status,snapshot')
     expect(first).toEqual({ version: '1.3', status: 'built', snapshot: false })
@@ -115,7 +115,7 @@ describe.each(storages)('the list of releases, $name', (on) => {
       'lost',
     ]) {
       for (const query of [`$fields=${name}`, `$sort=${name}`, `${name}=1`]) {
-        expectRefused(await client.get(path, { query: `solutionId=northwind&${query}` }), 400)
+        expectErrorReply(await client.get(path, { query: `solutionId=northwind&${query}` }), 400)
       }
     }
   })
@@ -132,11 +132,11 @@ describe.each(storages)('the list of releases, $name', (on) => {
     expect(await list(String(item['version']))).toHaveLength(1)
   })
 
-  test('needs the solution, and is empty for an unknown one (D50)', async () => {
+  test('needs the solution, and is empty for an unknown one', async () => {
     const { client } = await released({ on })
-    expectRefused(await client.get(path), 400, 'The parameter solutionId is required.')
-    expectRefused(await client.get(`${path}?$count=true`), 400)
-    expectRefused(await client.get(`${path}?solutionId=northwind&solutionId=plain`), 400)
+    expectErrorReply(await client.get(path), 400, 'The parameter solutionId is required.')
+    expectErrorReply(await client.get(`${path}?$count=true`), 400)
+    expectErrorReply(await client.get(`${path}?solutionId=northwind&solutionId=plain`), 400)
     for (const solutionId of ['unknown', 'Northwind', 'northwind ']) {
       const { status, body } = await client.get(path, { query: { solutionId } })
       expect([status, body.items]).toEqual([200, []])
@@ -148,7 +148,7 @@ describe.each(storages)('the list of releases, $name', (on) => {
   test('a query that no collection takes is 400', async () => {
     const { client } = await stage({ on })
     for (const query of ['$limit=x', '$sort=nothing', '$fields=nothing', '$top=1', 'nothing=1']) {
-      expectRefused(await client.get(`${path}?solutionId=northwind&${query}`), 400)
+      expectErrorReply(await client.get(`${path}?solutionId=northwind&${query}`), 400)
     }
   })
 })

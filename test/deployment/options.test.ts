@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { createDeployment } from '../../src/deployment/index.ts'
-import { memoryStorage } from '../../src/index.ts'
 import { packageBuilder } from './builders.ts'
 import { applications, environment, solutions } from './solutions.ts'
 
@@ -8,14 +7,13 @@ const solution = { solutionId: 'one', name: 'One', version: '1', applications }
 
 /** Opens deployment with something wrong, as a host without types may write it. */
 function opening(wrong: object): () => unknown {
-  const right = { storage: memoryStorage(), solutions, environment, builder: packageBuilder() }
+  const right = { solutions, environment, builder: packageBuilder() }
   return () => createDeployment({ ...right, ...wrong })
 }
 
 const code = () => undefined
 
 test.each<[string, object]>([
-  ['deployment.storage', { storage: undefined }],
   ['deployment.storage', { storage: 'data.db' }],
   ['deployment.solutions', { solutions: [] }],
   ['deployment.solutions', { solutions: [solution, solution] }],
@@ -63,7 +61,7 @@ test.each<[string, object]>([
   expect(opening(wrong)).toThrow(`${place}: `)
 })
 
-test('all mistakes are told at once', () => {
+test('one error lists all mistakes', () => {
   const wrong = { lease: 1, workers: -1, leese: 1, environment: {} }
   for (const place of ['lease', 'workers', 'leese', 'environment.url', 'environment.name']) {
     expect(opening(wrong)).toThrow(`deployment.${place}: `)

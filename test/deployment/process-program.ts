@@ -45,7 +45,6 @@ const builder: Builder = {
 
 const storage = sqliteStorage(order.file, { ensureSchema: true })
 const deployment = createDeployment({
-  storage: killingStorage(storage, mark),
   solutions,
   environment,
   builder,
@@ -59,7 +58,7 @@ const deployment = createDeployment({
 })
 const service = createService({
   applications: { ...applications, ...deployment.applications },
-  storage: deployment.storage,
+  storage: killingStorage(storage, mark),
   security: openAccess(),
 })
 await service.ready()

@@ -5,7 +5,8 @@ import { deploymentCollections } from '../../src/deployment/collections.ts'
 import type { Builder } from '../../src/deployment/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { gatedBuilder, packageBuilder, textOf } from './builders.ts'
-import { balance, rowsOf } from './checker.ts'
+import { allRows } from '../kit/storages.ts'
+import { balance } from './checker.ts'
 import { buildsIn, processes } from './processes.ts'
 import { stage } from './stage.ts'
 
@@ -43,10 +44,10 @@ test('two processes on one database build 200 releases once each (I02)', async (
   const builders = [...buildsIn(log).values()].map((attempts) => attempts.join())
   expect(new Set(builders)).toEqual(new Set(['1 one', '1 two']))
   for (const one of both) expect(await one.stop()).toBe(0)
-  expect(await rowsOf(storage, buildLocks)).toEqual([])
+  expect(await allRows(storage, buildLocks)).toEqual([])
 })
 
-test('a process that was stopped beyond its lease changes nothing when it goes on (I07)', async () => {
+test('a process that was stopped beyond its lease changes nothing when it continues (I07)', async () => {
   const { directory, log, storage, ask, order } = await shared(300)
   const until = join(directory, 'go')
   const stopped = start({ ...order('stopped'), until })
@@ -115,7 +116,7 @@ test('clocks that differ by minutes take no build away (I22)', async () => {
   await Promise.all([early.stop(), late.stop()])
 })
 
-test('processes that die over a release again and again make it fail, and others go on', async () => {
+test('processes that die over a release again and again make it fail, and others continue', async () => {
   const { directory, storage, ask, order, log } = await shared(150)
   const until = join(directory, 'go')
   const { releaseId } = await ask.queue()

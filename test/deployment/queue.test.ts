@@ -1,12 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 import { gatedBuilder, textOf } from './builders.ts'
-import { expectRefused, itemOf, itemsOf, stage } from './stage.ts'
+import { expectErrorReply, itemOf, itemsOf, stage } from './stage.ts'
 
 const path = '/svc-deploy/release-queue'
 
 describe.each(storages)('queued builds, $name', (on) => {
-  test('a request is answered at once with the queue record, and a poll shows the state (I01)', async () => {
+  test('a request responds immediately with the queue record, and a poll shows the state (I01)', async () => {
     const builder = gatedBuilder()
     const { client, ask } = await stage({ on, builder })
     const reply = await client.post(path, { solutionId: 'northwind', snapshot: false })
@@ -40,9 +40,9 @@ describe.each(storages)('queued builds, $name', (on) => {
     for (const target of [one, `${one}?solutionId=northwind`]) {
       expect(itemOf(await client.get(target))).toMatchObject({ releaseId, status: 'queued' })
     }
-    expectRefused(await client.get(`${one}?solutionId=plain`), 404, 'Not found.')
-    expectRefused(await client.get(`${one}?solutionId=unknown`), 404)
-    expectRefused(await client.get(`${one}?$fields=*`), 400)
+    expectErrorReply(await client.get(`${one}?solutionId=plain`), 404, 'Not found.')
+    expectErrorReply(await client.get(`${one}?solutionId=unknown`), 404)
+    expectErrorReply(await client.get(`${one}?$fields=*`), 400)
   })
 
   test('a synchronous build has a queue record as well', async () => {
@@ -65,17 +65,17 @@ describe.each(storages)('queued builds, $name', (on) => {
   test('the queue can be listed, and has nothing that its records have not', async () => {
     const { client, ask } = await stage({ on, workers: 0 })
     const { releaseId } = await ask.queue()
-    expectRefused(await client.get(path), 400, 'solutionId')
+    expectErrorReply(await client.get(path), 400, 'solutionId')
     const [item] = itemsOf(await client.get(`${path}?solutionId=northwind&$fields=*`))
     expect(item).toEqual(await ask.record(releaseId))
     const waiting = await client.get(`${path}?solutionId=northwind&status=queued&$count=true`)
     expect(waiting.body.count).toBe(1)
     for (const name of ['file', 'fileName', 'error', 'log', 'attempt', 'built']) {
-      expectRefused(await client.get(`${path}?solutionId=northwind&$fields=${name}`), 400)
+      expectErrorReply(await client.get(`${path}?solutionId=northwind&$fields=${name}`), 400)
     }
   })
 
-  test('builds begin in the order in which they were asked for (I08)', async () => {
+  test('builds begin in the order of their requests (I08)', async () => {
     const builder = gatedBuilder()
     const { ask } = await stage({ on, builder })
     const asked: unknown[] = []

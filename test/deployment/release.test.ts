@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 import { gatedBuilder, packageBuilder, sha256Of } from './builders.ts'
-import { expectInvalid, expectRefused, itemOf, itemsOf, stage } from './stage.ts'
+import { expectInvalid, expectErrorReply, itemOf, itemsOf, stage } from './stage.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/
 const path = '/svc-deploy/release'
@@ -53,11 +53,11 @@ describe.each(storages)('releases, $name', (on) => {
     expect(read.body).toEqual(reply.body)
     expect(read.headers.get('X-Svc-Version')).toBe('4.54')
     expect((await client.get(`${one}?solutionId=northwind`)).body).toEqual(reply.body)
-    expectRefused(await client.get(`${one}?solutionId=plain`), 404, 'Not found.')
-    expectRefused(await client.get(`${one}?solutionId=unknown`), 404)
+    expectErrorReply(await client.get(`${one}?solutionId=plain`), 404, 'Not found.')
+    expectErrorReply(await client.get(`${one}?solutionId=unknown`), 404)
   })
 
-  test('what a build request leaves out is the solution’s, or today at midnight (D51)', async () => {
+  test('what a build request leaves out is the solution’s, or today at midnight', async () => {
     const now = () => new Date('2026-05-04T23:59:59.999Z')
     const builder = packageBuilder()
     const { ask } = await stage({ on, builder, now })
@@ -109,11 +109,11 @@ describe.each(storages)('releases, $name', (on) => {
     expect(await building).toMatchObject({ status: 'built' })
   })
 
-  test('an unknown release is 404, and what is no identifier as well', async () => {
+  test('an unknown release and an invalid identifier are 404', async () => {
     const { client } = await stage({ on })
     for (const key of ['0192c7a0-0000-7000-8000-000000000000', 'x', '1', '..%2Fx']) {
-      expectRefused(await client.get(`${path}/${key}`), 404)
-      expectRefused(await client.get(`/svc-deploy/release-queue/${key}`), 404)
+      expectErrorReply(await client.get(`${path}/${key}`), 404)
+      expectErrorReply(await client.get(`/svc-deploy/release-queue/${key}`), 404)
     }
   })
 
@@ -168,20 +168,20 @@ describe.each(['release', 'release-queue'])('the body of a build, %s (I16)', (co
       { solutionId: 'northwind', releaseId: '0192c7a0-0000-7000-8000-000000000000' },
       ['releaseId'],
     ],
-  ])('%s is refused, and nothing is stored', async (_, body, fields) => {
+  ])('%s is rejected, and nothing is stored', async (_, body, fields) => {
     const { reply, items } = await post(body)
     expect(new Set(reply.body.validations.map(({ field }) => field))).toEqual(new Set(fields))
     expectInvalid(reply, ...reply.body.validations.map(({ field }) => String(field)))
     expect(items).toEqual([])
   })
 
-  test('a body that is no JSON object is 400', async () => {
+  test('a body that is not a JSON object is 400', async () => {
     for (const body of ['', '{', '[]', '"x"', 'null']) {
-      expectRefused((await post(body)).reply, 400)
+      expectErrorReply((await post(body)).reply, 400)
     }
   })
 
-  test('notes of 1 MB are refused whole', async () => {
+  test('notes of 1 MB are rejected whole', async () => {
     const { reply } = await post({ solutionId: 'northwind', releaseNotes: 'n'.repeat(2 ** 20) })
     expect([400, 413]).toContain(reply.status)
   })

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 import { folderOf } from './builders/folder.ts'
 import { gatedBuilder, packageBuilder, textOf } from './builders.ts'
-import { rowsOf } from './checker.ts'
+import { allRows } from '../kit/storages.ts'
+import {} from './checker.ts'
 import { stage } from './stage.ts'
 import { interruptible } from './storages.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
@@ -14,7 +15,7 @@ describe('a service that ends while builds run or wait', () => {
     return () => sqliteStorage(file, { ensureSchema: true })
   }
 
-  test('gives back what it builds, and the next one builds all in their order (I08, I24)', async () => {
+  test('returns its builds to the queue, and the next process builds all in order (I08, I24)', async () => {
     const storage = reopen()
     const builder = gatedBuilder()
     const first = await stage({ storage: storage(), builder })
@@ -48,7 +49,7 @@ describe('a service that ends while builds run or wait', () => {
     expect(textOf((await second.ask.release(releaseId))['file'])).toBe(`${String(releaseId)} 2`)
   })
 
-  test('gives back a build whose request was answered already', async () => {
+  test('returns a build to the queue after its request has had a response', async () => {
     const storage = reopen()
     const builder = gatedBuilder()
     const first = await stage({ storage: storage(), builder, waitTimeout: 40 })
@@ -60,7 +61,7 @@ describe('a service that ends while builds run or wait', () => {
     await second.ask.once(job.releaseId, 'built')
   })
 
-  test('answers a request that waits for its build with 503, and gives the build back', async () => {
+  test('responds 503 to a request that waits for its build, and returns the build to the queue', async () => {
     const storage = reopen()
     const builder = gatedBuilder()
     const { service, client } = await stage({ storage: storage(), builder })
@@ -81,7 +82,7 @@ describe.each(storages)('storage that can’t be reached for a while, $name', (o
   test('a build that has ended meanwhile is kept, once (I01)', async () => {
     const builder = gatedBuilder()
     const { wrap, interrupt, resume, refused } = interruptible()
-    const { deployment, ask, news } = await stage({ on, builder, wrap })
+    const { storage, ask, news } = await stage({ on, builder, wrap })
     const { releaseId } = await ask.queue()
     const { finish } = await builder.next()
     interrupt()
@@ -91,7 +92,7 @@ describe.each(storages)('storage that can’t be reached for a while, $name', (o
     expect(await ask.once(releaseId, 'built', 'failed')).toMatchObject({ status: 'built' })
     expect(builder.builds).toHaveLength(1)
     expect(news.filter(({ type }) => type === 'failed')).toEqual([])
-    const packages = await rowsOf(deployment.storage, deploymentCollections.packages)
+    const packages = await allRows(storage, deploymentCollections.packages)
     expect(packages).toMatchObject([{ releaseId }])
   })
 
@@ -108,7 +109,7 @@ describe.each(storages)('storage that can’t be reached for a while, $name', (o
     await ask.once(releaseId, 'failed')
   })
 
-  test('requests are 503, nothing is queued, and builds go on when it is back', async () => {
+  test('requests are 503, nothing is queued, and builds continue when it is back', async () => {
     const builder = packageBuilder()
     const { wrap, interrupt, resume } = interruptible()
     const { client, ask, news } = await stage({ on, builder, wrap })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createTestClient } from '../../src/http/test-client.ts'
-import { expectRefused, keyOf, stage } from './stage.ts'
+import { expectErrorReply, keyOf, stage } from './stage.ts'
 
 const id = '0192c7a0-0000-7000-8000-000000000000'
 const reads = [
@@ -13,27 +13,27 @@ const reads = [
 ]
 const writes = ['/svc-deploy/release', '/svc-deploy/release-queue']
 
-test('nobody gets anything without a key', async () => {
+test('requests without a key get 401', async () => {
   const { service } = await stage()
   const client = createTestClient(service)
   for (const key of [undefined, 'AAAAAAAAAAAAAAAAAAAAAA']) {
     const request = key === undefined ? {} : { key }
     for (const path of reads) {
       const reply = await client.get(path, request)
-      expectRefused(reply, 401)
+      expectErrorReply(reply, 401)
       expect(reply.headers.get('WWW-Authenticate')).not.toBeNull()
     }
-    for (const path of writes) expectRefused(await client.post(path, {}, request), 401)
+    for (const path of writes) expectErrorReply(await client.post(path, {}, request), 401)
   }
 })
 
-test('nobody without the role Deployment gets anything, whatever they send', async () => {
+test('requests without the role Deployment get 403, whatever they contain', async () => {
   const { service, client: deployer } = await stage({ workers: 0 })
   const client = createTestClient(service, { key: await keyOf(service, 'reader', ['Reader']) })
-  for (const path of reads) expectRefused(await client.get(path), 403)
+  for (const path of reads) expectErrorReply(await client.get(path), 403)
   for (const path of writes) {
     for (const body of [{ solutionId: 'northwind' }, {}, '{']) {
-      expectRefused(await client.post(path, body), 403)
+      expectErrorReply(await client.post(path, body), 403)
     }
   }
   const { body } = await deployer.get('/svc-deploy/release?solutionId=northwind&$count=true')
@@ -45,7 +45,7 @@ test('a role is gone with the next request', async () => {
   const { service, client } = await stage()
   expect((await client.get('/svc-deploy/metadata')).status).toBe(200)
   await service.users.change('deployer', { roles: ['deployment', 'Deployments'] })
-  expectRefused(await client.get('/svc-deploy/metadata'), 403)
+  expectErrorReply(await client.get('/svc-deploy/metadata'), 403)
 })
 
 test('what can’t be done is 405, with what can', async () => {
@@ -63,7 +63,7 @@ test('what can’t be done is 405, with what can', async () => {
     [await client.delete('/svc-deploy/metadata'), 'GET'],
   ] as const
   for (const [reply, allow] of refused) {
-    expectRefused(reply, 405)
+    expectErrorReply(reply, 405)
     expect(reply.headers.get('Allow')).toBe(allow)
   }
   for (const method of ['PUT', 'PATCH', 'HEAD', 'OPTIONS']) {
@@ -84,8 +84,8 @@ test('builds take JSON and nothing else', async () => {
   const { client } = await stage()
   for (const path of writes) {
     const headers = { 'Content-Type': 'text/plain' }
-    expectRefused(await client.post(path, '{}', { headers }), 415)
-    expectRefused(await client.post(path, {}, { headers: { Accept: 'text/html' } }), 406)
-    expectRefused(await client.post(path, {}, { query: 'solutionId=northwind' }), 400)
+    expectErrorReply(await client.post(path, '{}', { headers }), 415)
+    expectErrorReply(await client.post(path, {}, { headers: { Accept: 'text/html' } }), 406)
+    expectErrorReply(await client.post(path, {}, { query: 'solutionId=northwind' }), 400)
   }
 })

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import type { BuildQueue } from '../../src/deployment/index.ts'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 import { gatedBuilder } from './builders.ts'
 import { counted } from './storages.ts'
-import { expectRefused, stage } from './stage.ts'
+import { expectErrorReply, stage } from './stage.ts'
 
 describe.each(storages)('solutions that build one release at a time, $name', (on) => {
   test('queued builds follow each other, and another solution’s do not wait', async () => {
@@ -54,7 +54,7 @@ describe.each(storages)('solutions that build one release at a time, $name', (on
     const { ask, client } = await stage({ on, builder, serial: true, waitTimeout: 250 })
     const queued = await ask.queue()
     const { finish } = await builder.next()
-    expectRefused(await client.post('/svc-deploy/release', { solutionId: 'northwind' }), 503)
+    expectErrorReply(await client.post('/svc-deploy/release', { solutionId: 'northwind' }), 503)
     finish()
     await ask.once(queued['releaseId'], 'built')
     const query = 'solutionId=northwind&$count=true'
@@ -62,7 +62,7 @@ describe.each(storages)('solutions that build one release at a time, $name', (on
     expect(builder.builds).toHaveLength(1)
   })
 
-  test('a worker that waits for a turn leaves storage alone, and goes on with other solutions', async () => {
+  test('a worker that waits for a turn leaves storage alone, and continues with other solutions', async () => {
     const builder = gatedBuilder()
     const { wrap, calls } = counted()
     const { ask } = await stage({ on, builder, serial: true, workers: 2, wrap, pollInterval: 100 })
@@ -84,7 +84,7 @@ describe.each(storages)('solutions that build one release at a time, $name', (on
     await ask.once(waiting['releaseId'], 'built')
   })
 
-  test('another queue hands out each ticket once, and nothing waits for ever', async () => {
+  test('another queue hands out each ticket once, and nothing waits indefinitely', async () => {
     const builder = gatedBuilder()
     const { queue, lose } = forgetfulQueue()
     const { ask } = await stage({ on, builder, serial: true, workers: 2, queue, lease: 150 })

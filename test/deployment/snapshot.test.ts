@@ -1,30 +1,31 @@
 import { describe, expect, test } from 'vitest'
-import { createDeployment, type Deployment } from '../../src/deployment/index.ts'
+import { createDeployment } from '../../src/deployment/index.ts'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
 import { createService, memoryStorage, openAccess, system } from '../../src/index.ts'
-import { storages } from '../contract/matrix.ts'
+import type { StorageAdapter } from '../../src/storage/index.ts'
+import { storages } from '../kit/storages.ts'
 import { gatedBuilder, packageBuilder } from './builders.ts'
-import { rowsOf } from './checker.ts'
+import { allRows } from '../kit/storages.ts'
 import { applications, environment, solutions } from './solutions.ts'
 import { stage } from './stage.ts'
 
 const snapshotData = ['sales/countries']
 const dataPath = 'data/sales/countries.ndjson'
 
-async function keptBy({ storage }: Deployment): Promise<readonly Record<string, string>[]> {
-  const rows = await rowsOf(storage, deploymentCollections.snapshots)
+async function keptBy(storage: StorageAdapter): Promise<readonly Record<string, string>[]> {
+  const rows = await allRows(storage, deploymentCollections.snapshots)
   return rows.map((row) => JSON.parse(String(row['files'])) as Record<string, string>)
 }
 
 describe.each(storages)('snapshots, $name', (on) => {
   test('hold the definitions and the named data, and are kept and handed to the builder', async () => {
     const builder = packageBuilder()
-    const { service, deployment, ask } = await stage({ on, builder, snapshotData })
+    const { service, storage, ask } = await stage({ on, builder, snapshotData })
     const countries = service.as(system).collection('sales', 'countries')
     for (const code of ['SE', 'DE', 'ÅX']) await countries.insert({ code, visits: 1 })
     const item = await ask.build({ solutionId: 'northwind', snapshot: true })
     expect(item['snapshot']).toBe(true)
-    const [kept = {}] = await keptBy(deployment)
+    const [kept = {}] = await keptBy(storage)
     const given = builder.jobs[0]?.snapshot ?? []
     const texts = given.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()])
     expect(Object.fromEntries(texts)).toEqual(kept)
@@ -39,20 +40,20 @@ describe.each(storages)('snapshots, $name', (on) => {
     expect(JSON.stringify(kept)).not.toMatch(/rowgate_|deployer/)
   })
 
-  test('are not taken when nobody asks, and hold no data that was not named', async () => {
+  test('are taken only on request, and contain only the named data', async () => {
     const builder = packageBuilder()
-    const { deployment, ask } = await stage({ on, builder })
+    const { storage, ask } = await stage({ on, builder })
     await ask.build()
-    expect(await keptBy(deployment)).toEqual([])
+    expect(await keptBy(storage)).toEqual([])
     const { releaseId } = await ask.queue({ solutionId: 'plain', snapshot: true })
     await ask.once(releaseId, 'built')
-    const [kept = {}] = await keptBy(deployment)
+    const [kept = {}] = await keptBy(storage)
     expect(Object.keys(kept)).toEqual(['definitions.json'])
     expect(builder.jobs.map(({ snapshot }) => snapshot?.length ?? null)).toEqual([null, 1])
   })
 
   test('are of one moment while others write, however many pages they have', async () => {
-    const { service, deployment, ask } = await stage({ on, snapshotData })
+    const { service, storage, ask } = await stage({ on, snapshotData })
     const countries = service.as(system).collection('sales', 'countries')
     const codes = Array.from({ length: 1_200 }, (_, index) => String(10_000 + index))
     await Promise.all(codes.map((code) => countries.insert({ code, visits: 0 })))
@@ -69,7 +70,7 @@ describe.each(storages)('snapshots, $name', (on) => {
     }
     stop.abort()
     await writing
-    const all = await keptBy(deployment)
+    const all = await keptBy(storage)
     expect(all).toHaveLength(3)
     for (const kept of all) {
       const lines = (kept[dataPath] ?? '').trimEnd().split('\n')
@@ -83,7 +84,7 @@ describe.each(storages)('snapshots, $name', (on) => {
 
   test('are taken again by the next attempt, and kept once', async () => {
     const builder = gatedBuilder()
-    const { deployment, ask } = await stage({ on, builder, snapshotData, workers: 0 })
+    const { deployment, storage, ask } = await stage({ on, builder, snapshotData, workers: 0 })
     const { releaseId } = await ask.queue({ solutionId: 'northwind', snapshot: true })
     const first = deployment.work()
     await builder.next()
@@ -91,13 +92,12 @@ describe.each(storages)('snapshots, $name', (on) => {
     deployment.work()
     ;(await builder.next()).finish()
     await ask.once(releaseId, 'built')
-    expect(await keptBy(deployment)).toHaveLength(1)
+    expect(await keptBy(storage)).toHaveLength(1)
   })
 })
 
 test('data of a collection that is not published is a mistake at start', () => {
   const deployment = createDeployment({
-    storage: memoryStorage(),
     solutions,
     environment,
     builder: packageBuilder(),
@@ -106,7 +106,7 @@ test('data of a collection that is not published is a mistake at start', () => {
   const start = () =>
     createService({
       applications: { ...applications, ...deployment.applications },
-      storage: deployment.storage,
+      storage: memoryStorage(),
       security: openAccess(),
     })
   expect(start).toThrow('deployment.snapshotData: there is no collection sales/orders')

@@ -6,19 +6,15 @@ import {
   type DeploymentOptions,
 } from '../../src/deployment/index.ts'
 import { createTestClient, type TestClient, type TestReply } from '../../src/http/test-client.ts'
-import {
-  createService,
-  type Observation,
-  type Service,
-  type StorageAdapter,
-} from '../../src/index.ts'
-import { apiKeys } from '../../src/security/index.ts'
-import { storages, type Storage } from '../contract/matrix.ts'
+import { createService, type Observation, type Service } from '../../src/index.ts'
+import type { StorageAdapter } from '../../src/storage/index.ts'
+import { apiKeys, type SecurityProvider } from '../../src/security/index.ts'
+import { openStorage, storages, type Storage } from '../kit/storages.ts'
 import { packageBuilder } from './builders.ts'
 import { applications, environment, solutions } from './solutions.ts'
 
 /** How deployment is opened for a test. */
-export interface StageOptions extends Partial<Omit<DeploymentOptions, 'storage'>> {
+export interface StageOptions extends Partial<DeploymentOptions> {
   /** Default: memory. */
   readonly on?: Storage
   /** Instead of a new one. It is not removed. */
@@ -26,7 +22,7 @@ export interface StageOptions extends Partial<Omit<DeploymentOptions, 'storage'>
   /** Puts something between deployment and its storage. */
   readonly wrap?: (storage: StorageAdapter) => StorageAdapter
   /** What the service is told besides. */
-  readonly service?: { readonly now?: () => Date }
+  readonly service?: { readonly now?: () => Date; readonly security?: readonly SecurityProvider[] }
 }
 
 type Applications = typeof applications & Deployment['applications']
@@ -35,6 +31,7 @@ type Applications = typeof applications & Deployment['applications']
 export interface Stage {
   readonly service: Service<Applications>
   readonly deployment: Deployment
+  readonly storage: StorageAdapter
   /** Has the key of a user with the role Deployment. */
   readonly client: TestClient
   readonly news: BuildEvent[]
@@ -44,9 +41,11 @@ export interface Stage {
 
 /** Opens a service with deployment, which is closed after the test. */
 export async function stage(given: StageOptions = {}): Promise<Stage> {
-  const { on = storages[0], wrap = (one: StorageAdapter) => one, service: more, ...options } = given
+  const { on = storages[0], wrap = (one: StorageAdapter) => one, service: more } = given
+  const { on: _on, storage: _storage, wrap: _wrap, service: _service, ...options } = given
   const news: BuildEvent[] = []
   const reports: Observation[] = []
+  const storage = wrap(given.storage ?? openStorage(on))
   const deployment = createDeployment({
     solutions,
     environment,
@@ -54,11 +53,10 @@ export async function stage(given: StageOptions = {}): Promise<Stage> {
     pollInterval: 30,
     watch: (one) => news.push(one),
     ...options,
-    storage: wrap(given.storage ?? opened(on)),
   })
   const service = createService({
     applications: { ...applications, ...deployment.applications },
-    storage: deployment.storage,
+    storage,
     security: apiKeys({ name: 'API Key', properties: { AllowInsecureHttp: true } }),
     report: (one) => reports.push(one),
     ...more,
@@ -66,7 +64,7 @@ export async function stage(given: StageOptions = {}): Promise<Stage> {
   onTestFinished(() => service.close())
   await service.ready()
   const client = createTestClient(service, { key: await keyOf(service, 'deployer') })
-  return { service, deployment, client, news, reports, ask: asking(client) }
+  return { service, deployment, storage, client, news, reports, ask: asking(client) }
 }
 
 /** A key of a user, who has the role Deployment if nothing else is said. */
@@ -77,13 +75,6 @@ export async function keyOf(
 ): Promise<string> {
   if ((await users.get(user)) === undefined) await users.add({ user, roles })
   return (await keys.create({ user })).key
-}
-
-/** A storage that is removed after the test. */
-export function opened(on: Storage = storages[1] as Storage): StorageAdapter {
-  const { storage, remove } = on.open()
-  onTestFinished(remove)
-  return storage
 }
 
 /** An item of an answer. */
@@ -133,7 +124,11 @@ export function itemsOf({ status, body }: TestReply): readonly Item[] {
 }
 
 /** Checks a refusal: an envelope with nothing but its text and status. */
-export function expectRefused(reply: TestReply, status: number, message?: string | RegExp): void {
+export function expectErrorReply(
+  reply: TestReply,
+  status: number,
+  message?: string | RegExp,
+): void {
   expect(reply.status, JSON.stringify(reply.body)).toBe(status)
   expect(reply.body).toEqual({ message: reply.body.message, validations: [], status })
   if (message !== undefined) expect(reply.body.message).toMatch(message)

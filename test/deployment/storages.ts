@@ -1,4 +1,4 @@
-import { StorageError, type StorageAdapter } from '../../src/index.ts'
+import { StorageError, type StorageAdapter } from '../../src/storage/index.ts'
 
 type Wrapped = { readonly wrap: (storage: StorageAdapter) => StorageAdapter }
 

@@ -1,18 +1,12 @@
 import { expect, test } from 'vitest'
 import { createDeployment } from '../../src/deployment/index.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
-import {
-  createService,
-  memoryStorage,
-  openAccess,
-  system,
-  type OpenAccess,
-  type SecurityProvider,
-} from '../../src/index.ts'
+import { createService, memoryStorage, openAccess, system } from '../../src/index.ts'
+import type { OpenAccess, SecurityProvider } from '../../src/security/index.ts'
 import { apiKeys, httpBasic } from '../../src/security/index.ts'
 import { packageBuilder } from './builders.ts'
 import { environment, solutions } from './solutions.ts'
-import { expectRefused, itemOf, keyOf, stage } from './stage.ts'
+import { expectErrorReply, itemOf, keyOf, stage } from './stage.ts'
 
 const record = {
   ...environment,
@@ -21,7 +15,7 @@ const record = {
   authenticationType: 'api_key',
 }
 
-test('metadata is the environment, one record under item (D55)', async () => {
+test('metadata is the environment, one record under item', async () => {
   const { client } = await stage()
   const { status, body } = await client.get('/svc-deploy/metadata')
   expect(status).toBe(200)
@@ -35,10 +29,10 @@ test('metadata is the environment, one record under item (D55)', async () => {
     'authenticationType',
   ])
   for (const target of ['/svc-deploy/metadata/env-1', '/svc-deploy/metadata/']) {
-    expectRefused(await client.get(target), 404)
+    expectErrorReply(await client.get(target), 404)
   }
   for (const query of ['$fields=*', '$limit=1', 'nothing=1']) {
-    expectRefused(await client.get('/svc-deploy/metadata', { query }), 400)
+    expectErrorReply(await client.get('/svc-deploy/metadata', { query }), 400)
   }
 })
 
@@ -60,17 +54,16 @@ test.each<[string | false, number, number]>([
   ['5.0', 200, 200],
   [false, 200, 200],
 ])(
-  'version %s: releases are answered with %i and metadata with %i (D57)',
+  'version %s: releases respond %i and metadata %i',
   async (serviceVersion, releases, metadata) => {
-    const { applications, storage } = createDeployment({
-      storage: memoryStorage(),
+    const { applications } = createDeployment({
       solutions,
       environment,
       builder: packageBuilder(),
     })
     const service = createService({
       applications,
-      storage,
+      storage: memoryStorage(),
       security: apiKeys({ name: 'API Key' }),
       serviceVersion,
     })
@@ -91,15 +84,14 @@ test.each<[string | false, number, number]>([
 )
 
 test('the brand prefix of the service names the application', async () => {
-  const { applications, storage } = createDeployment({
-    storage: memoryStorage(),
+  const { applications } = createDeployment({
     solutions,
     environment,
     builder: packageBuilder(),
   })
   const service = createService({
     applications,
-    storage,
+    storage: memoryStorage(),
     brand: 'acme',
     security: apiKeys({ name: 'API Key' }),
   })
@@ -108,7 +100,7 @@ test('the brand prefix of the service names the application', async () => {
   expect(itemOf(reply)).toMatchObject({ status: 'built' })
   expect(reply.headers.get('X-Acme-Version')).toBe('4.54')
   expect(itemOf(await client.get('/acme-deploy/metadata'))).toEqual(record)
-  expectRefused(await client.get('/svc-deploy/metadata'), 404)
+  expectErrorReply(await client.get('/svc-deploy/metadata'), 404)
   await service.close()
 })
 
@@ -128,13 +120,16 @@ test.each<[string, readonly SecurityProvider[] | OpenAccess, string]>([
   ],
   ['open access', openAccess(), 'api_key'],
 ])('the environment names how callers authenticate: %s', async (_, security, expected) => {
-  const { applications, storage } = createDeployment({
-    storage: memoryStorage(),
+  const { applications } = createDeployment({
     solutions,
     environment,
     builder: packageBuilder(),
   })
-  const service = createService({ applications, storage, security: security as OpenAccess })
+  const service = createService({
+    applications,
+    storage: memoryStorage(),
+    security: security as OpenAccess,
+  })
   const metadata = service.as(system).collection('svc-deploy', 'metadata')
   const { items } = await metadata.filter()
   expect(items[0]).toMatchObject({ authenticationType: expected })
@@ -142,8 +137,7 @@ test.each<[string, readonly SecurityProvider[] | OpenAccess, string]>([
 })
 
 test('another application of the reserved name is a mistake, whatever the brand', () => {
-  const { applications, storage } = createDeployment({
-    storage: memoryStorage(),
+  const { applications } = createDeployment({
     solutions,
     environment,
     builder: packageBuilder(),
@@ -152,7 +146,7 @@ test('another application of the reserved name is a mistake, whatever the brand'
   const start = () =>
     createService({
       applications: { ...own, ...applications },
-      storage,
+      storage: memoryStorage(),
       brand: 'acme',
       security: openAccess(),
     })

@@ -1,18 +1,19 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
-import { bindings, storages } from '../contract/matrix.ts'
+import { bindings } from '../kit/cells.ts'
+import { storages } from '../kit/storages.ts'
 import { gatedBuilder, textOf } from './builders.ts'
-import { expectRefused, keyOf, stage } from './stage.ts'
+import { expectErrorReply, keyOf, stage } from './stage.ts'
 
 const path = '/svc-deploy/release'
 
 describe.each(storages)('builds that take long, $name', (on) => {
-  test('a request that has waited long enough is 503, and its build goes on (I13)', async () => {
+  test('a request that has waited long enough is 503, and its build continues (I13)', async () => {
     const builder = gatedBuilder()
     const { client, ask, reports } = await stage({ on, builder, waitTimeout: 60 })
     const reply = await client.post(path, { solutionId: 'northwind' })
-    expectRefused(reply, 503)
+    expectErrorReply(reply, 503)
     expect(reply.headers.get('Retry-After')).toMatch(/^\d+$/)
     const { job, finish } = await builder.next()
     expect(await ask.release(job.releaseId)).toMatchObject({ status: 'building', file: null })
@@ -34,7 +35,7 @@ describe.each(storages)('builds that take long, $name', (on) => {
     const refused = replies.filter(({ status }) => status !== 200)
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(4)
     for (const reply of refused) {
-      expectRefused(reply, 429, 'Too many builds are waiting.')
+      expectErrorReply(reply, 429, 'Too many builds are waiting.')
       expect(reply.headers.get('Retry-After')).toMatch(/^\d+$/)
     }
     const { body } = await client.get(path, { query: 'solutionId=northwind&$count=true' })
@@ -94,7 +95,7 @@ describe.each(bindings)('a client that leaves, by $name', (binding) => {
   })
 })
 
-test('many who wait for their builds at once have them all, and nothing is warned of', async () => {
+test('many requests that wait for their builds all receive them, without a warning of Node', async () => {
   const warnings: Error[] = []
   const warn = (warning: Error): void => void warnings.push(warning)
   process.on('warning', warn)

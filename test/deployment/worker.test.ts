@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
-import { storages } from '../contract/matrix.ts'
+import { storages } from '../kit/storages.ts'
 import { gatedBuilder, packageBuilder, textOf } from './builders.ts'
-import { rowsOf } from './checker.ts'
+import { allRows } from '../kit/storages.ts'
 import { stage } from './stage.ts'
 
 const { packages, releases } = deploymentCollections
@@ -10,7 +10,7 @@ const { packages, releases } = deploymentCollections
 describe.each(storages)('workers, $name', (on) => {
   test('two workers build 200 releases once each (I02)', { timeout: 60_000 }, async () => {
     const builder = packageBuilder()
-    const { deployment, ask } = await stage({ on, builder, workers: 4 })
+    const { deployment, storage, ask } = await stage({ on, builder, workers: 4 })
     const second = deployment.work({ concurrency: 4 })
     const asked: unknown[] = []
     for (let count = 0; count < 8; count += 1) {
@@ -18,13 +18,13 @@ describe.each(storages)('workers, $name', (on) => {
       asked.push(...some.map(({ releaseId }) => releaseId))
     }
     const built = async () => {
-      const rows = await rowsOf(deployment.storage, releases)
+      const rows = await allRows(storage, releases)
       return rows.filter(({ status }) => status === 'built').length
     }
     await expect.poll(built, { timeout: 30_000 }).toBe(200)
     const jobs = builder.jobs.map(({ releaseId, attempt }) => `${releaseId} ${attempt}`)
     expect(jobs.sort()).toEqual(asked.map((releaseId) => `${String(releaseId)} 1`).sort())
-    const kept = await rowsOf(deployment.storage, packages)
+    const kept = await allRows(storage, packages)
     expect(kept.map((row) => textOf(row['file'])).sort()).toEqual(jobs)
     await second.stop()
   })
@@ -58,7 +58,7 @@ describe.each(storages)('workers, $name', (on) => {
 
   test('a build that is longer than its lease keeps it', async () => {
     const builder = gatedBuilder()
-    const { ask, news, deployment } = await stage({ on, builder, lease: 100, workers: 2 })
+    const { ask, news, storage } = await stage({ on, builder, lease: 100, workers: 2 })
     const asked = ask.build()
     const queued = await ask.queue()
     const builds = [await builder.next(), await builder.next()]
@@ -66,7 +66,7 @@ describe.each(storages)('workers, $name', (on) => {
     for (const { finish } of builds) finish()
     expect(await asked).toMatchObject({ status: 'built' })
     await ask.once(queued['releaseId'], 'built')
-    const rows = await rowsOf(deployment.storage, releases)
+    const rows = await allRows(storage, releases)
     expect(rows.map(({ attempt, lost }) => [attempt, lost])).toEqual([
       [1, 0],
       [1, 0],

@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import { z } from 'zod'
-import { completeOptions } from '../../definition/options.ts'
+import { completeOptions } from '../../checks/options.ts'
 import type { Builder, BuildJob, PackageFile } from '../builder.ts'
 import { packageFileName } from '../package/file-name.ts'
 import { definitionsPath, snapshotFolder } from '../package/manifest.ts'

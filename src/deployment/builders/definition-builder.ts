@@ -1,6 +1,6 @@
 import { z } from 'zod'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
-import { completeOptions } from '../../definition/options.ts'
+import { completeOptions } from '../../checks/options.ts'
 import type { Builder, BuildJob, PackageFile } from '../builder.ts'
 import { applicationsOf, definitionData, omittedCode } from '../package/definition-data.ts'
 import { packageFileName } from '../package/file-name.ts'

@@ -1,6 +1,6 @@
 import { z } from 'zod'
-import { code } from '../../definition/option-shapes.ts'
-import { completeOptions } from '../../definition/options.ts'
+import { code } from '../../checks/option-shapes.ts'
+import { completeOptions } from '../../checks/options.ts'
 import { openDisk, type Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 import type { Installation } from './install-package.ts'

@@ -3,7 +3,7 @@ import { checkApplications, inspectApplications } from '../../definition/check.t
 import type { CollectionBehaviour, CollectionDefinition } from '../../definition/collection.ts'
 import type { Field } from '../../definition/field.ts'
 import type { CollectionShape } from '../../definition/item.ts'
-import type { Mistake } from '../../definition/mistake.ts'
+import type { Mistake } from '../../checks/mistakes.ts'
 import { codePlaces, missingCode } from '../../definition/omitted-code.ts'
 import type { Json } from '../../protocol/json.ts'
 
@@ -11,6 +11,7 @@ import type { Json } from '../../protocol/json.ts'
 const code = {
   validations: true,
   events: true,
+  serve: true,
   userDefinedEvents: true,
 } satisfies Record<Exclude<keyof CollectionBehaviour<CollectionShape>, 'rows'>, true>
 

@@ -10,9 +10,9 @@ export function packageFileName(name: string, version: string, ending: string): 
   const last = plain(ending)
   const number = plain(version).slice(0, maxNameLength / 2)
   const title = plain(name).slice(0, maxNameLength - number.length - last.length - 1)
-  const stem = [title, number].filter((part) => part !== '').join('-')
-  const whole = `${stem.replace(/^[.-]+/, '').replace(/[.-]+$/, '') || 'release'}${last}`
-  return deviceName.test(whole) ? `_${whole}`.slice(0, maxNameLength) : whole
+  const stem = `${title}-${number}`.replace(/^[.-]+/, '').replace(/[.-]+$/, '') || 'release'
+  const safe = deviceName.test(`${stem}${last}`) ? `_${stem}` : stem
+  return `${safe.slice(0, maxNameLength - last.length)}${last}`
 }
 
 /**
@@ -22,8 +22,7 @@ export function packageFileName(name: string, version: string, ending: string): 
  */
 export function savedFileName(name: string): string | undefined {
   if (name === '' || !name.isWellFormed() || /[\p{Cc}/\\]/u.test(name)) return undefined
-  const short = name.slice(-4 * maxNameLength)
-  const [ending = ''] = /(?:\.tar)?\.[A-Za-z0-9]{1,10}$/.exec(short) ?? []
+  const [ending = ''] = /(?:\.tar)?\.[A-Za-z0-9]{1,10}$/.exec(name) ?? []
   const title = name.slice(0, name.length - ending.length).slice(0, 4 * maxNameLength)
   return packageFileName(title, '', ending)
 }

@@ -1,5 +1,5 @@
 import { z } from 'zod'
-import { adviceFor, explain } from '../../definition/options.ts'
+import { adviceFor, explain } from '../../checks/options.ts'
 import { mistakesText, PackageError } from './package-error.ts'
 
 /** The paths of the files of a package. The signature is optional, the others are required. */

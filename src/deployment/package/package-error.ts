@@ -1,4 +1,4 @@
-import type { Mistake } from '../../definition/mistake.ts'
+import type { Mistake } from '../../checks/mistakes.ts'
 
 /**
  * The error of a package that can not be created or used. The message names the file in the package and

@@ -1,7 +1,7 @@
 import { isDeepStrictEqual } from 'node:util'
 import { z } from 'zod'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
-import { completeOptions } from '../../definition/options.ts'
+import { completeOptions } from '../../checks/options.ts'
 import { definitionMistakes, omittedCode } from './definition-data.ts'
 import {
   maxDecodedBytes,
@@ -148,5 +148,6 @@ function required<Value>(entries: ReadonlyMap<string, Value>, path: string): Val
 }
 
 function isSorted(paths: readonly string[]): boolean {
+  // Stryker disable next-line EqualityOperator: no path is contained twice
   return paths.every((path, index) => index === 0 || (paths[index - 1] as string) < path)
 }

@@ -60,9 +60,9 @@ function adviceFor(type: 'private' | 'public', found: KeyObject | undefined): st
         'Take it from the private key with createPublicKey(key) or: openssl pkey -pubout'
 }
 
-/** Returns the 64 bytes of a signature; undefined if the file is not in the form written above. */
+/** Returns the bytes of a signature; undefined if the file is not in the form written above. */
 function signatureOf(file: Uint8Array): Uint8Array | undefined {
   const bytes = Buffer.from(Buffer.from(file).toString('latin1'), 'base64')
   const written = Buffer.from(`${bytes.toString('base64')}\n`)
-  return bytes.length === 64 && written.equals(file) ? bytes : undefined
+  return written.equals(file) ? bytes : undefined
 }

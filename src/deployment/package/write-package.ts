@@ -47,9 +47,11 @@ export async function writePackage(
   ].sort((one, other) => (one.path < other.path ? -1 : 1))
 
   for (const { path, bytes } of contents) {
+    if (path === signaturePath) throw new PackageError(path, 'has the name of the signature')
     const limit = maxDecodedBytes(path)
     if (bytes.length > limit) throw new PackageError(path, `has more than ${limit} bytes`)
   }
+  requireTotal(contents)
   const described: ManifestFile[] = []
   for (const file of contents) described.push(await describe(file, options.signal))
   const manifest = encodeManifest({
@@ -72,10 +74,14 @@ export async function writePackage(
   const head = [{ path: manifestPath, bytes: manifest }]
   if (sign !== undefined) head.push({ path: signaturePath, bytes: sign(manifest) })
   const all = [...head, ...contents]
-  const size = all.reduce((sum, { bytes }) => sum + bytes.length, 0)
+  requireTotal(all)
+  return zip(all, options)
+}
+
+function requireTotal(files: readonly PackageFile[]): void {
+  const size = files.reduce((sum, { bytes }) => sum + bytes.length, 0)
   if (size > defaultLimit)
     throw new PackageError(null, `has more than ${defaultLimit} bytes in total`)
-  return zip(all, options)
 }
 
 /** Returns the file with the definitions of applications. */

@@ -23,6 +23,8 @@ export const endLength = 22
 /** The length of the comment at the end of an archive: `sha256:` and the digits. */
 export const commentLength = 71
 
+// The layout is written here, not by a library: readers accept only an archive that packs to the same bytes
+// again, and no library promises that its headers stay the same between versions.
 // Headers do not depend on machine or time: midnight of 1 January 1980 without zone, UTF-8 names, deflate,
 // Unix mode 0644.
 const firstDay = 0x0021

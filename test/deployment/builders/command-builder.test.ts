@@ -60,7 +60,7 @@ test('definitions that need no larger pages are read back by readApplications', 
   expect(readApplications(JSON.parse(Buffer.from(bytes).toString()))).toHaveProperty('people')
 })
 
-test('arguments are handed on as they stand: there is no shell', async () => {
+test('arguments are passed unchanged, without a shell', async () => {
   const args = ['$HOME', '; touch x', '*', 'a b', "'", 'ä']
   const { builder } = nodeBuilder('', {
     args: [
@@ -175,7 +175,7 @@ test.each<readonly [object, string]>([
   [{ workingFolder: 'relative' }, 'workingFolder'],
   [{ input: { '../x': 'x' } }, 'input'],
   [{ shell: true }, 'shell'],
-])('the options %j are refused at once', (options, place) => {
+])('the options %j are rejected at once', (options, place) => {
   const start = () => commandBuilder({ command: 'x', file: 'x', ...options })
   expect(start).toThrow(TypeError)
   expect(start).toThrow(`commandBuilder.${place}`)

@@ -18,7 +18,7 @@ const small = {
   sales: { collections: { orders: withCode['sales']?.collections['orders'] as never } },
 }
 
-test('a package holds definitions, DDL, files of the host and the snapshot', async () => {
+test('a package holds definitions, DDL, files of the application and the snapshot', async () => {
   const keys = generateKeyPairSync('ed25519')
   const folder = folderOf({ 'b.js': 'b', 'a/c.js': 'c', '.hidden': 'h', 'single.txt': 's' })
   const builder = definitionBuilder({
@@ -169,7 +169,7 @@ test('an aborted build throws the reason', async () => {
   await expect(build).rejects.toBe(reason)
 })
 
-test('DDL that is no text makes the build fail', async () => {
+test('DDL that is not a string makes the build fail', async () => {
   const builder = definitionBuilder({ ddl: { mine: () => undefined as never } })
   await expect(builder.build(jobOf(), never)).rejects.toThrow(
     'The DDL function for mine did not return a string.',
@@ -186,7 +186,7 @@ test.each<readonly [object, string]>([
   [{ ddl: { 'SQL/x': String } }, 'ddl'],
   [{ ddl: { sqlite: 'create' } }, 'ddl.sqlite'],
   [{ sign: 'x' }, 'sign: must be an Ed25519'],
-])('the options %j are refused at once', (options, message) => {
+])('the options %j are rejected at once', (options, message) => {
   const start = () => definitionBuilder(options)
   expect(start).toThrow(TypeError)
   expect(start).toThrow(message)

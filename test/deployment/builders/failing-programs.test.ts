@@ -176,7 +176,7 @@ test('a log that throws makes the build fail with what it threw', async () => {
   expect(left()).toEqual([])
 })
 
-test('folders that nobody may write to are removed as well', async () => {
+test('read-only folders are removed as well', async () => {
   const { builder, left } = nodeBuilder(
     `const fs = require('fs'); fs.mkdirSync('a/b', { recursive: true }); fs.writeFileSync('a/b/c', '')
      fs.chmodSync('a/b', 0); fs.chmodSync('a', 0o500); ${writes}`,

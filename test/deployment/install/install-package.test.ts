@@ -18,7 +18,7 @@ const installed = (folder: string): string => textOf(installedApplications(folde
 const currentOf = (folder: string): Record<string, unknown> =>
   JSON.parse(readFileSync(join(folder, 'current.json'), 'utf8')) as Record<string, unknown>
 
-test('an installed package is what a service publishes, and tells what it has changed', async () => {
+test('a service publishes an installed package, and the result lists the changes', async () => {
   const folder = join(folderOf(), 'deep', 'installed')
   expect(installedApplications(folder)).toEqual({})
   const first = await installPackage(await packageWith(releases.first), { folder, now })
@@ -68,7 +68,7 @@ test('the same package again changes nothing, and mends what is damaged', async 
   expect(existsSync(join(folder, 'releases', sha256, 'ddl', 'sqlite.sql'))).toBe(true)
 })
 
-test('another package than the damaged one is refused, and a rollback helps', async () => {
+test('a package other than the damaged one is rejected, and a rollback repairs the folder', async () => {
   const folder = folderOf()
   await installPackage(await packageWith(releases.first), { folder })
   const { sha256 } = await installPackage(await packageWith(releases.second), { folder })
@@ -85,7 +85,7 @@ test.each([
   ['no JSON', '{'],
   ['another form', '{"format":2}'],
   ['a way out', JSON.stringify({ format: 1, current: { package: '../../x', manifest: 'y' } })],
-])('a current.json with %s is refused', async (_, text) => {
+])('a current.json with %s is rejected', async (_, text) => {
   const folder = folderOf({ 'current.json': text })
   expect(() => installedApplications(folder)).toThrow('current.json in the folder of the releases')
   await expect(installPackage(await packageWith(releases.first), { folder })).rejects.toThrow(
@@ -108,10 +108,10 @@ describe('a package that can not be trusted changes nothing', () => {
     bytes[200] = (bytes[200] ?? 0) ^ 1
     await refuse(bytes, 'is damaged')
   })
-  test('it is no package', () => refuse(Buffer.from('PK'), 'is not an archive'))
+  test('it is not a package', () => refuse(Buffer.from('PK'), 'is not an archive'))
   test('it is not signed', async () =>
     refuse(await packageWith(releases.first), 'is not signed', [pem]))
-  test('somebody else has signed it', async () => {
+  test('the signature has another key', async () => {
     const sign = generateKeyPairSync('ed25519').privateKey
     await refuse(await packageWith(releases.first, { sign }), 'not a signature by a trusted', [pem])
   })
@@ -123,7 +123,7 @@ describe('a package that can not be trusted changes nothing', () => {
   })
 })
 
-test('a dry run tells the same, and leaves nothing', async () => {
+test('a dry run has the same result, and writes nothing', async () => {
   const folder = join(folderOf(), 'installed')
   const bytes = await packageWith(releases.first)
   const plan = await installPackage(bytes, { folder, dryRun: true })

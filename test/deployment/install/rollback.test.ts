@@ -82,7 +82,7 @@ test('five releases are kept besides the current one, and nothing that was put t
   await expect(rollback(folder)).rejects.toThrow('no previous release')
 })
 
-test('of installs at once each is whole, or refused with the process that is at work', async () => {
+test('each of several installs at once completes, or fails with the id of the process that holds the lock', async () => {
   const folder = folderOf()
   const packages = await Promise.all(many.map((applications) => packageWith(applications)))
   const ends = await Promise.allSettled(packages.map((bytes) => installPackage(bytes, { folder })))
@@ -96,7 +96,7 @@ test('of installs at once each is whole, or refused with the process that is at 
   expect(readdirSync(folder)).toEqual(['current.json', 'releases'])
 })
 
-test('the lock of a living process is respected, that of a dead one is not', async () => {
+test('the lock of a running process is respected, that of an ended one is not', async () => {
   const folder = await folderWith(releases.first)
   const child = spawn(process.execPath, ['-e', 'setInterval(() => {}, 1000)'])
   await once(child, 'spawn')

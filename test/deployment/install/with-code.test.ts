@@ -132,8 +132,7 @@ test('the marks survive JSON, and a release that is built of installed definitio
   const again = await install(installed)
   expect(() => serve(again)).toThrow(`was exported without code: ${places.join(', ')}.`)
   const solutions = [{ solutionId: 's', name: 'S', version: '1', applications: installed }]
-  const storage = memoryStorage()
-  createDeployment({ storage, solutions, environment, builder: definitionBuilder() })
+  createDeployment({ solutions, environment, builder: definitionBuilder() })
 })
 
 test('withCode lists code that fits nothing', async () => {

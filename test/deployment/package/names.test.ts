@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { packageFileName } from '../../../src/deployment/package/file-name.ts'
+import { packageFileName, savedFileName } from '../../../src/deployment/package/file-name.ts'
 import { pathConflict, pathMistake } from '../../../src/deployment/package/package-path.ts'
 import { wrongPaths } from './wrong-paths.ts'
 
@@ -18,8 +18,33 @@ test.each([
   ['con', '', '_con.zip'],
   ['LPT1.x', '1', '_LPT1.x-1.zip'],
   ['日本', '2', '2.zip'],
+  ['a..', '.', 'a.zip'],
+  [`con.${'x'.repeat(300)}`, '9'.repeat(50), `_con.${'x'.repeat(41)}-${'9'.repeat(49)}.zip`],
 ])('the file name of %j in version %j is %j', (name, version, expected) => {
   expect(packageFileName(name, version, '.zip')).toBe(expected)
+})
+
+test.each([
+  ['Shop 1.2.zip', 'Shop-1.2.zip'],
+  ['shop.tar.gz', 'shop.tar.gz'],
+  [`${'x'.repeat(300)}.tar.gz`, `${'x'.repeat(92)}.tar.gz`],
+  [`${'x'.repeat(300)}.zip`, `${'x'.repeat(95)}.zip`],
+  ['shop.12345678901', 'shop.12345678901'],
+  [`${'x'.repeat(300)}.12345678901`, 'x'.repeat(99)],
+  ['a.b c', 'a.b-c'],
+  ['readme', 'readme'],
+  ['Ünïcödé.zip', 'Unicode.zip'],
+  // Only the first 400 characters are read.
+  [`e${'\u0301'.repeat(500)}x.zip`, 'e.zip'],
+  ['nul.zip', '_nul.zip'],
+  ['.zip', 'release.zip'],
+  ['', undefined],
+  ['\ud800', undefined],
+  ['a/b.zip', undefined],
+  ['a\\b.zip', undefined],
+  ['a\nb.zip', undefined],
+])('the package %j of a builder is saved as %j', (name, expected) => {
+  expect(savedFileName(name)).toBe(expected)
 })
 
 test('every file name is safe', () => {
@@ -68,7 +93,7 @@ test.each([
   [['\u00e9', 'e\u0301']],
   [['a', 'a/b']],
   [['a/b/c', 'A/B']],
-])('%j can not stand side by side', (paths) => {
+])('%j can not be in one package', (paths) => {
   expect(pathConflict(paths)).toBeDefined()
 })
 

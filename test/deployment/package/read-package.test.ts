@@ -1,5 +1,6 @@
 import { deflateRawSync } from 'node:zlib'
 import { beforeAll, expect, test } from 'vitest'
+import { decodeManifest, jsonOf } from '../../../src/deployment/package/manifest.ts'
 import { PackageError } from '../../../src/deployment/package/package-error.ts'
 import { readPackage } from '../../../src/deployment/package/read-package.ts'
 import { writePackage } from '../../../src/deployment/package/write-package.ts'
@@ -31,7 +32,7 @@ function refusal(bytes: Uint8Array, options = {}): readonly [string | null, stri
   throw new Error('It was read.')
 }
 
-test('a package comes back as it was written', () => {
+test('a package is read as it was written', () => {
   const { manifest, applications: read, files, signature } = readPackage(archive)
   expect(manifest).toMatchObject({
     format: 1,
@@ -83,6 +84,8 @@ test.each([
 ])('a %s of more than %i bytes is rejected before it is unpacked', (path, limit) => {
   const files = [...filesOf(archive)].map(([name, bytes]) => ({ path: name, bytes }))
   const others = files.filter(({ path: name }) => name !== path)
+  const allowed = { path, bytes: bytesOf('{}'), size: limit, packed: bytesOf('not deflated') }
+  expect(refusal(forge([allowed, ...others]))[1]).not.toContain('has more than')
   // Unpacking would fail with another message.
   const large = { path, bytes: bytesOf('{}'), size: limit + 1, packed: bytesOf('not deflated') }
   expect(refusal(forge([large, ...others]))).toEqual([
@@ -133,7 +136,34 @@ test.each(wrongPaths)('a file called %j is rejected: it %s', (path, reason) => {
   expect(message).toContain(` ${reason}.`)
 })
 
-test('two files of one name are refused', () => {
+test('a file whose entry in the directory points at another file is rejected', () => {
+  const bytes = bytesOf('alike')
+  const added = ['files/y1', 'files/y2']
+  const both = tampered(archive, (files) => {
+    const last = files.get('snapshot/data/orders.json') as Uint8Array
+    files.delete('snapshot/data/orders.json')
+    for (const path of added) files.set(path, bytes)
+    files.set('snapshot/data/orders.json', last)
+    changeManifest(files, (manifest) => ({
+      ...manifest,
+      files: [
+        ...manifest.files.slice(0, -1),
+        ...added.map((path) => ({ path, bytes: bytes.length, sha256: sha256(bytes) })),
+        ...manifest.files.slice(-1),
+      ],
+    }))
+  })
+  expect(readPackage(both).files.size).toBe(6)
+  const unsealed = Buffer.from(both.subarray(0, -71))
+  const [one = 0, other = 0] = added.map((path) => unsealed.lastIndexOf(path) - 4)
+  unsealed.copy(unsealed, other, one, one + 4)
+  expect(refusal(reseal(unsealed))).toEqual([
+    null,
+    'The package is not in the form in which definitionBuilder writes it.',
+  ])
+})
+
+test('two files of one name are rejected', () => {
   const files = [...filesOf(archive)].map(([path, bytes]) => ({ path, bytes }))
   const twice = forge([...files, { path: 'files/app.js', bytes: bytesOf('y') }])
   expect(refusal(twice)).toEqual(['files/app.js', 'files/app.js is contained twice.'])
@@ -141,7 +171,7 @@ test('two files of one name are refused', () => {
   expect(refusal(alike)[1]).toContain('conflicts with')
 })
 
-test('a file that the manifest does not list is refused', () => {
+test('a file that the manifest does not list is rejected', () => {
   const more = tampered(archive, (files) => files.set('files/more', bytesOf('x')))
   expect(refusal(more)).toEqual(['files/more', 'files/more is not in the manifest.'])
 })
@@ -154,7 +184,7 @@ test.each(['manifest.json', 'definitions.json', 'files/app.js', 'snapshot/data/o
   },
 )
 
-test('a file with another size or checksum is refused', () => {
+test('a file with another size or checksum is rejected', () => {
   const longer = tampered(archive, (files) => files.set('files/app.js', bytesOf('x')))
   expect(refusal(longer)[1]).toBe('files/app.js has 1 bytes instead of the 5000 in the manifest.')
   const other = tampered(archive, (files) => files.set('files/app.js', bytesOf('y'.repeat(5_000))))
@@ -163,6 +193,7 @@ test('a file with another size or checksum is refused', () => {
 
 test.each<readonly [string, (manifest: { files: readonly object[] }) => object, string]>([
   ['another format', (all) => ({ ...all, format: 2 }), 'newer version'],
+  ['a format as text', (all) => ({ ...all, format: '2' }), 'manifest.format: must be 1'],
   ['no format', (all) => ({ ...all, format: undefined }), 'manifest.format: must be 1'],
   ['a member too many', (all) => ({ ...all, host: 'x' }), 'manifest.host: is not an option'],
   ['a date of another form', (all) => ({ ...all, releaseDate: '1.3.2026' }), 'releaseDate'],
@@ -193,17 +224,35 @@ test.each<readonly [string, (manifest: { files: readonly object[] }) => object, 
     (all) => ({ ...all, snapshot: { files: ['files/app.js'] } }),
     'snapshot',
   ],
-])('a manifest with %s is refused', (_name, change, message) => {
+])('a manifest with %s is rejected', (_name, change, message) => {
   const bytes = tampered(archive, (files) => changeManifest(files, change))
   const [file, text] = refusal(bytes)
   expect(file).toBe('manifest.json')
   expect(text).toContain(message)
 })
 
-test.each(['{', '[]', 'null', '\ufeff{}', '{"format":1}'])('the manifest %j is refused', (text) => {
-  const bytes = tampered(archive, (files) => files.set('manifest.json', bytesOf(text)))
-  expect(refusal(bytes)[0]).toBe('manifest.json')
+test.each([[bytesOf('{')], [bytesOf('\ufeff{}')], [Uint8Array.of(0x22, 0xff, 0x22)]])(
+  'the bytes %j are not JSON in UTF-8',
+  (bytes) => {
+    expect(() => jsonOf(bytes, 'a.json')).toThrow('a.json is not valid JSON in UTF-8.')
+  },
+)
+
+test('a manifest may have 4 MiB, and no more', () => {
+  const limit = 4 * 1024 * 1024
+  expect(() => decodeManifest(new Uint8Array(limit))).toThrow('is not valid JSON')
+  expect(() => decodeManifest(new Uint8Array(limit + 1))).toThrow(
+    'manifest.json has more than 4194304 bytes.',
+  )
 })
+
+test.each(['{', '[]', 'null', '\ufeff{}', '{"format":1}'])(
+  'the manifest %j is rejected',
+  (text) => {
+    const bytes = tampered(archive, (files) => files.set('manifest.json', bytesOf(text)))
+    expect(refusal(bytes)[0]).toBe('manifest.json')
+  },
+)
 
 /** A package with other definitions, and a manifest that matches them. */
 function withDefinitions(definitions: object): Buffer {
@@ -238,7 +287,7 @@ test('the message for invalid definitions has at most ten mistakes, in one line'
   expect(message.split('; and ')[0]?.length).toBeLessThan(4_000)
 })
 
-test('what unpacks to more than the limit is refused before it is unpacked', () => {
+test('what unpacks to more than the limit is rejected before it is unpacked', () => {
   const bomb = deflateRawSync(Buffer.alloc(1_000_000))
   const honest = forge([
     { path: 'manifest.json', bytes: new Uint8Array(), size: 1_000_000, packed: bomb },
@@ -247,7 +296,7 @@ test('what unpacks to more than the limit is refused before it is unpacked', () 
   expect(refusal(honest, { limit: 1_000_000 })[1]).toContain('is not valid JSON')
 })
 
-test.each([0, 1, 999_999, 1_000_001])('a bomb that claims %i bytes is refused', (size) => {
+test.each([0, 1, 999_999, 1_000_001])('a bomb that claims %i bytes is rejected', (size) => {
   const packed = deflateRawSync(Buffer.alloc(1_000_000))
   const liar = forge([{ path: 'manifest.json', bytes: new Uint8Array(), size, packed }])
   expect(refusal(liar)[1]).toContain('does not have the')
@@ -327,7 +376,7 @@ test.each([
   ['a package with something after it', () => Buffer.concat([archive, bytesOf('x')])],
   ['an archive of another program', () => forge([]).subarray(0, 22)],
   ['an archive without files', () => forge([])],
-])('%s is refused', (_name, make) => {
+])('%s is rejected', (_name, make) => {
   refusal(make())
 })
 
@@ -341,7 +390,7 @@ test('bytes that are not an archive of this form, and damaged ones, each have th
   expect(refusal(damaged)).toEqual([null, 'The package is damaged: its checksum does not match.'])
 })
 
-test('bytes between the files, the directory and the end are refused', () => {
+test('bytes between the files, the directory and the end are rejected', () => {
   const unsealed = Buffer.from(archive.subarray(0, -71))
   const end = unsealed.length - 22
   const start = unsealed.readUInt32LE(end + 16)
@@ -356,7 +405,7 @@ test('bytes between the files, the directory and the end are refused', () => {
   }
 })
 
-test('files in another order are refused, even if the manifest has the same one', () => {
+test('files in another order are rejected, even if the manifest has the same one', () => {
   const bytes = tampered(archive, (files) => {
     changeManifest(files, (all) => ({ ...all, files: all.files.toReversed() }))
     const [manifest, ...others] = [...files]
@@ -369,5 +418,17 @@ test('files in another order are refused, even if the manifest has the same one'
 })
 
 test.each([0, -1, 1.5, NaN, Infinity])('a limit of %d is rejected', (limit) => {
-  expect(() => readPackage(archive, { limit })).toThrow(TypeError)
+  const read = () => readPackage(archive, { limit })
+  expect(read).toThrow(TypeError)
+  expect(read).toThrow('limit: must be a whole number of bytes, at least 1')
+})
+
+test('a limit of one byte is accepted, and an unknown option is not', () => {
+  expect(refusal(archive, { limit: 1 })).toEqual([
+    null,
+    'The package unpacks to more than 1 bytes.',
+  ])
+  expect(() => readPackage(archive, { limt: 1 } as never)).toThrow(
+    'readPackage.limt: is not an option; did you mean limit?',
+  )
 })

@@ -32,7 +32,7 @@ test('where no key is trusted a signature is not looked at', () => {
   expect(readPackage(unsigned).signature).toBe('absent')
 })
 
-test('where keys are trusted, no signature and that of another key are refused', () => {
+test('where keys are trusted, no signature and that of another key are rejected', () => {
   const trust = [own.publicKey]
   expect(() => readPackage(unsigned, { trust })).toThrow('The package is not signed.')
   expect(() => readPackage(signed, { trust: [other.publicKey] })).toThrow(
@@ -40,7 +40,7 @@ test('where keys are trusted, no signature and that of another key are refused',
   )
 })
 
-test('a manifest that was changed after it was signed is refused', () => {
+test('a manifest that was changed after it was signed is rejected', () => {
   const changed = tampered(signed, (files) =>
     changeManifest(files, (manifest) => ({ ...manifest, name: 'Other' })),
   )
@@ -48,7 +48,7 @@ test('a manifest that was changed after it was signed is refused', () => {
   expect(readPackage(changed).manifest.name).toBe('Other')
 })
 
-test('a file that was changed is refused in spite of the signature', () => {
+test('a file that was changed is rejected in spite of the signature', () => {
   const changed = tampered(signed, (files) => files.set('definitions.json', bytesOf('{}')))
   expect(() => readPackage(changed, { trust: [own.publicKey] })).toThrow(PackageError)
 })
@@ -62,7 +62,7 @@ test.each<readonly [string, (text: string) => string]>([
   ['empty', () => ''],
   ['of another key', () => `${sign(null, bytesOf('x'), other.privateKey).toString('base64')}\n`],
   ['that is very long', () => 'A'.repeat(100_000)],
-])('a signature %s is refused', (_name, change) => {
+])('a signature %s is rejected', (_name, change) => {
   const changed = tampered(signed, (files) => {
     const text = Buffer.from(files.get('manifest.sig') as Uint8Array).toString()
     files.set('manifest.sig', bytesOf(change(text)))
@@ -89,7 +89,7 @@ test.each<readonly [string, unknown]>([
   ['broken text', pem.secret.replace('MC4', '!!!')],
   ['no key', 'x'],
   ['nothing', undefined],
-])('signing with %s is refused at once', (_name, key) => {
+])('signing with %s is rejected at once', (_name, key) => {
   const start = () => manifestSigner(key as never)
   expect(start).toThrow(TypeError)
   expect(start).toThrow(/^sign: must be an Ed25519 private key .*genpkey/)
@@ -103,9 +103,25 @@ test.each<readonly [string, unknown]>([
   ['a second key that is none', [own.publicKey, 'x']],
   ['no list', own.publicKey],
   ['an empty list', []],
-])('trusting %s is refused at once', (_name, keys) => {
+])('trusting %s is rejected at once', (_name, keys) => {
   expect(() => manifestVerifier(keys as never)).toThrow(TypeError)
   expect(() => readPackage(signed, { trust: keys as never })).toThrow(/^trust(\.\d)?: must be /)
+})
+
+test('the message for an invalid key names its kind, and how to make a valid one', () => {
+  expect(() => manifestSigner(rsa.privateKey)).toThrow(/ or as a KeyObject; this one is rsa\. Make/)
+  expect(() => manifestSigner(createSecretKey(Buffer.alloc(32)))).toThrow('; this one is secret. ')
+  expect(() => manifestSigner(own.publicKey)).toThrow(/ or as a KeyObject\. Make one with /)
+  expect(() => manifestSigner('x')).toThrow(/ or as a KeyObject\. Make one with /)
+  expect(() => manifestVerifier([own.publicKey, rsa.publicKey])).toThrow(
+    /^trust\.1: must be an Ed25519 public key, .*; this one is rsa\. Take it from .*createPublicKey\(key\)/,
+  )
+})
+
+test('empty lines before and after the text of a key are ignored', () => {
+  const verify = manifestVerifier([`\n\n${pem.open}\n`])
+  const manifest = bytesOf('x')
+  expect(verify(manifest, manifestSigner(`\n${pem.secret}\n`)(manifest))).toBe(true)
 })
 
 test('no message quotes a key', () => {

@@ -3,11 +3,12 @@ import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { unzipSync } from 'fflate'
 import { expect, test } from 'vitest'
+import type { PackageFile } from '../../../src/deployment/builder.ts'
 import { PackageError } from '../../../src/deployment/package/package-error.ts'
 import { readPackage } from '../../../src/deployment/package/read-package.ts'
 import { openZip } from '../../../src/deployment/package/unzip.ts'
 import { writePackage } from '../../../src/deployment/package/write-package.ts'
-import { zip } from '../../../src/deployment/package/zip.ts'
+import { chunksOf, zip } from '../../../src/deployment/package/zip.ts'
 import { bytesOf, sha256 } from './archives.ts'
 import { applications, jobOf, reversed } from './release.ts'
 
@@ -51,7 +52,7 @@ test('any files come back, with this reader and with another one', async () => {
   )
 })
 
-test('a package with any changed byte is refused', async () => {
+test('a package with any changed byte is rejected', async () => {
   const archive = await writePackage(jobOf())
   fc.assert(
     fc.property(fc.nat(archive.length - 1), fc.integer({ min: 1, max: 255 }), (at, difference) => {
@@ -121,6 +122,9 @@ test('others get their turn while a package is packed, and packing can be stoppe
   clearInterval(ticking)
   expect(turns).toBeGreaterThan(5)
   expect(steps).toEqual(steps.toSorted((one, other) => one - other))
+  expect(steps[0]).toBeLessThan(0.1)
+  expect(steps.at(-1)).toBe(1)
+  await zip([{ path: 'empty', bytes: new Uint8Array() }], { progress: (it) => steps.push(it) })
   expect(steps.at(-1)).toBe(1)
 
   const controller = new AbortController()
@@ -130,6 +134,19 @@ test('others get their turn while a package is packed, and packing can be stoppe
     progress: (fraction) => fraction > 0.5 && controller.abort(reason),
   })
   await expect(stopped).rejects.toBe(reason)
+})
+
+test('bytes are packed in chunks of 64 KiB, none of them beyond the end', () => {
+  const sizes = (length: number) => Array.from(chunksOf(new Uint8Array(length)), (it) => it.length)
+  expect(sizes(0)).toEqual([0])
+  expect(sizes(65_536)).toEqual([65_536])
+  expect(sizes(65_537)).toEqual([65_536, 1])
+})
+
+test('an archive has at most 65 534 files', async () => {
+  const many = (count: number) => Array<PackageFile>(count).fill({ path: 'a', bytes: bytesOf('') })
+  await expect(zip(many(65_535))).rejects.toThrow('The package has more than 65534 files.')
+  await expect(zip(many(65_534))).rejects.toThrow('a is contained twice.')
 })
 
 test.each([['../x'], ['a', 'a'], ['a', 'a/b']])(

@@ -1,51 +1,26 @@
 import { setMaxListeners } from 'node:events'
+import type { Worker } from '../work/worker-pool.ts'
 import type { BuildSlots } from './build-slots.ts'
-import { startHeartbeatMonitor, type HeartbeatMonitorDependencies } from './heartbeat-monitor.ts'
-import type { QueueWorker } from './queue.ts'
+import { monitorBuilds, type BuildMonitorDependencies } from './lost-builds.ts'
 import type { Release } from './release.ts'
 
 /** What the workers of this process use. */
-export interface WorkerPoolDependencies extends HeartbeatMonitorDependencies {
+export interface BuildWorkerDependencies extends BuildMonitorDependencies {
   /** Builds a claimed release. Rejects if storage is unreachable. */
   readonly build: (claimed: Release, closing: AbortSignal) => Promise<unknown>
   readonly slots: BuildSlots
 }
 
-/** All workers of this process. */
-export interface WorkerPool {
-  /** Starts a worker that runs up to `concurrency` builds at a time. */
-  work(concurrency: number): QueueWorker
-  /** Stops all workers. */
-  stop(): Promise<void>
-}
-
-/** Creates the pool of workers of this process. */
-export function openWorkerPool(dependencies: WorkerPoolDependencies): WorkerPool {
-  const workers = new Set<QueueWorker>()
-  return {
-    work: (concurrency) => {
-      const remove = dependencies.slots.add(concurrency)
-      const worker = startWorker(dependencies, concurrency)
-      workers.add(worker)
-      return {
-        stop: async () => {
-          await worker.stop()
-          if (workers.delete(worker)) remove()
-        },
-      }
-    },
-    stop: async () => {
-      await Promise.all([...workers].map((worker) => worker.stop()))
-    },
-  }
-}
-
 /** Starts to take builds from the queue and to monitor the heartbeats of other workers. */
-function startWorker(dependencies: WorkerPoolDependencies, concurrency: number): QueueWorker {
+export function startBuildWorker(
+  dependencies: BuildWorkerDependencies,
+  concurrency: number,
+): Worker {
   const { store, queue, build, serial, slots, emit } = dependencies
   const closing = new AbortController()
   // Each build in progress adds a listener.
   setMaxListeners(0, closing.signal)
+  const removeSlots = slots.add(concurrency)
 
   const claimAndBuild = async (releaseId: string): Promise<Release | undefined> => {
     const free = await slots.take(closing.signal)
@@ -75,12 +50,12 @@ function startWorker(dependencies: WorkerPoolDependencies, concurrency: number):
     ({ releaseId }) => work(releaseId).catch(() => undefined),
     { concurrency },
   )
-  const monitor = startHeartbeatMonitor(dependencies)
+  const monitor = monitorBuilds(dependencies)
   return {
     stop: async () => {
-      monitor.stop()
       closing.abort()
-      await worker.stop()
+      await Promise.all([monitor.stop(), worker.stop()])
+      removeSlots()
     },
   }
 }

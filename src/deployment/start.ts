@@ -1,0 +1,97 @@
+import { mistaken } from '../checks/mistakes.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import type { ServiceHost } from '../service-part.ts'
+import { workerPool, type WorkerPool } from '../work/worker-pool.ts'
+import type { BuildEvent } from './build-event.ts'
+import { buildSlots } from './build-slots.ts'
+import { startBuildWorker } from './build-worker.ts'
+import { openBuilds, type Builds } from './builds.ts'
+import type { CompleteDeployment } from './options.ts'
+import { publishedReleases, type PublishedReleases } from './published-releases.ts'
+import type { Release } from './release.ts'
+import { releaseStore } from './release-store.ts'
+import { runBuild, type BuildDependencies } from './run-build.ts'
+import { takeSnapshot } from './snapshot.ts'
+import type { Solution } from './solution.ts'
+import { storageQueue } from './storage-queue.ts'
+
+/** A deployment as a part of its service. */
+export interface StartedDeployment {
+  readonly releases: PublishedReleases
+  readonly builds: Builds
+  readonly workers: WorkerPool
+}
+
+/** What {@link startDeployment} uses besides the options of deployment. */
+export interface StartDependencies {
+  readonly host: Pick<ServiceHost, 'storage' | 'collections'>
+  readonly solutions: ReadonlyMap<string, Solution>
+  readonly emit: (event: BuildEvent) => void
+}
+
+/**
+ * Connects deployment with the storage of its service. Starts no worker. Throws a TypeError if
+ * `snapshotData` names a collection that is not stored.
+ */
+export function startDeployment(
+  options: CompleteDeployment,
+  { host, solutions, emit }: StartDependencies,
+): StartedDeployment {
+  const { storage } = host
+  const { serial, pollInterval, lease, attempts: maxLost, now } = options
+  const data = snapshotCollections(options, host.collections)
+  const store = releaseStore(storage)
+  const dependencies: BuildDependencies = {
+    ...options,
+    store,
+    solutions,
+    emit,
+    takeSnapshot: async ({ releaseId }, solution) => {
+      const files = await takeSnapshot(storage, solution, data)
+      const contents = files.map(
+        ({ path, bytes }) => [path, Buffer.from(bytes).toString()] as const,
+      )
+      await store.saveSnapshot(releaseId, JSON.stringify(Object.fromEntries(contents)))
+      return files
+    },
+  }
+  const report = ({ error }: { readonly error: unknown }): void => {
+    emit({ type: 'unreachable', error })
+  }
+  const queue = options.queue ?? storageQueue({ store, serial, pollInterval, report })
+  const build = async (claimed: Release, closing: AbortSignal): Promise<Release | undefined> => {
+    const { releaseId, attempt } = claimed
+    emit({ type: 'started', releaseId, attempt })
+    const ended = await runBuild(dependencies, claimed, closing)
+    emit({ type: 'ended', releaseId, attempt, status: ended?.status ?? 'queued' })
+    return ended
+  }
+  const slots = buildSlots()
+  return {
+    releases: publishedReleases(storage, store),
+    builds: openBuilds({ ...options, store, queue, build, emit, slots }),
+    workers: workerPool((concurrency) =>
+      startBuildWorker(
+        { store, queue, build, serial, slots, lease, maxLost, now, emit },
+        concurrency,
+      ),
+    ),
+  }
+}
+
+function snapshotCollections(
+  { snapshotData }: CompleteDeployment,
+  collections: readonly PublishedCollection[],
+): readonly PublishedCollection[] {
+  const found = snapshotData.map((path) =>
+    collections.find(({ application, name }) => `${application}/${name}` === path),
+  )
+  const mistakes = snapshotData
+    .filter((_, index) => found[index] === undefined)
+    .map((path) => ({
+      place: 'deployment.snapshotData',
+      advice: `there is no collection ${path} in storage`,
+    }))
+  if (mistakes.length > 0) throw mistaken(mistakes)
+  return found.filter((collection) => collection !== undefined)
+}
