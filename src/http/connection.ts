@@ -3,8 +3,8 @@ import type { Http2ServerResponse } from 'node:http2'
 import type { Socket } from 'node:net'
 import type { TLSSocket } from 'node:tls'
 
-// How much of an unread body is still taken off a connection, and for how long, so that a client that is
-// still sending can read the response.
+// The limits of what is still read of a body after the response, so that a client that is still sending
+// can read the response.
 const maxLingerBytes = 4 * 1024 * 1024
 const lingerMilliseconds = 2_000
 
@@ -13,14 +13,14 @@ export function isEncrypted(socket: Socket & Partial<Pick<TLSSocket, 'encrypted'
   return socket.encrypted === true
 }
 
-/** Headers that a response needs beside its own. */
+/** Additional headers of a response. */
 export type ConnectionHeaders = Readonly<Record<string, string>>
 
 /**
- * Prepares the end of a connection when the body of its request has not arrived completely. Call it when
- * the response is about to be written, and add the headers that it resolves to. HTTP/1: `Connection:
- * close`, and the connection is closed after the response, in bounded time and bytes. HTTP/2: no header;
- * the stream is closed. Returns undefined when there is nothing to wait for and nothing to add.
+ * Closes the connection after the response if the request body has not arrived completely. Call it
+ * immediately before the response is written, and add the headers that it resolves with. HTTP/1:
+ * `Connection: close`, and the connection is closed after a limited time and number of bytes. HTTP/2: no
+ * header; the stream is closed. Returns undefined if there is nothing to wait for and nothing to add.
  */
 export function closeUnread(
   incoming: IncomingMessage,
@@ -34,18 +34,18 @@ export function closeUnread(
   return closeUnlessArrived(incoming)
 }
 
-// Node parses the bytes behind the head only after the code that the head has started: a short body may
-// be here already, and then the connection can serve on.
+// Node parses the bytes after the head only when the request listener has returned. A short body may have
+// arrived already; then the connection can stay open.
 async function closeUnlessArrived(incoming: IncomingMessage): Promise<ConnectionHeaders> {
   await new Promise((resolve) => setImmediate(resolve))
   if (incoming.complete || incoming.destroyed) return {}
-  // A message that was made up, as by a test framework, has no connection.
+  // Simulated messages, as in test frameworks, have no connection.
   if (typeof (incoming.socket as Partial<Socket> | null)?.destroySoon !== 'function') return {}
   lingerAtEnd(incoming)
   return { Connection: 'close' }
 }
 
-// Through the raw headers: Node builds its object of all headers only when it is read.
+// Reads the raw headers, because Node builds its `headers` object only when it is first read.
 function announcesBody({ rawHeaders }: IncomingMessage): boolean {
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const { length } = rawHeaders[index] as string
@@ -57,10 +57,10 @@ function announcesBody({ rawHeaders }: IncomingMessage): boolean {
   return false
 }
 
-// Node closes a stream by itself only when nothing of its body was read.
+// Node closes a stream by itself only if none of its body was read.
 function closeUnreadStream(incoming: IncomingMessage, response: Http2ServerResponse): void {
   if (!incoming.readableDidRead || incoming.readableEnded) return
-  // The response itself reports its end only when the stream is closed.
+  // The response emits its end only when the stream is closed.
   const { stream } = response
   stream.once('finish', () => {
     stream.close()
@@ -68,9 +68,9 @@ function closeUnreadStream(incoming: IncomingMessage, response: Http2ServerRespo
 }
 
 /**
- * Has Node close a connection without losing the response. Node calls `destroySoon` after the last
- * response. With unread bytes in the socket the operating system then sends a reset, on which clients
- * discard a response that they have not read yet. Here the connection is closed for writing first.
+ * Closes a connection without losing the response. Node calls `destroySoon` after the last response. If
+ * the socket has unread bytes, the operating system then sends a reset, and clients discard a response that
+ * they have not read yet. The replacement closes the connection for writing first.
  */
 function lingerAtEnd(incoming: IncomingMessage): void {
   const { socket } = incoming
@@ -80,9 +80,9 @@ function lingerAtEnd(incoming: IncomingMessage): void {
     isEnding = true
     let left = maxLingerBytes
     const timer = setTimeout(() => socket.destroy(), lingerMilliseconds)
-    // Node may have stopped reading, and restarts only while its own listeners are there.
+    // Node may have paused reading, and resumes only while its own listeners are registered.
     socket.emit('resume')
-    // Requests that follow can't be answered any more: the parser of Node must not get them.
+    // Later requests can't be answered, so Node's parser must not receive them.
     socket.removeAllListeners('data')
     socket.on('data', (chunk: Uint8Array) => {
       left -= chunk.length
@@ -91,7 +91,7 @@ function lingerAtEnd(incoming: IncomingMessage): void {
     socket.once('end', () => socket.destroy())
     socket.once('close', () => {
       clearTimeout(timer)
-      // Whatever still waits for the rest of the body is notified.
+      // Notifies code that still waits for the rest of the body.
       incoming.destroy()
     })
     socket.resume()

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { completeOptions } from '../definition/options.ts'
+import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { isEncrypted } from './connection.ts'
@@ -9,29 +9,29 @@ import {
   readIncoming,
   requireWhole,
   writeReply,
-  type IncomingKnowledge,
+  type IncomingReader,
 } from './incoming.ts'
 import { requireOutside } from './prefix.ts'
 import { takeParsed, type ParsedRequest } from './parsed-body.ts'
 import { addressOf } from './trusted-proxies.ts'
 
-/** How a service shares the paths of its mount with the host. */
+/** Options of {@link toExpressHandler}. */
 export interface ExpressHandlerOptions {
   /**
-   * What becomes of a request outside the published applications: `next` hands it on to the host's
-   * next handler, `answer` has the service answer it with 404. Default: `next`.
+   * What happens to a request outside the published applications. `next`: the next handler of the app is
+   * called. `respond`: the service responds 404. Default: `next`.
    */
-  readonly outside?: 'next' | 'answer'
+  readonly outside?: 'next' | 'respond'
 }
 
-/** What the handler looks at of a request of Express 4 or 5, and of what parsers have left on it. */
+/** The members of a request of Express 4 or 5 that the handler reads, including those set by body parsers. */
 export type ExpressRequest = IncomingMessage &
   ParsedRequest & {
-    /** The URL before any mount was taken off. */
+    /** The URL with the paths of all mounts. */
     readonly originalUrl?: string
-    /** As the setting `trust proxy` has it. */
+    /** Whether the request came over TLS; depends on the setting `trust proxy`. */
     readonly secure?: boolean
-    /** As the setting `trust proxy` has it. */
+    /** The address of the client; depends on the setting `trust proxy`. */
     readonly ip?: string | undefined
   }
 
@@ -43,38 +43,38 @@ export type ExpressHandler = (
 ) => void
 
 const shape = z.strictObject({
-  outside: z.custom<'next' | 'answer'>().default('next'),
+  outside: z.custom<'next' | 'respond'>().default('next'),
 } satisfies Record<keyof ExpressHandlerOptions, z.ZodType>)
 
 /**
- * Mounts a service in Express 4 or 5, under any path: `app.use('/api', toExpressHandler(service))`.
- * Whether a request is secure and who sent it is what `req.secure` and `req.ip` say, so the setting
- * `trust proxy` counts (D44). Throws a TypeError for an option that is not known.
+ * Mounts a service in Express 4 or 5, under any path: `app.use('/api', toExpressHandler(service))`. The
+ * service reads `req.secure` and `req.ip`, which depend on the setting `trust proxy`. Throws a TypeError for
+ * an unknown or invalid option.
  */
 export function toExpressHandler(
   service: RequestHandler,
   options: ExpressHandlerOptions = {},
 ): ExpressHandler {
   const { outside } = completeOptions('toExpressHandler', shape, options)
-  requireOutside(outside, ['next', 'answer'])
+  requireOutside(outside, ['next', 'respond'])
   return (incoming, response, next) => {
     const target = targetOf(incoming)
     if (outside === 'next' && !service.serves(target)) {
       next()
       return
     }
-    const release = hold(incoming)
+    const resume = pauseUntilRead(incoming)
     service
-      .handle(new NodeRequest(incoming, response, target, knowledge))
+      .handle(new NodeRequest(incoming, response, target, reader))
       .then((reply) => writeReply(incoming, response, reply))
-      .then(release)
-      // Middleware may have wrapped the response, and Express 4 does not look at promises.
+      .then(resume)
+      // Methods of the response that middleware has replaced may throw, and Express 4 ignores promises.
       .catch(next)
   }
 }
 
-// Express takes the mount off the URL, and leaves the rest of it as it was sent; but Express 4 takes two
-// slashes behind a mount for one, and so would serve paths that name nothing.
+// Express removes the mount from the URL and leaves the rest unchanged. But Express 4 treats two slashes
+// after a mount as one, which would serve paths that are not published.
 function targetOf({ url = '', originalUrl = url }: ExpressRequest): string {
   const rest = originForm(url)
   const sent = originForm(originalUrl)
@@ -82,7 +82,7 @@ function targetOf({ url = '', originalUrl = url }: ExpressRequest): string {
   return mount.endsWith('/') || mount.includes('//') ? `/${rest}` : rest
 }
 
-const knowledge: IncomingKnowledge<ExpressRequest> = {
+const reader: IncomingReader<ExpressRequest> = {
   isSecure: ({ secure, socket }) => secure ?? isEncrypted(socket),
   clientOf: ({ ip, socket }) => addressOf(ip) ?? addressOf(socket.remoteAddress),
   readBody,
@@ -104,10 +104,10 @@ function isUntouched(incoming: IncomingMessage): boolean {
 }
 
 /**
- * Stops a stream that somebody listens to as well, such as a logger, so that nothing of it is lost
- * until the service reads it. The returned function lets it go on, for whoever waits for the rest.
+ * Pauses a stream that another listener, such as a logger, has started, so that no bytes are lost before the
+ * service reads it. The returned function resumes it for the other listeners.
  */
-function hold(incoming: IncomingMessage): () => void {
+function pauseUntilRead(incoming: IncomingMessage): () => void {
   if (incoming.readableFlowing !== true || !isUntouched(incoming)) return () => undefined
   incoming.pause()
   return () => void incoming.resume()

@@ -2,18 +2,18 @@ import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ServiceRequest } from '../request/request.ts'
-import { NodeRequest, readIncoming, requireWhole, type IncomingKnowledge } from './incoming.ts'
+import { NodeRequest, readIncoming, requireWhole, type IncomingReader } from './incoming.ts'
 import { addressOf } from './trusted-proxies.ts'
 
-/** The streams that hooks of the host have put in the place of bodies, by the message that they came in. */
+/** The streams with which hooks of your application have replaced request bodies, by message. */
 export type ReplacedBodies = WeakMap<IncomingMessage, Readable>
 
 const mediaType = /^[\w!#$%&'*+.^`|~-]+\/[\w!#$%&'*+.^`|~-]+\s*(?:;|$)/
 
 /**
- * Notes the stream that a hook has put in the place of a body. It may fail when the service has answered
- * without reading it: with no listener, such an error would end the process. It is destroyed after the
- * response, and when the client leaves before.
+ * Records the stream with which a hook has replaced a body. The stream may fail after the service has
+ * responded without reading it; without a listener, that error would end the process. It is destroyed after
+ * the response, and when the client disconnects.
  */
 export function replaceBody(
   replaced: ReplacedBodies,
@@ -22,30 +22,30 @@ export function replaceBody(
 ): void {
   replaced.set(incoming, payload)
   payload.on('error', () => undefined)
-  // A stream that another one is piped into is not notified that the client has left.
+  // A stream that another one is piped into is not notified when the client disconnects.
   reply.raw.once('close', () => void payload.destroy())
 }
 
-/** A request of Fastify as a service takes it; `target` is the raw one after the prefix. */
+/** Returns a request of Fastify as a service request; `target` is the raw target after the prefix. */
 export function serviceRequest(
   request: FastifyRequest,
   reply: FastifyReply,
   target: string,
   replaced?: ReplacedBodies,
 ): ServiceRequest {
-  const knowledge: IncomingKnowledge<IncomingMessage> = {
+  const reader: IncomingReader<IncomingMessage> = {
     isSecure: () => request.protocol.toLowerCase() === 'https',
     clientOf: ({ socket }) => addressOf(request.ip) ?? addressOf(socket.remoteAddress),
     readBody: (incoming, limit) => readBody(incoming, limit, replaced?.get(incoming)),
   }
-  return new NodeRequest(request.raw, reply.raw, target, knowledge)
+  return new NodeRequest(request.raw, reply.raw, target, reader)
 }
 
 /**
- * Hides a content type that Fastify refuses before it calls a handler: what it takes for no media type,
- * and QUERY without one. The service looks at the raw header.
+ * Replaces a content type that Fastify rejects before it calls a handler: a malformed one, and none on a
+ * QUERY request. The service reads the raw header.
  */
-export function veilContentType(request: FastifyRequest): void {
+export function hideContentType(request: FastifyRequest): void {
   const type = request.headers['content-type']
   if (type === undefined ? request.method !== 'QUERY' : mediaType.test(type)) return
   request.headers = { ...request.headers, 'content-type': 'application/octet-stream' }
@@ -60,8 +60,8 @@ async function readBody(
   requireWhole(incoming)
   if (body.readableDidRead) {
     throw new Error(
-      'The request body was read before the service could read it. A hook that reads bodies must ' +
-        'hand on a stream with all of it, in preParsing.',
+      'The request body was read before the service could read it. A hook that reads bodies must do ' +
+        'so in preParsing and pass on a stream with the complete body.',
     )
   }
   return readIncoming(body, limit)

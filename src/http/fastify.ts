@@ -2,8 +2,8 @@ import { METHODS } from 'node:http'
 import { Readable } from 'node:stream'
 import { z } from 'zod'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
-import { objectWith } from '../definition/option-shapes.ts'
-import { completeOptions } from '../definition/options.ts'
+import { objectWith } from '../checks/option-shapes.ts'
+import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler, ServiceReply } from '../request/request.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
@@ -14,58 +14,58 @@ import { requireOutside, targetBelow } from './prefix.ts'
 import {
   replaceBody,
   serviceRequest,
-  veilContentType,
+  hideContentType,
   type ReplacedBodies,
 } from './fastify-request.ts'
 
-/** How a service shares the paths under its prefix with the host. */
+/** How a service shares the paths below its prefix with the app. */
 export interface FastifyMount {
   /**
-   * What becomes of a request outside the published applications: `host` hands it on to the host's
-   * not-found handler, `answer` has the service answer it with 404. Default: `host`.
+   * What happens to a request outside the published applications. `app`: the app's not-found handler is
+   * called. `respond`: the service responds 404. Default: `app`.
    */
-  readonly outside?: 'host' | 'answer'
+  readonly outside?: 'app' | 'respond'
 }
 
-/** What {@link rowgateFastify} is registered with, beside Fastify's own `prefix`. */
+/** Options of {@link rowgateFastify}, in addition to Fastify's own `prefix`. */
 export interface FastifyOptions extends FastifyMount {
   /** The service to mount. */
   readonly service: FastifyService
-  /** Whether the service is closed when the app is, after its last request. Default: true. */
+  /** Whether closing the app also closes the service, after its last request. Default: true. */
   readonly closeService?: boolean
 }
 
-/** A service that may be closed together with its host. */
+/** A service that can be closed together with its app. */
 export interface FastifyService extends RequestHandler {
   close?(): Promise<void>
 }
 
-/** Where {@link answerBadUrls} answers: as the plugin is registered. */
+/** Options of {@link handleBadUrls}. They must be those with which the plugin is registered. */
 export interface BadUrlOptions extends FastifyMount {
-  /** The prefix of the plugin and of all scopes around it. Default: none. */
+  /** The prefix of the plugin, with those of all enclosing scopes. Default: none. */
   readonly prefix?: string
 }
 
 /** A function for Fastify's option `frameworkErrors`. */
 export type FrameworkErrors = (error: Error, request: object, reply: object) => void
 
-/** Where a service is mounted, with all defaults filled in. */
+/** Where a service is mounted. */
 interface Place {
   readonly service: RequestHandler
   readonly prefix: string
-  readonly outside: 'host' | 'answer'
+  readonly outside: 'app' | 'respond'
 }
 
 const badUrlShape = z.strictObject({
   prefix: z.string().default(''),
-  outside: z.custom<'host' | 'answer'>().default('host'),
+  outside: z.custom<'app' | 'respond'>().default('app'),
 } satisfies Record<keyof BadUrlOptions, z.ZodType>)
 
 const shape = z.strictObject({
   outside: badUrlShape.shape.outside,
   service: objectWith<FastifyService>('handle', 'must be a service, as createService returns it'),
   closeService: z.boolean().default(true),
-  // Fastify passes its own options of `register` on.
+  // Fastify passes its own options of `register` to the plugin.
   prefix: z.unknown().optional(),
   logLevel: z.unknown().optional(),
   logSerializers: z.unknown().optional(),
@@ -74,10 +74,10 @@ const shape = z.strictObject({
 
 /**
  * A plugin for Fastify 5: `app.register(rowgateFastify, { service, prefix: '/api' })`. The app's hooks run
- * around it, and `trustProxy` says who asks and whether it came over TLS (D44). Methods that Node knows
- * and Fastify does not are made known to the app, so that the service can refuse them (D13). Registering
- * fails with a TypeError for an option that is not known, and for a prefix that is not taken letter by
- * letter, such as one with a parameter.
+ * around it. Its setting `trustProxy` determines the address of the client and whether a request came over
+ * TLS. HTTP methods that Node supports and Fastify does not are added to the app, so that the service can
+ * respond 405. Registering fails with a TypeError for an unknown option, and for a prefix that is not a
+ * literal path, such as one with a parameter.
  */
 export async function rowgateFastify(
   scope: FastifyInstance,
@@ -87,7 +87,7 @@ export async function rowgateFastify(
   const place = placeOf(service, { outside, prefix: scope.prefix })
   const replaced: ReplacedBodies = new WeakMap()
 
-  // The service reads a body when it knows that it wants it.
+  // The service itself reads bodies, after it has checked the request.
   scope.removeAllContentTypeParsers()
   scope.addContentTypeParser('*', (_request, _payload, parsed) => {
     parsed(null)
@@ -96,14 +96,14 @@ export async function rowgateFastify(
     const known = scope.supportedMethods.includes(method) || method === 'CONNECT'
     if (!known) scope.addHttpMethod(method)
   }
-  for (const url of place.outside === 'answer' ? ['/', '/*'] : [`${pathRoot}*`]) {
+  for (const url of place.outside === 'respond' ? ['/', '/*'] : [`${pathRoot}*`]) {
     scope.route({
       url,
       method: [...scope.supportedMethods],
       schema: undocumented(),
       preParsing: (request, reply, payload, next) => {
         if (payload !== request.raw) replaceBody(replaced, request.raw, { payload, reply })
-        veilContentType(request)
+        hideContentType(request)
         next(null, payload)
       },
       handler: async (request, reply) => {
@@ -112,12 +112,12 @@ export async function rowgateFastify(
           reply.callNotFound()
           return reply
         }
-        const answer = await service.handle(serviceRequest(request, reply, target, replaced))
-        // The host's handlerTimeout may have been shorter.
-        if (answer.fault !== undefined) request.log.error({ err: answer.fault }, 'request failed')
+        const result = await service.handle(serviceRequest(request, reply, target, replaced))
+        // The app's handlerTimeout may have ended the request before.
+        if (result.fault !== undefined) request.log.error({ err: result.fault }, 'request failed')
         const closing = closeUnread(request.raw, reply.raw)
         const more = closing && (await closing)
-        return reply.sent ? undefined : respond(reply, answer, more)
+        return reply.sent ? undefined : respond(reply, result, more)
       },
     })
   }
@@ -125,37 +125,37 @@ export async function rowgateFastify(
 }
 
 /**
- * Has a service answer malformed targets in its own paths, as `/rest/v1/app/%zz`, which Fastify rejects
- * before any plugin: `fastify({ frameworkErrors: answerBadUrls(service, { prefix: '/api' }) })`.
- * All other errors are answered as Fastify does it by itself. Throws a TypeError as the plugin does.
+ * Makes a service respond to malformed targets in its own paths, such as `/rest/v1/app/%zz`, which Fastify
+ * rejects before it calls a plugin: `fastify({ frameworkErrors: handleBadUrls(service, { prefix: '/api' })
+ * })`. Fastify responds to all other errors as usual. Throws a TypeError as the plugin does.
  */
-export function answerBadUrls(
+export function handleBadUrls(
   service: RequestHandler,
   options: BadUrlOptions = {},
 ): FrameworkErrors {
-  const place = placeOf(service, completeOptions('answerBadUrls', badUrlShape, options))
+  const place = placeOf(service, completeOptions('handleBadUrls', badUrlShape, options))
   return (error, given, givenReply) => {
     const request = given as FastifyRequest
     const reply = givenReply as FastifyReply
     const target = ownTarget(place, request.raw.url)
-    // No hook of the host has run: nothing may come through but what is refused in any case.
+    // No hook of the app has run, so only requests that the service rejects in any case may pass.
     if (target === undefined || isWellFormed(target)) {
       reply.send(error)
       return
     }
-    void service.handle(serviceRequest(request, reply, target)).then(async (answer) => {
+    void service.handle(serviceRequest(request, reply, target)).then(async (result) => {
       const more = await closeUnread(request.raw, reply.raw)
-      reply.send(respond(reply, answer, more))
+      reply.send(respond(reply, result, more))
     })
   }
 }
 
 function placeOf(service: RequestHandler, { prefix, outside }: Required<BadUrlOptions>): Place {
-  requireOutside(outside, ['host', 'answer'])
+  requireOutside(outside, ['app', 'respond'])
   const path = prefix.replace(/\/$/, '')
   if (!/^(?:\/[\w.~!$&'+,;=@-]+)*$/.test(path)) {
     throw new TypeError(
-      `The prefix must be the path as it is sent, without parameters, as /api is: ${prefix}`,
+      `The prefix must be a literal path without parameters, such as /api: ${prefix}`,
     )
   }
   return { service, prefix: path, outside }
@@ -165,10 +165,10 @@ function isWellFormed(target: string): boolean {
   return !target.includes('#') && decodePercent(splitTarget(target).path) !== undefined
 }
 
-/** The target after the prefix; undefined for what the host shall answer. */
+/** Returns the target after the prefix; undefined if the app must respond. */
 function ownTarget({ service, prefix, outside }: Place, url = ''): string | undefined {
   const own = targetBelow(prefix, originForm(url)) ?? '/'
-  return outside === 'answer' || service.serves(own) ? own : undefined
+  return outside === 'respond' || service.serves(own) ? own : undefined
 }
 
 function respond(
@@ -182,7 +182,7 @@ function respond(
   return Readable.from(bodyPieces(body))
 }
 
-/** What tools that describe an app's routes understand: these are not for them. */
+/** Returns a schema with which tools such as `@fastify/swagger` omit a route. */
 function undocumented(): FastifySchema & { readonly hide: boolean } {
   return { hide: true }
 }

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
-import { code } from '../definition/option-shapes.ts'
-import { completeOptions } from '../definition/options.ts'
+import { code } from '../checks/option-shapes.ts'
+import { completeOptions } from '../checks/options.ts'
 import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
@@ -10,32 +10,32 @@ import { bodyPieces, byteLength, isLarge } from './large-body.ts'
 import { requireOutside, requirePrefix, targetBelow } from './prefix.ts'
 import { bodyTooLarge } from './read.ts'
 
-/** Where a service is mounted in a Fetch host, and what the host knows about a request. */
+/** Options of {@link toFetchHandler}. */
 export interface FetchHandlerOptions<Context extends readonly unknown[] = unknown[]> {
   /** The path in front of `/rest/v1`, such as `/api`. Default: none. */
   readonly prefix?: string
   /**
-   * What happens to paths outside the published applications. `answer`: they are answered with 404.
-   * `pass`: the handler resolves to undefined, so that the host can go on. Default `answer`.
+   * What happens to a request outside the published applications. `respond`: the service responds 404.
+   * `pass`: the handler resolves with undefined, and your application responds. Default: `respond`.
    */
-  readonly outside?: 'answer' | 'pass'
+  readonly outside?: 'respond' | 'pass'
   /**
-   * The address of the client, from the arguments beside the request. Default: that of the socket, where
-   * the messages of Node are among them, and otherwise unknown.
+   * Returns the address of the client from the additional arguments. Default: the address of the socket if
+   * Node's messages are among them; otherwise unknown.
    */
   readonly peer?: (request: Request, ...context: Context) => string | undefined
   /**
-   * Whether a request came over TLS. Default: whether the socket is encrypted, where the messages of
-   * Node are among the arguments beside the request, and otherwise false. The URL does not count: servers
-   * take its scheme from the request line, which the client writes. Set it behind a proxy that ends TLS,
-   * and on servers without Node's messages.
+   * Returns whether a request came over TLS. Default: whether the socket is encrypted if Node's messages are
+   * among the additional arguments; otherwise false. The scheme of the URL is not used, because servers take
+   * it from the request line, which the client writes. Set this option behind a proxy that terminates TLS,
+   * and on servers that don't pass Node's messages.
    */
   readonly secure?: (request: Request, ...context: Context) => boolean
 }
 
 /**
- * Answers a Fetch request. `context` is whatever else the host hands over: a server, bindings, a
- * framework's context. Rejects never.
+ * Responds to a Fetch request. `context` are the additional arguments of the server or framework, such as a
+ * server, bindings, or a framework's context. Never rejects.
  */
 export type FetchHandler<Context extends readonly unknown[] = unknown[], Outside = never> = (
   request: Request,
@@ -44,22 +44,22 @@ export type FetchHandler<Context extends readonly unknown[] = unknown[], Outside
 
 const shape = z.strictObject({
   prefix: z.custom<string>().default(''),
-  outside: z.custom<'answer' | 'pass'>().default('answer'),
+  outside: z.custom<'respond' | 'pass'>().default('respond'),
   peer: code().optional(),
   secure: code().optional(),
 } satisfies Record<keyof FetchHandlerOptions, z.ZodType>)
 
 /**
- * Mounts a service in whatever calls a function with a Fetch request: Bun, Deno, Workers, Hono, Next.
- * The target is what the request's URL has behind its origin; a Request has resolved dot segments and
- * backslashes in it. Throws a TypeError for a prefix that does not start with a slash or ends with one,
- * and for an option that is not known.
+ * Mounts a service in any server or framework that calls a function with a Fetch request: Bun, Deno,
+ * Workers, Hono, Next. The target is the part of the request's URL after the origin, in which Request has
+ * resolved dot segments and backslashes. Throws a TypeError for a prefix that does not start with a slash or
+ * ends with one, and for an unknown option.
  */
 export function toFetchHandler<Context extends readonly unknown[] = unknown[]>(
   service: RequestHandler,
-  options?: FetchHandlerOptions<Context> & { readonly outside?: 'answer' },
+  options?: FetchHandlerOptions<Context> & { readonly outside?: 'respond' },
 ): FetchHandler<Context>
-/** As above; resolves to undefined for paths outside the published applications. */
+/** As above; resolves with undefined for paths outside the published applications. */
 export function toFetchHandler<Context extends readonly unknown[] = unknown[]>(
   service: RequestHandler,
   options: FetchHandlerOptions<Context> & { readonly outside: 'pass' },
@@ -72,19 +72,19 @@ export function toFetchHandler<Context extends readonly unknown[]>(
   const { prefix, outside } = complete
   const options = complete as FetchHandlerOptions<Context>
   requirePrefix(prefix)
-  requireOutside(outside, ['answer', 'pass'])
+  requireOutside(outside, ['respond', 'pass'])
   return async (request, ...context) => {
     const target = targetBelow(prefix, originForm(request.url)) ?? '/'
     if (outside === 'pass' && !service.serves(target)) return undefined
     const messages = context.find(isNodeMessages)
-    const around = { options, context, incoming: messages?.incoming }
-    const reply = await service.handle(serviceRequest(request, target, around))
+    const call = { options, context, incoming: messages?.incoming }
+    const reply = await service.handle(serviceRequest(request, target, call))
     const closing = messages && closeUnread(messages.incoming, messages.outgoing)
     return toResponse(reply, closing && (await closing))
   }
 }
 
-/** What servers on Node, such as `@hono/node-server`, pass beside a request. */
+/** The additional argument of servers on Node, such as `@hono/node-server`. */
 interface NodeMessages {
   readonly incoming: IncomingMessage
   readonly outgoing: ServerResponse
@@ -95,19 +95,19 @@ function isNodeMessages(argument: unknown): argument is NodeMessages {
   return typeof incoming?.httpVersionMajor === 'number' && typeof outgoing?.writeHead === 'function'
 }
 
-/** The arguments beside a request, and what reads them. */
-interface Surroundings<Context extends readonly unknown[]> {
+/** The additional arguments of a call, and the options that read them. */
+interface FetchCall<Context extends readonly unknown[]> {
   readonly options: FetchHandlerOptions<Context>
   readonly context: Context
-  /** The request as Node has it, where it is known. */
+  /** Node's message of the request, if known. */
   readonly incoming: IncomingMessage | undefined
 }
 
-/** Reads on demand: most requests need two headers and no body. */
+/** Returns a request that is read on demand: most requests need two headers and no body. */
 function serviceRequest<Context extends readonly unknown[]>(
   request: Request,
   target: string,
-  { options, context, incoming }: Surroundings<Context>,
+  { options, context, incoming }: FetchCall<Context>,
 ): ServiceRequest {
   return {
     method: request.method,
@@ -120,7 +120,7 @@ function serviceRequest<Context extends readonly unknown[]>(
     },
     get peer() {
       if (options.peer !== undefined) return options.peer(request, ...context)
-      // An IPv4 address, as a server on all addresses sees it.
+      // A server that listens on all addresses sees an IPv4 address as IPv4-mapped.
       return incoming?.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '')
     },
     get signal() {
@@ -132,7 +132,7 @@ function serviceRequest<Context extends readonly unknown[]>(
 async function readBody(request: Request, limit: number): Promise<Uint8Array> {
   if (request.bodyUsed || request.body?.locked === true) {
     throw new Error(
-      'The request body was read before the service could read it. Hand the request on unread, or read a clone of it.',
+      'The request body was read before the service could read it. Pass the request on unread, or read a clone of it.',
     )
   }
   if (request.body === null) return new Uint8Array()
@@ -142,7 +142,8 @@ async function readBody(request: Request, limit: number): Promise<Uint8Array> {
   for (;;) {
     const { done, value } = await reader.read().catch(incomplete)
     if (done) return joined(chunks, length)
-    if (!ArrayBuffer.isView(value)) throw new TypeError('The request body is no stream of bytes.')
+    if (!ArrayBuffer.isView(value))
+      throw new TypeError('The request body is not a stream of bytes.')
     length += value.byteLength
     if (length > limit) {
       reader.cancel().catch(() => undefined)
@@ -152,7 +153,7 @@ async function readBody(request: Request, limit: number): Promise<Uint8Array> {
   }
 }
 
-// Whoever left before the end of the request does not read this answer.
+// The client has disconnected, so it does not receive this error.
 function incomplete(cause: unknown): never {
   throw new ServiceError('MALFORMED_BODY', 'The request body is not complete.', { cause })
 }
@@ -174,7 +175,7 @@ function toResponse(
   { status, headers, body }: ServiceReply,
   more: ConnectionHeaders | undefined,
 ): Response {
-  const whole = (
+  const complete = (
     content: string | Uint8Array<ArrayBuffer> | ReadableStream,
     length: number,
   ): Response =>
@@ -183,12 +184,12 @@ function toResponse(
       headers: { ...headers, ...more, 'Content-Length': String(length) },
     })
   if (isLarge(body)) {
-    return whole(streamOf(body), ascii.test(body) ? body.length : byteLength(body))
+    return complete(streamOf(body), ascii.test(body) ? body.length : byteLength(body))
   }
-  // As a text where its length is that of its bytes: hosts write it without another copy.
-  if (ascii.test(body)) return whole(body, body.length)
+  // Servers write an ASCII string without copying it, and its length is its number of bytes.
+  if (ascii.test(body)) return complete(body, body.length)
   const bytes = utf8.encode(body)
-  return whole(bytes, bytes.byteLength)
+  return complete(bytes, bytes.byteLength)
 }
 
 function streamOf(body: string): ReadableStream<Uint8Array> {

@@ -6,50 +6,50 @@ import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
 import { bodyTooLarge } from './read.ts'
 
-/** What a binding knows of the messages of its host beyond their method and headers. */
-export interface IncomingKnowledge<Incoming extends IncomingMessage> {
-  /** Whether a request came over TLS (D44). */
+/** How a binding reads the messages of its server framework. */
+export interface IncomingReader<Incoming extends IncomingMessage> {
+  /** Returns whether a request came over TLS. */
   isSecure(incoming: Incoming, header: ReadHeader): boolean
-  /** The address of the client, if there is one. */
+  /** Returns the address of the client, if known. */
   clientOf(incoming: Incoming, header: ReadHeader): string | undefined
-  /** Reads the body, once: `readIncoming`, unless the host may have read it before. */
+  /** Reads the body, once: `readIncoming`, unless a body parser may have read it before. */
   readBody(incoming: Incoming, limit: number): Promise<Uint8Array>
 }
 
 type ReadHeader = (name: string) => string | undefined
 
-/** Reads an incoming message on demand: most requests need two headers and no body. */
+/** A request that reads its message on demand: most requests need two headers and no body. */
 export class NodeRequest<Incoming extends IncomingMessage> implements ServiceRequest {
   readonly method: string
   readonly target: string
   readonly #incoming: Incoming
   readonly #response: ServerResponse
-  readonly #knowledge: IncomingKnowledge<Incoming>
+  readonly #reader: IncomingReader<Incoming>
   #signal: AbortSignal | undefined
 
-  /** `target` is the raw one after the mount's prefix, with its query. */
+  /** `target` is the raw target after the mount's prefix, with its query. */
   constructor(
     incoming: Incoming,
     response: ServerResponse,
     target: string,
-    knowledge: IncomingKnowledge<Incoming>,
+    reader: IncomingReader<Incoming>,
   ) {
     this.method = incoming.method ?? ''
     this.target = target
     this.#incoming = incoming
     this.#response = response
-    this.#knowledge = knowledge
+    this.#reader = reader
   }
 
   get secure(): boolean {
-    return this.#knowledge.isSecure(this.#incoming, this.header)
+    return this.#reader.isSecure(this.#incoming, this.header)
   }
 
   get peer(): string | undefined {
-    return this.#knowledge.clientOf(this.#incoming, this.header)
+    return this.#reader.clientOf(this.#incoming, this.header)
   }
 
-  // One signal, however often it is looked at: each one is a listener on the response.
+  // Created once, because each signal adds a listener to the response.
   get signal(): AbortSignal {
     if (this.#signal !== undefined) return this.#signal
     const controller = new AbortController()
@@ -62,8 +62,8 @@ export class NodeRequest<Incoming extends IncomingMessage> implements ServiceReq
     return controller.signal
   }
 
-  // A function of its own, so that a provider may take it off. Looking through the raw headers is
-  // cheaper than having Node build its object of all of them.
+  // An arrow function, so that a provider can destructure it. Reading the raw headers is faster than
+  // Node's `headers` object, which Node builds when it is first read.
   readonly header = (name: string): string | undefined => {
     const raw = this.#incoming.rawHeaders
     let found: string | undefined
@@ -77,13 +77,13 @@ export class NodeRequest<Incoming extends IncomingMessage> implements ServiceReq
   }
 
   body(limit: number): Promise<Uint8Array> {
-    return this.#knowledge.readBody(this.#incoming, limit)
+    return this.#reader.readBody(this.#incoming, limit)
   }
 }
 
 /**
- * Reads the body of a message that nobody read before. Rejects with BODY_TOO_LARGE above `limit` bytes,
- * with MALFORMED_BODY when the client leaves, and with an Error when there is nothing left to read.
+ * Reads the body of a message. Rejects with BODY_TOO_LARGE above `limit` bytes, with MALFORMED_BODY if the
+ * client disconnects, and with an Error if other code has read the body.
  */
 export async function readIncoming(incoming: Readable, limit: number): Promise<Uint8Array> {
   requireWhole(incoming)
@@ -93,7 +93,7 @@ export async function readIncoming(incoming: Readable, limit: number): Promise<U
   return new Promise((resolve, reject) => {
     const chunks: Uint8Array[] = []
     let length = 0
-    // The listener of errors stays: without one, an error after the answer would end the process.
+    // The error listener stays: without one, an error after the response would end the process.
     const settle = (act: () => void) => {
       incoming.off('data', take).off('end', finish).off('close', leave)
       act()
@@ -112,19 +112,19 @@ export async function readIncoming(incoming: Readable, limit: number): Promise<U
         resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
       })
     }
-    // Whoever left before the end of the request does not read this answer.
+    // The client has disconnected, so it does not receive this error.
     const leave = () => {
       settle(() => {
         reject(incomplete())
       })
     }
     incoming.on('data', take).on('end', finish).on('error', leave).on('close', leave)
-    // Who paused it would have us wait for ever.
+    // Other code may have paused the stream; then no data would arrive.
     incoming.resume()
   })
 }
 
-/** Refuses a message that was cut off before its end. Throws MALFORMED_BODY. */
+/** Throws MALFORMED_BODY for a message that was cut off before its end. */
 export function requireWhole(incoming: Readable): void {
   if (incoming.destroyed && !incoming.readableEnded) throw incomplete()
 }
@@ -134,8 +134,8 @@ function incomplete(): ServiceError {
 }
 
 /**
- * Writes a reply, unless the client has left or a response was sent before. Returns a promise when the
- * body of the request has not arrived yet.
+ * Writes a reply, unless the client has disconnected or a response was sent before. Returns a promise if
+ * the body of the request has not arrived completely.
  */
 export function writeReply(
   incoming: IncomingMessage,
@@ -156,7 +156,7 @@ function write(response: ServerResponse, reply: ServiceReply, more?: ConnectionH
     'Content-Length': Buffer.byteLength(reply.body),
   })
   if (isLarge(reply.body)) {
-    // A client that leaves in the middle is no fault.
+    // A client that disconnects early is not an error of the service.
     pipeline(Readable.from(bodyPieces(reply.body)), response, () => undefined)
   } else response.end(reply.body)
 }

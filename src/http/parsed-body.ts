@@ -1,21 +1,21 @@
 import type { IncomingMessage } from 'node:http'
 import { types } from 'node:util'
 import { ServiceError } from '../errors.ts'
-import { maximumDepth } from '../protocol/json.ts'
+import { maxDepth } from '../protocol/json.ts'
 import { bodyTooLarge } from './read.ts'
 
-/** What body parsers leave on a request. */
+/** What body parsers set on a request. */
 export interface ParsedRequest {
-  /** What a parser made of the body. */
+  /** The parsed body. */
   readonly body?: unknown
-  /** The bytes, or the text, where the host has its parser keep them. */
+  /** The bytes or the string of the body, if your application makes its parser keep them. */
   readonly rawBody?: unknown
 }
 
 /**
- * The bytes of a JSON body that somebody else has read: the bytes or the text where they were kept, and
- * else JSON text of what was parsed. Throws BODY_TOO_LARGE above `limit` bytes, MALFORMED_BODY when
- * nothing tells an empty object from no body at all, and an Error when nothing of the body is left.
+ * Returns the bytes of a JSON body that a body parser has read: the bytes or the string if it kept them,
+ * otherwise JSON of the parsed value. Throws BODY_TOO_LARGE above `limit` bytes, MALFORMED_BODY if an empty
+ * object can't be distinguished from an empty body, and an Error if the body is lost.
  */
 export function takeParsed(request: IncomingMessage & ParsedRequest, limit: number): Uint8Array {
   const bytes = kept(request.rawBody) ?? kept(request.body) ?? encoded(request)
@@ -28,8 +28,8 @@ function kept(body: unknown): Uint8Array | undefined {
   return types.isUint8Array(body) ? body : undefined
 }
 
-// Parsers make {} of no body, and some leave {} where they have read nothing. It counts as what was
-// sent only where nothing else could have been.
+// Parsers return {} for an empty body, and some set {} without reading. So {} is accepted only if the
+// headers show that {} was sent.
 function encoded({ headers, body }: IncomingMessage & ParsedRequest): Uint8Array {
   const { 'content-length': length, 'transfer-encoding': coding } = headers
   const text = body === undefined ? undefined : textOf(body)
@@ -37,11 +37,11 @@ function encoded({ headers, body }: IncomingMessage & ParsedRequest): Uint8Array
   if (coding === undefined && Number(length ?? 0) === 0) return new Uint8Array()
   if (text === undefined) throw lost()
   if (length === '2') return Buffer.from(text)
-  // Nothing in chunks, and a byte order mark with nothing behind it, were made {} as well.
+  // Parsers also return {} for an empty chunked body and for a byte order mark alone.
   if (length === undefined || length === '3') {
     throw new ServiceError(
       'MALFORMED_BODY',
-      'The request body is empty or an empty object, and which of the two is not known here: send {} with Content-Length: 2.',
+      'The server can not distinguish an empty request body from {}. To send an empty object, send {} with Content-Length: 2.',
     )
   }
   throw lost()
@@ -49,10 +49,10 @@ function encoded({ headers, body }: IncomingMessage & ParsedRequest): Uint8Array
 
 function lost(options?: ErrorOptions): Error {
   return new Error(
-    'The request body was read before the service could read it, and what is left on the request does ' +
-      'not tell what it was. Mount the service in front of body parsers and of all else that reads ' +
-      'bodies, or have the parser keep the bytes: express.json({ verify: (request, response, bytes) ' +
-      '=> { request.rawBody = bytes } }).',
+    'The request body was read before the service could read it, and it can not be restored from the ' +
+      'parsed request. Mount the service before body parsers and other code that reads bodies, or make ' +
+      'the parser keep the bytes: express.json({ verify: (request, response, bytes) => ' +
+      '{ request.rawBody = bytes } }).',
     options,
   )
 }
@@ -65,17 +65,17 @@ function textOf(body: unknown): string | undefined {
   }
 }
 
-// JSON.stringify would write null for a number beyond all doubles, and fail for a body that is nested
-// too deep. Both are the consumer's mistakes, to be found where the text is read.
+// JSON.stringify writes null for a number that is too large for a double, and throws for a body that is
+// nested too deeply. Both are mistakes of the client, which decodeBody reports.
 function jsonOf(value: unknown, depth: number): string | undefined {
   if (typeof value === 'number' && !Number.isNaN(value)) return numberOf(value)
   if (Array.isArray(value)) {
-    const items: readonly unknown[] = depth > maximumDepth ? [] : value
+    const items: readonly unknown[] = depth > maxDepth ? [] : value
     return `[${items.map((item) => jsonOf(item, depth + 1) ?? 'null').join()}]`
   }
   if (!isPlain(value)) return JSON.stringify(value)
-  // One level more than allowed is enough to be refused.
-  const members = depth > maximumDepth ? [] : Object.entries(value)
+  // One level too many is enough for decodeBody to reject the body.
+  const members = depth > maxDepth ? [] : Object.entries(value)
   const texts = members.flatMap(([name, member]) => {
     const text = jsonOf(member, depth + 1)
     return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`]

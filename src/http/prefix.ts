@@ -1,20 +1,19 @@
-/** Checks the prefix of a mount. Throws a TypeError for one that is not as `/api` is. */
+/** Throws a TypeError unless the prefix of a mount is empty or a path such as `/api`. */
 export function requirePrefix(prefix: string): void {
   if (prefix === '' || /^\/.*[^/]$/.test(prefix)) return
   throw new TypeError(
-    `The prefix must start with a slash and not end with one, as /api does: ${prefix}`,
+    `The prefix must start with a slash and not end with one, for example /api: ${prefix}`,
   )
 }
 
-/** The part of a target behind the prefix of a mount; undefined for a target that is not below it. */
+/** Returns the part of a target after the prefix of a mount; undefined if the target is not below it. */
 export function targetBelow(prefix: string, target: string): string | undefined {
   return target.startsWith(`${prefix}/`) ? target.slice(prefix.length) : undefined
 }
 
-/** Checks who answers outside the applications, in the words of a host. Throws a TypeError for another. */
-export function requireOutside(outside: string, words: readonly [string, string]): void {
-  // Plain JavaScript may give anything.
-  if (words.includes(outside)) return
-  const [first, second] = words
+/** Throws a TypeError unless the option `outside` has one of two values. */
+export function requireOutside(outside: string, allowed: readonly [string, string]): void {
+  if (allowed.includes(outside)) return
+  const [first, second] = allowed
   throw new TypeError(`outside must be '${first}' or '${second}': ${JSON.stringify(outside)}`)
 }

@@ -2,15 +2,15 @@ import { ServiceError } from '../errors.ts'
 import type { ServiceRequest } from '../request/request.ts'
 import { acceptsJson, isChunked, isIdentity, isJson } from '../protocol/media.ts'
 
-/** Refuses a request that does not accept JSON. Throws NOT_ACCEPTABLE (D14). */
+/** Throws NOT_ACCEPTABLE for a request that does not accept JSON. */
 export function requireJsonAccepted(request: ServiceRequest): void {
   if (acceptsJson(request.header('accept'))) return
-  throw new ServiceError('NOT_ACCEPTABLE', 'Responses are application/json only.')
+  throw new ServiceError('NOT_ACCEPTABLE', 'The Accept header must allow application/json.')
 }
 
 /**
- * Reads the bytes of a JSON body. Throws UNSUPPORTED_MEDIA_TYPE for another media type, charset,
- * content coding or transfer coding, and BODY_TOO_LARGE above `limit` bytes (D14, D15).
+ * Reads the bytes of a JSON body. Rejects with UNSUPPORTED_MEDIA_TYPE for another media type, charset,
+ * content coding or transfer coding, and with BODY_TOO_LARGE above `limit` bytes.
  */
 export async function readBytes(request: ServiceRequest, limit: number): Promise<Uint8Array> {
   const contentType = request.header('content-type')
@@ -26,18 +26,25 @@ export async function readBytes(request: ServiceRequest, limit: number): Promise
   }
   if (!isIdentity(request.header('content-encoding'))) {
     const headers = { 'Accept-Encoding': 'identity' }
-    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'Encoded request bodies are not supported.', {
-      headers,
-    })
+    throw new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'Compressed request bodies are not supported.',
+      {
+        headers,
+      },
+    )
   }
   if (!isChunked(request.header('transfer-encoding'))) {
-    throw new ServiceError('UNSUPPORTED_MEDIA_TYPE', 'The only transfer coding is chunked.')
+    throw new ServiceError(
+      'UNSUPPORTED_MEDIA_TYPE',
+      'The only supported transfer coding is chunked.',
+    )
   }
   if (length !== undefined && Number(length) > limit) throw bodyTooLarge(limit)
   return bodyless ? new Uint8Array() : request.body(limit)
 }
 
-/** The refusal of a body above the limit. */
+/** Returns the error for a body that is larger than the limit. */
 export function bodyTooLarge(limit: number): ServiceError {
   return new ServiceError('BODY_TOO_LARGE', `The request body is larger than ${limit} bytes.`)
 }

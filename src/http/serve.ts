@@ -2,29 +2,29 @@ import { createServer, type IncomingMessage, type Server, type ServerResponse } 
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import { z } from 'zod'
-import { completeOptions } from '../definition/options.ts'
+import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { nodeShape, toNodeHandler, type NodeHandlerOptions } from './node-handler.ts'
 
-/** A service that can be served: it opens and closes. */
+/** A service that {@link serve} opens and closes. */
 export interface ServedService extends RequestHandler {
   ready(): Promise<void>
   close(): Promise<void>
 }
 
-/** How {@link serve} serves. */
+/** Options of {@link serve}. */
 export interface ServeOptions extends NodeHandlerOptions {
-  /** Default 8080; 0 takes any free one. */
+  /** The port; 0 for any free port. Default: 8080. */
   readonly port?: number
-  /** The address to listen on. Default: this machine only, `127.0.0.1`. */
+  /** The address to listen on. Default: `127.0.0.1`, which only this machine can reach. */
   readonly host?: string
-  /** Key and certificate, as `node:https` takes them. Default: plain HTTP. */
+  /** The key and certificate, as for `node:https`. Default: plain HTTP. */
   readonly tls?: Pick<ServerOptions, 'key' | 'cert' | 'ca' | 'pfx' | 'passphrase'>
-  /** Stops the server when it is aborted, as `close` does. */
+  /** Stops the server, like `close`, when it is aborted. */
   readonly signal?: AbortSignal
-  /** Answers `/live` and `/ready` with 200 or 503, for whoever watches processes. Default false. */
+  /** Whether `/live` and `/ready` respond 200 or 503, for process monitors. Default: false. */
   readonly health?: boolean
-  /** Milliseconds that requests in progress may still take when the server stops. Default 10000. */
+  /** Milliseconds for which `close` waits for requests in progress. Default: 10000. */
   readonly grace?: number
 }
 
@@ -46,31 +46,31 @@ const shape = z.strictObject({
     .default(10_000),
 } satisfies Record<keyof ServeOptions, z.ZodType>)
 
-/** A server that runs. */
+/** A running server. */
 export interface Serving {
   readonly port: number
-  /** `http://127.0.0.1:8080`, with the prefix. */
+  /** The URL with the prefix, such as `http://127.0.0.1:8080`. */
   readonly url: string
-  /** Takes no more requests, lets those in progress end, and closes the service. */
+  /** Stops accepting requests, waits for those in progress, then closes the service. */
   close(): Promise<void>
 }
 
 const headersTimeout = 10_000
 const requestTimeout = 60_000
 const keepAliveTimeout = 65_000
-const lookMilliseconds = 50
+const idleCheckMilliseconds = 50
 
 /**
  * Serves a service without a framework, with time-outs against slow clients and a graceful stop.
- * Resolves once storage is open and the port is listened on; rejects when either fails.
+ * Resolves once storage is open and the server listens; rejects if either fails.
  */
 export async function serve(service: ServedService, options: ServeOptions = {}): Promise<Serving> {
   const complete = completeOptions('serve', shape, options)
-  const { port, host, tls, signal, grace, health: answersHealth, ...mount } = complete
+  const { port, host, tls, signal, grace, health: hasHealth, ...mount } = complete
   const { prefix } = mount
   const handler = toNodeHandler(service, mount)
   let closing: Promise<void> | undefined
-  const health = answersHealth && healthHandler(service, () => closing !== undefined)
+  const health = hasHealth && healthHandler(service, () => closing !== undefined)
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     if (health === false || !health(request, response)) handler(request, response)
   }
@@ -107,34 +107,34 @@ function listening(server: Server, port: number, host: string): Promise<void> {
 }
 
 async function stop(server: Server, grace: number): Promise<void> {
-  // A connection that is kept alive becomes idle only when its request has been answered.
-  const look = setInterval(() => server.closeIdleConnections(), lookMilliseconds)
-  const end = setTimeout(() => server.closeAllConnections(), grace)
+  // A keep-alive connection becomes idle only after the response, so idle ones are closed repeatedly.
+  const idleCheck = setInterval(() => server.closeIdleConnections(), idleCheckMilliseconds)
+  const graceTimer = setTimeout(() => server.closeAllConnections(), grace)
   await new Promise((resolve) => server.close(resolve))
-  clearInterval(look)
-  clearTimeout(end)
+  clearInterval(idleCheck)
+  clearTimeout(graceTimer)
 }
 
-/** Answers the two paths of health; false for all others. */
+/** Returns a handler that responds to the health paths, and returns false for all other paths. */
 function healthHandler(
   service: ServedService,
   isClosing: () => boolean,
 ): (request: IncomingMessage, response: ServerResponse) => boolean {
   return ({ url }, response) => {
-    if (url === '/live') answer(response, 200, 'live')
+    if (url === '/live') sendText(response, 200, 'live')
     else if (url !== '/ready') return false
-    else if (isClosing()) answer(response, 503, 'closing')
+    else if (isClosing()) sendText(response, 503, 'closing')
     else {
       service.ready().then(
-        () => answer(response, 200, 'ready'),
-        () => answer(response, 503, 'not ready'),
+        () => sendText(response, 200, 'ready'),
+        () => sendText(response, 503, 'not ready'),
       )
     }
     return true
   }
 }
 
-function answer(response: ServerResponse, status: number, text: string): void {
+function sendText(response: ServerResponse, status: number, text: string): void {
   response.writeHead(status, {
     'Content-Type': 'text/plain; charset=utf-8',
     'Content-Length': Buffer.byteLength(text),

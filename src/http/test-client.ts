@@ -1,43 +1,43 @@
 import { z } from 'zod'
-import { completeOptions, requireKnown, withoutUndefined } from '../definition/options.ts'
+import { completeOptions, requireKnown, withoutUndefined } from '../checks/options.ts'
 import type { RequestHandler, ServiceRequest } from '../request/request.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { bodyTooLarge } from './read.ts'
 
-/** What every request of a test client has, unless the request says otherwise. */
+/** Options of {@link createTestClient}. They apply to all its requests. */
 export interface TestClientOptions {
-  /** An API key, as `service.keys.create` gives it out. Sent as `X-API-Key`. Default: none. */
+  /** An API key that `service.keys.create` has returned. Sent as `X-API-Key`. Default: none. */
   readonly key?: string
   readonly headers?: Readonly<Record<string, string>>
-  /** Whether requests count as having come over TLS. Default true. */
+  /** Whether the service treats requests as received over TLS. Default: true. */
   readonly secure?: boolean
-  /** The address that they come from. Default: unknown. */
+  /** The address of the client. Default: unknown. */
   readonly peer?: string
 }
 
-/** What one request of a test client has of its own. */
+/** Options of one request of a test client. */
 export interface TestRequest {
-  /** Parameters by name, such as `{ $limit: 5, city: 'Berlin' }`, or the raw text behind the `?`. */
+  /** Parameters by name, such as `{ $limit: 5, city: 'Berlin' }`, or the raw query string without `?`. */
   readonly query?: string | Readonly<Record<string, string | number | bigint | boolean>>
-  /** Instead of the client's. */
+  /** Replaces the key of the client. */
   readonly key?: string
-  /** Beside the client's, and instead of those of the same names. */
+  /** Added to the headers of the client; replaces those with the same names. */
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** What came back. */
+/** A response of the service. */
 export interface TestReply {
   readonly status: number
   readonly headers: Headers
   readonly body: Envelope<Readonly<Record<string, Json>>>
 }
 
-/** Sends requests to a service without a server. Paths go on behind `/rest/v1`: `/sales/customers`. */
+/** Sends requests to a service without a server. Paths are relative to `/rest/v1`: `/sales/customers`. */
 export interface TestClient {
   get(path: string, request?: TestRequest): Promise<TestReply>
-  /** Text and bytes are sent as they are, anything else as JSON. */
+  /** Sends a string or bytes unchanged, and any other body as JSON. */
   post(path: string, body: unknown, request?: TestRequest): Promise<TestReply>
   delete(path: string, request?: TestRequest): Promise<TestReply>
 }
@@ -50,8 +50,9 @@ const shape = z.strictObject({
 } satisfies Record<keyof TestClientOptions, z.ZodType>)
 
 /**
- * Makes a client for tests: no socket, and the same answers as over one. Paths and raw queries are
- * taken as they are written. Its calls throw a TypeError for a path that does not start with a slash.
+ * Creates a client for tests. It uses no socket, and responses are the same as over HTTP. Paths and raw
+ * queries are sent unchanged. Its methods reject with a TypeError for a path that does not start with a
+ * slash.
  */
 export function createTestClient(
   service: RequestHandler,
@@ -88,7 +89,7 @@ function serviceRequest(
   options: TestClientOptions,
 ): ServiceRequest {
   if (!path.startsWith('/')) {
-    throw new TypeError(`The path must start with a slash, as /sales/customers does: ${path}`)
+    throw new TypeError(`The path must start with a slash, such as /sales/customers: ${path}`)
   }
   const headers = new Headers(
     body && { 'Content-Type': 'application/json', 'Content-Length': String(body.byteLength) },

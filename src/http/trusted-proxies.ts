@@ -1,38 +1,38 @@
 import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net'
-import { requireKnown } from '../definition/options.ts'
+import { requireKnown } from '../checks/options.ts'
 
-/** Whose word on a request's way counts. Without trusted proxies no forwarded header is looked at. */
+/** The proxies whose forwarded headers are used. Without trusted proxies, forwarded headers are ignored. */
 export interface ProxyOptions {
   /**
-   * The proxies whose headers are believed: addresses (`10.0.0.5`, `::1`) and ranges (`10.0.0.0/8`,
-   * `fd00::/8`). IPv4 entries also cover IPv4-mapped IPv6 addresses. Default: none (D44).
+   * The proxies whose headers are trusted: addresses (`10.0.0.5`, `::1`) and ranges (`10.0.0.0/8`,
+   * `fd00::/8`). IPv4 entries also cover IPv4-mapped IPv6 addresses. Default: none.
    */
   readonly trustedProxies?: readonly string[]
-  /** The headers that they set. */
+  /** The headers that these proxies set. */
   readonly forwarded?: ForwardedHeaders
 }
 
 /**
- * The names of the headers that trusted proxies set; others are not looked at. `forwarded`, the header
- * of RFC 7239, says both: where only one is named, and as that, it is the other one as well.
+ * The names of the headers that trusted proxies set; others are ignored. The header `forwarded` of RFC 7239
+ * has both values: if one of the two names is `forwarded`, it is also the default of the other.
  */
 export interface ForwardedHeaders {
   /**
-   * The header that says how the client came. Its value must be `on` for `x-forwarded-ssl` and
-   * `front-end-https`, and `https` for any other. Default: `x-forwarded-proto`.
+   * The header with the protocol of the client's request. Over TLS, its value is `on` for `x-forwarded-ssl`
+   * and `front-end-https`, and `https` for all others. Default: `x-forwarded-proto`.
    */
   readonly proto?: string
   /** The header that lists addresses, the client first. Default: `x-forwarded-for`. */
   readonly client?: string
 }
 
-/** What the trusted proxies say of a request, given the address of its socket and its headers. */
+/** Reads the headers of trusted proxies, given the address of the socket. */
 export interface TrustedProxies {
-  /** Whether the socket is that of a trusted proxy, and every hop that it lists came over TLS (D44). */
-  sayHttps(address: string | undefined, header: ReadHeader): boolean
+  /** Returns whether the socket is that of a trusted proxy and every hop in its header came over TLS. */
+  isHttps(address: string | undefined, header: ReadHeader): boolean
   /**
-   * The last address on the way that is not a trusted proxy's. What is no address ends the search: the
-   * trusted proxy behind it is all that is known then.
+   * Returns the last address in the header that is not a trusted proxy. An invalid address ends the search;
+   * then the result is the trusted proxy that reported it.
    */
   clientOf(address: string | undefined, header: ReadHeader): string | undefined
 }
@@ -42,27 +42,27 @@ type ReadHeader = (name: string) => string | undefined
 /** Parameter names in lower case, and their values without quotes. */
 type ForwardedElement = ReadonlyMap<string, string>
 
-// The headers that do not say `https`.
-const wordOf = new Map([
+// The headers with another value than `https`.
+const secureValues = new Map([
   ['x-forwarded-ssl', 'on'],
   ['front-end-https', 'on'],
 ])
 
-/** Prepares the proxies of a binding. Throws a TypeError that names what can not be used. */
+/** Returns the trusted proxies of a binding. Throws a TypeError for an invalid address, range or header name. */
 export function trustedProxies(options: ProxyOptions): TrustedProxies {
   const { trustedProxies: entries = [], forwarded = {} } = options
   const { proto, client } = namesOf(forwarded)
-  const word = wordOf.get(proto) ?? 'https'
+  const secureValue = secureValues.get(proto) ?? 'https'
   const list = blockListOf(entries)
-  if (entries.length === 0) return { sayHttps: () => false, clientOf: addressOf }
+  if (entries.length === 0) return { isHttps: () => false, clientOf: addressOf }
   const trusts = (address: string) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
 
   return {
-    sayHttps: (socketAddress, header) => {
+    isHttps: (socketAddress, header) => {
       const address = addressOf(socketAddress)
       if (address === undefined || !trusts(address)) return false
       const hops = hopsOf(proto, 'proto', header)
-      return hops.length > 0 && hops.every((hop) => hop.toLowerCase() === word)
+      return hops.length > 0 && hops.every((hop) => hop.toLowerCase() === secureValue)
     },
     clientOf: (socketAddress, header) => {
       let known = addressOf(socketAddress)
@@ -88,7 +88,7 @@ function namesOf(forwarded: ForwardedHeaders): Required<ForwardedHeaders> {
     )
   }
   const named = { proto: proto?.toLowerCase(), client: client?.toLowerCase() }
-  // A proxy that writes RFC 7239 may pass on the X-Forwarded- headers that a client made up.
+  // A proxy that sets Forwarded may pass on X-Forwarded- headers that the client has forged.
   const standard = Object.values(named).includes('forwarded') ? 'forwarded' : undefined
   return {
     proto: named.proto ?? standard ?? 'x-forwarded-proto',
@@ -109,28 +109,28 @@ function blockListOf(entries: readonly unknown[]): BlockList {
     const text = typeof entry === 'string' ? entry : ''
     const [, address = '', prefix] = /^([\da-f.:]+)(?:\/(0|[1-9]\d{0,2}))?$/i.exec(text) ?? []
     const family = isIPv4(address) ? 'ipv4' : 'ipv6'
-    const longest = family === 'ipv4' ? 32 : 128
-    if (isIP(address) === 0 || Number(prefix ?? 0) > longest) {
+    const maxPrefix = family === 'ipv4' ? 32 : 128
+    if (isIP(address) === 0 || Number(prefix ?? 0) > maxPrefix) {
       throw new TypeError(
         `trustedProxies[${index}] must be an address, such as 10.0.0.5 or ::1, or a range of ` +
-          `addresses, such as 10.0.0.0/8 or fd00::/8; names are not looked up: ${JSON.stringify(entry)}`,
+          `addresses, such as 10.0.0.0/8 or fd00::/8; host names are not resolved: ${JSON.stringify(entry)}`,
       )
     }
-    list.addSubnet(address, Number(prefix ?? longest), family)
+    list.addSubnet(address, Number(prefix ?? maxPrefix), family)
   }
   return list
 }
 
-/** The address in what a socket or a header says, in its shortest form; undefined if there is none. */
+/** Returns the address in a value of a socket or a header, in its shortest form; undefined if it has none. */
 export function addressOf(text: string | undefined): string | undefined {
   if (text === undefined || isIPv4(text)) return text
-  // A server on all addresses sees every IPv4 client so, and needs nothing that costs more.
+  // The common case: a server that listens on all addresses sees IPv4 clients as IPv4-mapped.
   const mapped = unmapped(text)
   if (mapped !== undefined) return mapped
   const [, inBrackets, beforePort] =
     /^(?:\[([^\]]+)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/.exec(text) ?? []
   if (beforePort !== undefined) return isIPv4(beforePort) ? beforePort : undefined
-  // Node takes a long address for IPv6, and yet no socket address of it, when a zone follows.
+  // isIPv6 accepts an address with a zone, but SocketAddress rejects it.
   const [address = ''] = (inBrackets ?? text).split('%')
   if (!isIPv6(address)) return undefined
   const shortest = new SocketAddress({ address, family: 'ipv6' }).address
@@ -143,7 +143,7 @@ function unmapped(address: string): string | undefined {
   return isIPv4(rest) ? rest : undefined
 }
 
-/** What each proxy on the way said, the one next to the client first. */
+/** Returns the value of each hop, the one closest to the client first. */
 function hopsOf(name: string, parameter: 'proto' | 'for', header: ReadHeader): readonly string[] {
   const value = header(name)
   if (value === undefined) return []
@@ -151,8 +151,8 @@ function hopsOf(name: string, parameter: 'proto' | 'for', header: ReadHeader): r
   return forwardedElements(value).map((element) => element.get(parameter) ?? '')
 }
 
-// A separate element for each proxy, and pairs of a name and a value in it. Values are taken without
-// quotes where RFC 7239 asks for them, as `for=10.0.0.1:80`.
+// One element for each proxy, with pairs of a name and a value. Values that RFC 7239 requires to be quoted
+// are also accepted without quotes, such as `for=10.0.0.1:80`.
 function forwardedElements(value: string): readonly ForwardedElement[] {
   const pair = /[ \t]*(?:([\w!#$%&'*+.^`|~-]+)=(?:"((?:[^"\\]|\\.)*)"|([^\s",;]+))[ \t]*)?([,;]|$)/y
   const elements: ForwardedElement[] = []
@@ -160,7 +160,7 @@ function forwardedElements(value: string): readonly ForwardedElement[] {
   for (;;) {
     const match = pair.exec(value)
     const name = match?.[1]?.toLowerCase()
-    // One quote too many hides all that comes after it, so nothing of such a header counts.
+    // An unbalanced quote hides what follows it, so a malformed header is ignored completely.
     if (match === null || (name !== undefined && element.has(name))) return []
     if (name !== undefined) {
       element.set(name, match[2]?.replace(/\\(.)/g, '$1') ?? match[3] ?? '')

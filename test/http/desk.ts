@@ -42,7 +42,7 @@ export function insertion(body: string | ReadableStream, init: RequestInit = {})
   return new Request(address, { method: 'POST', headers: json, body, duplex: 'half', ...init })
 }
 
-/** A stream that counts what is taken from it, and tells whether it was cancelled. */
+/** A stream that counts its reads and records whether it was cancelled. */
 export function watchedStream(chunks: readonly unknown[]) {
   const seen = { taken: 0, cancelled: false }
   const stream = new ReadableStream(

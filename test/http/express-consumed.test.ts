@@ -6,8 +6,8 @@ import { describe, expect, test } from 'vitest'
 import type { RequestHandler as Service, ServiceRequest } from '../../src/request/request.ts'
 import type { Place } from '../../src/index.ts'
 import { toExpressHandler } from '../../src/http/express.ts'
-import { rawRequest } from '../contract/client.ts'
-import { apps, releases } from './express-app.ts'
+import { rawRequest } from '../kit/http-client.ts'
+import { apps, releases } from '../kit/express-app.ts'
 import { get, noteService, notesPath, post } from './express-service.ts'
 
 /** Reads bodies after a wait, such as that for a look-up of keys. */
@@ -86,12 +86,12 @@ describe.each(releases)('a body in $name', ({ express }) => {
       },
       long,
     ],
-  ])('that was %s is refused once', async (_name, consume, sent) => {
+  ])('that was %s is rejected once', async (_name, consume, sent) => {
     const { port, target, stored, reports } = await behind(consume)
     const { status, body } = await post(port, target, sent)
     expect({ status, body }).toMatchObject({ status: 500, body: { validations: [], status: 500 } })
     expect(await stored()).toEqual([])
-    const told = /^The request body was read before .*in front of body parsers/
+    const told = /^The request body was read before .*before body parsers/
     expect(reports).toEqual([
       {
         type: 'request-failed',
@@ -105,7 +105,7 @@ describe.each(releases)('a body in $name', ({ express }) => {
     expect((await get(port, target)).status).toBe(200)
   })
 
-  test('that somebody listens to as well is heard whole by both', async () => {
+  test('is read completely by the service and by another listener', async () => {
     const heard: string[] = []
     const listen: RequestHandler = (request, _response, next) => {
       request.on('data', (chunk: Buffer) => heard.push(chunk.toString()))
@@ -123,7 +123,7 @@ describe.each(releases)('a body in $name', ({ express }) => {
     expect(reports).toEqual([])
   })
 
-  test('that was paused goes on', async () => {
+  test('that was paused continues', async () => {
     const pause: RequestHandler = (request, _response, next) => {
       request.pause()
       next()
@@ -132,7 +132,7 @@ describe.each(releases)('a body in $name', ({ express }) => {
     expect((await post(port, target, '{"title":"paused"}')).status).toBe(200)
   })
 
-  test('whose client leaves before it is read is no failure of anybody', async () => {
+  test('is not a failure if the client disconnects before it is read', async () => {
     const statuses: number[] = []
     const untilLeft = late(async ({ signal }) => {
       if (signal?.aborted === false) await once(signal, 'abort')

@@ -1,7 +1,7 @@
 import express5, { type Express, type RequestHandler } from 'express'
 import { describe, expect, test } from 'vitest'
 import { toExpressHandler, type ExpressHandler } from '../../src/http/express.ts'
-import { apps, releases, type ExpressModule } from './express-app.ts'
+import { apps, releases, type ExpressModule } from '../kit/express-app.ts'
 import { get, noteService, notesPath, post } from './express-service.ts'
 
 type Mount = (app: Express, handler: ExpressHandler, express: ExpressModule) => void
@@ -43,11 +43,11 @@ const mounts: readonly (readonly [string, string, Mount])[] = [
 ]
 
 describe('a mount', () => {
-  test('tells what it does not know', () => {
+  test('rejects unknown options by name', () => {
     const { service } = noteService()
     for (const outside of ['', 'refuse', null, true]) {
       expect(() => toExpressHandler(service, { outside } as never)).toThrow(
-        new TypeError(`outside must be 'next' or 'answer': ${JSON.stringify(outside)}`),
+        new TypeError(`outside must be 'next' or 'respond': ${JSON.stringify(outside)}`),
       )
     }
   })
@@ -83,7 +83,7 @@ describe.each(releases)('mounts in $name', ({ express }) => {
     }
     expect((await get(port, `${at}/rest/v1/desk/%zz`)).status).toBe(400)
     expect((await get(port, `${at}${names}?a=%zz`)).status).toBe(400)
-    // And outside of them all is the host's.
+    // Paths outside all mounts belong to the app.
     for (const path of [
       '',
       '/',
@@ -124,10 +124,10 @@ describe.each(releases)('mounts in $name', ({ express }) => {
     ).toMatch(/GET/)
   })
 
-  test('answers outside of its applications if it is asked to', async () => {
+  test('responds outside its applications with outside: respond', async () => {
     const { service } = noteService()
     const port = await begin((app) => {
-      app.use('/api', toExpressHandler(service, { outside: 'answer' }))
+      app.use('/api', toExpressHandler(service, { outside: 'respond' }))
       app.use(mine)
     })
     for (const path of ['/api', '/api/', '/api/x', '/api/rest/v1/other/names', `/api/${names}`]) {

@@ -2,10 +2,10 @@ import type { RequestHandler } from 'express'
 import { describe, expect, test } from 'vitest'
 import { toExpressHandler } from '../../src/http/express.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
-import { converse, rawRequest, statusesIn } from '../contract/client.ts'
-import { apps, releases, type ExpressModule } from './express-app.ts'
+import { converse, rawRequest, statusesIn } from '../kit/http-client.ts'
+import { apps, releases, type ExpressModule } from '../kit/express-app.ts'
 import { get, noteService, notesPath, post } from './express-service.ts'
-import { startPlain } from './way.ts'
+import { startPlain } from './client-and-tls.ts'
 
 type Parsers = (express: ExpressModule) => readonly RequestHandler[]
 
@@ -72,7 +72,7 @@ const bodies = [
 
 const twice = '{"title":"a","title":"b"}'
 
-/** What some parsers answer themselves, or make something else of. */
+/** Bodies that some parsers reject themselves or convert. */
 const broken = ['', '{"title":', twice, 'null', '"text"', ' ']
 
 /** Read as text, and so lost: it is refused all the same. */
@@ -109,13 +109,13 @@ describe.each(releases)('bodies in $name', ({ express }) => {
     return { answers, stored: await stored(), reports }
   }
 
-  test.each(every)('behind %s they mean the same', async (_name, parsers) => {
+  test.each(every)('after %s they have the same result', async (_name, parsers) => {
     const expected = await answersTo(await bare(), bodies)
     expect(expected.stored.length).toBeGreaterThan(5)
     expect(await answersTo(await behind(parsers), bodies)).toEqual(expected)
   })
 
-  test.each(verbatim)('behind %s wrong ones mean the same', async (_name, parsers) => {
+  test.each(verbatim)('after %s invalid ones have the same result', async (_name, parsers) => {
     const expected = await answersTo(await bare(), broken)
     expect(expected).toMatchObject({ stored: [], reports: [] })
     const own = await behind(parsers)
@@ -124,11 +124,11 @@ describe.each(releases)('bodies in $name', ({ express }) => {
     expect(await own.stored()).toEqual([])
   })
 
-  test.each(parsing)('behind %s wrong ones are never stored', async (_name, parsers, names) => {
+  test.each(parsing)('after %s invalid ones are not stored', async (_name, parsers, names) => {
     const { port, target, stored, reports } = await behind(parsers)
     for (const body of [...broken, markOnly]) {
       const headers = { 'Content-Type': 'application/json' }
-      // What a parser answers itself is no JSON.
+      // The response of a parser itself is not JSON.
       const answer = await fetch(`http://127.0.0.1:${port}${target}`, {
         method: 'POST',
         headers,
@@ -142,7 +142,7 @@ describe.each(releases)('bodies in $name', ({ express }) => {
     expect(reports).toEqual([])
   })
 
-  test.each(every)('behind %s no body is no item', async (_name, parsers) => {
+  test.each(every)('after %s an empty body is not an item', async (_name, parsers) => {
     const { port, target, stored, reports } = await behind(parsers)
     const json = 'Content-Type: application/json'
     for (const headers of [[], [json], ['Content-Length: 0'], [json, 'Content-Length: 0']]) {
@@ -170,7 +170,7 @@ describe.each(releases)('bodies in $name', ({ express }) => {
     expect(await stored()).toEqual([])
   })
 
-  test.each(every)('behind %s the limit holds', async (_name, parsers) => {
+  test.each(every)('after %s the limit applies', async (_name, parsers) => {
     const { port, target, stored } = await behind(parsers, { bodyLimit: 40 })
     const fits = `{"title":"${'x'.repeat(28)}"}`
     const longer = `{"title":"${'x'.repeat(29)}"}`

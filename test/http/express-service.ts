@@ -12,7 +12,7 @@ import {
   type Observation,
   type ServiceOptions,
 } from '../../src/index.ts'
-import { send, type Answer, type Request } from '../contract/client.ts'
+import { send, type Answer, type Request } from '../kit/http-client.ts'
 
 // Every field may be absent: an item of nothing at all could be inserted.
 const notes = defineCollection({

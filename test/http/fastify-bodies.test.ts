@@ -5,12 +5,12 @@ import { createGunzip, gzipSync } from 'node:zlib'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { afterEach, expect, test, vi } from 'vitest'
 import { rowgateFastify } from '../../src/http/fastify.ts'
-import { converse, rawRequest, statusesIn } from '../contract/client.ts'
-import { expectRefusal, itemIn } from '../contract/expectations.ts'
-import { openLine } from '../contract/host-line.ts'
+import { converse, rawRequest, statusesIn } from '../kit/http-client.ts'
+import { expectError, itemIn } from '../contract/expectations.ts'
+import { openLine } from '../kit/host-line.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { get, notesPath, noteService, post } from './express-service.ts'
-import { listen } from './fastify-app.ts'
+import { listen } from '../kit/fastify-app.ts'
 
 const milk = '{"title":"Milk"}'
 
@@ -38,7 +38,7 @@ async function started(
   return { app, port }
 }
 
-test('the parsers of the host are neither used nor changed', async () => {
+test('the parsers of the application are neither used nor changed', async () => {
   const mounted = noteService()
   const { port } = await started(mounted, (app) => {
     app.addContentTypeParser('text/x-upper', { parseAs: 'string' }, (_request, text, done) => {
@@ -56,8 +56,8 @@ test('the parsers of the host are neither used nor changed', async () => {
   expect((await get(port, '/echo', upper)).body).toEqual({ body: 'MILK' })
 
   itemIn(await post(port, notesPath, milk))
-  expectRefusal(await post(port, notesPath, ''), 400, 'body is required')
-  expectRefusal(await get(port, notesPath, upper), 415)
+  expectError(await post(port, notesPath, ''), 400, 'body is required')
+  expectError(await get(port, notesPath, upper), 415)
   expect(await mounted.stored()).toMatchObject([{ title: 'Milk' }])
 })
 
@@ -67,14 +67,14 @@ test.each(['json', 'application/json,', '/', ';', '', 'a/b/c', '"'])(
     const mounted = noteService()
     const { port } = await started(mounted)
     const sent = { method: 'POST', headers: { 'content-type': type }, body: milk }
-    expectRefusal(await get(port, notesPath, sent), 415)
-    expectRefusal(await get(port, '/rest/v1/desk/unknown', sent), 404)
+    expectError(await get(port, notesPath, sent), 415)
+    expectError(await get(port, '/rest/v1/desk/unknown', sent), 404)
     expect((await get(port, notesPath, { ...sent, method: 'PUT' })).status).toBe(405)
     expect(await mounted.stored()).toEqual([])
   },
 )
 
-test('QUERY is refused with and without a content type', async () => {
+test('QUERY is rejected with and without a content type', async () => {
   const { port } = await started(noteService())
   for (const headers of [[], ['Content-Type: application/json'], ['Content-Type: x']]) {
     const received = await converse(port, rawRequest(`QUERY ${notesPath}`, headers))
@@ -96,14 +96,14 @@ test('DELETE and GET with a JSON content type need no body', async () => {
   expect(await mounted.stored()).toEqual([])
 })
 
-test('the limit of the service counts, and not the one of the host', async () => {
+test('the bodyLimit of the service applies, and not the one of the app', async () => {
   const mounted = noteService({ bodyLimit: 100 })
   const { port } = await started(mounted, undefined, { bodyLimit: 10 })
   expect((await post(port, '/echo', milk)).body).toMatchObject({
     code: 'FST_ERR_CTP_BODY_TOO_LARGE',
   })
   itemIn(await post(port, notesPath, milk))
-  expectRefusal(await post(port, notesPath, milk + ' '.repeat(100)), 413, 'larger than 100 bytes')
+  expectError(await post(port, notesPath, milk + ' '.repeat(100)), 413, 'larger than 100 bytes')
 })
 
 test('a stream that a hook puts in the place of the body is read', async () => {
@@ -117,7 +117,7 @@ test('a stream that a hook puts in the place of the body is read', async () => {
   })
   const text = JSON.stringify({ title: 'Milk', extra: 'x'.repeat(200_000) })
   itemIn(await post(port, notesPath, text))
-  expectRefusal(await post(port, notesPath, 'x'.repeat(1_100_000)), 413)
+  expectError(await post(port, notesPath, 'x'.repeat(1_100_000)), 413)
   expect(await mounted.stored()).toHaveLength(1)
 })
 
@@ -145,7 +145,7 @@ test.each([
     await other.ended()
   }
   await vi.waitFor(() => expect(failures).toHaveLength(2))
-  expectRefusal(await get(port, '/rest/v1/desk/unknown'), status === 401 ? 401 : 404)
+  expectError(await get(port, '/rest/v1/desk/unknown'), status === 401 ? 401 : 404)
 })
 
 test('a client that leaves while such a stream is read ends the wait for it', async () => {
@@ -172,7 +172,7 @@ test('a client that leaves while such a stream is read ends the wait for it', as
   expect(await mounted.stored()).toEqual([])
 })
 
-test('of a body that a hook has begun to read, the rest is not taken for all of it', async () => {
+test('the rest of a body that a hook has begun to read is not accepted as the complete body', async () => {
   const mounted = noteService()
   const { port } = await started(mounted, (app) => {
     app.addHook('preValidation', async ({ raw }) => {
@@ -191,15 +191,15 @@ test('of a body that a hook has begun to read, the rest is not taken for all of 
   expect(await mounted.stored()).toEqual([])
 })
 
-test('a body that a hook has read is missed, whatever is left of it, and not stored', async () => {
+test('a body that a hook has read is a 500, and nothing is stored', async () => {
   const mounted = noteService()
   const { port } = await started(mounted, (app) => {
     app.addHook('preValidation', async ({ raw }) => {
       for await (const chunk of raw) expect(chunk).toBeDefined()
     })
   })
-  expectRefusal(await post(port, notesPath, milk), 500)
-  expectRefusal(await post(port, notesPath, '{}'), 500)
+  expectError(await post(port, notesPath, milk), 500)
+  expectError(await post(port, notesPath, '{}'), 500)
   expect(mounted.reports).toHaveLength(2)
   expect(String((mounted.reports[0] as { error?: unknown } | undefined)?.error)).toContain(
     'was read before the service could read it',
@@ -215,7 +215,7 @@ test('a body that a hook has paused is read', async () => {
   itemIn(await post(port, notesPath, milk))
 })
 
-test('the not-found handler of the host gets a request that it can answer', async () => {
+test('the not-found handler of the application receives a usable request', async () => {
   const mounted = noteService()
   const { port } = await started(mounted, (app) => {
     app.setNotFoundHandler(async (request, reply) => {

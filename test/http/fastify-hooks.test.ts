@@ -4,9 +4,9 @@ import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastif
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../../src/request/request.ts'
 import { rowgateFastify, type FastifyService } from '../../src/http/fastify.ts'
-import { expectRefusal, itemIn } from '../contract/expectations.ts'
+import { expectError, itemIn } from '../contract/expectations.ts'
 import { get, notesPath, noteService, post } from './express-service.ts'
-import { listen } from './fastify-app.ts'
+import { listen } from '../kit/fastify-app.ts'
 
 const ends: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -26,7 +26,7 @@ async function started(
   return { app, port, close }
 }
 
-/** A service whose answers wait until they are let go. */
+/** A service whose responses wait until they are released. */
 function slowService() {
   let take: (request: ServiceRequest) => void = () => undefined
   let give: (reply: ServiceReply) => void = () => undefined
@@ -44,8 +44,8 @@ function slowService() {
   return { service, asked, answer }
 }
 
-describe('hooks of the host', () => {
-  test('run once for every request, refused or not', async () => {
+describe('hooks of the application', () => {
+  test('run once for every request, rejected or not', async () => {
     const seen: string[] = []
     const { service } = noteService()
     const { port } = await started(service, (app) => {
@@ -85,7 +85,7 @@ describe('hooks of the host', () => {
     },
   )
 
-  test('headers that were set before stay, and ours are as they are', async () => {
+  test('headers that were set before are kept, and those of the service are not changed', async () => {
     const { service } = noteService()
     const { port } = await started(service, (app) => {
       app.addHook('onRequest', async (_request, reply) => {
@@ -111,7 +111,7 @@ describe('hooks of the host', () => {
     ])
   })
 
-  test('answers may be compressed', async () => {
+  test('responses can be compressed', async () => {
     const { service } = noteService()
     const { port } = await started(service, (app) => {
       app.addHook('onSend', async (_request, reply, payload) => {
@@ -124,7 +124,7 @@ describe('hooks of the host', () => {
     expect(await answer.json()).toMatchObject({ items: [], status: 200 })
   })
 
-  test('a preflight may be answered before', async () => {
+  test('a preflight request can be handled before the service', async () => {
     const { service } = noteService()
     const { port } = await started(service, (app) => {
       app.addHook('onRequest', async ({ method }, reply) => {
@@ -134,7 +134,7 @@ describe('hooks of the host', () => {
     })
     const options = await fetch(`http://127.0.0.1:${port}${notesPath}`, { method: 'OPTIONS' })
     expect(options.status).toBe(204)
-    expectRefusal(await get(port, notesPath, { method: 'PUT' }), 405)
+    expectError(await get(port, notesPath, { method: 'PUT' }), 405)
   })
 
   test('routes are hidden from tools that describe the app, and declared once', async () => {
@@ -163,7 +163,7 @@ test('the signal is aborted when the client leaves, and not before', async () =>
   answer('{}')
 })
 
-test('an answer that comes after the time-out of the host is dropped', async () => {
+test('a response that comes after the time-out of the application is dropped', async () => {
   const { service, asked, answer } = slowService()
   const lines: string[] = []
   const stream = { write: (line: string) => void lines.push(line) }
@@ -179,7 +179,7 @@ test('an answer that comes after the time-out of the host is dropped', async () 
   expect(lines.filter((line) => line.includes('FST_ERR_REP_ALREADY_SENT'))).toEqual([])
 })
 
-test('what caused a 500 stands in the log of the request, and not in the answer', async () => {
+test('the cause of a 500 is in the log of the request, and not in the response', async () => {
   const { service } = noteService()
   const lines: string[] = []
   const stream = { write: (line: string) => void lines.push(line) }
@@ -243,7 +243,7 @@ describe('closing', () => {
     expect(order).toEqual(['answer', 'service', 'app'])
   })
 
-  test('unless it is told not to', async () => {
+  test('is not closed with closeService: false', async () => {
     const { service } = noteService()
     const app = fastify()
     await app.register(rowgateFastify, { service, closeService: false })

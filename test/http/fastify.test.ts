@@ -2,10 +2,10 @@ import { once } from 'node:events'
 import { connect as connectHttp2 } from 'node:http2'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
-import { answerBadUrls, rowgateFastify } from '../../src/http/fastify.ts'
-import { expectRefusal, itemIn, itemsIn } from '../contract/expectations.ts'
+import { handleBadUrls, rowgateFastify } from '../../src/http/fastify.ts'
+import { expectError, itemIn, itemsIn } from '../contract/expectations.ts'
 import { get, notesPath, noteService, post } from './express-service.ts'
-import { listen } from './fastify-app.ts'
+import { listen } from '../kit/fastify-app.ts'
 
 const ends: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -26,24 +26,24 @@ async function started(
   return port
 }
 
-describe('where it is mounted', () => {
+describe('the plugin is mounted', () => {
   test.each([
     ['', ''],
     ['/api', '/api'],
     ['/api/', '/api'],
     ['api', '/api'],
     ['/a/b-c/d.e', '/a/b-c/d.e'],
-  ])('with the prefix "%s", beside the routes of the host', async (prefix, path) => {
+  ])('with the prefix "%s", beside the routes of the application', async (prefix, path) => {
     const { service } = noteService()
     const port = await started((app) => app.register(rowgateFastify, { service, prefix }))
     itemIn(await post(port, path + notesPath, '{"title":"Milk"}'))
     expect(itemsIn(await get(port, path + notesPath))).toHaveLength(1)
-    expectRefusal(await get(port, `${path}/rest/v1/desk/unknown`), 404, 'Not found')
-    expectRefusal(await get(port, `${path}/rest/v1/desk`), 404, 'Not found')
+    expectError(await get(port, `${path}/rest/v1/desk/unknown`), 404, 'Not found')
+    expectError(await get(port, `${path}/rest/v1/desk`), 404, 'Not found')
     expect((await get(port, '/hello')).body).toEqual({ from: 'the host' })
   })
 
-  test('in a scope of the host with a prefix of its own', async () => {
+  test('in a scope of the app that has its own prefix', async () => {
     const { service } = noteService()
     const port = await started((app) =>
       app.register(
@@ -69,7 +69,7 @@ describe('where it is mounted', () => {
     '/%61pi/rest/v1/desk/notes',
     '//api/rest/v1/desk/notes',
     notesPath,
-  ])('%s is left to the not-found handler of the host', async (target) => {
+  ])('%s is left to the not-found handler of the application', async (target) => {
     const { service } = noteService()
     const port = await started((app) => app.register(rowgateFastify, { service, prefix: '/api' }))
     for (const method of ['GET', 'POST', 'PROPFIND', 'OPTIONS']) {
@@ -78,18 +78,18 @@ describe('where it is mounted', () => {
     }
   })
 
-  test('with outside: answer, all paths below the prefix are answered', async () => {
+  test('with outside: respond, the service responds to all paths below the prefix', async () => {
     const { service } = noteService()
     const port = await started((app) =>
-      app.register(rowgateFastify, { service, prefix: '/api', outside: 'answer' }),
+      app.register(rowgateFastify, { service, prefix: '/api', outside: 'respond' }),
     )
     for (const target of ['/api', '/api/', '/api/x', '/api/rest/v1/other/notes', '/%61pi/x']) {
-      expectRefusal(await get(port, target), 404, 'Not found')
+      expectError(await get(port, target), 404, 'Not found')
     }
     expect((await get(port, '/apix')).body).toEqual({ nothing: '/apix' })
   })
 
-  test('two services, and one of them twice', async () => {
+  test('with two services, one of them mounted twice', async () => {
     const [one, two] = [noteService(), noteService()]
     const port = await started(async (app) => {
       await app.register(rowgateFastify, { service: one.service, prefix: '/one' })
@@ -107,20 +107,22 @@ describe('where it is mounted', () => {
       const { service } = noteService()
       const app = fastify()
       await expect(app.register(rowgateFastify, { service, prefix })).rejects.toThrow(TypeError)
-      expect(() => answerBadUrls(service, { prefix })).toThrow('must be the path as it is sent')
+      expect(() => handleBadUrls(service, { prefix })).toThrow(
+        'must be a literal path without parameters',
+      )
     },
   )
 
-  test('an option that is not known is refused', async () => {
+  test('an option that is not known is rejected', async () => {
     const { service } = noteService()
-    const options = { service, outside: 'next' as 'host' }
+    const options = { service, outside: 'next' as 'app' }
     const registered = fastify().register(rowgateFastify, options)
-    await expect(registered).rejects.toThrow(`outside must be 'host' or 'answer': "next"`)
+    await expect(registered).rejects.toThrow(`outside must be 'app' or 'respond': "next"`)
   })
 })
 
 describe('the target', () => {
-  test('is taken as it was sent: keys of any length, with whatever is encoded in them', async () => {
+  test('is read as it was sent: keys of any length, with any encoded characters', async () => {
     const { service } = noteService()
     const port = await started((app) => app.register(rowgateFastify, { service, prefix: '/api' }))
     for (const name of ['x'.repeat(5000), 'a/b', '%2F', 'a+b&c?d#e;f', 'ü😀', ' ']) {
@@ -131,10 +133,10 @@ describe('the target', () => {
     }
   })
 
-  test('settings of the host that fold paths do not make other paths ours', async () => {
+  test('router settings that normalize paths do not make other paths valid', async () => {
     const { service } = noteService()
     const port = await started(
-      (app) => app.register(rowgateFastify, { service, prefix: '/api', outside: 'answer' }),
+      (app) => app.register(rowgateFastify, { service, prefix: '/api', outside: 'respond' }),
       {
         routerOptions: {
           caseSensitive: false,
@@ -153,11 +155,11 @@ describe('the target', () => {
       `/api${notesPath};x=1`,
       `/api/rest/v1/desk//notes`,
     ]) {
-      expectRefusal(await get(port, target), 404, 'Not found')
+      expectError(await get(port, target), 404, 'Not found')
     }
   })
 
-  test('may be rewritten by the host', async () => {
+  test('may be rewritten by the application', async () => {
     const { service } = noteService()
     const port = await started((app) => app.register(rowgateFastify, { service }), {
       rewriteUrl: ({ url = '' }) => url.replace('/v0/', '/rest/v1/'),
@@ -169,13 +171,13 @@ describe('the target', () => {
 describe('malformed percent-encoding', () => {
   const target = `${notesPath}/%zz`
 
-  test('is answered by Fastify, unless the host says otherwise', async () => {
+  test('is rejected by Fastify without handleBadUrls', async () => {
     const { service } = noteService()
     const port = await started((app) => app.register(rowgateFastify, { service }))
     expect((await get(port, target)).body).toMatchObject({ code: 'FST_ERR_BAD_URL' })
   })
 
-  test('is answered by the service with answerBadUrls, in its own paths only', async () => {
+  test('is rejected by the service with handleBadUrls, in its own paths only', async () => {
     const { service } = noteService()
     const prefix = '/api'
     const seen: string[] = []
@@ -184,11 +186,11 @@ describe('malformed percent-encoding', () => {
         app.addHook('onRequest', async ({ url }) => void seen.push(url))
         await app.register(rowgateFastify, { service, prefix })
       },
-      { frameworkErrors: answerBadUrls(service, { prefix }) },
+      { frameworkErrors: handleBadUrls(service, { prefix }) },
     )
     for (const method of ['GET', 'POST', 'DELETE']) {
       const answer = await get(port, prefix + target, { method })
-      expectRefusal(answer, 400, 'not valid percent-encoded UTF-8')
+      expectError(answer, 400, 'not valid percent-encoded UTF-8')
       expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
     }
     for (const other of [target, '/api/%zz', '/api/rest/v1/other/%zz']) {
@@ -200,14 +202,14 @@ describe('malformed percent-encoding', () => {
     expect(seen).toEqual([])
   })
 
-  test('an absolute target with a raw # is answered by the service with answerBadUrls', async () => {
+  test('an absolute target with a raw # is rejected by the service with handleBadUrls', async () => {
     const { service } = noteService()
     const port = await started((app) => app.register(rowgateFastify, { service }), {
-      frameworkErrors: answerBadUrls(service),
+      frameworkErrors: handleBadUrls(service),
     })
     const absolute = `http://localhost${notesPath}?title=a`
     expect(itemsIn(await get(port, absolute))).toEqual([])
-    expectRefusal(await get(port, `${absolute}#b`), 400, 'raw #')
+    expectError(await get(port, `${absolute}#b`), 400, 'raw #')
   })
 })
 

@@ -15,7 +15,7 @@ test('a body may come as views of larger buffers', async () => {
   expect(await answer.json()).toMatchObject({ item: { noteId: 7 } })
 })
 
-test('a body is left when the limit is passed, and nothing more is taken', async () => {
+test('a body is not read beyond the limit', async () => {
   const { seen, stream } = watchedStream(Array.from({ length: 9 }, () => new Uint8Array(40)))
   const answer = await toFetchHandler(openDesk({ bodyLimit: 100 }).service)(insertion(stream))
   expect(answer.status).toBe(413)
@@ -42,7 +42,7 @@ test('a body is not touched by requests that need none', async () => {
   }
 })
 
-test('a body that is missing answers 400', async () => {
+test('a body that is missing responds 400', async () => {
   const request = new Request(address, { method: 'POST', headers: json })
   const answer = await toFetchHandler(openDesk().service)(request)
   expect(answer.status).toBe(400)
@@ -51,7 +51,7 @@ test('a body that is missing answers 400', async () => {
   })
 })
 
-test('a body that breaks off answers 400', async () => {
+test('a body that breaks off responds 400', async () => {
   const stream = new ReadableStream({
     pull: (controller) => {
       controller.error(new Error('the line is dead'))
@@ -65,7 +65,7 @@ test('a body that breaks off answers 400', async () => {
 test.each([
   ['was read', (request: Request) => request.text()],
   ['is being read', (request: Request) => Promise.resolve(request.body?.getReader())],
-])('a body that %s before answers 500, and the host is told why', async (_how, use) => {
+])('a body that %s before responds 500, and the cause is reported', async (_how, use) => {
   const { service, errors } = openDesk()
   const rest = toFetchHandler(service)
   const request = insertion('{"noteId":1}')
@@ -74,7 +74,7 @@ test.each([
   expect(answer.status).toBe(500)
   expect(await answer.text()).not.toContain('read before')
   expect(errors()).toEqual([
-    'Error: The request body was read before the service could read it. Hand the request on unread, or read a clone of it.',
+    'Error: The request body was read before the service could read it. Pass the request on unread, or read a clone of it.',
   ])
   expect(await (await rest(new Request(address))).json()).toMatchObject({ items: [] })
 })
@@ -85,9 +85,9 @@ test('a body of which a clone was read is still there', async () => {
   expect((await toFetchHandler(openDesk().service)(request)).status).toBe(200)
 })
 
-test('a body that is no stream of bytes answers 500', async () => {
+test('a body that is not a stream of bytes responds 500', async () => {
   const { stream } = watchedStream(['{"noteId":1}'])
   const { service, errors } = openDesk()
   expect((await toFetchHandler(service)(insertion(stream))).status).toBe(500)
-  expect(errors()).toEqual(['TypeError: The request body is no stream of bytes.'])
+  expect(errors()).toEqual(['TypeError: The request body is not a stream of bytes.'])
 })

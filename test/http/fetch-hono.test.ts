@@ -6,10 +6,10 @@ import { connect } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { toFetchHandler } from '../../src/http/fetch.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
-import { converse, rawRequest, statusesIn } from '../contract/client.ts'
+import { converse, rawRequest, statusesIn } from '../kit/http-client.ts'
 import { json, openDesk, path } from './desk.ts'
-import { nodeApp, startApp } from './hono-app.ts'
-import { startPlain, tellWay, type Place } from './way.ts'
+import { nodeApp, startApp } from '../kit/hono-app.ts'
+import { startPlain, echoConnection, type Place } from './client-and-tls.ts'
 
 const ends: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -32,7 +32,7 @@ function post(place: Place, target: string, body: string): Promise<Response> {
   return fetch(at(place, target), { method: 'POST', headers: json, body })
 }
 
-describe('a mount beside routes of the host', () => {
+describe('a mount next to routes of the application', () => {
   const open = (prefix: string) => {
     const desk = openDesk()
     const rest = toFetchHandler(desk.service, { prefix, outside: 'pass' })
@@ -62,7 +62,7 @@ describe('a mount beside routes of the host', () => {
     expect(desk.errors()).toEqual([])
   })
 
-  test('may be a route of its own', async () => {
+  test('can be a separate route', async () => {
     const rest = toFetchHandler(openDesk().service, { prefix: '/api' })
     const app = nodeApp()
     app.all('/api/rest/*', (c) => rest(c.req.raw))
@@ -89,7 +89,7 @@ describe('a mount beside routes of the host', () => {
   })
 })
 
-describe('middleware of the host', () => {
+describe('middleware of the application', () => {
   const withMiddleware = async (
     middleware: (c: Context, next: Next) => Promise<Response | void>,
   ) => {
@@ -101,7 +101,7 @@ describe('middleware of the host', () => {
     return { place: await started(startApp(app)), desk }
   }
 
-  test('that reads the body leaves nothing, which is told to the host', async () => {
+  test('that reads the body causes a 500, which is reported to the application', async () => {
     const { place, desk } = await withMiddleware(async (c, next) => {
       if (c.req.method === 'POST') await c.req.json()
       await next()
@@ -135,7 +135,7 @@ describe('middleware of the host', () => {
     expect(headers.get('Content-Length')).not.toBe(null)
   })
 
-  test('may answer what browsers ask beforehand', async () => {
+  test('can respond to preflight requests', async () => {
     const { place } = await withMiddleware(cors({ origin: 'https://app.example' }))
     const headers = { Origin: 'https://app.example', 'Access-Control-Request-Method': 'POST' }
     const answer = await fetch(at(place, path), { method: 'OPTIONS', headers })
@@ -153,7 +153,7 @@ describe('middleware of the host', () => {
 })
 
 describe('on the wire', () => {
-  test('the answers are those of Node, byte for byte', async () => {
+  test('the responses are those of Node, byte for byte', async () => {
     const nodeDesk = await started(startPlain(toNodeHandler(openDesk().service), '127.0.0.1'))
     const rest = toFetchHandler(openDesk().service)
     const fetchDesk = await started(startApp({ fetch: rest }))
@@ -199,9 +199,9 @@ describe('on the wire', () => {
   })
 })
 
-describe('what is known about the client', () => {
+describe('the address of the client', () => {
   const ways = async (target: string) => {
-    const rest = toFetchHandler<[HttpBindings?]>(tellWay)
+    const rest = toFetchHandler<[HttpBindings?]>(echoConnection)
     const app = nodeApp()
     app.get('/alone', (c) => rest(c.req.raw))
     app.get('/with-node', (c) => rest(c.req.raw, c.env))
@@ -210,20 +210,20 @@ describe('what is known about the client', () => {
     return JSON.parse(answer.slice(answer.indexOf('\r\n\r\n'))) as unknown
   }
 
-  test('comes from the socket, where Node passes it', async () => {
+  test('is that of the socket if Node passes it', async () => {
     for (const target of ['/with-node', 'https://evil.test/with-node']) {
       expect(await ways(target)).toEqual({ secure: false, peer: '127.0.0.1' })
     }
   })
 
-  test('is nothing otherwise, whatever the client writes into the request line', async () => {
+  test('is otherwise unknown, whatever the request line contains', async () => {
     for (const target of ['/alone', 'https://evil.test/alone']) {
       expect(await ways(target)).toEqual({ secure: false })
     }
   })
 })
 
-/** An answer without what is Node's or the time's. */
+/** A response without the headers of Node and the date. */
 function comparable(received: string): readonly string[] {
   const [head = '', body = ''] = received.split('\r\n\r\n')
   const [status = '', ...headers] = head.split('\r\n')

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { toFetchHandler, type FetchHandlerOptions } from '../../src/http/fetch.ts'
 import { address, bytes, insertion, openDesk, watchedStream } from './desk.ts'
-import { tellWay } from './way.ts'
+import { echoConnection } from './client-and-tls.ts'
 
-describe('an answer', () => {
+describe('a response', () => {
   test('has the headers of the reply and its length in bytes', async () => {
     const rest = toFetchHandler(openDesk().service)
     const answer = await rest(insertion('{"noteId":1,"words":"Grüße 🐻"}'))
@@ -71,14 +71,14 @@ describe('the place of a mount', () => {
     ['http://localhost/', 404],
   ] as const
 
-  test.each(targets)('under a prefix, %s is answered with %i', async (url, status) => {
+  test.each(targets)('under a prefix, %s gets %i', async (url, status) => {
     const rest = toFetchHandler(openDesk().service, { prefix: '/api' })
     const answer = await rest(new Request(url))
     expect(answer.status).toBe(status)
     expect(answer.headers.get('Content-Type')).toBe('application/json; charset=utf-8')
   })
 
-  test('may be shared: what is outside the applications is passed', async () => {
+  test('can share its paths: requests outside the applications are passed on', async () => {
     const rest = toFetchHandler(openDesk().service, { prefix: '/api', outside: 'pass' })
     const passed = await Promise.all(
       targets.map(async ([url]) => (await rest(new Request(url)))?.status),
@@ -87,7 +87,7 @@ describe('the place of a mount', () => {
     expect(passed).toEqual([200, 404, none, none, none, none, none, none])
   })
 
-  test('and of what is passed, no body is touched', async () => {
+  test('does not read the body of a request that is passed on', async () => {
     const { seen, stream } = watchedStream([bytes('{"noteId":1}')])
     const request = new Request('http://localhost/mine', {
       method: 'POST',
@@ -99,16 +99,16 @@ describe('the place of a mount', () => {
     expect(await request.text()).toBe('{"noteId":1}')
   })
 
-  test.each(['api', '/api/', '/'])('the prefix %s is refused', (prefix) => {
+  test.each(['api', '/api/', '/'])('the prefix %s is rejected', (prefix) => {
     expect(() => toFetchHandler(openDesk().service, { prefix })).toThrow(
-      `The prefix must start with a slash and not end with one, as /api does: ${prefix}`,
+      `The prefix must start with a slash and not end with one, for example /api: ${prefix}`,
     )
   })
 
-  test('an unknown word for what is outside is refused', () => {
+  test('an unknown value of outside is rejected', () => {
     const options = { outside: 'next' } as unknown as FetchHandlerOptions
-    expect(() => toFetchHandler(openDesk().service, options as { outside: 'answer' })).toThrow(
-      `outside must be 'answer' or 'pass': "next"`,
+    expect(() => toFetchHandler(openDesk().service, options as { outside: 'respond' })).toThrow(
+      `outside must be 'respond' or 'pass': "next"`,
     )
   })
 })
@@ -121,17 +121,17 @@ describe('the way of a request', () => {
     [[{ name: 'server' }, nodeMessages({ encrypted: true })], { secure: true }],
     [[nodeMessages({ remoteAddress: '::ffff:192.0.2.1' })], { secure: false, peer: '192.0.2.1' }],
     [[nodeMessages({ remoteAddress: '2001:db8::1' })], { secure: false, peer: '2001:db8::1' }],
-  ])('is what the socket says, whatever the URL says: case %#', async (context, expected) => {
-    const rest = toFetchHandler(tellWay)
+  ])('is determined by the socket and not by the URL: case %#', async (context, expected) => {
+    const rest = toFetchHandler(echoConnection)
     const answer = await rest(new Request('https://localhost/x'), ...context)
     expect(await answer.json()).toEqual(expected)
   })
 
-  test('is what the host says of it', async () => {
+  test('is determined by the option of the application', async () => {
     interface Server {
       readonly address: string
     }
-    const rest = toFetchHandler(tellWay, {
+    const rest = toFetchHandler(echoConnection, {
       peer: (_request: Request, server: Server) => server.address,
       secure: (request: Request) => request.headers.get('X-Edge-Proto') === 'https',
     })
@@ -146,10 +146,10 @@ describe('the way of a request', () => {
   test('ends with the signal of the request', async () => {
     const signals: unknown[] = []
     const rest = toFetchHandler({
-      ...tellWay,
+      ...echoConnection,
       handle: (request) => {
         signals.push(request.signal)
-        return tellWay.handle(request)
+        return echoConnection.handle(request)
       },
     })
     const request = new Request('http://localhost/')

@@ -60,7 +60,7 @@ test.each([
 test('without an address of the socket there is none', () => {
   const proxies = trustedProxies({ trustedProxies: ['0.0.0.0/0', '::/0'] })
   expect(proxies.clientOf(undefined, () => client)).toBeUndefined()
-  expect(proxies.sayHttps(undefined, () => 'https')).toBe(false)
+  expect(proxies.isHttps(undefined, () => 'https')).toBe(false)
 })
 
 const part = fc.integer({ min: 1, max: 0xffff }).map((number) => number.toString(16))

@@ -65,7 +65,7 @@ test.each([
   expect(way(value, rfc7239).secure).toBe(secure)
 })
 
-test('nothing is read, or believed, of those who are not trusted', () => {
+test('headers of untrusted addresses are neither read nor used', () => {
   const unread = () => {
     throw new Error('A header was read.')
   }
@@ -73,7 +73,7 @@ test('nothing is read, or believed, of those who are not trusted', () => {
   const others = trustedProxies({ trustedProxies: ['10.0.0.1'], forwarded: rfc7239 })
   for (const proxies of [...none, others]) {
     for (const address of [client, '::1', '10.0.0.2', undefined]) {
-      expect(proxies.sayHttps(address, unread)).toBe(false)
+      expect(proxies.isHttps(address, unread)).toBe(false)
       expect(proxies.clientOf(address, unread)).toBe(address)
     }
   }
@@ -96,7 +96,7 @@ test('only lists of nothing but https are secure', () => {
   expect(found).toBeGreaterThan(0)
 })
 
-test('what a client writes in front never changes that a hop came over plain HTTP', () => {
+test('values that a client adds do not hide a hop over plain HTTP', () => {
   const hops = [
     `for=${client};proto=http`,
     `proto=http;for=${client}`,

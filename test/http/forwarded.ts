@@ -4,7 +4,7 @@ import { trustedProxies, type ForwardedHeaders } from '../../src/http/trusted-pr
 /** An address of a trusted proxy. */
 export const proxy = '10.0.0.1'
 
-/** An address of nobody who is trusted. */
+/** An address that is not trusted. */
 export const client = '198.51.100.7'
 
 /** The names of the headers of RFC 7239. */
@@ -18,7 +18,7 @@ export function way(value: string | undefined, forwarded: ForwardedHeaders = {},
   const proxies = trustedProxies({ trustedProxies: ['10.0.0.0/8', 'fd00::/8'], forwarded })
   const header = () => value
   return {
-    secure: proxies.sayHttps(address, header),
+    secure: proxies.isHttps(address, header),
     peer: proxies.clientOf(address, header),
   }
 }

@@ -17,7 +17,7 @@ import {
 } from '../../src/index.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
 import { apiKeys } from '../../src/security/index.ts'
-import { makeCertificate } from './tls.ts'
+import { makeCertificate } from '../kit/tls.ts'
 
 const notes = defineCollection({ key: 'id', fields: { id: integer(), line: text() } })
 const applications = { app: { collections: { notes } } }
@@ -61,7 +61,7 @@ async function ask(headers: Readonly<Record<string, string>>, body?: string) {
 
 const path = '/rest/v1/app/notes'
 
-test('a service answers over HTTP/2 as over HTTP/1', async () => {
+test('a service responds over HTTP/2 as over HTTP/1', async () => {
   const json = { 'content-type': 'application/json' }
   const inserted = await ask({ ':method': 'POST', ':path': path, ...json }, '{"id":1,"line":"ä"}')
   expect(JSON.parse(inserted.body)).toMatchObject({ item: { id: 1, line: 'ä' }, status: 200 })
@@ -79,7 +79,7 @@ test('a service answers over HTTP/2 as over HTTP/1', async () => {
   expect(page.headers).not.toHaveProperty('connection')
 })
 
-test('refusals come over HTTP/2 as well', async () => {
+test('error responses come over HTTP/2 as well', async () => {
   const statusOf = async (headers: Readonly<Record<string, string>>, body?: string) =>
     (await ask(headers, body)).headers[':status']
   expect(await statusOf({ ':path': path, 'x-api-key': 'wrong' })).toBe(401)
@@ -89,7 +89,7 @@ test('refusals come over HTTP/2 as well', async () => {
   expect(await statusOf(large, `{"line":"${'x'.repeat(2000)}"}`)).toBe(413)
 })
 
-test('a client that leaves in the middle of a body does no harm', async () => {
+test('a client that disconnects in the middle of a body has no effect on others', async () => {
   const stream = session.request({
     ':path': path,
     ':method': 'POST',

@@ -9,8 +9,8 @@ import {
   openAccess,
   text,
 } from '../../src/index.ts'
-import { send } from '../contract/client.ts'
-import { bindings, type Host } from '../contract/matrix.ts'
+import { send } from '../kit/http-client.ts'
+import { bindings, type Host } from '../kit/cells.ts'
 
 const joined = (body: string): string => Buffer.concat([...bodyPieces(body)]).toString()
 

@@ -18,8 +18,8 @@ function take(left: ParsedRequest, length?: number): string {
   return Buffer.from(takeParsed(requestWith(left, length), plenty)).toString()
 }
 
-describe('what is left of a body', () => {
-  test('is the same value, whatever it was', () => {
+describe('the value that a parser has set for a body', () => {
+  test('is the same value', () => {
     const object = fc.dictionary(fc.string(), fc.jsonValue({ maxDepth: 6 }), { minKeys: 1 })
     fc.assert(
       fc.property(object, (value) => {
@@ -75,14 +75,17 @@ describe('what is left of a body', () => {
     expect(take(left)).toBe(text)
   })
 
-  test.each([0, undefined])('is nothing where a parser made {} of nothing: %s', (length) => {
-    const request = new IncomingMessage(new Socket())
-    if (length !== undefined) request.headers['content-length'] = String(length)
-    expect(takeParsed(Object.assign(request, { body: {} }), plenty)).toHaveLength(0)
-    expect(takeParsed(Object.assign(request, { body: undefined }), plenty)).toHaveLength(0)
-  })
+  test.each([0, undefined])(
+    'is an empty body if a parser returned {} for an empty body: %s',
+    (length) => {
+      const request = new IncomingMessage(new Socket())
+      if (length !== undefined) request.headers['content-length'] = String(length)
+      expect(takeParsed(Object.assign(request, { body: {} }), plenty)).toHaveLength(0)
+      expect(takeParsed(Object.assign(request, { body: undefined }), plenty)).toHaveLength(0)
+    },
+  )
 
-  test('is an empty object only where it was one for sure', () => {
+  test('is an empty object only if the headers prove that one was sent', () => {
     expect(take({ body: {} }, 2)).toBe('{}')
     expect(take({ body: {}, rawBody: '{ }' }, 3)).toBe('{ }')
     for (const length of [undefined, 3]) {
@@ -99,11 +102,11 @@ describe('what is left of a body', () => {
     ['a function', () => undefined],
     ['a Map', new Map([['a', 1]])],
     ['a bigint', { a: 1n }],
-  ])('%s is no body', (_name, body) => {
+  ])('%s is not a body', (_name, body) => {
     expect(() => take({ body }, 20)).toThrow(/^The request body was read before/)
   })
 
-  test('is refused as too deep, however deep it is, and however often it holds itself', () => {
+  test('is rejected as too deep, however deep it is, and however often it holds itself', () => {
     const circle: Record<string, unknown> = {}
     circle['self'] = circle
     for (const body of [circle, { a: nested(40_000) }, { a: nested(32) }]) {

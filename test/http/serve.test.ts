@@ -34,7 +34,7 @@ async function started(service: ServedService = open(), options: ServeOptions = 
   return serve(service, { port: 0, ...options })
 }
 
-test('serves a service at the address that it tells, under its prefix', async () => {
+test('serves a service at the URL that it returns, below its prefix', async () => {
   const serving = await started(open(), { prefix: '/api' })
   expect(serving.url).toBe(`http://127.0.0.1:${serving.port}/api`)
   const answer = await fetch(`${serving.url}/rest/v1/app/things`)
@@ -44,7 +44,7 @@ test('serves a service at the address that it tells, under its prefix', async ()
   await expect(fetch(serving.url)).rejects.toThrow()
 })
 
-test('answers the questions about its health, when it is asked to', async () => {
+test('responds to health checks if health is true', async () => {
   const serving = await started(open(), { health: true })
   const ask = async (path: string) => {
     const answer = await fetch(serving.url + path)
@@ -68,7 +68,7 @@ test('is not ready while storage can not be opened', async () => {
   await serving.close()
 })
 
-test('a stop lets the requests in progress end, and closes connections that are kept alive', async () => {
+test('close waits for requests in progress, and closes keep-alive connections', async () => {
   let release = (): void => undefined
   const serving = await started(open(new Promise((resolve) => (release = resolve))))
   const socket = connect(serving.port, '127.0.0.1')
@@ -105,7 +105,7 @@ test('an abort signal stops it, also one that was aborted before', async () => {
   await expect(fetch(late.url)).rejects.toThrow()
 })
 
-test('a port that is taken rejects, and closes the service', async () => {
+test('rejects if the port is in use, and closes the service', async () => {
   const first = await started()
   const service = open()
   await expect(started(service, { port: first.port })).rejects.toMatchObject({ code: 'EADDRINUSE' })

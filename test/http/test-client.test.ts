@@ -10,7 +10,7 @@ import {
 } from '../../src/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { openDesk } from './desk.ts'
-import { tellWay } from './way.ts'
+import { echoConnection } from './client-and-tls.ts'
 
 const notes = '/desk/notes'
 
@@ -57,7 +57,7 @@ test('takes paths as they are written', async () => {
   expect(await statusOf('/desk/%zz')).toBe(400)
   expect(await statusOf('/')).toBe(404)
   await expect(get('desk/notes')).rejects.toThrow(
-    'The path must start with a slash, as /sales/customers does: desk/notes',
+    'The path must start with a slash, such as /sales/customers: desk/notes',
   )
 })
 
@@ -110,13 +110,13 @@ describe('credentials', () => {
     expect((await maria.get(notes, { headers: { 'x-api-key': 'x' } })).status).toBe(401)
   })
 
-  test('in the clear are refused', async () => {
+  test('over plain HTTP are rejected', async () => {
     const { service, key } = await keyed()
     const { status } = await createTestClient(service, { key, secure: false }).get(notes)
     expect(status).toBe(403)
   })
 
-  test('stand beside other headers', async () => {
+  test('are sent with other headers', async () => {
     const { service, key } = await keyed()
     const { post } = createTestClient(service, { key, headers: { Accept: 'text/html' } })
     const headers = { accept: 'application/json' }
@@ -133,9 +133,9 @@ describe('credentials', () => {
   })
 })
 
-test('tells the way of its requests', async () => {
+test('passes secure and peer to the service', async () => {
   const wayOf = async (options?: Parameters<typeof createTestClient>[1]) =>
-    (await createTestClient(tellWay, options).get('/')).body
+    (await createTestClient(echoConnection, options).get('/')).body
   expect(await wayOf()).toEqual({ secure: true })
   expect(await wayOf({ secure: false, peer: '203.0.113.7' })).toEqual({
     secure: false,

@@ -3,7 +3,7 @@ import { describe, expect, test } from 'vitest'
 import { trustedProxies, type ProxyOptions } from '../../src/http/trusted-proxies.ts'
 
 function isTrusted(entry: string, address: string): boolean {
-  return trustedProxies({ trustedProxies: [entry] }).sayHttps(address, () => 'https')
+  return trustedProxies({ trustedProxies: [entry] }).isHttps(address, () => 'https')
 }
 
 const ipv4 = fc.ipV4()
@@ -53,7 +53,7 @@ describe('which entries there may be', () => {
     expect(() => trustedProxies(options)).toThrow(
       new TypeError(
         'trustedProxies[1] must be an address, such as 10.0.0.5 or ::1, or a range of addresses, ' +
-          `such as 10.0.0.0/8 or fd00::/8; names are not looked up: ${named}`,
+          `such as 10.0.0.0/8 or fd00::/8; host names are not resolved: ${named}`,
       ),
     )
   })

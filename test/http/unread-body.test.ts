@@ -4,9 +4,9 @@ import { connect, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../src/http/node.ts'
 import { noteService, notesPath } from './express-service.ts'
-import { startPlain } from './way.ts'
+import { startPlain } from './client-and-tls.ts'
 
-test('a client that goes on sending after a rejection is disconnected', async () => {
+test('a client that continues sending after a rejection is disconnected', async () => {
   const { port, close } = await startPlain(toNodeHandler(noteService().service), '127.0.0.1')
   onTestFinished(close)
   const begun = performance.now()
@@ -19,7 +19,7 @@ test('a client that goes on sending after a rejection is disconnected', async ()
   expect(performance.now() - begun).toBeLessThan(4_000)
 })
 
-test('over HTTP/2 the stream of a body that is too large is closed, and the session goes on', async () => {
+test('over HTTP/2 the stream of a body that is too large is closed, and the session continues', async () => {
   const { service } = noteService({ bodyLimit: 1_000 })
   const server = createServer(toNodeHandler(service))
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

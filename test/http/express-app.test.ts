@@ -5,16 +5,16 @@ import { gzipSync } from 'node:zlib'
 import type { ErrorRequestHandler, RequestHandler } from 'express'
 import { describe, expect, test } from 'vitest'
 import { toExpressHandler } from '../../src/http/express.ts'
-import { converse, rawRequest } from '../contract/client.ts'
-import { apps, releases } from './express-app.ts'
+import { converse, rawRequest } from '../kit/http-client.ts'
+import { apps, releases } from '../kit/express-app.ts'
 import { get, noteService, notesPath } from './express-service.ts'
-import { startTls } from './tls.ts'
-import { ask, tellWay } from './way.ts'
+import { startTls } from '../kit/tls.ts'
+import { ask, echoConnection } from './client-and-tls.ts'
 
-describe.each(releases)('beside middleware of $name, a service', ({ express }) => {
+describe.each(releases)('with middleware of $name, a service', ({ express }) => {
   const { begin, later } = apps(express)
 
-  test('sends no entity tag and no 304, whatever the app is set to', async () => {
+  test('sends no entity tag and no 304, whatever the settings of the app', async () => {
     const { service } = noteService()
     const port = await begin((app) => app.set('etag', 'strong').use(toExpressHandler(service)))
     const headers = { 'If-None-Match': '*', 'If-Modified-Since': new Date().toUTCString() }
@@ -24,7 +24,7 @@ describe.each(releases)('beside middleware of $name, a service', ({ express }) =
     expect(answer.headers['content-type']).toBe('application/json; charset=utf-8')
   })
 
-  test('keeps the headers of the host, and its own', async () => {
+  test('keeps the headers of the application, and its own', async () => {
     const { service } = noteService()
     const port = await begin((app) => {
       app.use((_request, response, next) => {
@@ -56,7 +56,7 @@ describe.each(releases)('beside middleware of $name, a service', ({ express }) =
     next()
   }
 
-  test('is compressed by the host', async () => {
+  test('is compressed by the application', async () => {
     const { service } = noteService()
     const port = await begin((app) => app.use(compress, toExpressHandler(service)))
     const received = await converse(port, rawRequest(`GET ${notesPath}`))
@@ -66,7 +66,7 @@ describe.each(releases)('beside middleware of $name, a service', ({ express }) =
     expect(response.headers.get('cache-control')).toBe('no-store')
   })
 
-  test('hands what middleware throws to the error handlers of the host', async () => {
+  test('passes errors of middleware to the error handlers of the application', async () => {
     const { service } = noteService()
     const port = await begin((app) => {
       app.use((_request, response, next) => {
@@ -85,7 +85,7 @@ describe.each(releases)('beside middleware of $name, a service', ({ express }) =
     expect((await get(port, notesPath)).body).toEqual({ caught: 'The middleware failed.' })
   })
 
-  test('writes nothing where the host has answered, or the client has left', async () => {
+  test('writes nothing if the application has responded, or the client has disconnected', async () => {
     let arrived: () => void = () => undefined
     let finish: () => void = () => undefined
     const finished = new Promise<void>((resolve) => (finish = resolve))
@@ -119,7 +119,7 @@ describe.each(releases)('beside middleware of $name, a service', ({ express }) =
     expect(reports).toEqual([])
   })
 
-  test('reads the way of a request as the setting trust proxy has it', async () => {
+  test('reads the client and TLS of a request according to the setting trust proxy', async () => {
     const headers = { 'X-Forwarded-Proto': 'https', 'X-Forwarded-For': '203.0.113.9' }
     const told = { secure: true, peer: '203.0.113.9' }
     const untold = { secure: false, peer: '127.0.0.1' }
@@ -128,7 +128,7 @@ describe.each(releases)('beside middleware of $name, a service', ({ express }) =
       sent: Readonly<Record<string, string>> = headers,
     ) => {
       const port = await begin((app) =>
-        app.set('trust proxy', setting).use('/', toExpressHandler(tellWay)),
+        app.set('trust proxy', setting).use('/', toExpressHandler(echoConnection)),
       )
       return ask({ to: { port }, headers: sent })
     }
@@ -145,8 +145,8 @@ describe.each(releases)('beside middleware of $name, a service', ({ express }) =
   })
 
   test('knows TLS from the socket, also without an app', async () => {
-    const app = express().use(toExpressHandler(tellWay))
-    const handler = toExpressHandler(tellWay)
+    const app = express().use(toExpressHandler(echoConnection))
+    const handler = toExpressHandler(echoConnection)
     const bare: RequestListener = (request, response) => handler(request, response, () => undefined)
     for (const listener of [app, bare]) {
       const tls = await startTls(listener)

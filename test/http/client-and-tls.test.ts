@@ -1,8 +1,15 @@
 import { request } from 'node:https'
 import { afterEach, describe, expect, test } from 'vitest'
 import { toNodeHandler, type NodeHandlerOptions } from '../../src/http/node.ts'
-import { startTls } from './tls.ts'
-import { ask, startPlain, startProxy, tellWay, type Place, type Tell } from './way.ts'
+import { startTls } from '../kit/tls.ts'
+import {
+  ask,
+  startPlain,
+  startProxy,
+  echoConnection,
+  type Place,
+  type Tell,
+} from './client-and-tls.ts'
 
 const client = '127.0.0.2'
 const proxy = '127.0.0.1'
@@ -56,11 +63,11 @@ async function until<Server extends { close(): Promise<void> }>(
 }
 
 function plain(options: NodeHandlerOptions = {}): Promise<Place> {
-  return until(startPlain(toNodeHandler(tellWay, options), '127.0.0.1'))
+  return until(startPlain(toNodeHandler(echoConnection, options), '127.0.0.1'))
 }
 
 function tls(options: NodeHandlerOptions = {}): Promise<Place> {
-  return until(startTls(toNodeHandler(tellWay, options)))
+  return until(startTls(toNodeHandler(echoConnection, options)))
 }
 
 function behind(to: Place, tell: Tell, listen?: 'tls' | 'plain'): Promise<Place> {
@@ -68,13 +75,13 @@ function behind(to: Place, tell: Tell, listen?: 'tls' | 'plain'): Promise<Place>
 }
 
 describe('straight from the client', () => {
-  test('a request over TLS is secure, whoever is trusted', async () => {
+  test('a request over TLS is secure, whatever proxies are trusted', async () => {
     const direct = { secure: true, peer: client }
     expect(await ask({ to: await tls(), from: client })).toEqual(direct)
     expect(await ask({ to: await tls(trusted), from: client })).toEqual(direct)
   })
 
-  test('a client that does not trust the certificate gets no answer', async () => {
+  test('a client that does not trust the certificate receives no response', async () => {
     const { port } = await tls()
     const refused = new Promise((_resolve, reject) => {
       request({ host: '127.0.0.1', port, agent: false }).on('error', reject).end()
@@ -105,12 +112,12 @@ describe('straight from the client', () => {
   })
 
   test('an IPv4 client of a server on all addresses has an IPv4 address', async () => {
-    const everywhere = await until(startPlain(toNodeHandler(tellWay)))
+    const everywhere = await until(startPlain(toNodeHandler(echoConnection)))
     expect(await ask({ to: everywhere, from: client })).toEqual({ secure: false, peer: client })
   })
 
   test('an IPv4 proxy is trusted on a server on all addresses', async () => {
-    const everywhere = await until(startPlain(toNodeHandler(tellWay, trusted)))
+    const everywhere = await until(startPlain(toNodeHandler(echoConnection, trusted)))
     const way = await ask({ to: everywhere, from: proxy, headers: spoofed })
     expect(way).toEqual({ secure: true, peer: '203.0.113.9' })
   })
@@ -156,7 +163,7 @@ describe('headers of a trusted proxy', () => {
     },
   )
 
-  test('a header that comes twice is one list', async () => {
+  test('a repeated header is one list', async () => {
     const to = await plain(trusted)
     const twice = (values: readonly string[]) => ({ 'x-forwarded-proto': [...values] })
     expect(await ask({ to, headers: twice(['https', 'http']) })).toMatchObject({ secure: false })
@@ -200,7 +207,7 @@ describe('behind a reverse proxy', () => {
     expect(await ask({ to, from: client })).toEqual({ secure, peer: client })
   })
 
-  test('a scheme that the client sends to a proxy that lists them can only harm', async () => {
+  test('a scheme that the client adds to the list can only make the request insecure', async () => {
     const to = await behind(await plain(trusted), listing, 'plain')
     const headers = { 'x-forwarded-proto': 'https' }
     expect(await ask({ to, from: client, headers })).toMatchObject({ secure: false })

@@ -3,9 +3,9 @@ import { afterEach, expect, test } from 'vitest'
 import type { RequestHandler } from '../../src/request/request.ts'
 import { rowgateFastify } from '../../src/http/fastify.ts'
 import { notesPath, noteService } from './express-service.ts'
-import { makeCertificate } from './tls.ts'
-import { ask, tellWay, type Place } from './way.ts'
-import { listen } from './fastify-app.ts'
+import { makeCertificate } from '../kit/tls.ts'
+import { ask, echoConnection, type Place } from './client-and-tls.ts'
+import { listen } from '../kit/fastify-app.ts'
 
 const proxy = '127.0.0.1'
 const client = '127.0.0.2'
@@ -17,7 +17,7 @@ afterEach(async () => {
 
 async function telling(options: FastifyServerOptions = {}): Promise<Place> {
   const app = fastify(options)
-  await app.register(rowgateFastify, { service: tellWay, outside: 'answer' })
+  await app.register(rowgateFastify, { service: echoConnection, outside: 'respond' })
   const { port, close } = await listen(app)
   ends.push(close)
   return { port }
@@ -30,7 +30,7 @@ const spoofed = {
   forwarded: 'for=203.0.113.9;proto=https',
 }
 
-test('without trustProxy no header is believed', async () => {
+test('without trustProxy no header is trusted', async () => {
   const to = await telling()
   expect(await ask({ to, from: client, headers: spoofed })).toEqual({ secure: false, peer: client })
 })
@@ -39,7 +39,7 @@ test.each([
   ['an address', proxy],
   ['a list', ['10.0.0.0/8', '127.0.0.1/32']],
   ['a function', (address: string) => address === proxy],
-] as const)('with %s, the proxy is believed and nobody else', async (_name, trustProxy) => {
+] as const)('with %s, only the headers of the proxy are trusted', async (_name, trustProxy) => {
   const to = await telling({ trustProxy: trustProxy as string })
   expect(await ask({ to, from: proxy, headers: spoofed })).toEqual({
     secure: true,
@@ -48,7 +48,7 @@ test.each([
   expect(await ask({ to, from: client, headers: spoofed })).toEqual({ secure: false, peer: client })
 })
 
-test('what a client writes in front of what the proxy adds means nothing', async () => {
+test('values that a client sends before those of the proxy have no effect', async () => {
   const to = await telling({ trustProxy: proxy })
   const headers = {
     'x-forwarded-proto': 'https, http',
@@ -80,18 +80,22 @@ test('addresses are written as all bindings write them', async () => {
 test('over TLS', async () => {
   const { private: key, cert } = await makeCertificate()
   const app = fastify({ https: { key, cert } })
-  await app.register(rowgateFastify, { service: tellWay, outside: 'answer' })
+  await app.register(rowgateFastify, { service: echoConnection, outside: 'respond' })
   const address = await app.listen({ port: 0, host: '127.0.0.1' })
   ends.push(async () => app.close())
   const to = { port: Number(new URL(address).port), ca: cert }
   expect(await ask({ to, from: client })).toEqual({ secure: true, peer: client })
 })
 
-test('injected requests are answered like others, and are not secure by themselves', async () => {
+test('injected requests have the same responses as others, and are not secure by default', async () => {
   const { service } = noteService()
   const app = fastify({ trustProxy: true })
   await app.register(rowgateFastify, { service })
-  await app.register(rowgateFastify, { service: tellWay, prefix: '/way', outside: 'answer' })
+  await app.register(rowgateFastify, {
+    service: echoConnection,
+    prefix: '/way',
+    outside: 'respond',
+  })
   ends.push(async () => app.close())
   const url = notesPath
   const inserted = await app.inject({ method: 'POST', url, payload: { title: 'Milk' } })

@@ -8,21 +8,21 @@ import {
 import { request as requestTls } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import type { RequestHandler } from '../../src/request/request.ts'
-import { startTls } from './tls.ts'
+import { startTls } from '../kit/tls.ts'
 
-/** How a request came, as the binding tells a service. */
+/** What a binding reports to a service about the connection of a request. */
 export interface Way {
   readonly secure: boolean
   readonly peer?: string
 }
 
-/** Where a server listens. `ca` is there when it speaks TLS. */
+/** Where a server listens. `ca` is set if it uses TLS. */
 export interface Place {
   readonly port: number
   readonly ca?: string
 }
 
-/** Where a request is sent, and what with. */
+/** A request to send. */
 export interface Sent {
   readonly to: Place
   readonly headers?: OutgoingHttpHeaders
@@ -30,8 +30,8 @@ export interface Sent {
   readonly from?: string
 }
 
-/** A service that answers with the way of each request. */
-export const tellWay: RequestHandler = {
+/** A service that responds with what the binding reports about the connection of each request. */
+export const echoConnection: RequestHandler = {
   serves: () => true,
   handle: ({ secure, peer }) =>
     Promise.resolve({
@@ -85,7 +85,7 @@ export function startProxy(
   return listen === 'tls' ? startTls(listener) : startPlain(listener, '127.0.0.1')
 }
 
-/** Asks a server that tells the way how a request came. */
+/** Sends a request to a server with the service above, and returns its response. */
 export async function ask(sent: Sent): Promise<Way> {
   const answer = await send(sent)
   const chunks: Buffer[] = []
