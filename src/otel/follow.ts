@@ -13,32 +13,32 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api'
-import { surround, type Surrounded } from '../tracing.ts'
+import { surround, type Surrounded } from '../observation/channels.ts'
 import { spanIn, type Fault, type StageDescription } from './stage.ts'
 
-/** Where spans and measurements go. */
+/** The receivers of spans and measurements. */
 export interface Instruments {
   readonly tracer: Tracer
   readonly meter: Meter
-  /** The innermost stage's span, also where no context manager of OpenTelemetry is registered. */
+  /** The span of the innermost stage. Works without a context manager of OpenTelemetry. */
   readonly spans: AsyncLocalStorage<Span | undefined>
 }
 
 interface Running {
   readonly span: Span
   readonly context: Context
-  /** Since when, in milliseconds of `performance`. */
-  readonly began: number
+  /** The start, in milliseconds of `performance.now()`. */
+  readonly startedAt: number
 }
 
 const stageSpan = createContextKey('rowgate: the span of a stage')
 
-// Events of a storage in this process take microseconds, those of a handler that waits take seconds.
-const bounds = [
+// In seconds. A call of storage in the process takes microseconds, a handler that waits takes seconds.
+const bucketBoundaries = [
   0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
 ]
 
-/** Makes a span and a measurement of each trace of a channel, until the returned function is called. */
+/** Records a span and a duration for each trace of a channel, until the returned function is called. */
 export function follow<Trace extends object>(
   stage: StageDescription<Trace>,
   { tracer, meter, spans }: Instruments,
@@ -49,20 +49,20 @@ export function follow<Trace extends object>(
   const durations = meter.createHistogram(`rowgate.${stage.channel}.duration`, {
     description: stage.measures,
     unit: 's',
-    advice: { explicitBucketBoundaries: bounds },
+    advice: { explicitBucketBoundaries: bucketBoundaries },
   })
 
   function begin(trace: Trace): Span {
-    const around = surroundings(spans.getStore())
-    const isFirst = spanIn(around) === undefined
-    const parent = isFirst && stage.origin !== undefined ? stage.origin(trace, around) : around
+    const outer = outerContext(spans.getStore())
+    const isFirst = spanIn(outer) === undefined
+    const parent = isFirst && stage.origin !== undefined ? stage.origin(trace, outer) : outer
     const span = tracer.startSpan(
       stage.name(trace),
       { kind: stage.kind(trace, parent), attributes: stage.attributes(trace) },
       parent,
     )
     const context = traces.setSpan(parent, span).setValue(stageSpan, span)
-    running.set(trace, { span, context, began: performance.now() })
+    running.set(trace, { span, context, startedAt: performance.now() })
     enter(trace, context)
     return span
   }
@@ -70,49 +70,50 @@ export function follow<Trace extends object>(
   function finish(trace: Trace): void {
     const run = running.get(trace)
     if (run === undefined) return
-    const { span, context, began } = run
-    const seconds = (performance.now() - began) / 1000
-    const attributes = harmless(() => stage.attributes(trace)) ?? {}
-    harmless(() => {
+    const { span, context, startedAt } = run
+    const seconds = (performance.now() - startedAt) / 1000
+    const attributes = withoutThrowing(() => stage.attributes(trace)) ?? {}
+    withoutThrowing(() => {
       if (span.isRecording()) complete(stage, span, { trace, attributes })
     })
-    harmless(() => span.end())
+    withoutThrowing(() => span.end())
     durations.record(seconds, labelsIn(attributes, stage.labels), context)
   }
 
-  const begun = (trace: Trace): Span | undefined => harmless(() => begin(trace)) ?? spans.getStore()
-  const finished = (trace: unknown): void => harmless(() => finish(trace as Trace))
-  start.bindStore(spans, begun)
-  subscribe(`tracing:${channel}:asyncEnd`, finished)
+  const onStart = (trace: Trace): Span | undefined =>
+    withoutThrowing(() => begin(trace)) ?? spans.getStore()
+  const onEnd = (trace: unknown): void => withoutThrowing(() => finish(trace as Trace))
+  start.bindStore(spans, onStart)
+  subscribe(`tracing:${channel}:asyncEnd`, onEnd)
   return () => {
     start.unbindStore(spans)
-    unsubscribe(`tracing:${channel}:asyncEnd`, finished)
+    unsubscribe(`tracing:${channel}:asyncEnd`, onEnd)
   }
 }
 
-/** The context around a stage: that of a span which the host has opened in the last stage, or that stage's. */
-function surroundings(last: Span | undefined): Context {
+/** Returns the context of the span that application code has opened in the last stage, or of that stage itself. */
+function outerContext(last: Span | undefined): Context {
   const active = contexts.active()
   const { spanId } = spanIn(active) ?? {}
   const stage = active.getValue(stageSpan) as Span | undefined
-  // Where no SDK is registered, the host's spans pass for the ones around them.
-  const isOfHost = spanId !== undefined && spanId !== stage?.spanContext().spanId
-  return isOfHost || last === undefined ? active : traces.setSpan(active, last)
+  // Without a registered SDK, spans of application code have the context of the enclosing span.
+  const isOfApplication = spanId !== undefined && spanId !== stage?.spanContext().spanId
+  return isOfApplication || last === undefined ? active : traces.setSpan(active, last)
 }
 
-/** Has the work of a trace run in a context, so that spans which the host opens there become its children. */
+/** Runs the work of a trace in a context, so that spans that application code opens in it become its children. */
 function enter(trace: object & Surrounded, context: Context): void {
   const outer = trace[surround]
   const value = <Result>(work: () => Result): Result => {
-    const call = { isBegun: false }
+    const call = { hasStarted: false }
     const inner = (): Result => {
-      call.isBegun = true
+      call.hasStarted = true
       return outer === undefined ? work() : outer(work)
     }
     try {
       return contexts.with(context, inner)
     } catch (error) {
-      if (call.isBegun) throw error
+      if (call.hasStarted) throw error
       return inner()
     }
   }
@@ -127,7 +128,7 @@ function complete<Trace extends object>(
   span.updateName(stage.name(trace))
   span.setAttributes(attributes)
   const fault = stage.fault(trace)
-  if (fault !== undefined) tellFault(span, fault)
+  if (fault !== undefined) recordFault(span, fault)
 }
 
 function labelsIn(attributes: Attributes, names: readonly string[]): Attributes {
@@ -139,16 +140,16 @@ function labelsIn(attributes: Attributes, names: readonly string[]): Attributes 
   return labels
 }
 
-function tellFault(span: Span, { error }: Fault): void {
+function recordFault(span: Span, { error }: Fault): void {
   span.setStatus({ code: SpanStatusCode.ERROR })
   if (error === undefined) return
-  // The refusal that the consumer gets has in it what the host wants to know.
+  // The cause of the client's error has the details.
   const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
   span.recordException(cause instanceof Error ? cause : String(cause))
 }
 
-/** What listens to a channel MUST NOT throw: Node would end the process. */
-function harmless<Result>(work: () => Result): Result | undefined {
+/** Reports what `work` throws to `diag`. A subscriber of a channel must not throw: Node would end the process. */
+function withoutThrowing<Result>(work: () => Result): Result | undefined {
   try {
     return work()
   } catch (error) {

@@ -1,12 +1,12 @@
 import { SpanKind } from '@opentelemetry/api'
-import type { EventTrace, SecurityTrace, StorageTrace } from '../tracing.ts'
+import type { CallTrace, EventTrace, SecurityTrace, StorageTrace } from '../observation/channels.ts'
 import { codeOf, faultOf, faultTypeOf, type StageDescription } from './stage.ts'
 
-/** The question who asks, as a span. */
+/** Describes the span of authentication. */
 export function describeSecurity(user: boolean): StageDescription<SecurityTrace> {
   return {
     channel: 'security',
-    measures: 'How long it took to find out who asks.',
+    measures: 'Duration of authentication.',
     name: () => 'authenticate',
     kind: () => SpanKind.INTERNAL,
     attributes: (trace) => ({
@@ -20,11 +20,11 @@ export function describeSecurity(user: boolean): StageDescription<SecurityTrace>
   }
 }
 
-/** An event as a span. */
+/** Describes the span of an event. */
 export function describeEvent(user: boolean): StageDescription<EventTrace> {
   return {
     channel: 'event',
-    measures: 'How long events took.',
+    measures: 'Duration of events.',
     name: ({ event, application, collection }) => `${event} ${application}/${collection}`,
     kind: () => SpanKind.INTERNAL,
     attributes: (trace) => ({
@@ -50,11 +50,33 @@ export function describeEvent(user: boolean): StageDescription<EventTrace> {
   }
 }
 
-/** A call of storage as a span. In a transaction code of the host runs: that is no call of a database. */
+/** Describes the span of a call of another service. */
+export function describeCall(): StageDescription<CallTrace> {
+  return {
+    channel: 'call',
+    measures: 'Duration of calls of other services.',
+    name: ({ method, endpoint }) => `${method} ${endpoint}`,
+    // The HTTP client may record a span of its own for each attempt.
+    kind: () => SpanKind.INTERNAL,
+    attributes: (trace) => ({
+      'rowgate.code': trace.code ?? undefined,
+      'error.type': trace.code ?? faultTypeOf(trace),
+      'rowgate.endpoint': trace.endpoint,
+      'rowgate.attempts': trace.attempts,
+      'http.request.method': trace.method,
+      'url.template': trace.path,
+      'http.response.status_code': trace.status ?? undefined,
+    }),
+    labels: ['error.type', 'rowgate.endpoint', 'http.request.method', 'http.response.status_code'],
+    fault: faultOf,
+  }
+}
+
+/** Describes the span of a call of storage. A transaction is internal, because application code runs in it. */
 export function describeStorage(): StageDescription<StorageTrace> {
   return {
     channel: 'storage',
-    measures: 'How long calls of storage took.',
+    measures: 'Duration of calls of storage.',
     name: ({ operation, collection }) =>
       collection === null ? operation : `${operation} ${collection}`,
     kind: ({ operation }) => (operation === 'transaction' ? SpanKind.INTERNAL : SpanKind.CLIENT),

@@ -1,26 +1,25 @@
 import { propagation, SpanKind, type Context } from '@opentelemetry/api'
 import { pathRoot } from '../protocol/names.ts'
-import type { RequestTrace } from '../tracing.ts'
+import type { RequestTrace } from '../observation/channels.ts'
 import { spanIn, type StageDescription } from './stage.ts'
 
-// Those that the semantic conventions know; a metric must not have one value for each invented one.
+// The methods of the semantic conventions. Any other is reported as _OTHER: a label needs few values.
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']
 
-/** A request as a span, which is the server's unless one of the host's is around it. */
+/** Describes the span of a request: a server span, or an internal one inside a span of application code. */
 export function describeRequest(user: boolean): StageDescription<RequestTrace> {
   return {
     channel: 'request',
-    measures: 'How long requests took.',
+    measures: 'Duration of requests.',
     name: (trace) => {
       const method = methodOf(trace)
       const route = routeOf(trace)
-      const word = method === '_OTHER' ? 'HTTP' : method
-      return route === undefined ? word : `${word} ${route}`
+      const shown = method === '_OTHER' ? 'HTTP' : method
+      return route === undefined ? shown : `${shown} ${route}`
     },
-    kind: (_trace, surroundings) =>
-      isWithinHost(surroundings) ? SpanKind.INTERNAL : SpanKind.SERVER,
-    origin: ({ traceparent }, surroundings) =>
-      traceparent === null ? surroundings : propagation.extract(surroundings, { traceparent }),
+    kind: (_trace, parent) => (hasLocalParent(parent) ? SpanKind.INTERNAL : SpanKind.SERVER),
+    origin: ({ traceparent }, outer) =>
+      traceparent === null ? outer : propagation.extract(outer, { traceparent }),
     attributes: (trace) => {
       const method = methodOf(trace)
       return {
@@ -57,7 +56,7 @@ function methodOf({ method }: RequestTrace): string {
   return methods.includes(method) ? method : '_OTHER'
 }
 
-/** The path with a placeholder for the key; undefined where nothing that is published was asked for. */
+/** Returns the path with a placeholder for the key; undefined if the target is not published. */
 function routeOf({ application, collection, path }: RequestTrace): string | undefined {
   if (application === null || collection === null) return undefined
   const isItem = path.slice(pathRoot.length).split('/').length > 2
@@ -68,7 +67,7 @@ function isFault({ status }: RequestTrace): boolean {
   return status !== null && status >= 500
 }
 
-function isWithinHost(surroundings: Context): boolean {
-  const span = spanIn(surroundings)
+function hasLocalParent(parent: Context): boolean {
+  const span = spanIn(parent)
   return span !== undefined && span.isRemote !== true
 }

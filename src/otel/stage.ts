@@ -8,49 +8,49 @@ import {
 } from '@opentelemetry/api'
 import { isServiceError } from '../errors.ts'
 
-/** How the traces of a channel become spans and measurements. */
+/** How the traces of a channel are recorded as spans and measurements. */
 export interface StageDescription<Trace extends object> {
-  /** The word behind `rowgate:` in the channel's name, and in front of `.duration` in the metric's. */
-  readonly channel: 'request' | 'event' | 'storage' | 'security'
-  /** What the histogram of its durations counts. */
+  /** The channel is `rowgate:<channel>`, the metric `rowgate.<channel>.duration`. */
+  readonly channel: 'request' | 'event' | 'storage' | 'security' | 'call'
+  /** The description of the metric. */
   readonly measures: string
-  /** The span's name, of which there are few. Asked again at the end, when more is known. */
+  /** Returns the name of the span, of low cardinality. Called again at the end, when the trace is complete. */
   name(trace: Trace): string
-  kind(trace: Trace, surroundings: Context): SpanKind
-  /** The context of a trace that nothing surrounds. */
-  origin?(trace: Trace, surroundings: Context): Context
-  /** All that is known. Asked again at the end. */
+  kind(trace: Trace, parent: Context): SpanKind
+  /** Returns the parent context of a trace without an enclosing span. */
+  origin?(trace: Trace, outer: Context): Context
+  /** Returns the attributes of the span. Called again at the end, when the trace is complete. */
   attributes(trace: Trace): Attributes
-  /** Those of the attributes that the metric has: each with few values. */
+  /** The attributes of the metric. Each must have few values. */
   readonly labels: readonly string[]
-  /** What went wrong, as far as it is the fault of the service; undefined when nothing did. */
+  /** Returns the failure of the service; undefined if it succeeded or rejected the request. */
   fault(trace: Trace): Fault | undefined
 }
 
-/** What is told of a fault. */
+/** A failure of the service. */
 export interface Fault {
-  /** What was thrown, where it is at hand. */
+  /** What was thrown, if known. */
   readonly error?: unknown
 }
 
-/** The span that is active in a context, if there is one that is more than a placeholder. */
+/** Returns the active span of a context, if it has a valid one. */
 export function spanIn(context: Context): SpanContext | undefined {
   const span = traces.getSpanContext(context)
   return span !== undefined && isSpanContextValid(span) ? span : undefined
 }
 
-/** The fault in what a stage threw: a refusal with a status below 500 is none. */
+/** Returns the failure of a stage that threw; an error with a status below 500 is not a failure. */
 export function faultOf({ error }: { readonly error?: unknown }): Fault | undefined {
   if (error === undefined || (isServiceError(error) && error.status < 500)) return undefined
   return { error }
 }
 
-/** Why a stage was refused, whoever's fault that is. */
+/** Returns the code of the `ServiceError` that a stage threw. */
 export function codeOf({ error }: { readonly error?: unknown }): string | undefined {
   return isServiceError(error) ? error.code : undefined
 }
 
-/** What kind of fault there is in what a stage threw. */
+/** Returns the type of the failure of a stage that threw. */
 export function faultTypeOf(trace: { readonly error?: unknown }): string | undefined {
   if (faultOf(trace) === undefined) return undefined
   return codeOf(trace) ?? (trace.error instanceof Error ? trace.error.name : '_OTHER')

@@ -7,24 +7,24 @@ import {
   type TracerProvider,
 } from '@opentelemetry/api'
 import { z } from 'zod'
-import { completeOptions } from '../definition/options.ts'
-import { describeEvent, describeSecurity, describeStorage } from './inner-stages.ts'
+import { completeOptions } from '../checks/options.ts'
+import { describeCall, describeEvent, describeSecurity, describeStorage } from './inner-stages.ts'
 import { follow, type Instruments } from './follow.ts'
 import { describeRequest } from './request-stage.ts'
 
-/** What {@link startTelemetry} may be told. */
+/** Options of {@link startTelemetry}. */
 export interface TelemetryOptions {
-  /** Takes the spans. Default: the one that is registered with `@opentelemetry/api`. */
+  /** Receives the spans. Default: the provider that is registered with `@opentelemetry/api`. */
   readonly tracerProvider?: TracerProvider
-  /** Takes the metrics. Default: the one that is registered with `@opentelemetry/api`, by now. */
+  /** Receives the metrics. Default: the provider that is registered with `@opentelemetry/api` at the time of the call. */
   readonly meterProvider?: MeterProvider
-  /** Whether spans name the user, as `enduser.id`. Default: false. */
+  /** Whether spans contain the user, as `enduser.id`. Default: false. */
   readonly user?: boolean
 }
 
-/** Telemetry that is under way. */
+/** Running telemetry. */
 export interface Telemetry {
-  /** Ends it. What is in progress then is not recorded. */
+  /** Stops recording, also of stages in progress. */
   stop(): void
 }
 
@@ -35,9 +35,9 @@ const shape = z.strictObject({
 } satisfies Record<keyof TelemetryOptions, z.ZodType>)
 
 /**
- * Makes spans and metrics of OpenTelemetry of what all services of the process do: one span for each
- * request, question of security, event and call of storage, and one histogram of their durations each.
- * Start your SDK first. What the SDK throws harms no request; it is told to the `diag` of the API.
+ * Records spans and metrics of OpenTelemetry for all services of the process: a span for each request,
+ * authentication, event, call of storage and call of another service, and a histogram of the durations of each. Start your SDK first.
+ * Errors of the SDK don't affect requests; they are reported to `diag` of the API.
  */
 export function startTelemetry(options: TelemetryOptions = {}): Telemetry {
   const complete = completeOptions('startTelemetry', shape, options)
@@ -52,6 +52,7 @@ export function startTelemetry(options: TelemetryOptions = {}): Telemetry {
     follow(describeSecurity(user), instruments),
     follow(describeEvent(user), instruments),
     follow(describeStorage(), instruments),
+    follow(describeCall(), instruments),
   ]
   return Object.freeze({
     stop: () => {

@@ -3,7 +3,7 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
 
-/** Runs a program that answers one request, with a listener that throws. */
+/** Runs a program that handles one request, with a subscriber that throws. */
 function run(guard: string) {
   const program = `
     import { subscribe } from 'node:diagnostics_channel'
@@ -32,7 +32,7 @@ function run(guard: string) {
 }
 
 // It is Node that decides so, for every channel: the guide says it.
-test('what a listener throws is an uncaught exception of the process, not of the request', async () => {
+test('an error of a subscriber is an uncaught exception of the process and does not affect the request', async () => {
   const guard = `process.on('uncaughtException', ({ message }) => console.log('uncaught', message))`
   const guarded = await run(guard)
   expect(guarded.stdout.split('\n').sort()).toEqual([

@@ -4,12 +4,12 @@ import { W3CTraceContextPropagator } from '@opentelemetry/core'
 import { expect, test } from 'vitest'
 import { principal } from '../../src/index.ts'
 import { startTelemetry, type TelemetryOptions } from '../../src/otel/telemetry.ts'
-import { send } from '../contract/client.ts'
+import { send } from '../kit/http-client.ts'
 import { withKey } from '../contract/keys.ts'
-import { bindings } from '../contract/matrix.ts'
+import { bindings } from '../kit/cells.ts'
 import {
   attributesOf,
-  finally_,
+  afterTest,
   openSdk,
   openShop,
   pathsOf,
@@ -26,12 +26,12 @@ async function open(options: TelemetryOptions = {}) {
   const { service, key } = await openShop()
   const host = await bindings[0]?.start(service)
   const agent = new Agent({ keepAlive: true })
-  finally_(async () => {
+  afterTest(async () => {
     agent.destroy()
     await host?.close()
   })
   const telemetry = startTelemetry(options)
-  finally_(() => telemetry.stop())
+  afterTest(() => telemetry.stop())
   const ask = async (method: string, path: string, body?: object, headers = withKey(key)) => {
     sdk.forget()
     const { status } = await send(host?.port ?? 0, agent, {
@@ -113,7 +113,7 @@ test('spans of handlers are children of the event, and around the events that th
   })
 })
 
-test('reads of keys and users are in the question who asks', async () => {
+test('reads of keys and users are part of the authentication span', async () => {
   const { sdk, ask } = await open()
   expect(await ask('POST', '/log', { line: 'one' })).toBe(200)
   // What is known of a caller is looked up again after each change.
@@ -121,7 +121,7 @@ test('reads of keys and users are in the question who asks', async () => {
   expect(pathsOf(sdk.allSpans())).toContain('GET /rest/v1/sales/log > authenticate > filter keys')
 })
 
-test('refusals and rejections are no errors of the server', async () => {
+test('error responses below 500 and rejections are not server errors', async () => {
   const { sdk, ask } = await open()
   const seen: unknown[] = []
   const look = () => {
@@ -177,7 +177,7 @@ test('a fault of a handler is an error of the event and of the request', async (
   })
 })
 
-test('what nothing published was asked for is named by its method only', async () => {
+test('the span of a target that is not published is named by its method only', async () => {
   const { sdk, ask } = await open()
   await ask('GET', '/nothing/of/ours')
   expect(sdk.spans().map(({ name }) => name)).toContain('GET')
@@ -189,7 +189,7 @@ test('what nothing published was asked for is named by its method only', async (
   })
 })
 
-test('a caller that is traced is the parent, unless a span of the host is around', async () => {
+test('a caller that is traced is the parent, unless a span of the application is around', async () => {
   const { sdk, ask, service, key } = await open()
   const traceparent = '00-0af7651916cd43dd8448eb211c80319c-b7ad6b7169203331-01'
   await ask('GET', '/orders', undefined, { ...withKey(key), traceparent })
@@ -214,7 +214,7 @@ test('a caller that is traced is the parent, unless a span of the host is around
   expect(spanOf(sdk.spans(), 'GET /rest/v1/sales/orders').kind).toBe(SpanKind.INTERNAL)
 })
 
-test('the user is named only when that was asked for', async () => {
+test('the user is recorded only with the option user', async () => {
   const { sdk, service, ask } = await open({ user: true })
   await ask('GET', '/orders')
   const users = () => sdk.spans().map(({ name, attributes }) => [name, attributes['enduser.id']])

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { startTelemetry } from '../../src/otel/telemetry.ts'
-import { send, type Request } from '../contract/client.ts'
+import { send, type Request } from '../kit/http-client.ts'
 import { base } from '../contract/contract.ts'
-import { cells, type Cell } from '../contract/matrix.ts'
+import { cells, type Cell } from '../kit/cells.ts'
 import { start, type Options } from '../contract/running.ts'
-import { listen } from './listen.ts'
+import { listen } from '../kit/listen.ts'
 
 const json = { 'Content-Type': 'application/json' }
 const get = (path: string): Request => ({ method: 'GET', target: base + path })
@@ -41,7 +41,7 @@ const script: readonly Request[] = [
   get('/orders'),
 ]
 
-/** What a service answers to the script, to the byte, and what it then has stored. */
+/** The exact responses of a service to the script, and its stored rows afterwards. */
 async function play(cell: Cell, options: Options = {}) {
   const { host, agent, dump, stop } = await start(cell, options)
   const answers: unknown[] = []
@@ -56,7 +56,7 @@ async function play(cell: Cell, options: Options = {}) {
 }
 
 describe.each(cells.filter(({ binding }) => binding.name === 'node'))('on $name', (cell) => {
-  test('who watches gets no other answers than who does not', async () => {
+  test('responses are the same with and without subscribers', async () => {
     const alone = await play(cell)
     const entries: object[] = []
     const listening = listen()

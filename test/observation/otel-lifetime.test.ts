@@ -12,7 +12,7 @@ import { principal } from '../../src/index.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
 import { startTelemetry } from '../../src/otel/telemetry.ts'
 import {
-  finally_,
+  afterTest,
   listenToDiag,
   openSdk,
   openShop,
@@ -48,12 +48,12 @@ test('spans nest without a context manager of OpenTelemetry', async () => {
   const sdk = openSdk()
   const client = await openClient()
   const telemetry = startTelemetry(providersOf(sdk))
-  finally_(() => telemetry.stop())
+  afterTest(() => telemetry.stop())
   expect((await client.post('/sales/orders', { id: 1, title: 'one' })).status).toBe(200)
   expect(pathsOf(sdk.spans())).toEqual(ofInsert)
 })
 
-test('two of them tell each its own whole story, and stop by themselves', async () => {
+test('two instances record everything independently, and stop independently', async () => {
   registerContext()
   const [first, second] = [openSdk(), openSdk()]
   const client = await openClient()
@@ -78,7 +78,7 @@ test('requests at the same time do not mix', async () => {
   const sdk = openSdk()
   const client = await openClient()
   const telemetry = startTelemetry(providersOf(sdk))
-  finally_(() => telemetry.stop())
+  afterTest(() => telemetry.stop())
   const ids = Array.from({ length: 20 }, (_, index) => index)
   await Promise.all(ids.map((id) => client.post('/sales/orders', { id, title: `order ${id}` })))
   expect(pathsOf(sdk.spans())).toEqual(ofInsert.flatMap((path) => ids.map(() => path)).sort())
@@ -91,7 +91,7 @@ test('a request that ends leaves no context behind', async () => {
   const sdk = openSdk()
   const client = await openClient()
   const telemetry = startTelemetry(providersOf(sdk))
-  finally_(() => telemetry.stop())
+  afterTest(() => telemetry.stop())
   await client.get('/sales/orders')
   expect(context.active()).toBe(ROOT_CONTEXT)
   await client.get('/sales/orders')
@@ -99,11 +99,11 @@ test('a request that ends leaves no context behind', async () => {
   expect(roots).toHaveLength(2)
 })
 
-test('a histogram for each stage counts seconds, with few attributes', async () => {
+test('a histogram for each stage records seconds, with few attributes', async () => {
   const sdk = openSdk()
   const client = await openClient()
   const telemetry = startTelemetry(providersOf(sdk))
-  finally_(() => telemetry.stop())
+  afterTest(() => telemetry.stop())
   for (const id of [1, 2]) await client.post('/sales/orders', { id, title: `order ${id}` })
   await client.get('/sales/orders/7')
   await client.get('/sales/unknown/7')
@@ -138,7 +138,7 @@ const broken = (): never => {
   throw new Error('The SDK is broken.')
 }
 
-test('an SDK that throws harms no request', async () => {
+test('an SDK that throws does not affect requests', async () => {
   registerContext()
   const told = listenToDiag()
   const client = await openClient()
@@ -160,12 +160,12 @@ test('an SDK that throws harms no request', async () => {
   expect(spanOf(good.spans(), 'GET /rest/v1/sales/orders').ended).toBe(true)
 })
 
-test('a context manager that throws harms no request', async () => {
+test('a context manager that throws does not affect requests', async () => {
   registerContext()
   const client = await openClient()
   const sdk = openSdk()
   const telemetry = startTelemetry(providersOf(sdk))
-  finally_(() => telemetry.stop())
+  afterTest(() => telemetry.stop())
   let entered = 0
   context.disable()
   context.setGlobalContextManager({
@@ -190,7 +190,7 @@ test('calls in process have spans of their own', async () => {
   const sdk = openSdk()
   const { service } = await openShop()
   const telemetry = startTelemetry(providersOf(sdk))
-  finally_(() => telemetry.stop())
+  afterTest(() => telemetry.stop())
   await service.as(principal('batch')).collection('sales', 'log').filter({})
   expect(pathsOf(sdk.spans())).toEqual(['Filter sales/log', 'Filter sales/log > filter log'])
 })

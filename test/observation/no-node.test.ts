@@ -5,7 +5,7 @@ import { build } from 'tsup'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
 import type * as core from '../../src/index.ts'
-import { listen } from './listen.ts'
+import { listen } from '../kit/listen.ts'
 
 mkdirSync(join(root, '.data'), { recursive: true })
 const folder = mkdtempSync(join(root, '.data', 'no-node-'))
@@ -59,7 +59,7 @@ async function answer(globals: object) {
   return { status, entries: entries.length }
 }
 
-test('without Node nothing is traced, and requests are answered and logged', async () => {
+test('without Node nothing is traced, and requests are handled and logged', async () => {
   const { heard } = listen()
   expect(await answer({})).toEqual({ status: 200, entries: 1 })
   expect(await answer({ process: {} })).toEqual({ status: 200, entries: 1 })

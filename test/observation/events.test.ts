@@ -9,7 +9,7 @@ import {
   text,
 } from '../../src/index.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
-import { listen } from './listen.ts'
+import { listen } from '../kit/listen.ts'
 
 const log = defineCollection(
   { key: 'id', fields: { id: integer({ generated: 'database' }), line: text() } },
@@ -72,7 +72,7 @@ test('an event that a handler invokes is nested, with the same user', async () =
   await service.close()
 })
 
-test('a nested event that is rejected is no error of any stage', async () => {
+test('a rejected nested event is not traced as an error of any stage', async () => {
   const service = openShop()
   await service.ready()
   const { lines, ended } = listen('event', 'storage')
@@ -85,7 +85,7 @@ test('a nested event that is rejected is no error of any stage', async () => {
   await service.close()
 })
 
-test('a user-defined event is told of by its name, and those in it are nested', async () => {
+test('a user-defined event is traced by its name, and the events in it are nested', async () => {
   const service = openShop()
   await service.ready()
   const access = service.as(maria).collection('sales', 'orders')
@@ -103,7 +103,7 @@ test('a user-defined event is told of by its name, and those in it are nested', 
   await service.close()
 })
 
-test('calls in process are events without a request and without a question who asks', async () => {
+test('in-process calls are traced as events without a request and without an authentication', async () => {
   const service = openShop()
   await service.ready()
   const { heard, ended } = listen()
@@ -118,7 +118,7 @@ test('calls in process are events without a request and without a question who a
   await service.close()
 })
 
-test('a request to a service that has closed is told of, with 503', async () => {
+test('a request to a closed service is traced with 503', async () => {
   const service = openShop()
   await service.close()
   const { heard, ended } = listen()
@@ -129,7 +129,7 @@ test('a request to a service that has closed is told of, with 503', async () => 
   ])
 })
 
-test('nothing is put together for a request that nobody watches', async () => {
+test('no trace is created for a request without subscribers', async () => {
   const service = openShop()
   await service.ready()
   const read: string[] = []

@@ -1,59 +1,59 @@
-import { isThenable } from './maybe-promise.ts'
+import { isThenable } from '../maybe-promise.ts'
 
 /**
- * A stage of the work that others may watch, by the tracing channel of its name in Node's
- * `diagnostics_channel`: `start` when it begins, `end` when its synchronous part is over, `error` when
- * it threw, `asyncStart` and `asyncEnd` when it is over, synchronous or not. `asyncEnd` comes last,
- * exactly once. All five get one and the same object, which fills up on the way.
+ * A stage of the work that is traced on the tracing channel of its name in `node:diagnostics_channel`:
+ * `start` when it begins, `end` when its synchronous part has ended, `error` when it threw, `asyncStart`
+ * and `asyncEnd` when it has ended, synchronous or not. `asyncEnd` comes last, exactly once. All five
+ * receive the same object, whose members are filled in as they become known.
  */
 export interface Stage<Trace extends object> {
-  /** Whether somebody listens. Asked before a trace is made: so tracing costs nothing otherwise. */
+  /** Whether the channel has subscribers. Check it before creating a trace, so that tracing is free without. */
   readonly isWatched: boolean
-  /** Does work as one trace. What is thrown as `expected` passes, and is no error of this stage. */
+  /** Runs work as one trace. Errors for which `expected` returns true are rethrown without being traced as errors. */
   run<Result>(trace: Trace, work: () => Result, expected?: (thrown: unknown) => boolean): Result
 }
 
-/** What is known of an event; see the channel `rowgate:event`. */
+/** The trace of an event, on the channel `rowgate:event`. */
 export interface EventTrace {
   readonly application: string
   readonly collection: string
   /** `Filter`, `Insert`, `Update`, `Delete`, or the name of a user-defined event. */
   readonly event: string
   readonly user: string | null
-  /** Whether a handler invoked it, in its own transaction. */
+  /** Whether the code of another event called it: in its transaction, unless functions serve its collection. */
   readonly nested: boolean
-  /** What became of it; null until it is over, and when it threw. */
+  /** Its outcome; null until it has ended, and if it threw. */
   outcome: 'page' | 'item' | 'rejected' | 'done' | null
   error?: unknown
 }
 
-/** What is known of a call of storage; see the channel `rowgate:storage`. */
+/** The trace of a call of the storage adapter, on the channel `rowgate:storage`. */
 export interface StorageTrace {
   /** The adapter's name. */
   readonly storage: string
   readonly operation: 'filter' | 'insert' | 'update' | 'delete' | 'transaction'
-  /** Null for a transaction, which may touch several. */
+  /** Null for a transaction, which can use several applications. */
   readonly application: string | null
   readonly collection: string | null
-  /** How many rows were read or written; null until it is over, and for a transaction. */
+  /** The number of rows read or written; null until the call has ended, and for a transaction. */
   rows: number | null
-  /** Whether a transaction was undone because the work in it failed or was rejected: no `error` of storage. */
+  /** Whether a transaction was rolled back because its work failed or was rejected. That is not an `error` of storage. */
   undone: boolean
   error?: unknown
 }
 
-/** What is known of the question who asks; see the channel `rowgate:security`. */
+/** The trace of an authentication, on the channel `rowgate:security`. */
 export interface SecurityTrace {
   readonly secure: boolean
   readonly peer: string | null
-  /** Null until it is known, and for everybody under open access. */
+  /** Null until it is known, and for anonymous callers. */
   provider: string | null
   user: string | null
   keyId: string | null
   error?: unknown
 }
 
-/** What is known of a request: first what was sent, then who asks for what, then the answer. */
+/** The trace of a request, on the channel `rowgate:request`: its input, then its target and caller, then its response. */
 export interface RequestTrace {
   readonly method: string
   /** The raw path behind the mount's prefix: `/rest/v1/sales/customers/ALFKI`. */
@@ -65,37 +65,62 @@ export interface RequestTrace {
   readonly peer: string | null
   /** The caller's own trace (W3C Trace Context), if it sent one. */
   readonly traceparent: string | null
-  /** Null where nothing that is published was asked for; so are `collection` and `event`. */
+  /** Null if the target is not published; so are `collection` and `event`. */
   application: string | null
   collection: string | null
   event: string | null
-  /** Who asks; null until it is known, and for everybody under open access. */
+  /** The caller; null until it is known, and for anonymous callers. */
   provider: string | null
   user: string | null
   keyId: string | null
-  /** The HTTP status of the answer; null until it is known. */
+  /** The HTTP status of the response; null until it is known. */
   status: number | null
-  /** Why it was refused (a code of `ServiceError`); null for an outcome. */
+  /** Why the request was rejected or failed (a code of `ServiceError`); null for an outcome. */
   code: string | null
-  /** From the beginning to the answer, in milliseconds; null until it is known. */
+  /** From the start of the request to its response, in milliseconds; null until it is known. */
   milliseconds: number | null
 }
 
-/** The stages of a service, as `rowgate:request`, `rowgate:event`, `rowgate:storage`, `rowgate:security`. */
+/**
+ * The trace of a call of another service, on the channel `rowgate:call`. It contains no query, no
+ * credentials, and nothing of a body.
+ */
+export interface CallTrace {
+  /** The endpoint's name. */
+  readonly endpoint: string
+  readonly method: string
+  /** The path template: `/orders/{orderId}`. */
+  readonly path: string
+  /** The HTTP status of the last response; null until it is known, and without a response. */
+  status: number | null
+  /** Why the call failed (a code of `CallError`); null until then, and if it succeeded. */
+  code: string | null
+  /** The number of requests so far, retries included. */
+  attempts: number
+  /** From the start of the call to its end, in milliseconds; null until it is known. */
+  milliseconds: number | null
+  error?: unknown
+}
+
+/**
+ * The stages of a service, as `rowgate:request`, `rowgate:event`, `rowgate:storage`, `rowgate:security`,
+ * and `rowgate:call` for calls of other services.
+ */
 export const stages = {
   request: openStage<RequestTrace>('rowgate:request'),
   event: openStage<EventTrace>('rowgate:event'),
   storage: openStage<StorageTrace>('rowgate:storage'),
   security: openStage<SecurityTrace>('rowgate:security'),
+  call: openStage<CallTrace>('rowgate:call'),
 }
 
 /**
- * Where a listener to `start` may leave a function on the trace, in which the work is then run. Stores
- * that are bound to the channel do not do for OpenTelemetry, whose context can only be entered by a call.
+ * The member of a trace in which a subscriber to `start` can set a function that runs the work. Stores
+ * bound to the channel are not enough for OpenTelemetry, whose context can only be entered by a call.
  */
 export const surround = Symbol.for('rowgate.surround')
 
-/** A trace with such a function, which MUST call the work once and return what it returns. */
+/** A trace with such a function. The function MUST call the work once and return its result. */
 export interface Surrounded {
   [surround]?: <Result>(work: () => Result) => Result
 }
@@ -170,7 +195,7 @@ function never(): boolean {
   return false
 }
 
-// Not imported: the package has to load where there are no modules of Node.
+// Not imported, because the package must load in runtimes without Node's modules.
 function tracingChannel(name: string): TracingChannel | undefined {
   const { process } = globalThis as {
     readonly process?: { getBuiltinModule?: (id: string) => unknown }

@@ -5,11 +5,11 @@ import {
   integer,
   memoryStorage,
   openAccess,
-  type StorageAdapter,
 } from '../../src/index.ts'
+import type { StorageAdapter } from '../../src/storage/index.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
 import { describeOnStorages, loose, tasks } from '../events/stage.ts'
-import { listen, type Heard } from './listen.ts'
+import { listen, type Heard } from '../kit/listen.ts'
 
 /** The order of the phases of each trace, by the stage. */
 function phasesOf(heard: readonly Heard[]): readonly string[] {
@@ -23,7 +23,7 @@ function phasesOf(heard: readonly Heard[]): readonly string[] {
 const settled = 'start end asyncStart asyncEnd'
 
 describeOnStorages('the channels', (on) => {
-  on('tell of each stage when it starts and ends, with one object', async (open) => {
+  on('publish the start and the end of each stage, with one object', async (open) => {
     const { ask } = open({ tasks: loose(tasks()) })
     await ask('GET', '/tasks')
     const { heard } = listen()
@@ -56,7 +56,7 @@ describeOnStorages('the channels', (on) => {
     })
   })
 
-  on('fill a trace up on the way', async (open) => {
+  on('complete a trace while the stage runs', async (open) => {
     const { ask } = open({ tasks: loose(tasks()) })
     await ask('POST', '/tasks', { id: 1, title: 'one' })
     const { heard } = listen()
@@ -99,7 +99,7 @@ describeOnStorages('the channels', (on) => {
     })
   })
 
-  on('tell of a rejected save as an outcome, and of no error', async (open) => {
+  on('publish a rejected save as an outcome, not as an error', async (open) => {
     const { ask } = open({
       tasks: loose(tasks({ events: { Insert: { after: ({ reject }) => reject('no') } } })),
     })
@@ -111,7 +111,7 @@ describeOnStorages('the channels', (on) => {
     expect(ended('request')).toMatchObject([{ status: 400, code: null }])
   })
 
-  on('tell the code of a refusal', async (open) => {
+  on('publish the code of an error response', async (open) => {
     const { ask } = open({ tasks: loose(tasks()) })
     const { heard, ended } = listen()
     const statuses = []
@@ -135,7 +135,7 @@ describeOnStorages('the channels', (on) => {
     expect(ended('event')).toMatchObject([{ outcome: null, error: { code: 'NOT_FOUND' } }])
   })
 
-  on('tell what a handler threw, once and before the end', async (open) => {
+  on('publish the error of a handler once, and before the end', async (open) => {
     const fault = new Error('The handler is broken.')
     const { ask, reports } = open({
       tasks: loose(
@@ -161,7 +161,7 @@ describeOnStorages('the channels', (on) => {
     expect(reports()).toHaveLength(1)
   })
 
-  on('tell nobody of anything after the last has left', async (open) => {
+  on('publish nothing after the last subscriber has unsubscribed', async (open) => {
     const { ask } = open({ tasks: loose(tasks()) })
     const { heard, stop } = listen()
     await ask('GET', '/tasks')
@@ -188,7 +188,7 @@ function failing(how: 'throws' | 'rejects', error: Error): StorageAdapter {
 test.each([
   ['throws', 'storage: start end error asyncStart asyncEnd'],
   ['rejects', 'storage: start end error asyncStart asyncEnd'],
-] as const)('a storage that %s is told of with its error', async (how, phases) => {
+] as const)('a storage that %s is traced with its error', async (how, phases) => {
   const error = new Error('down')
   const notes = defineCollection({ key: 'id', fields: { id: integer() } })
   const service = createService({

@@ -19,19 +19,16 @@ import {
   SimpleSpanProcessor,
   type ReadableSpan,
 } from '@opentelemetry/sdk-trace-base'
-import { afterEach } from 'vitest'
+import { onTestFinished } from 'vitest'
 import { createService, defineCollection, integer, memoryStorage, text } from '../../src/index.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
 import { newKey, plainKeys, recordOnce } from '../contract/keys.ts'
 
-const ends: (() => unknown)[] = []
-afterEach(async () => {
-  for (const end of ends.splice(0).reverse()) await end()
-})
-
 /** Does something after the test. */
-export function finally_(end: () => unknown): void {
-  ends.push(end)
+export function afterTest(end: () => unknown): void {
+  onTestFinished(async () => {
+    await end()
+  })
 }
 
 /** A real SDK that keeps spans and metrics in memory. */
@@ -46,7 +43,7 @@ export function openSdk() {
     exportIntervalMillis: 2 ** 30,
   })
   const meterProvider = new MeterProvider({ readers: [reader] })
-  finally_(() => Promise.all([tracerProvider.shutdown(), meterProvider.shutdown()]))
+  afterTest(() => Promise.all([tracerProvider.shutdown(), meterProvider.shutdown()]))
   return {
     tracerProvider,
     meterProvider,
@@ -77,7 +74,7 @@ export function openSdk() {
 /** Registers a context manager and what reads `traceparent`, as SDKs of hosts do. */
 export function registerContext(): void {
   context.setGlobalContextManager(new AsyncLocalStorageContextManager().enable())
-  finally_(() => {
+  afterTest(() => {
     context.disable()
     trace.disable()
     propagation.disable()
@@ -85,7 +82,7 @@ export function registerContext(): void {
   })
 }
 
-/** What the API's own log is told. */
+/** What is logged to `diag` of the API. */
 export function listenToDiag(): readonly unknown[][] {
   const told: unknown[][] = []
   const tell = (...given: unknown[]): void => void told.push(given)
@@ -154,7 +151,7 @@ export async function openShop() {
     security: plainKeys(),
   })
   await service.ready()
-  finally_(() => service.close())
+  afterTest(() => service.close())
   const { key, keyId } = await newKey(service)
   await createTestClient(service, { key }).get('/sales/log')
   await recordOnce(service, keyId, ({ lastUsed }) => lastUsed !== null)

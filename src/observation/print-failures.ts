@@ -1,4 +1,4 @@
-import type { Observation, Place } from './observation.ts'
+import type { Observation, Place } from './reports.ts'
 
 /**
  * Prints failures with `console.error`: what failed, where, and its stack. This is the default of the
@@ -30,8 +30,15 @@ function failureOf(observation: Observation): string | undefined {
       return `A stored value does not fit its field${at(observation.place)}.\n${stackOf(observation.error)}`
     case 'limiter-failed':
       return `A limiter failed.\n${stackOf(observation.error)}`
+    case 'delivery-failed':
+      return `A call of ${observation.endpoint} failed; delivery ${observation.deliveryId} is repeated later.\n${stackOf(observation.error)}`
+    case 'delivery-dead':
+      return `Delivery ${observation.deliveryId} to ${observation.endpoint} is dead.\n${stackOf(observation.error)}`
+    case 'outbox-unavailable':
+      return `The outbox could not use storage.\n${stackOf(observation.error)}`
     case 'security-record-failed':
       return `Something about a key could not be recorded.\n${stackOf(observation.error)}`
+    case 'delivery-lost':
     case 'pattern-at-risk':
     case 'forbidden':
     case 'credential-rejected':

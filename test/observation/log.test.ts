@@ -1,10 +1,11 @@
 import { afterEach, expect, test, vi } from 'vitest'
-import type { RequestTrace, SecurityProvider } from '../../src/index.ts'
+import type { RequestTrace } from '../../src/index.ts'
+import type { SecurityProvider } from '../../src/security/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
 import { newKey } from '../contract/keys.ts'
 import { openDesk } from '../http/desk.ts'
-import { listen } from './listen.ts'
+import { listen } from '../kit/listen.ts'
 
 const ends: (() => Promise<void>)[] = []
 afterEach(async () => {
@@ -95,14 +96,14 @@ test.each([
   expect(entries.map((entry) => entry.query)).toEqual([logged])
 })
 
-test('in a log, a key under the name of its header is hidden, whatever the case', async () => {
+test('the log hides a key in a query parameter named like its header, in any letter case', async () => {
   const properties = { HttpHeaderName: 'X-Desk-Pass', QueryStringParameterName: 'deskPass' }
   const { service, entries } = openLogged([apiKeys({ name: 'keys', properties })])
   await createTestClient(service).get('/desk/notes', { query: 'x-desk-pass=KEY&DESKPASS=KEY' })
   expect(entries.map((entry) => entry.query)).toEqual(['x-desk-pass=***&DESKPASS=***'])
 })
 
-test('who logs gets an entry of their own', async () => {
+test('each logger receives its own copy of an entry', async () => {
   const { service, entries } = openLogged([], (entry) => {
     Object.assign(entry, { status: 1, path: 'changed' })
   })
@@ -128,7 +129,7 @@ test.each<[string, Also]>([
       },
     }),
   ],
-])('a log that %s does no harm', async (_what, also) => {
+])('a log that %s does not affect requests', async (_what, also) => {
   const unhandled = vi.fn()
   process.on('unhandledRejection', unhandled)
   const { service, entries, errors } = openLogged([], also)

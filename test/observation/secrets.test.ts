@@ -3,12 +3,12 @@ import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
 import type { RequestTrace } from '../../src/index.ts'
 import { apiKeys, httpBasic } from '../../src/security/index.ts'
-import { send, type Request } from '../contract/client.ts'
+import { send, type Request } from '../kit/http-client.ts'
 import { base } from '../contract/contract.ts'
 import { newKey, plainKeys, withKey } from '../contract/keys.ts'
-import { cells } from '../contract/matrix.ts'
+import { cells } from '../kit/cells.ts'
 import { start } from '../contract/running.ts'
-import { listen } from './listen.ts'
+import { listen } from '../kit/listen.ts'
 
 const password = 'correct-horse-Battery/staple+9'
 
@@ -65,7 +65,7 @@ describe.each(cells.filter(({ binding }) => binding.name === 'node'))('on $name'
   })
 })
 
-/** A trace in every way in which somebody may print it. */
+/** A trace in every printed form. */
 function everything(value: object): string {
   const shown = inspect(value, { depth: 10, showHidden: true, maxStringLength: null })
   return `${JSON.stringify(value)} ${shown}`

@@ -1,0 +1,68 @@
+/** A write transaction that code runs in. */
+interface OpenTransaction {
+  isOpen: boolean
+}
+
+/** A store of `node:async_hooks`, as far as it is used here. */
+interface Store {
+  getStore(): OpenTransaction | undefined
+}
+
+interface Channel {
+  readonly hasSubscribers: boolean
+  bindStore(store: Store): void
+  runStores<Result>(message: OpenTransaction, work: () => Result): Result
+}
+
+/** Runs the work of a write transaction so that {@link transactionDetector} detects it. */
+export async function asTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
+  const found = channel()
+  if (found?.hasSubscribers !== true) return work()
+  const transaction = { isOpen: true }
+  try {
+    return await found.runStores(transaction, work)
+  } finally {
+    // Code that the work has started and not awaited may still run.
+    transaction.isOpen = false
+  }
+}
+
+/** Detects whether code runs in a write transaction. */
+export interface TransactionDetector {
+  /** Begins to follow transactions, which costs time in each of them. */
+  start(): void
+  /** Returns whether the calling code runs in a write transaction that began after `start`. */
+  isInside(): boolean
+}
+
+/** Creates a detector. In runtimes without Node's modules it detects nothing. */
+export function transactionDetector(): TransactionDetector {
+  let store: Store | undefined
+  return {
+    start: () => {
+      if (store !== undefined) return
+      const { AsyncLocalStorage } = (builtin('async_hooks') ?? {}) as {
+        AsyncLocalStorage?: new () => Store
+      }
+      if (AsyncLocalStorage === undefined) return
+      store = new AsyncLocalStorage()
+      channel()?.bindStore(store)
+    },
+    isInside: () => store?.getStore()?.isOpen === true,
+  }
+}
+
+// By its name, so that several copies of the package share it.
+function channel(): Channel | undefined {
+  const module = builtin('diagnostics_channel') as
+    { channel?: (name: string) => Channel } | undefined
+  return module?.channel?.('rowgate:write-transaction')
+}
+
+// Not imported, because the package must load in runtimes without Node's modules.
+function builtin(name: string): unknown {
+  const { process } = globalThis as {
+    readonly process?: { getBuiltinModule?: (id: string) => unknown }
+  }
+  return process?.getBuiltinModule?.(name)
+}

@@ -1,0 +1,141 @@
+import { isThenable } from '../maybe-promise.ts'
+
+/** The collection and event to which a report belongs. */
+export interface Place {
+  readonly application: string
+  readonly collection: string
+  readonly event: string
+}
+
+/** Why a credential was rejected. For reports only; the client never learns it. */
+export type RejectionReason =
+  | 'missing'
+  | 'malformed'
+  | 'unknown'
+  | 'revoked'
+  | 'expired'
+  | 'provider-disabled'
+  | 'user-disabled'
+  | 'user-unknown'
+
+/**
+ * Everything that a service reports to your application. Clients receive none of it. The option `report`
+ * of `createService` receives it; without that option, failures are printed with `console.error`.
+ */
+export type Observation =
+  /**
+   * A handler, rule, default function or serving function of your application threw, or returned an invalid
+   * value.
+   */
+  | {
+      readonly type: 'handler-failed'
+      readonly place: Place
+      readonly name: string
+      readonly error: unknown
+    }
+  /**
+   * A handler did not settle within `handlerTimeout` milliseconds, or a serving function within its own
+   * limit. Its event failed.
+   */
+  | {
+      readonly type: 'handler-timed-out'
+      readonly place: Place
+      readonly name: string
+      readonly milliseconds: number
+    }
+  /** A handler that runs after the commit failed. The change is kept, the response was not affected. */
+  | { readonly type: 'committed-handler-failed'; readonly place: Place; readonly error: unknown }
+  /** Something other than storage was not available, such as an authorization server: responded 503. */
+  | { readonly type: 'unavailable'; readonly place: Place | null; readonly error: unknown }
+  /**
+   * Storage was unreachable, locked, full or closed, or a serving function threw `unavailable`: responded 503.
+   */
+  | { readonly type: 'storage-unavailable'; readonly place: Place | null; readonly error: unknown }
+  /**
+   * A stored value does not fit its field; the message of the error names collection, key and field. A read
+   * responded 500. An update or delete of the row succeeded, with null in place of the value.
+   */
+  | { readonly type: 'stored-value-unfit'; readonly place: Place | null; readonly error: unknown }
+  /** Responded 403. The client does not learn which right was missing. */
+  | {
+      readonly type: 'forbidden'
+      readonly place: Place | null
+      readonly user: string | null
+      /** The role, attribute or rule that was missing. */
+      readonly reason: string
+    }
+  /** Responded 401. The client does not learn why. */
+  | {
+      readonly type: 'credential-rejected'
+      readonly reason: RejectionReason
+      /** The name of the provider that rejected the credential; null if the request had none. */
+      readonly provider: string | null
+      readonly user: string | null
+      readonly keyId: string | null
+      /** The client's address, where it is known. */
+      readonly peer: string | null
+    }
+  /** A credential was sent over plain HTTP and was not checked. Replace it: it may have been read. */
+  | {
+      readonly type: 'credential-in-clear'
+      readonly provider: string
+      readonly peer: string | null
+    }
+  /** A limiter threw. The request was handled as if it were within the limit. */
+  | { readonly type: 'limiter-failed'; readonly error: unknown }
+  /** Something about a key, such as its last use, could not be recorded. */
+  | { readonly type: 'security-record-failed'; readonly error: unknown }
+  /** A pattern of a field can hold the process, since patterns run on the main thread. Reported at start. */
+  | {
+      readonly type: 'pattern-at-risk'
+      readonly application: string
+      readonly collection: string
+      readonly field: string
+      readonly pattern: string
+      /**
+       * `no-maximum-length`: the field has no `maxLength`. `super-linear`: the time may grow faster than
+       * the length of the string. `not-analyzed`: unknown, for example for a very long pattern.
+       */
+      readonly reason: 'no-maximum-length' | 'super-linear' | 'not-analyzed'
+    }
+  /** A call of the outbox failed. It is repeated later. The error has nothing of the response. */
+  | {
+      readonly type: 'delivery-failed'
+      readonly deliveryId: string
+      /** The name of the endpoint in the outbox. */
+      readonly endpoint: string
+      readonly lane: string | null
+      readonly error: unknown
+    }
+  /** A delivery of the outbox will not be repeated until it is retried: see `rowgate outbox`. */
+  | {
+      readonly type: 'delivery-dead'
+      readonly deliveryId: string
+      readonly endpoint: string
+      readonly lane: string | null
+      readonly error: unknown
+    }
+  /** A worker died over a delivery, or took longer than its lease. Another one sends it again. */
+  | {
+      readonly type: 'delivery-lost'
+      readonly deliveryId: string
+      readonly endpoint: string
+      readonly lane: string | null
+    }
+  /** A worker of the outbox could not use storage. It tries again. */
+  | { readonly type: 'outbox-unavailable'; readonly error: unknown }
+  /** Any other failure: responded 500. */
+  | { readonly type: 'request-failed'; readonly place: Place | null; readonly error: unknown }
+
+/** Receives the reports of a service. MUST NOT throw; what it throws is ignored. */
+export type Report = (observation: Observation) => void
+
+/** Returns a listener that ignores what `listen` throws, or rejects with: a failing listener must not fail a request. */
+export function guardedListener<Value>(listen: (value: Value) => unknown): (value: Value) => void {
+  return (value) => {
+    try {
+      const result = listen(value)
+      if (isThenable(result)) Promise.resolve(result).catch(() => undefined)
+    } catch {}
+  }
+}

@@ -1,0 +1,104 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { stages, type StorageTrace } from './channels.ts'
+import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
+
+/** Wraps an adapter. While the channel `rowgate:storage` has a subscriber, each call is traced on it. */
+export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
+  const { name, supports } = adapter
+
+  function traced<Result>(
+    operation: Exclude<StorageTrace['operation'], 'transaction'>,
+    collection: PublishedCollection,
+    work: () => MaybePromise<Result>,
+    rowsOf: (result: Result) => number | null,
+  ): MaybePromise<Result> {
+    if (!stages.storage.isWatched) return work()
+    const trace = traceOf(name, operation, collection)
+    return stages.storage.run(trace, () =>
+      whenDone(work(), (result) => {
+        trace.rows = rowsOf(result)
+        return result
+      }),
+    )
+  }
+
+  function within(transaction: StorageTransaction): StorageTransaction {
+    return {
+      filter: (collection, query) =>
+        traced('filter', collection, () => transaction.filter(collection, query), pageLength),
+      insert: (collection, row) =>
+        traced('insert', collection, () => transaction.insert(collection, row), oneRow),
+      update: (collection, conditions, changes) =>
+        traced(
+          'update',
+          collection,
+          () => transaction.update(collection, conditions, changes),
+          oneRow,
+        ),
+      delete: (collection, conditions) =>
+        traced('delete', collection, () => transaction.delete(collection, conditions), oneRow),
+    }
+  }
+
+  return {
+    name,
+    supports,
+    open: (collections) => adapter.open(collections),
+    filter: (collection, query) =>
+      traced('filter', collection, () => adapter.filter(collection, query), pageLength),
+    ...(adapter.filterText !== undefined && {
+      filterText: (collection, query) =>
+        traced('filter', collection, () => adapter.filterText?.(collection, query), textLength),
+    }),
+    ...(adapter.version !== undefined && { version: () => adapter.version?.() }),
+    transaction: (options, work) => {
+      if (!stages.storage.isWatched) return adapter.transaction(options, work)
+      const trace = traceOf(name, 'transaction')
+      let failure: unknown
+      const attempt: typeof work = async (transaction) => {
+        trace.undone = false
+        try {
+          return await work(within(transaction))
+        } catch (error) {
+          trace.undone = true
+          failure = error
+          throw error
+        }
+      }
+      return stages.storage.run(
+        trace,
+        () => adapter.transaction(options, attempt),
+        (thrown) => trace.undone && thrown === failure,
+      )
+    },
+    close: () => adapter.close(),
+  }
+}
+
+function traceOf(
+  storage: string,
+  operation: StorageTrace['operation'],
+  collection?: PublishedCollection,
+): StorageTrace {
+  return {
+    storage,
+    operation,
+    application: collection?.application ?? null,
+    collection: collection?.name ?? null,
+    rows: null,
+    undone: false,
+  }
+}
+
+function pageLength({ rows }: { readonly rows: readonly unknown[] }): number {
+  return rows.length
+}
+
+function textLength(page: { readonly items: readonly unknown[] } | undefined): number | null {
+  return page?.items.length ?? null
+}
+
+function oneRow(row: object | undefined): number {
+  return row === undefined ? 0 : 1
+}
