@@ -1,4 +1,5 @@
-import { nearestName } from '../definition/nearest-name.ts'
+import { parseArgs } from 'node:util'
+import { nearestName } from '../checks/nearest-name.ts'
 import { UsageError } from './command-error.ts'
 
 /** An option of a command: `--user <name>` with a value, `--json` without one. */
@@ -11,32 +12,20 @@ export interface Option {
   readonly repeats?: boolean
 }
 
-/**
- * A command line as cac can read it without harm: the words of a command as one, and a colon
- * before every text. By itself cac turns 007 into 7, takes what follows an empty value for the value,
- * and reads values out of words that begin with a dash. Throws a UsageError that never quotes a value:
- * it may be a secret in the wrong place.
- */
-export function readableLine(
-  line: readonly string[],
-  options: readonly Option[],
-  names: readonly string[],
-): string[] {
+/** A command line, split into its words and its options. */
+export interface Arguments {
+  /** The words that are neither an option nor the value of one. */
+  readonly words: readonly string[]
+  /** The values of each given option; empty for an option without a value. */
+  readonly options: ReadonlyMap<string, readonly string[]>
+}
+
+/** Returns the words that are neither options nor their values, without checking the options. */
+export function wordsOf(line: readonly string[], options: readonly Option[]): readonly string[] {
   const words: string[] = []
-  const flags: string[] = []
-  const left = [...line]
-  for (let next = left.shift(); next !== undefined; next = left.shift()) {
-    if (next === '--') {
-      words.push(...left.splice(0))
-    } else if (next.startsWith('-') && next !== '-') {
-      flags.push(readableOption(next, left, options))
-    } else {
-      words.push(next)
-    }
-  }
-  const command = commandOf(words, names)
-  const rest = words.slice(command.split(' ').length).map((word) => `:${word}`)
-  return [...(words.length === 0 ? [] : [command]), ...rest, ...flags]
+  for (const token of tokensOf(line, options))
+    if (token.kind === 'positional') words.push(token.value)
+  return words
 }
 
 /** Returns the words that name the command: one if such a command exists, else two. */
@@ -44,51 +33,76 @@ export function commandOf(words: readonly string[], names: readonly string[]): s
   return words.slice(0, names.includes(words[0] ?? '') ? 1 : 2).join(' ')
 }
 
-/** Returns the words that are neither options nor their values. */
-export function wordsOf(line: readonly string[], options: readonly Option[]): readonly string[] {
-  const end = line.includes('--') ? line.indexOf('--') : line.length
-  const takesNext = (word: string | undefined): boolean =>
-    options.some(({ name, value }) => value !== undefined && word === `--${name}`)
-  const words = line
-    .slice(0, end)
-    .filter((word, at) => !word.startsWith('-') && !takesNext(line[at - 1]))
-  return [...words, ...line.slice(end + 1)]
+/**
+ * Splits a command line. Throws a UsageError for an unknown option, with the nearest of `suggested`, and for
+ * a value that is missing or surplus. The error never contains a value: it may be a misplaced secret.
+ */
+export function readArguments(
+  line: readonly string[],
+  options: readonly Option[],
+  suggested: readonly Option[] = options,
+): Arguments {
+  const words: string[] = []
+  const found = new Map<string, string[]>()
+  for (const token of tokensOf(line, options)) {
+    if (token.kind === 'positional') words.push(token.value)
+    if (token.kind !== 'option') continue
+    const [flag = ''] = (line[token.index] ?? '').split('=')
+    const option = options.find(({ name }) => name === token.name)
+    if (flag === '--password')
+      throw new UsageError(
+        'A password can not be an argument, because other users can see it: use --password-stdin.',
+      )
+    if (option === undefined || ![`--${option.name}`, ...shortForms].includes(flag))
+      throw new UsageError(`Unknown option${unknownOption(flag, suggested)}`)
+    found.set(option.name, [...(found.get(option.name) ?? []), ...valuesOf(option, token)])
+  }
+  return { words, options: found }
 }
 
-/** Returns an argument or an option value as it was typed. */
-export function typedText(text: string): string {
-  return text.slice(1)
+type Token = ReturnType<typeof tokensOf>[number]
+
+function tokensOf(line: readonly string[], options: readonly Option[]) {
+  // The first option with a name is used: those of the command precede those of other commands.
+  const known = options.toReversed().map(({ name, value }) => {
+    const isFlag = value === undefined
+    const short =
+      isFlag && shortForms.includes(`-${name.charAt(0)}`) ? { short: name.charAt(0) } : {}
+    return [name, { type: isFlag ? 'boolean' : 'string', ...short }] as const
+  })
+  const { tokens } = parseArgs({
+    args: [...line],
+    options: Object.fromEntries(known),
+    allowPositionals: true,
+    strict: false,
+    tokens: true,
+  })
+  return tokens
+}
+
+function valuesOf(option: Option, token: Token & { readonly kind: 'option' }): readonly string[] {
+  const { value, inlineValue } = token
+  const flag = `--${option.name}`
+  if (option.value === undefined) {
+    if (value !== undefined) throw new UsageError(`${flag} does not take a value.`)
+    return []
+  }
+  if (value === undefined || (!inlineValue && value.startsWith('-')))
+    throw new UsageError(
+      `${flag} requires a value. Write a value that begins with a dash as ${flag}=-x.`,
+    )
+  return [value]
 }
 
 function unknownOption(flag: string, options: readonly Option[]): string {
-  if (!shorterThanKeys.test(flag)) return 'like that.'
+  if (!shorterThanKeys.test(flag)) return '.'
   const near = nearestName(
     flag.replace(/^--?/, ''),
     options.map(({ name }) => name),
   )
-  return near === undefined ? `${flag}.` : `${flag}: did you mean --${near}?`
+  return near === undefined ? ` ${flag}.` : ` ${flag}: did you mean --${near}?`
 }
 
-const shortForms = ['-h', '-v']
+const shortForms: readonly string[] = ['-h', '-v']
 // A key may begin with a dash.
 const shorterThanKeys = /^--?[a-zA-Z_][\w-]{0,15}$/
-
-function readableOption(text: string, left: string[], options: readonly Option[]): string {
-  const [flag = '', ...parts] = text.split('=')
-  const option = options.find(({ name }) => `--${name}` === flag)
-  if (flag === '--password')
-    throw new UsageError('A password is never an argument: use --password-stdin.')
-  if (option === undefined && !shortForms.includes(flag))
-    throw new UsageError(`There is no option ${unknownOption(flag, options)}`)
-  if (option?.value === undefined) {
-    if (parts.length > 0) throw new UsageError(`${flag} takes no value.`)
-    return flag
-  }
-  if (parts.length > 0) return `${flag}=:${parts.join('=')}`
-  const next = left.shift()
-  if (next === undefined || next.startsWith('-'))
-    throw new UsageError(
-      `${flag} needs a value; one that begins with a dash is written ${flag}=-x.`,
-    )
-  return `${flag}=:${next}`
-}

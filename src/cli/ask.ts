@@ -1,6 +1,6 @@
 import * as clack from '@clack/prompts'
 import { CommandError } from './command-error.ts'
-import type { Surroundings } from './terminal.ts'
+import type { ProgramEnvironment } from './terminal.ts'
 import { printable } from './text.ts'
 
 /** One of several choices. */
@@ -10,7 +10,7 @@ export interface Choice {
   readonly hint?: string
 }
 
-/** Questions on a terminal. Each throws a CommandError if the user cancels. */
+/** Questions on a terminal. Each rejects with a CommandError if the user cancels. */
 export interface Questions {
   choose(message: string, choices: readonly Choice[]): Promise<string>
   /** Asks for a string; undefined for an empty answer to an optional question. */
@@ -25,14 +25,14 @@ export type Check = (answer: string) => string | undefined
 
 /** Rejects an empty answer. */
 export const required: Check = (answer) =>
-  answer.trim() === '' ? 'This can not be left out.' : undefined
+  answer.trim() === '' ? 'A value is required.' : undefined
 
 /** Creates the questions of a terminal. */
 export function questions({
   input,
   messages,
-}: Pick<Surroundings, 'input' | 'messages'>): Questions {
-  // At the end of the input, a question would otherwise never end.
+}: Pick<ProgramEnvironment, 'input' | 'messages'>): Questions {
+  // Without this, a question would never end after the end of the input.
   const ended = new AbortController()
   if (input.readableEnded) ended.abort()
   else input.once('end', () => ended.abort())

@@ -1,11 +1,11 @@
 import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
 import type { Option } from './arguments.ts'
-import type { DeploymentToWork } from './load-service.ts'
+import type { OutboxToManage, ServiceParts } from './load-service.ts'
 import { UsageError } from './command-error.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A command of one word or two. */
+/** A command with a name of one or two words. */
 export interface Command {
   readonly name: string
   /** The name of its argument, if it has one: `keyId`. */
@@ -17,7 +17,7 @@ export interface Command {
   /** An example, without the word `rowgate`. */
   readonly example: string
   /** Runs the command. Throws a UsageError, if possible before the service is loaded. */
-  run(given: Given, desk: Desk): Promise<void>
+  run(given: Given, context: CommandContext): Promise<void>
 }
 
 /** The argument and options of a command. */
@@ -31,14 +31,22 @@ export interface Given {
 }
 
 /** The terminal and the service, which is loaded and opened on first access. */
-export interface Desk extends Terminal {
+export interface CommandContext extends Terminal {
   keys(): Promise<Keyring>
   users(): Promise<Users>
-  /** Returns the deployment that the module exports beside the service. */
-  deployment(): Promise<DeploymentToWork>
+  /** Returns what workers work on: the deployment and the outbox that the module exports. */
+  parts(): Promise<ServiceParts>
+  /** Returns the outbox that the module exports beside the service. */
+  outbox(): Promise<Omit<OutboxToManage, 'work'>>
 }
 
-/** Whole minutes of an option. Throws a UsageError for anything else and for less than the minimum. */
+/** Returns the argument. Throws a UsageError if it is missing. */
+export function requiredArgument({ argument }: Given, name: string): string {
+  if (argument !== undefined && argument !== '') return argument
+  throw new UsageError(`<${name}> is missing.`)
+}
+
+/** Returns the minutes of an option. Throws a UsageError unless they are a whole number of at least the minimum. */
 export function minutesOf(text: string | undefined, name: string, minimum: number): number {
   return wholeOf(text, { name, unit: 'minutes', minimum, maximum: 999_999_999_999 })
 }
@@ -51,20 +59,20 @@ export interface WholeNumber {
   readonly maximum: number
 }
 
-/** A whole number of an option. Throws a UsageError for anything else. */
+/** Returns the whole number of an option. Throws a UsageError for anything else. */
 export function wholeOf(text: string | undefined, number: WholeNumber): number {
   const { name, unit, minimum, maximum } = number
   const value = text !== undefined && /^\d{1,12}$/.test(text) ? Number(text) : NaN
   if (value >= minimum && value <= maximum) return value
   const range = maximum < 1_000_000 ? `${minimum} to ${maximum}` : `${minimum} or more`
-  throw new UsageError(`--${name} takes whole ${unit}, ${range}.`)
+  throw new UsageError(`--${name} must be a whole number of ${unit}, ${range}.`)
 }
 
 /** Returns the value of a required option. */
 export function requiredOf(given: Given, name: string, value: string): string {
   const text = given.one(name)
   if (text !== undefined && text !== '') return text
-  throw new UsageError(`--${name} <${value}> can not be left out.`)
+  throw new UsageError(`--${name} <${value}> is required.`)
 }
 
 /** Returns an object without its undefined members. */

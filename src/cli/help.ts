@@ -23,7 +23,7 @@ export function programHelp(
   })
 }
 
-/** Returns the help of a command, with an example. `options` are its own and those of every command. */
+/** Returns the help of a command, with an example. `options` include the common options. */
 export function commandHelp(command: Command, options: readonly Option[]): string {
   return sections({
     '': [`${command.description}.`],
@@ -35,10 +35,10 @@ export function commandHelp(command: Command, options: readonly Option[]): strin
 }
 
 const exitCodes = [
-  '0  done',
-  '1  refused or failed',
-  '2  used wrongly',
-  '3  a service elsewhere was not reached, could not answer, or not in time',
+  '0  success',
+  '1  the command was rejected or failed',
+  '2  invalid usage',
+  '3  a remote service was unreachable, unavailable or too slow',
 ]
 
 function wordsOf({ name, argument }: Command): string {
@@ -49,7 +49,7 @@ function optionLines(options: readonly Option[]): readonly string[] {
   return aligned(
     options.map(({ name, value, description, repeats }) => [
       `--${name}${value === undefined ? '' : ` <${value}>`}`,
-      repeats === true ? `${description}; may be repeated` : description,
+      repeats === true ? `${description}; can be repeated` : description,
     ]),
   )
 }

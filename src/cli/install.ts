@@ -5,14 +5,18 @@ import { installPackage, type Installation } from '../deployment/install/install
 import { rollback } from '../deployment/install/rollback.ts'
 import { sqliteStorage } from '../storage/sqlite.ts'
 import { questions, type Questions } from './ask.ts'
-import { requiredOf, type Command, type Desk, type Given } from './command.ts'
+import { requiredOf, type Command, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import type { Column } from './table.ts'
 import { messageOf, printable } from './text.ts'
 
-const folder = { name: 'folder', value: 'folder', description: 'The folder of the releases' }
+const folder = {
+  name: 'folder',
+  value: 'folder',
+  description: 'The folder of the installed releases',
+}
 
-/** `rowgate install` and `rowgate rollback`: packages in a folder that a service reads. */
+/** The commands `rowgate install` and `rowgate rollback`: packages in a folder that a service reads. */
 export const installCommands: readonly Command[] = [
   {
     name: 'install',
@@ -23,18 +27,21 @@ export const installCommands: readonly Command[] = [
       {
         name: 'trust',
         value: 'file',
-        description: 'A public key (PEM): only what it has signed is installed',
+        description: 'A public key (PEM) that must have signed the package',
         repeats: true,
       },
       {
         name: 'sqlite',
         value: 'file',
-        description: 'The database that gets the missing tables and columns',
+        description: 'The database in which to create missing tables and columns',
       },
-      { name: 'dry-run', description: 'Only show what would change, with the DDL' },
-      { name: 'without-code', description: 'Install although the package lacks code' },
+      { name: 'dry-run', description: 'Show the changes and the DDL without installing' },
+      {
+        name: 'without-code',
+        description: 'Install although the package does not include all code',
+      },
       { name: 'allow-older', description: 'Install although a newer release is installed' },
-      { name: 'yes', description: 'Do not ask first' },
+      { name: 'yes', description: 'Do not ask for confirmation' },
     ],
     withoutService: true,
     example: 'install shop-1.2.zip --folder installed --trust release.pub --sqlite shop.db',
@@ -42,37 +49,37 @@ export const installCommands: readonly Command[] = [
   },
   {
     name: 'rollback',
-    description: 'Go back to the release before the installed one',
-    options: [folder, { name: 'yes', description: 'Do not ask first' }],
+    description: 'Restore the release before the installed one',
+    options: [folder, { name: 'yes', description: 'Do not ask for confirmation' }],
     withoutService: true,
     example: 'rollback --folder installed',
-    run: goBack,
+    run: rollBack,
   },
 ]
 
-async function install(given: Given, desk: Desk): Promise<void> {
-  const place = resolve(desk.workingFolder, requiredOf(given, 'folder', 'folder'))
+async function install(given: Given, context: CommandContext): Promise<void> {
+  const place = resolve(context.workingFolder, requiredOf(given, 'folder', 'folder'))
   if (given.argument === undefined || given.argument === '')
-    throw new UsageError('Name the package: <package>.')
+    throw new UsageError('Missing argument: <package>.')
   const dryRun = given.has('dry-run')
-  const asks = !dryRun && !given.has('yes') && !desk.json
-  if (asks && !desk.interactive)
-    throw new UsageError('There is no terminal to ask at: say --yes, or --dry-run.')
-  const bytes = await bytesOf(given.argument, desk)
-  const trust = await Promise.all(given.all('trust').map((file) => bytesOf(file, desk)))
+  const needsAnswer = !dryRun && !given.has('yes') && !context.json
+  if (needsAnswer && !context.interactive)
+    throw new UsageError('Without a terminal, add --yes to confirm, or --dry-run.')
+  const bytes = await bytesOf(given.argument, context)
+  const trust = await Promise.all(given.all('trust').map((file) => bytesOf(file, context)))
   const options = {
     folder: place,
     ...(trust.length > 0 && { trust: trust.map((key) => key.toString()) }),
   }
   const plan = await installPackage(bytes, { ...options, dryRun: true })
-  if (!desk.json) showPlan(plan, desk)
+  if (!context.json) showPlan(plan, context)
   if (dryRun) {
-    if (desk.json) desk.result(plan, () => '')
-    else showSchema(plan, desk)
+    if (context.json) context.result(plan, () => '')
+    else showSchema(plan, context)
     return
   }
   const { name, version } = plan.release
-  const ask = asks ? questions(desk) : undefined
+  const ask = needsAnswer ? questions(context) : undefined
   for (const concern of concernsOf(plan).filter(({ flag }) => !given.has(flag))) {
     if (ask === undefined)
       throw new CommandError(printable(`${concern.fact} Confirm this with --${concern.flag}.`))
@@ -82,33 +89,35 @@ async function install(given: Given, desk: Desk): Promise<void> {
   const database = given.one('sqlite')
   const done = await installPackage(bytes, {
     ...options,
-    // Only what the plan showed is confirmed.
+    // The user has confirmed only what the plan showed.
     withoutCode: plan.code.length > 0,
     allowOlder: plan.newer !== null,
     ...(database !== undefined && {
-      storage: sqliteStorage(resolve(desk.workingFolder, database), { ensureSchema: 'columns' }),
+      storage: sqliteStorage(resolve(context.workingFolder, database), { ensureSchema: 'columns' }),
     }),
   })
-  if (desk.json) desk.result(done, () => '')
-  desk.note(
+  if (context.json) context.result(done, () => '')
+  context.note(
     printable(
       done.installed
-        ? `Installed ${name} ${version}. A service has it from its next start on.`
-        : `${name} ${version} is installed already.`,
+        ? `Installed ${name} ${version}. Restart the service to use it.`
+        : `${name} ${version} is already installed.`,
     ),
   )
   if (database === undefined && Object.keys(done.ddl).length > 0)
-    desk.note('No tables were made: run the DDL of --dry-run, or name a database with --sqlite.')
+    context.note(
+      'No tables were created: run the DDL of --dry-run, or name a database with --sqlite.',
+    )
 }
 
-async function goBack(given: Given, desk: Desk): Promise<void> {
-  const place = resolve(desk.workingFolder, requiredOf(given, 'folder', 'folder'))
-  if (desk.interactive && !given.has('yes'))
-    await confirmed(questions(desk), 'Go back to the release before the installed one?')
+async function rollBack(given: Given, context: CommandContext): Promise<void> {
+  const place = resolve(context.workingFolder, requiredOf(given, 'folder', 'folder'))
+  if (context.interactive && !given.has('yes'))
+    await confirmed(questions(context), 'Restore the release before the installed one?')
   const done = await rollback(place)
   const { name, version } = done.release
-  desk.result(done, () => printable(`Back to ${name} ${version}.`))
-  desk.note('A service has it from its next start on. Tables stay as they are.')
+  context.result(done, () => printable(`Restored ${name} ${version}.`))
+  context.note('Restart the service to use it. Tables were not changed.')
 }
 
 interface Concern {
@@ -123,8 +132,8 @@ function concernsOf({ release, code, newer }: Installation): readonly Concern[] 
   if (code.length > 0)
     concerns.push({
       flag: 'without-code',
-      fact: `The package does not bring this code: ${code.map(shortPlace).join(', ')}. A service that serves these collections has to supply it with withCode(...).`,
-      question: 'Install without the code that is listed above?',
+      fact: `The package does not include this code: ${code.map(shortPlace).join(', ')}. A service that publishes these collections must supply it with withCode(...).`,
+      question: 'Install without this code?',
     })
   if (newer !== null)
     concerns.push({
@@ -135,7 +144,7 @@ function concernsOf({ release, code, newer }: Installation): readonly Concern[] 
   return concerns
 }
 
-/** `sales/orders.rows` for `applications.sales.collections.orders.rows`. */
+/** Returns `sales/orders.rows` for `applications.sales.collections.orders.rows`. */
 function shortPlace(place: string): string {
   return place.replace(/^applications\./, '').replace('.collections.', '/')
 }
@@ -144,26 +153,26 @@ async function confirmed(ask: Questions, question: string): Promise<void> {
   if (!(await ask.confirm(question))) throw new CommandError('Nothing was changed.')
 }
 
-function showPlan(plan: Installation, desk: Desk): void {
+function showPlan(plan: Installation, context: CommandContext): void {
   const { release, signature, changes, tables } = plan
-  desk.table(changeColumns, changes, 'The definitions do not change.')
-  desk.table(tableColumns, Object.entries(tables), 'The package has no collections.')
-  const signed = { verified: 'signed by a trusted key', unchecked: 'signed, not checked' }
+  context.table(changeColumns, changes, 'The definitions do not change.')
+  context.table(tableColumns, Object.entries(tables), 'The package has no collections.')
+  const signed = { verified: 'signed by a trusted key', unchecked: 'signed, but not verified' }
   const how = signature === 'absent' ? 'not signed' : signed[signature]
-  desk.note(printable(`${release.name} ${release.version}, ${how}.`))
-  for (const { fact } of concernsOf(plan)) desk.note(printable(fact))
+  context.note(printable(`${release.name} ${release.version}, ${how}.`))
+  for (const { fact } of concernsOf(plan)) context.note(printable(fact))
 }
 
-function showSchema({ ddl }: Installation, desk: Desk): void {
+function showSchema({ ddl }: Installation, context: CommandContext): void {
   for (const [dialect, text] of Object.entries(ddl)) {
     const lines = text.trimEnd().split('\n').map(printable)
-    desk.result(undefined, () => [`-- DDL for ${printable(dialect)}`, ...lines].join('\n'))
+    context.result(undefined, () => [`-- DDL for ${printable(dialect)}`, ...lines].join('\n'))
   }
 }
 
-async function bytesOf(file: string, desk: Desk): Promise<Buffer> {
+async function bytesOf(file: string, context: CommandContext): Promise<Buffer> {
   try {
-    return await readFile(resolve(desk.workingFolder, file))
+    return await readFile(resolve(context.workingFolder, file))
   } catch (error) {
     throw new CommandError(`${printable(file)} could not be read: ${messageOf(error)}`)
   }

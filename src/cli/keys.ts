@@ -1,29 +1,29 @@
 import type { Keyring } from '../security/keys/key-store.ts'
 import type { User } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
-import { compact, minutesOf, type Command, type Desk, type Given } from './command.ts'
+import { compact, minutesOf, type Command, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { eventColumns, keyColumns, showKey } from './show-keys.ts'
 import { printable } from './text.ts'
-import { counted, isLive, stateOf } from './time.ts'
+import { counted, isActive, stateOf } from './time.ts'
 
 const user = { name: 'user', value: 'name', description: 'Only the keys of this user' }
-const yes = { name: 'yes', description: 'Do not ask first' }
+const yes = { name: 'yes', description: 'Do not ask for confirmation' }
 const expiresIn = {
   name: 'expires-in',
   value: 'minutes',
-  description: "How long the new key lives (the provider's default)",
+  description: 'Minutes until the key expires (default: that of the provider)',
 }
 
 /** The commands `rowgate keys ...`. */
 export const keyCommands: readonly Command[] = [
   {
     name: 'keys create',
-    description: 'Make a key for a user and show it, once',
+    description: 'Create a key for a user and show it once',
     options: [
-      { name: 'user', value: 'name', description: 'Whom the key acts for' },
-      { name: 'provider', value: 'name', description: 'The provider, where there are several' },
-      { name: 'description', value: 'text', description: 'What it is for' },
+      { name: 'user', value: 'name', description: 'The user of the key' },
+      { name: 'provider', value: 'name', description: 'The provider, if there are several' },
+      { name: 'description', value: 'text', description: 'The purpose of the key' },
       expiresIn,
     ],
     example: 'keys create --user maria --description laptop --expires-in 60',
@@ -31,7 +31,7 @@ export const keyCommands: readonly Command[] = [
   },
   {
     name: 'keys list',
-    description: 'List the keys, dead ones too',
+    description: 'List the keys, including expired and revoked ones',
     options: [
       user,
       { name: 'provider', value: 'name', description: 'Only the keys of this provider' },
@@ -42,7 +42,7 @@ export const keyCommands: readonly Command[] = [
   {
     name: 'keys revoke',
     argument: 'keyId',
-    description: 'End a key now',
+    description: 'Revoke a key immediately',
     options: [yes],
     example: 'keys revoke 0c9d2f7e-58a1-4a7b-9c3f-6f1f5f1f0d10',
     run: revokeKey,
@@ -50,9 +50,13 @@ export const keyCommands: readonly Command[] = [
   {
     name: 'keys rotate',
     argument: 'keyId',
-    description: 'Make a new key in place of one, and show it, once',
+    description: 'Replace a key with a new one and show it once',
     options: [
-      { name: 'overlap', value: 'minutes', description: 'How long the old key stays good (0)' },
+      {
+        name: 'overlap',
+        value: 'minutes',
+        description: 'Minutes for which the old key stays valid (default: 0)',
+      },
       expiresIn,
     ],
     example: 'keys rotate 0c9d2f7e-58a1-4a7b-9c3f-6f1f5f1f0d10 --overlap 10',
@@ -60,80 +64,80 @@ export const keyCommands: readonly Command[] = [
   },
   {
     name: 'keys audit',
-    description: 'Tell what happened to the keys',
-    options: [{ name: 'key', value: 'keyId', description: 'Only what happened to this key' }, user],
+    description: 'List the events of the keys',
+    options: [{ name: 'key', value: 'keyId', description: 'Only the events of this key' }, user],
     example: 'keys audit --user maria',
     run: auditKeys,
   },
 ]
 
-async function createKey(given: Given, desk: Desk): Promise<void> {
+async function createKey(given: Given, context: CommandContext): Promise<void> {
   const life = given.one('expires-in')
   const minutes = life === undefined ? undefined : minutesOf(life, 'expires-in', 1)
   const name = given.one('user')
-  if (name === undefined && !desk.interactive) throw new UsageError('Name the user: --user <name>.')
-  const keys = await desk.keys()
+  if (name === undefined && !context.interactive) throw new UsageError('--user <name> is required.')
+  const keys = await context.keys()
   const request = {
-    user: name ?? (await chooseUser(desk)),
+    user: name ?? (await chooseUser(context)),
     provider: given.one('provider'),
     description: given.one('description'),
     expiresIn: minutes,
   }
-  if (desk.interactive && keys.providers.length > 1)
-    request.provider ??= await chooseProvider(keys.providers, desk)
+  if (context.interactive && keys.providers.length > 1)
+    request.provider ??= await chooseProvider(keys.providers, context)
   if (name === undefined) {
-    const ask = questions(desk)
-    request.description ??= await ask.text('What is it for?', 'nothing in particular')
-    request.expiresIn ??= await askMinutes(desk)
+    const ask = questions(context)
+    request.description ??= await ask.text('What is the purpose of the key?', 'optional')
+    request.expiresIn ??= await askMinutes(context)
   }
-  showKey(await keys.create(compact(request)), desk)
+  showKey(await keys.create(compact(request)), context)
 }
 
-async function listKeys(given: Given, desk: Desk): Promise<void> {
-  const keys = await desk.keys()
+async function listKeys(given: Given, context: CommandContext): Promise<void> {
+  const keys = await context.keys()
   const filter = compact({ user: given.one('user'), provider: given.one('provider') })
   const records = await keys.list(filter)
-  desk.table(keyColumns(keys.providers, desk.now()), records, 'No keys.')
+  context.table(keyColumns(keys.providers, context.now()), records, 'No keys.')
 }
 
-async function revokeKey(given: Given, desk: Desk): Promise<void> {
-  const keyId = await wantedKey(given, desk)
-  const keys = await desk.keys()
-  if (desk.interactive && !given.has('yes')) {
-    const sure = await questions(desk).confirm(`Revoke ${keyId}? It can't be undone.`)
+async function revokeKey(given: Given, context: CommandContext): Promise<void> {
+  const keyId = await wantedKey(given, context)
+  const keys = await context.keys()
+  if (context.interactive && !given.has('yes')) {
+    const sure = await questions(context).confirm(`Revoke ${keyId}? This can't be undone.`)
     if (!sure) throw new CommandError('Nothing was changed.')
   }
   const record = await keys.revoke(keyId)
-  desk.result(record, () => `Revoked ${printable(record.keyId)} of ${printable(record.user)}.`)
+  context.result(record, () => `Revoked ${printable(record.keyId)} of ${printable(record.user)}.`)
 }
 
-async function rotateKey(given: Given, desk: Desk): Promise<void> {
+async function rotateKey(given: Given, context: CommandContext): Promise<void> {
   const [overlap, life] = [given.one('overlap'), given.one('expires-in')]
   const rotation = {
     overlap: overlap === undefined ? undefined : minutesOf(overlap, 'overlap', 0),
     expiresIn: life === undefined ? undefined : minutesOf(life, 'expires-in', 1),
   }
-  const keyId = await wantedKey(given, desk)
-  const keys = await desk.keys()
-  showKey(await keys.rotate(keyId, compact(rotation)), desk)
+  const keyId = await wantedKey(given, context)
+  const keys = await context.keys()
+  showKey(await keys.rotate(keyId, compact(rotation)), context)
   const rest = rotation.overlap ?? 0
-  desk.note(
+  context.note(
     rest === 0
-      ? 'The old key is dead.'
-      : `The old key stays good for ${counted(rest, 'minute')}, unless it expires before.`,
+      ? 'The old key is no longer valid.'
+      : `The old key stays valid for ${counted(rest, 'minute')}, unless it expires earlier.`,
   )
 }
 
-async function auditKeys(given: Given, desk: Desk): Promise<void> {
-  const keys = await desk.keys()
+async function auditKeys(given: Given, context: CommandContext): Promise<void> {
+  const keys = await context.keys()
   const filter = compact({ keyId: given.one('key'), user: given.one('user') })
-  desk.table(eventColumns, await keys.audit(filter), 'Nothing happened yet.')
+  context.table(eventColumns, await keys.audit(filter), 'No events.')
 }
 
-async function chooseUser(desk: Desk): Promise<string> {
-  const message = 'Whom does the key act for?'
-  const ask = questions(desk)
-  const users = await (await desk.users()).list().catch(noList)
+async function chooseUser(context: CommandContext): Promise<string> {
+  const message = 'Which user is the key for?'
+  const ask = questions(context)
+  const users = await (await context.users()).list().catch(noList)
   if (users.length === 0) return (await ask.text(message, 'a user', required)) ?? ''
   const choices = users.map((each) => ({ value: each.user, hint: each.roles.join(', ') }))
   return ask.choose(message, choices)
@@ -142,31 +146,35 @@ async function chooseUser(desk: Desk): Promise<string> {
 // Users that application code resolves can not be listed.
 const noList = (): readonly User[] => []
 
-function chooseProvider(providers: Keyring['providers'], desk: Desk): Promise<string> {
+function chooseProvider(providers: Keyring['providers'], context: CommandContext): Promise<string> {
   const choices = providers.map(({ name, identifier }) => ({ value: identifier, label: name }))
-  return questions(desk).choose('Which provider makes the key?', choices)
+  return questions(context).choose('Which provider creates the key?', choices)
 }
 
-async function askMinutes(desk: Desk): Promise<number | undefined> {
-  const answer = await questions(desk).text(
-    'How many minutes does it live?',
+async function askMinutes(context: CommandContext): Promise<number | undefined> {
+  const answer = await questions(context).text(
+    'In how many minutes does the key expire?',
     "the provider's default",
-    (text) => (/^(?:|0*[1-9]\d{0,11})$/.test(text) ? undefined : 'Whole minutes, 1 or more.'),
+    (text) =>
+      /^(?:|0*[1-9]\d{0,11})$/.test(text)
+        ? undefined
+        : 'Enter a whole number of minutes, 1 or more.',
   )
   return answer === undefined ? undefined : Number(answer)
 }
 
 /** Returns the key of a command: the given one, or one chosen from the active keys. */
-async function wantedKey(given: Given, desk: Desk): Promise<string> {
+async function wantedKey(given: Given, context: CommandContext): Promise<string> {
   if (given.argument !== undefined) return given.argument
-  if (!desk.interactive) throw new UsageError('Name the key: <keyId>, as keys list shows it.')
-  const records = await (await desk.keys()).list()
-  const live = records.filter((key) => isLive(key, desk.now()))
-  if (live.length === 0) throw new CommandError('There is no key that lives.')
-  const choices = live.map((key) => ({
+  if (!context.interactive)
+    throw new UsageError('Missing argument: <keyId>. The command keys list shows it.')
+  const records = await (await context.keys()).list()
+  const active = records.filter((key) => isActive(key, context.now()))
+  if (active.length === 0) throw new CommandError('There is no active key.')
+  const choices = active.map((key) => ({
     value: key.keyId,
     label: `${key.start}…  ${key.user}`,
-    hint: [key.description, stateOf(key, desk.now())].filter((part) => part !== null).join(', '),
+    hint: [key.description, stateOf(key, context.now())].filter((part) => part !== null).join(', '),
   }))
-  return questions(desk).choose('Which key?', choices)
+  return questions(context).choose('Which key?', choices)
 }

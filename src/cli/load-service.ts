@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import type { Delivery } from '../consume/outbox/delivery.ts'
 import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
 import { CommandError, UsageError } from './command-error.ts'
@@ -10,7 +11,7 @@ import { messageOf, printable } from './text.ts'
 export interface ServiceToManage {
   readonly keys: Keyring
   readonly users: Users
-  /** Whether its storage keeps what a command changes. */
+  /** Whether its storage keeps changes after the process ends. */
   readonly isDurable?: boolean
   ready(): Promise<void>
   close(): Promise<void>
@@ -21,6 +22,23 @@ export interface DeploymentToWork {
   work(options: { readonly concurrency: number }): { stop(): Promise<void> }
   /** Calls a listener for each build event. */
   watch?(listener: (event: ShownBuildEvent) => void): unknown
+}
+
+/** The members of an outbox that the command line uses. */
+export interface OutboxToManage {
+  list(options: {
+    readonly state?: Delivery['state']
+    readonly limit?: number
+  }): Promise<readonly Delivery[]>
+  retry(id: string): Promise<Delivery>
+  drop(id: string): Promise<Delivery>
+  work(options: { readonly concurrency: number }): { stop(): Promise<void> }
+}
+
+/** The parts of a service that have work of their own. The module exports at least one. */
+export interface ServiceParts {
+  readonly deployment: DeploymentToWork | undefined
+  readonly outbox: OutboxToManage | undefined
 }
 
 /** The members of build events that are displayed. */
@@ -43,32 +61,36 @@ export async function loadService(
   const service = candidatesOf(exported, 'service').find(isService)
   if (service !== undefined) return service
   throw new CommandError(
-    `${shown} exports no service: it needs "export const service = createService(...)".`,
+    `${shown} exports no service. Add: export const service = createService(...)`,
   )
 }
 
-/** The deployment that the module of a service exports as `deployment`. Throws a CommandError when there is none. */
-export async function loadDeployment(
+/**
+ * Returns the parts that the module exports as `deployment` and `outbox`. Throws a CommandError if it exports
+ * none.
+ */
+export async function loadParts(
   named: string | undefined,
   workingFolder: string,
-): Promise<DeploymentToWork> {
+): Promise<ServiceParts> {
   const { exported, shown } = await importedModule(named, workingFolder)
   const deployment = candidatesOf(exported, 'deployment').find(isDeployment)
-  if (deployment !== undefined) return deployment
+  const outbox = candidatesOf(exported, 'outbox').find(isOutbox)
+  if (deployment !== undefined || outbox !== undefined) return { deployment, outbox }
   throw new CommandError(
-    `${shown} exports no deployment: it needs "export const deployment = createDeployment(...)".`,
+    `${shown} exports no deployment and no outbox. Add: export const deployment = createDeployment(...), or export const outbox = createOutbox(...)`,
   )
 }
 
 async function importedModule(named: string | undefined, workingFolder: string) {
-  const name = named ?? customary.find((path) => existsSync(resolve(workingFolder, path)))
+  const name = named ?? defaultPaths.find((path) => existsSync(resolve(workingFolder, path)))
   if (name === undefined)
     throw new UsageError(
-      `There is no ${customary.join(', ')} here: name the module of the service with --service or ROWGATE_SERVICE.`,
+      `Found none of ${defaultPaths.join(', ')}. Name the module of the service with --service or ROWGATE_SERVICE.`,
     )
   const path = resolve(workingFolder, name)
   const shown = printable(name)
-  if (!existsSync(path)) throw new UsageError(`There is no file ${shown}.`)
+  if (!existsSync(path)) throw new UsageError(`File not found: ${shown}.`)
   return { exported: await imported(path, shown), shown }
 }
 
@@ -82,7 +104,7 @@ export function usersOf(service: ServiceToManage): Users {
   return part(service, 'users', ['add', 'get', 'list', 'change', 'remove'])
 }
 
-const customary = ['./service.js', './service.mjs', './dist/service.js', './service.ts']
+const defaultPaths = ['./service.js', './service.mjs', './dist/service.js', './service.ts']
 
 async function imported(path: string, shown: string): Promise<Readonly<Record<string, unknown>>> {
   try {
@@ -90,7 +112,7 @@ async function imported(path: string, shown: string): Promise<Readonly<Record<st
   } catch (error) {
     if ((error as NodeJS.ErrnoException | undefined)?.code === 'ERR_UNKNOWN_FILE_EXTENSION')
       throw new CommandError(
-        `Node can't read ${shown} by itself: name the built file, or run the command through tsx (NODE_OPTIONS="--import tsx").`,
+        `This version of Node can't load ${shown}: name the built file, or set NODE_OPTIONS="--import tsx".`,
       )
     throw new CommandError(`${shown} could not be loaded: ${messageOf(error)}`)
   }
@@ -107,7 +129,11 @@ function candidatesOf(
 }
 
 function isDeployment(value: unknown): value is DeploymentToWork {
-  return isObject(value) && hasMethods(value, ['work'])
+  return isObject(value) && hasMethods(value, ['work']) && !isOutbox(value)
+}
+
+function isOutbox(value: unknown): value is OutboxToManage {
+  return isObject(value) && hasMethods(value, ['list', 'retry', 'drop', 'work'])
 }
 
 function isService(value: unknown): value is ServiceToManage {
@@ -122,9 +148,7 @@ function part<Name extends 'keys' | 'users'>(
   const found: unknown = service[name]
   if (isObject(found) && hasMethods(found, methods))
     return found as unknown as ServiceToManage[Name]
-  throw new CommandError(
-    `This service has no ${name}: another version of rowgate may have made it.`,
-  )
+  throw new CommandError(`The service has no ${name}. It may use another version of rowgate.`)
 }
 
 function isObject(value: unknown): value is Readonly<Record<string, unknown>> {

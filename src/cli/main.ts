@@ -1,7 +1,7 @@
 #!/usr/bin/env node
 import { createRequire } from 'node:module'
 import { Writable } from 'node:stream'
-import { loadDeployment, loadService } from './load-service.ts'
+import { loadParts, loadService } from './load-service.ts'
 import { runProgram } from './program.ts'
 import { messageOf } from './text.ts'
 
@@ -30,8 +30,8 @@ const output = Object.assign(
   { isTTY: stdout.isTTY, columns: stdout.columns },
 )
 
-// For instance a module that listens on a port in use: its error is in no promise of ours.
-/* eslint-disable no-restricted-syntax -- This process is ours. */
+// For example a module that listens on a port in use: that error rejects no promise of the command line.
+/* eslint-disable no-restricted-syntax -- The command line owns this process. */
 process.once('uncaughtException', (error) => {
   stderr.write(`rowgate: The module of the service failed: ${messageOf(error)}\n`)
   finish(1)
@@ -39,7 +39,7 @@ process.once('uncaughtException', (error) => {
 
 // A module whose top-level await never resolves ends the process silently.
 process.once('beforeExit', () => {
-  stderr.write('rowgate: The module of the service never finished loading.\n')
+  stderr.write('rowgate: The module of the service did not finish loading.\n')
   finish(1)
 })
 
@@ -71,7 +71,7 @@ finish(
     environment: process.env,
     workingFolder: process.cwd(),
     loadService,
-    loadDeployment,
+    loadParts,
     stopping,
     now: () => new Date(),
     version,

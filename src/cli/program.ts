@@ -1,32 +1,39 @@
 import { RequestError } from '../client/send-request.ts'
-import { nearestName } from '../definition/nearest-name.ts'
-import type { Desk } from './command.ts'
-import { commands, everywhere, optionsOf, readCommandLine, type Typed } from './commands.ts'
+import { nearestName } from '../checks/nearest-name.ts'
+import type { CommandContext } from './command.ts'
+import {
+  commands,
+  everywhere,
+  findCommand,
+  optionsOf,
+  readCommandLine,
+  type Typed,
+} from './commands.ts'
 import { commandHelp, programHelp } from './help.ts'
 import { keysOf, usersOf, type ServiceToManage } from './load-service.ts'
-import { patience, patiently } from './patience.ts'
-import { UsageError } from './command-error.ts'
-import { openTerminal, type Surroundings, type Terminal } from './terminal.ts'
+import { createRetry, withRetries } from './retry.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import { openTerminal, type ProgramEnvironment, type Terminal } from './terminal.ts'
 import { messageOf } from './text.ts'
 
 /**
- * Runs a command line and resolves to its exit code: 0 success, 1 rejected, failed, or the service could
- * not be loaded, 2 invalid usage, 3 a remote service was unavailable or timed out. Never rejects: errors
- * are printed as one line without a stack.
+ * Runs a command line and resolves with its exit code: 0 success, 1 the command was rejected or failed, or
+ * the service could not be loaded, 2 invalid usage, 3 a remote service was unavailable or timed out. Never
+ * rejects: errors are printed as one line without a stack.
  */
 export async function runProgram(
   line: readonly string[],
-  surroundings: Surroundings,
+  program: ProgramEnvironment,
 ): Promise<number> {
-  let help = 'rowgate --help'
+  const command = findCommand(line)
   try {
     const typed = readCommandLine(line)
-    if (typed.command !== undefined) help = `rowgate ${typed.command.name} --help`
-    return await obey(typed, openTerminal(surroundings, typed.given.has('json')))
+    return await runCommand(typed, openTerminal(program, typed.given.has('json')))
   } catch (error) {
     const code = codeOf(error)
+    const help = command === undefined ? 'rowgate --help' : `rowgate ${command.name} --help`
     const hint = code === 2 ? ` See ${help}.` : ''
-    surroundings.messages.write(`rowgate: ${messageOf(error)}${hint}\n`)
+    program.messages.write(`rowgate: ${messageOf(error)}${hint}\n`)
     return code
   }
 }
@@ -36,7 +43,7 @@ function codeOf(error: unknown): number {
   return error instanceof RequestError && error.kind === 'unavailable' ? 3 : 1
 }
 
-async function obey(typed: Typed, terminal: Terminal): Promise<number> {
+async function runCommand(typed: Typed, terminal: Terminal): Promise<number> {
   const { name, command, given } = typed
   const { output, messages } = terminal
   const [group = ''] = name.split(' ')
@@ -58,34 +65,34 @@ async function obey(typed: Typed, terminal: Terminal): Promise<number> {
   if (command === undefined) throw new UsageError(unknownCommand(name, group))
   typed.check()
   const named = given.one('service') ?? terminal.environment['ROWGATE_SERVICE']
-  const desk = openDesk(terminal, named === '' ? undefined : named)
+  const context = openContext(terminal, named === '' ? undefined : named)
   try {
-    await command.run(given, desk)
+    await command.run(given, context)
   } finally {
-    await desk.close()
+    await context.close()
   }
   return 0
 }
 
-/** Returns the alternatives, without quoting what was typed: it may be a misplaced secret. */
+/** Returns the error message with the alternatives. It does not quote the input, which may be a misplaced secret. */
 function unknownCommand(typed: string, group: string): string {
   const all = commands.map(({ name }) => name)
   const near = nearestName(typed, all)
-  if (near !== undefined) return `There is no such command: did you mean ${near}?`
+  if (near !== undefined) return `Unknown command: did you mean ${near}?`
   const names = all.filter((name) => name.startsWith(`${group} `))
   return names.length === 0
-    ? 'There is no such command.'
-    : `There is no such command: it is one of ${names.join(', ')}.`
+    ? 'Unknown command.'
+    : `Unknown command. The commands are ${names.join(', ')}.`
 }
 
-/** The desk of a command: its service is loaded and opened on first access. */
-function openDesk(
+/** Opens the context of a command. Its service is loaded and opened on first access. */
+function openContext(
   terminal: Terminal,
   named: string | undefined,
-): Desk & { close(): Promise<void> } {
+): CommandContext & { close(): Promise<void> } {
   let opening: Promise<ServiceToManage> | undefined
   let loaded: ServiceToManage | undefined
-  const repeat = patience(terminal)
+  const repeat = createRetry(terminal)
   const service = (): Promise<ServiceToManage> => (opening ??= open())
   async function open(): Promise<ServiceToManage> {
     loaded = await terminal.loadService(named, terminal.workingFolder)
@@ -93,18 +100,26 @@ function openDesk(
     await repeat(() => found.ready())
     if (found.isDurable === false)
       terminal.messages.write(
-        'Warning: the storage of this service is in memory. What this command changes is lost when it ends.\n',
+        'Warning: the service stores in memory. The changes of this command are lost when it ends.\n',
       )
+    return found
+  }
+  const parts = async () => {
+    const found = await terminal.loadParts(named, terminal.workingFolder)
+    await service()
     return found
   }
   return {
     ...terminal,
-    keys: async () => patiently(keysOf(await service()), repeat),
-    users: async () => patiently(usersOf(await service()), repeat),
-    deployment: async () => {
-      const deployment = await terminal.loadDeployment(named, terminal.workingFolder)
-      await service()
-      return deployment
+    keys: async () => withRetries(keysOf(await service()), repeat),
+    users: async () => withRetries(usersOf(await service()), repeat),
+    parts,
+    outbox: async () => {
+      const { outbox } = await parts()
+      if (outbox !== undefined) return withRetries(outbox, repeat)
+      throw new CommandError(
+        'The module exports no outbox. Add: export const outbox = createOutbox(...)',
+      )
     },
     close: async () => loaded?.close(),
   }

@@ -4,19 +4,19 @@ import { cut } from './text.ts'
 /** Displays the progress of a long operation. */
 export interface Progress {
   /** Displays a state. Repeated states are ignored. */
-  tell(state: string): void
+  show(state: string): void
   end(): void
 }
 
-const signs = ['|', '/', '-', '\\']
+const spinner = ['|', '/', '-', '\\']
 
-/** Progress on a terminal, as one line that moves; without a terminal, a line for each new state. */
+/** Shows progress as one line that is redrawn; without a terminal, as a line for each new state. */
 export function openProgress(terminal: Terminal): Progress {
   const { messages, json } = terminal
   let last = ''
   if (json || messages.isTTY !== true) {
     return {
-      tell: (state) => {
+      show: (state) => {
         if (state !== last) terminal.note(state)
         last = state
       },
@@ -24,15 +24,15 @@ export function openProgress(terminal: Terminal): Progress {
     }
   }
   const since = performance.now()
-  let turn = 0
+  let frame = 0
   const draw = (): void => {
     const seconds = Math.floor((performance.now() - since) / 1000)
-    const text = `${signs[turn++ % signs.length] ?? ''} ${last} (${seconds} s)`
+    const text = `${spinner[frame++ % spinner.length] ?? ''} ${last} (${seconds} s)`
     messages.write(`\r\x1b[2K${cut(text, (messages.columns ?? 80) - 1)}`)
   }
   const timer = setInterval(draw, 120)
   return {
-    tell: (state) => {
+    show: (state) => {
       last = state
       draw()
     },

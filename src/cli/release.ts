@@ -1,7 +1,14 @@
 import type { ReleaseClient } from '../client/release-client.ts'
 import type { ListedRelease } from '../client/release-client.ts'
 import { RequestError } from '../client/send-request.ts'
-import { compact, requiredOf, wholeOf, type Command, type Desk, type Given } from './command.ts'
+import {
+  compact,
+  requiredOf,
+  wholeOf,
+  type Command,
+  type CommandContext,
+  type Given,
+} from './command.ts'
 import { openProgress } from './progress.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { accessOptions, openReleases } from './release-access.ts'
@@ -10,8 +17,8 @@ import type { Column } from './table.ts'
 import { printable } from './text.ts'
 import { waitForBuild } from './wait-for-build.ts'
 
-const solution = { name: 'solution', value: 'id', description: 'Whose releases' }
-const out = { name: 'out', value: 'file', description: 'Where the package is saved' }
+const solution = { name: 'solution', value: 'id', description: 'The solution' }
+const out = { name: 'out', value: 'file', description: 'The file in which to save the package' }
 
 /** The commands `rowgate release ...`: releases of a remote service. */
 export const releaseCommands: readonly Command[] = [
@@ -19,13 +26,25 @@ export const releaseCommands: readonly Command[] = [
     name: 'release build',
     description: 'Build a release',
     options: [
-      { ...solution, description: 'What is built' },
-      { name: 'version', value: 'text', description: "Its version (the solution's)" },
-      { name: 'notes', value: 'text', description: "Its release notes (the solution's)" },
-      { name: 'snapshot', description: 'Take a snapshot before' },
-      { name: 'wait', description: 'Wait until it is built' },
-      { name: 'timeout', value: 'seconds', description: 'How long to wait (1800)' },
-      { ...out, description: 'Where its package is saved, with --wait' },
+      { ...solution, description: 'The solution to build' },
+      {
+        name: 'version',
+        value: 'text',
+        description: 'The version (default: that of the solution)',
+      },
+      {
+        name: 'notes',
+        value: 'text',
+        description: 'The release notes (default: those of the solution)',
+      },
+      { name: 'snapshot', description: 'Take a snapshot first' },
+      { name: 'wait', description: 'Wait until the build has ended' },
+      {
+        name: 'timeout',
+        value: 'seconds',
+        description: 'The maximum time to wait (default: 1800)',
+      },
+      { ...out, description: 'The file in which to save the package; requires --wait' },
       ...accessOptions,
     ],
     withoutService: true,
@@ -44,7 +63,11 @@ export const releaseCommands: readonly Command[] = [
     name: 'release get',
     argument: 'releaseId',
     description: 'Save the package of a release',
-    options: [out, { ...solution, description: 'Only if it is of this one' }, ...accessOptions],
+    options: [
+      out,
+      { ...solution, description: 'The solution to which the release must belong' },
+      ...accessOptions,
+    ],
     withoutService: true,
     example:
       'release get 0192c7a0-1c00-7000-8000-5f1f5f1f0d10 --url https://example.com --out shop.zip',
@@ -52,16 +75,16 @@ export const releaseCommands: readonly Command[] = [
   },
 ]
 
-async function buildRelease(given: Given, desk: Desk): Promise<void> {
+async function buildRelease(given: Given, context: CommandContext): Promise<void> {
   const solutionId = requiredOf(given, 'solution', 'id')
   const seconds = given.one('timeout')
   if (!given.has('wait') && (seconds ?? given.one('out')) !== undefined)
-    throw new UsageError('--timeout and --out go with --wait.')
+    throw new UsageError('--timeout and --out require --wait.')
   const number = { name: 'timeout', unit: 'seconds', minimum: 1, maximum: 604_800 }
   const timeout = 1_000 * wholeOf(seconds ?? '1800', number)
-  const place = await outPlace(given, desk)
-  const stopping = desk.stopping()
-  const client = await openReleases(given, desk, stopping)
+  const place = await outPlace(given, context)
+  const stopping = context.stopping()
+  const client = await openReleases(given, context, stopping)
   const request = compact({
     solutionId,
     version: given.one('version'),
@@ -69,47 +92,45 @@ async function buildRelease(given: Given, desk: Desk): Promise<void> {
     snapshot: given.has('snapshot') ? true : undefined,
   })
   const queued = await client.queue(request).catch((error: unknown) => {
-    throw stopping.aborted
-      ? new CommandError('Stopped. Whether the build was queued is not known.')
-      : error
+    throw stopping.aborted ? new CommandError('Stopped. The build may have been queued.') : error
   })
   const { releaseId, name, version } = queued
   if (!given.has('wait')) {
-    desk.result(queued, () => printable(releaseId))
-    desk.note(printable(`The build of ${name} ${version} is queued.`))
+    context.result(queued, () => printable(releaseId))
+    context.note(printable(`The build of ${name} ${version} is queued.`))
     return
   }
-  const progress = openProgress(desk)
+  const progress = openProgress(context)
   const ended = await waitForBuild(client, queued, { timeout, stopping, progress })
   if (ended.status === 'failed') {
-    desk.result(ended, () => printable(releaseId))
-    throw new CommandError(`The build of ${name} ${version} has failed.`)
+    context.result(ended, () => printable(releaseId))
+    throw new CommandError(`The build of ${name} ${version} failed.`)
   }
   const saved = place === undefined ? undefined : await save(client, { releaseId, place })
-  desk.result({ ...ended, ...saved }, () => printable(releaseId))
-  desk.note(printable(`Built ${name} ${version}.`))
-  if (saved !== undefined) desk.note(`${saved.sha256}  ${printable(saved.file)}`)
+  context.result({ ...ended, ...saved }, () => printable(releaseId))
+  context.note(printable(`Built ${name} ${version}.`))
+  if (saved !== undefined) context.note(`${saved.sha256}  ${printable(saved.file)}`)
 }
 
-async function listReleases(given: Given, desk: Desk): Promise<void> {
+async function listReleases(given: Given, context: CommandContext): Promise<void> {
   const solutionId = requiredOf(given, 'solution', 'id')
-  const client = await openReleases(given, desk)
-  desk.table(releaseColumns, await client.list(solutionId), 'No releases.')
+  const client = await openReleases(given, context)
+  context.table(releaseColumns, await client.list(solutionId), 'No releases.')
 }
 
-async function getRelease(given: Given, desk: Desk): Promise<void> {
+async function getRelease(given: Given, context: CommandContext): Promise<void> {
   const releaseId = given.argument
   if (releaseId === undefined || releaseId === '')
-    throw new UsageError('Name the release: <releaseId>, as release list shows it.')
-  const place = await placeFor(requiredOf(given, 'out', 'file'), desk.workingFolder)
-  const client = await openReleases(given, desk)
+    throw new UsageError('Missing argument: <releaseId>. The command release list shows it.')
+  const place = await placeFor(requiredOf(given, 'out', 'file'), context.workingFolder)
+  const client = await openReleases(given, context)
   const saved = await save(client, { releaseId, place, solutionId: given.one('solution') })
-  desk.result({ releaseId, ...saved }, () => `${saved.sha256}  ${printable(saved.file)}`)
+  context.result({ releaseId, ...saved }, () => `${saved.sha256}  ${printable(saved.file)}`)
 }
 
-async function outPlace(given: Given, desk: Desk): Promise<string | undefined> {
+async function outPlace(given: Given, context: CommandContext): Promise<string | undefined> {
   const file = given.one('out')
-  return file === undefined ? undefined : placeFor(file, desk.workingFolder)
+  return file === undefined ? undefined : placeFor(file, context.workingFolder)
 }
 
 async function save(
@@ -121,10 +142,13 @@ async function save(
   },
 ): Promise<SavedFile> {
   const { file, status } = await client.release(wanted.releaseId, wanted.solutionId)
-  if (file === null) throw new CommandError(`The release has no package: it is ${status}.`)
+  if (file === null) throw new CommandError(`The release has no package. Its status is ${status}.`)
   const bytes = Buffer.from(file, 'base64')
   if (bytes.toString('base64') !== file)
-    throw new RequestError('unavailable', 'The package has arrived damaged: it is no base64.')
+    throw new RequestError(
+      'unavailable',
+      'The received package is damaged: it is not valid base64.',
+    )
   return saveFile(wanted.place, bytes)
 }
 

@@ -5,7 +5,7 @@ import { sha256Of } from '../deployment/package/sha256.ts'
 import { CommandError } from './command-error.ts'
 import { messageOf, printable } from './text.ts'
 
-/** A file that was saved. */
+/** A saved file. */
 export interface SavedFile {
   readonly file: string
   readonly bytes: number
@@ -20,10 +20,10 @@ export async function placeFor(name: string, workingFolder: string): Promise<str
   const shown = printable(name)
   if ((await kind(path))?.isDirectory() === true) throw new CommandError(`${shown} is a folder.`)
   if ((await kind(dirname(path)))?.isDirectory() === true) return path
-  throw new CommandError(`There is no folder for ${shown}.`)
+  throw new CommandError(`The folder of ${shown} does not exist.`)
 }
 
-/** Saves a file atomically: until it is complete, an existing file stays. */
+/** Saves a file atomically: an existing file is replaced only by the complete new one. */
 export async function saveFile(path: string, bytes: Uint8Array): Promise<SavedFile> {
   const fresh = join(dirname(path), `.${basename(path).slice(0, 100)}-${randomUUID()}`)
   try {

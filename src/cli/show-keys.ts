@@ -5,8 +5,8 @@ import { printable } from './text.ts'
 import { fromNow, readableTime, stateOf } from './time.ts'
 
 /**
- * Shows a new key, the only time: it alone goes where results go, and what people need to know about it
- * goes beside it.
+ * Shows a new key. Only the key is printed to the output, so that a script can read it; the notes are
+ * printed to the messages.
  */
 export function showKey(made: NewKey, terminal: Terminal): void {
   const { key } = made
@@ -15,18 +15,20 @@ export function showKey(made: NewKey, terminal: Terminal): void {
     return
   }
   const line = '─'.repeat(Math.max(40, key.length + 4))
-  const panel = terminal.output.isTTY === true
-  terminal.result(undefined, () => (panel ? `${line}\n\n  ${terminal.bold(key)}\n\n${line}` : key))
-  const life =
+  const isTerminal = terminal.output.isTTY === true
+  terminal.result(undefined, () =>
+    isTerminal ? `${line}\n\n  ${terminal.bold(key)}\n\n${line}` : key,
+  )
+  const expiry =
     made.expires === null
       ? 'It does not expire.'
       : `It expires at ${readableTime(made.expires)} UTC, ${fromNow(Date.parse(made.expires), terminal.now())}.`
-  terminal.note('Copy this key now: it is not kept, and nobody can show it again.')
-  terminal.note(`It acts for ${printable(made.user)}. ${life} Its identifier is ${made.keyId}.`)
-  terminal.note('Callers send it over HTTPS, in the header of its provider: X-API-Key by default.')
+  terminal.note('Copy this key now. It is not stored and can not be shown again.')
+  terminal.note(`Its user is ${printable(made.user)}. ${expiry} Its identifier is ${made.keyId}.`)
+  terminal.note('Clients send it over HTTPS in the header of its provider, by default X-API-Key.')
 }
 
-/** The keys as a table: the provider only where there are several. */
+/** Returns the columns of the table of keys; with the provider if there are several. */
 export function keyColumns(
   providers: Keyring['providers'],
   now: Date,
@@ -45,7 +47,7 @@ export function keyColumns(
   ]
 }
 
-/** What happened to keys, as a table. */
+/** The columns of the table of key events. */
 export const eventColumns: readonly Column<KeyEvent>[] = [
   { title: 'TIME (UTC)', text: ({ at }) => readableTime(at), whole: true },
   { title: 'EVENT', text: ({ event }) => event, whole: true },

@@ -13,14 +13,14 @@ export interface Column<Row> {
 /** The lines of a table, and the titles of the omitted columns. */
 export interface Table {
   readonly lines: readonly string[]
-  readonly leftOut: readonly string[]
+  readonly omitted: readonly string[]
 }
 
 /**
- * Rows in aligned columns, no line wider than the terminal; without a width nothing is cut. Signs that
- * would control the terminal are spelled out.
+ * Formats rows in aligned columns, no line wider than the terminal. Without a width, nothing is cut.
+ * Control characters are escaped.
  */
-export function layTable<Row>(
+export function formatTable<Row>(
   columns: readonly Column<Row>[],
   rows: readonly Row[],
   width = Infinity,
@@ -40,7 +40,7 @@ export function layTable<Row>(
       line(kept.map(({ column }) => column.title)),
       ...rows.map((_, at) => line(kept.map(({ cells }) => cells[at] ?? ''))),
     ],
-    leftOut: all.filter((lane) => !kept.includes(lane)).map(({ column }) => column.title),
+    omitted: all.filter((lane) => !kept.includes(lane)).map(({ column }) => column.title),
   }
 }
 
@@ -52,7 +52,7 @@ interface Lane {
 const gap = '  '
 const narrowest = 8
 
-/** The columns to leave out, so that the others fit when they are cut. */
+/** Returns the columns to omit so that the others fit when they are cut. */
 function unfitting(lanes: readonly Lane[], width: number): readonly Lane[] {
   const out: Lane[] = []
   for (const lane of lanes.filter(({ column }) => column.spare === true).reverse()) {
@@ -67,7 +67,7 @@ function least({ column, wanted }: Lane): number {
   return column.whole === true ? wanted : Math.min(wanted, narrowest)
 }
 
-/** Takes columns from the widest lane, one at a time, until the line fits. */
+/** Returns the widths of the lanes. The widest is made narrower by one column at a time until the line fits. */
 function shrink(lanes: readonly Lane[], width: number): readonly number[] {
   const widths = lanes.map(({ wanted }) => wanted)
   const spareOf = (at: number): number => {

@@ -1,27 +1,24 @@
 import type { Readable, Writable } from 'node:stream'
-import type { DeploymentToWork, ServiceToManage } from './load-service.ts'
-import { layTable, type Column } from './table.ts'
+import type { ServiceParts, ServiceToManage } from './load-service.ts'
+import { formatTable, type Column } from './table.ts'
 import { jsonText } from './text.ts'
 
 /** The environment of the command line, replaceable in tests. */
-export interface Surroundings {
+export interface ProgramEnvironment {
   readonly input: Readable & { readonly isTTY?: boolean }
-  /** Results go here, and nothing else. */
+  /** Receives results only. */
   readonly output: Writable & { readonly isTTY?: boolean; readonly columns?: number }
-  /** Messages and questions go here. */
+  /** Receives messages and questions. */
   readonly messages: Writable & { readonly isTTY?: boolean; readonly columns?: number }
   readonly environment: Readonly<Record<string, string | undefined>>
   readonly workingFolder: string
-  /** Loads the service from the module that was named, or else from where it usually is. */
+  /** Loads the service from the named module, or from a module at a default path. */
   readonly loadService: (
     named: string | undefined,
     workingFolder: string,
   ) => Promise<ServiceToManage>
-  /** The deployment that the same module exports. */
-  readonly loadDeployment: (
-    named: string | undefined,
-    workingFolder: string,
-  ) => Promise<DeploymentToWork>
+  /** Loads the parts that the same module exports. */
+  readonly loadParts: (named: string | undefined, workingFolder: string) => Promise<ServiceParts>
   /**
    * Returns a signal that is aborted on Ctrl+C or SIGTERM. After the first call these no longer end the
    * process; the command must end.
@@ -33,7 +30,7 @@ export interface Surroundings {
 }
 
 /** The output of a command. */
-export interface Terminal extends Surroundings {
+export interface Terminal extends ProgramEnvironment {
   /** Whether results are printed as JSON. */
   readonly json: boolean
   /** Whether a user can answer questions. */
@@ -48,17 +45,17 @@ export interface Terminal extends Surroundings {
   bold(text: string): string
 }
 
-/** A terminal of these surroundings; questions are asked only of people at a terminal. */
-export function openTerminal(surroundings: Surroundings, json: boolean): Terminal {
-  const { input, output, messages, environment } = surroundings
-  const colourful =
+/** Opens the terminal of a program. It is interactive only if both input and messages are a terminal. */
+export function openTerminal(program: ProgramEnvironment, json: boolean): Terminal {
+  const { input, output, messages, environment } = program
+  const hasColor =
     output.isTTY === true && !isSet(environment['NO_COLOR']) && environment['TERM'] !== 'dumb'
-  const bold = (text: string): string => (colourful ? `\x1b[1m${text}\x1b[0m` : text)
+  const bold = (text: string): string => (hasColor ? `\x1b[1m${text}\x1b[0m` : text)
   const note = (text: string): void => {
     if (!json) messages.write(`${text}\n`)
   }
   return {
-    ...surroundings,
+    ...program,
     json,
     interactive: !json && input.isTTY === true && messages.isTTY === true,
     result: (value, text) => void output.write(`${json ? jsonText(value) : text()}\n`),
@@ -75,11 +72,11 @@ export function openTerminal(surroundings: Surroundings, json: boolean): Termina
     // A terminal of unknown width reports 0.
     const known = output.columns ?? 0
     const width = output.isTTY === true && known > 0 ? known : undefined
-    const { lines, leftOut } = layTable(columns, rows, width)
+    const { lines, omitted } = formatTable(columns, rows, width)
     const [head = '', ...body] = lines
     output.write(`${[bold(head), ...body].join('\n')}\n`)
-    if (leftOut.length > 0)
-      note(`No room for ${leftOut.join(', ')}: --json or a wider terminal shows it.`)
+    if (omitted.length > 0)
+      note(`Omitted columns: ${omitted.join(', ')}. Use --json or a wider terminal to see them.`)
   }
 }
 

@@ -1,11 +1,11 @@
 import type { KeyRecord } from '../security/keys/key-store.ts'
 
-/** An instant for people, in UTC: `2026-03-01 09:30`; a dash for none. */
+/** Returns a readable time in UTC, such as `2026-03-01 09:30`; a dash for null. */
 export function readableTime(instant: string | null): string {
   return instant === null ? '-' : instant.slice(0, 16).replace('T', ' ')
 }
 
-/** Whether a key can be used, in words. */
+/** Returns the state of a key: `active`, `expired`, `revoked`, or when it expires. */
 export function stateOf(key: KeyRecord, now: Date): string {
   if (hasPassed(key.revoked, now)) return 'revoked'
   if (hasPassed(key.expires, now)) return 'expired'
@@ -14,12 +14,12 @@ export function stateOf(key: KeyRecord, now: Date): string {
   return `expires ${fromNow(Math.min(...ends.map(Date.parse)), now)}`
 }
 
-/** Whether a key can be used. */
-export function isLive(key: KeyRecord, now: Date): boolean {
+/** Returns whether a key can be used. */
+export function isActive(key: KeyRecord, now: Date): boolean {
   return !hasPassed(key.revoked, now) && !hasPassed(key.expires, now)
 }
 
-/** A coming moment in milliseconds as people say it: `in 3 days`, rounded down from hours on. */
+/** Returns the time until a moment (in milliseconds), such as `in 3 days`. Hours and days are rounded down. */
 export function fromNow(moment: number, now: Date): string {
   const minutes = Math.ceil((moment - now.getTime()) / 60_000)
   if (minutes < 120) return `in ${counted(minutes, 'minute')}`
@@ -31,7 +31,7 @@ function hasPassed(instant: string | null, now: Date): boolean {
   return instant !== null && Date.parse(instant) <= now.getTime()
 }
 
-/** `1 minute`, `2 minutes`. */
+/** Returns a count with its noun, such as `1 minute` or `2 minutes`. */
 export function counted(count: number, noun: string): string {
   return `${count} ${noun}${count === 1 ? '' : 's'}`
 }

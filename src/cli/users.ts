@@ -1,35 +1,35 @@
 import type { Attributes } from '../definition/principal.ts'
 import type { User } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
-import { compact, type Command, type Desk, type Given } from './command.ts'
+import { compact, type Command, type CommandContext, type Given } from './command.ts'
 import { passwordCommand, readPassword } from './password.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import type { Column } from './table.ts'
 import { printable } from './text.ts'
 
-/** The commands `rowgate users ...`: built-in users. */
+/** The commands `rowgate users ...` for built-in users. */
 export const userCommands: readonly Command[] = [
   {
     name: 'users add',
     argument: 'user',
     description: 'Add a user',
     options: [
-      { name: 'role', value: 'name', description: 'A role that it has', repeats: true },
+      { name: 'role', value: 'name', description: 'A role of the user', repeats: true },
       {
         name: 'attribute',
-        value: 'name=text',
-        description: 'Something else that is known about it',
+        value: 'name=string',
+        description: 'An attribute with a string value',
         repeats: true,
       },
       {
         name: 'attribute-json',
         value: 'name=value',
-        description: 'The same as true, false, null, number or JSON text',
+        description: 'An attribute with a JSON value',
         repeats: true,
       },
       {
         name: 'password-stdin',
-        description: 'Read its password from the input, or ask at a terminal',
+        description: 'Read the password from standard input or a prompt',
       },
     ],
     example: 'users add maria --role Sales --role Office --attribute region=North',
@@ -45,10 +45,10 @@ export const userCommands: readonly Command[] = [
   {
     name: 'users disable',
     argument: 'user',
-    description: "Refuse a user's credentials from the next request on",
+    description: "Reject a user's credentials",
     options: [],
     example: 'users disable maria',
-    run: (given, desk) => enableUser(given, desk, false),
+    run: (given, context) => enableUser(given, context, false),
   },
   {
     name: 'users enable',
@@ -56,16 +56,16 @@ export const userCommands: readonly Command[] = [
     description: "Accept a user's credentials again",
     options: [],
     example: 'users enable maria',
-    run: (given, desk) => enableUser(given, desk, true),
+    run: (given, context) => enableUser(given, context, true),
   },
   {
     name: 'users roles',
     argument: 'user',
     description: 'Show or change the roles of a user',
     options: [
-      { name: 'set', value: 'roles', description: 'Exactly these, between commas' },
-      { name: 'add', value: 'role', description: 'One more', repeats: true },
-      { name: 'remove', value: 'role', description: 'One less', repeats: true },
+      { name: 'set', value: 'roles', description: 'All roles of the user, separated by commas' },
+      { name: 'add', value: 'role', description: 'A role to add', repeats: true },
+      { name: 'remove', value: 'role', description: 'A role to remove', repeats: true },
     ],
     example: 'users roles maria --set Sales,Office',
     run: changeRoles,
@@ -74,77 +74,79 @@ export const userCommands: readonly Command[] = [
   {
     name: 'users remove',
     argument: 'user',
-    description: 'Take a user away, and with it the use of its keys',
-    options: [{ name: 'yes', description: 'Do not ask first' }],
+    description: 'Remove a user, whose keys become invalid',
+    options: [{ name: 'yes', description: 'Do not ask for confirmation' }],
     example: 'users remove maria',
     run: removeUser,
   },
 ]
 
-async function addUser(given: Given, desk: Desk): Promise<void> {
+async function addUser(given: Given, context: CommandContext): Promise<void> {
   const attributes = attributesOf(given)
   const name = given.argument
-  if (name === undefined && !desk.interactive) throw new UsageError('Name the user: <user>.')
-  const users = await desk.users()
-  const ask = questions(desk)
-  const user = name ?? (await ask.text('What is the user called?', 'maria', required)) ?? ''
+  if (name === undefined && !context.interactive) throw new UsageError('Missing argument: <user>.')
+  const users = await context.users()
+  const ask = questions(context)
+  const user = name ?? (await ask.text('What is the name of the user?', 'maria', required)) ?? ''
   let roles = given.all('role')
   if (name === undefined && roles.length === 0)
-    roles = listed((await ask.text('Which roles?', 'none; several between commas')) ?? '')
-  const password = given.has('password-stdin') ? await readPassword(desk) : undefined
+    roles = listed(
+      (await ask.text('Which roles does the user have?', 'optional, separated by commas')) ?? '',
+    )
+  const password = given.has('password-stdin') ? await readPassword(context) : undefined
   const added = await users.add(compact({ user, roles, attributes, password }))
-  showUser(added, 'Added', desk)
+  showUser(added, 'Added', context)
 }
 
-async function listUsers(_: Given, desk: Desk): Promise<void> {
-  const users = await (await desk.users()).list()
-  desk.table(userColumns, users.map(visible), 'No users.')
+async function listUsers(_: Given, context: CommandContext): Promise<void> {
+  const users = await (await context.users()).list()
+  context.table(userColumns, users.map(visible), 'No users.')
 }
 
-async function enableUser(given: Given, desk: Desk, enabled: boolean): Promise<void> {
-  const name = await wantedUser(given, desk, (user) => user.enabled !== enabled)
-  const user = await (await desk.users()).change(name, { enabled })
-  showUser(user, enabled ? 'Enabled' : 'Disabled', desk)
+async function enableUser(given: Given, context: CommandContext, enabled: boolean): Promise<void> {
+  const name = await wantedUser(given, context, (user) => user.enabled !== enabled)
+  const user = await (await context.users()).change(name, { enabled })
+  showUser(user, enabled ? 'Enabled' : 'Disabled', context)
 }
 
-async function changeRoles(given: Given, desk: Desk): Promise<void> {
+async function changeRoles(given: Given, context: CommandContext): Promise<void> {
   const [set, added, removed] = [given.one('set'), given.all('add'), given.all('remove')]
   const changes = set !== undefined || added.length > 0 || removed.length > 0
   if (set !== undefined && added.length + removed.length > 0)
-    throw new UsageError('--set names all roles: leave out --add and --remove.')
-  const name = await wantedUser(given, desk, () => true)
-  const users = await desk.users()
+    throw new UsageError('--set can not be combined with --add or --remove.')
+  const name = await wantedUser(given, context, () => true)
+  const users = await context.users()
   const before = await users.get(name)
-  if (before === undefined) throw new CommandError(`There is no user ${printable(name)}.`)
+  if (before === undefined) throw new CommandError(`Unknown user: ${printable(name)}.`)
   const wanted = set === undefined ? [...before.roles, ...added] : listed(set)
   const roles = [...new Set(wanted)].filter((role) => !removed.includes(role))
   const after = changes ? await users.change(name, { roles }) : before
-  desk.result(visible(after), () => after.roles.map(printable).join('\n') || '(no roles)')
+  context.result(visible(after), () => after.roles.map(printable).join('\n') || '(no roles)')
 }
 
-async function removeUser(given: Given, desk: Desk): Promise<void> {
-  const name = await wantedUser(given, desk, () => true)
-  const users = await desk.users()
-  if (desk.interactive && !given.has('yes')) {
-    const sure = await questions(desk).confirm(`Remove ${name}? Its keys will be of no use.`)
+async function removeUser(given: Given, context: CommandContext): Promise<void> {
+  const name = await wantedUser(given, context, () => true)
+  const users = await context.users()
+  if (context.interactive && !given.has('yes')) {
+    const sure = await questions(context).confirm(`Remove ${name}? Its keys become invalid.`)
     if (!sure) throw new CommandError('Nothing was changed.')
   }
   await users.remove(name)
-  desk.result({ user: name }, () => `Removed ${printable(name)}.`)
+  context.result({ user: name }, () => `Removed ${printable(name)}.`)
 }
 
 /** Returns the user of a command: the given one, or one chosen from a list. */
 async function wantedUser(
   given: Given,
-  desk: Desk,
+  context: CommandContext,
   fits: (user: User) => boolean,
 ): Promise<string> {
   if (given.argument !== undefined) return given.argument
-  if (!desk.interactive) throw new UsageError('Name the user: <user>.')
-  const users = (await (await desk.users()).list()).filter(fits)
-  if (users.length === 0) throw new CommandError('There is no such user.')
+  if (!context.interactive) throw new UsageError('Missing argument: <user>.')
+  const users = (await (await context.users()).list()).filter(fits)
+  if (users.length === 0) throw new CommandError('There is no user to choose from.')
   const choices = users.map(({ user, roles }) => ({ value: user, hint: roles.join(', ') }))
-  return questions(desk).choose('Which user?', choices)
+  return questions(context).choose('Which user?', choices)
 }
 
 function attributesOf(given: Given): Attributes {
@@ -158,7 +160,7 @@ function attributesOf(given: Given): Attributes {
 
 function parted(text: string, option: string): readonly [string, string] {
   const at = text.indexOf('=')
-  if (at < 1) throw new UsageError(`--${option} is written --${option} name=value.`)
+  if (at < 1) throw new UsageError(`Write --${option} as --${option} name=value.`)
   return [text.slice(0, at), text.slice(at + 1)]
 }
 
@@ -168,7 +170,9 @@ function flatValue(text: string): Attributes[string] {
     if (value === null || ['string', 'number', 'boolean'].includes(typeof value))
       return value as Attributes[string]
   } catch {}
-  throw new UsageError('--attribute-json takes true, false, null, a number or JSON text.')
+  throw new UsageError(
+    'The value of --attribute-json must be true, false, null, a number or a JSON string.',
+  )
 }
 
 function listed(text: string): readonly string[] {
@@ -181,8 +185,8 @@ function visible({ user, enabled, roles, attributes }: User): User {
   return { user, enabled, roles, attributes }
 }
 
-function showUser(user: User, verb: string, desk: Desk): void {
-  desk.result(visible(user), () => {
+function showUser(user: User, verb: string, context: CommandContext): void {
+  context.result(visible(user), () => {
     const roles = user.roles.length === 0 ? 'no roles' : `roles ${user.roles.join(', ')}`
     return printable(`${verb} ${user.user} (${roles}).`)
   })

@@ -6,17 +6,17 @@ import type { Progress } from './progress.ts'
 import { CommandError } from './command-error.ts'
 
 /** How long a command waits for a build. */
-export interface Patience {
-  /** In milliseconds. */
+export interface WaitOptions {
+  /** The maximum time to wait, in milliseconds. */
   readonly timeout: number
   readonly stopping: AbortSignal
   readonly progress: Progress
 }
 
-const firstPause = 250
-const longestPause = 5_000
+const minPauseMilliseconds = 250
+const maxPauseMilliseconds = 5_000
 // A service is unavailable while it restarts.
-const mostUnreached = 8
+const maxFailures = 8
 
 /**
  * Waits until a build has ended, built or failed. Throws a RequestError if that takes too long or the
@@ -25,41 +25,41 @@ const mostUnreached = 8
 export async function waitForBuild(
   client: ReleaseClient,
   release: QueuedRelease,
-  { timeout, stopping, progress }: Patience,
+  { timeout, stopping, progress }: WaitOptions,
 ): Promise<QueuedRelease> {
   const { releaseId } = release
   const until = performance.now() + timeout
-  let [last, unreached, wait] = [release, 0, firstPause]
+  let [last, failures, wait] = [release, 0, minPauseMilliseconds]
   try {
     for (;;) {
-      progress.tell(unreached === 0 ? last.status : `${last.status}, asking again`)
+      progress.show(failures === 0 ? last.status : `${last.status}, retrying`)
       if (last.status === 'built' || last.status === 'failed') return last
       const left = until - performance.now()
       if (left <= 0) {
         const seconds = Math.round(timeout / 1000)
         throw new RequestError(
           'unavailable',
-          `The build was not finished after ${seconds} seconds. It goes on: release ${releaseId}.`,
+          `The build has not ended after ${seconds} seconds. It continues: release ${releaseId}.`,
         )
       }
       await pause(Math.min(wait, left), undefined, { signal: stopping })
-      wait = Math.min(wait * 1.5, longestPause)
+      wait = Math.min(wait * 1.5, maxPauseMilliseconds)
       try {
         last = await client.state(releaseId)
-        unreached = 0
+        failures = 0
       } catch (error) {
-        if (!mayPass(error) || ++unreached === mostUnreached) throw error
+        if (!isTemporary(error) || ++failures === maxFailures) throw error
       }
     }
   } catch (error) {
     if (stopping.aborted)
-      throw new CommandError(`Stopped waiting. The build goes on: release ${releaseId}.`)
+      throw new CommandError(`Stopped waiting. The build continues: release ${releaseId}.`)
     throw error
   } finally {
     progress.end()
   }
 }
 
-function mayPass(error: unknown): boolean {
+function isTemporary(error: unknown): boolean {
   return error instanceof RequestError && (error.kind === 'unavailable' || error.status === 429)
 }

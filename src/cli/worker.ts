@@ -1,33 +1,39 @@
-import { wholeOf, type Command, type Desk, type Given } from './command.ts'
+import { wholeOf, type Command, type CommandContext, type Given } from './command.ts'
 import type { ShownBuildEvent } from './load-service.ts'
 import { counted } from './time.ts'
 import { messageOf, printable } from './text.ts'
 
-/** The command `rowgate worker`: builds queued releases in this process. */
+/** The command `rowgate worker`: builds queued releases and sends deliveries in this process. */
 export const workerCommand: Command = {
   name: 'worker',
-  description: 'Build what is queued, until it is told to stop',
+  description: 'Build queued releases and send deliveries until stopped with Ctrl+C or SIGTERM',
   options: [
-    { name: 'concurrency', value: 'number', description: 'How many builds run at a time (1)' },
+    {
+      name: 'concurrency',
+      value: 'number',
+      description: 'The maximum number of builds, and of deliveries, at a time (default: 1)',
+    },
   ],
   example: 'worker --service ./service.js --concurrency 2',
   run: work,
 }
 
-async function work(given: Given, desk: Desk): Promise<void> {
-  const number = { name: 'concurrency', unit: 'numbers', minimum: 1, maximum: 64 }
+async function work(given: Given, context: CommandContext): Promise<void> {
+  const number = { name: 'concurrency', unit: 'jobs', minimum: 1, maximum: 64 }
   const concurrency = wholeOf(given.one('concurrency') ?? '1', number)
-  const stopping = desk.stopping()
-  const deployment = await desk.deployment()
-  deployment.watch?.((event) => {
+  const stopping = context.stopping()
+  const { deployment, outbox } = await context.parts()
+  deployment?.watch?.((event) => {
     const line = lineOf(event)
-    if (line !== undefined) desk.messages.write(`${printable(line)}\n`)
+    if (line !== undefined) context.messages.write(`${printable(line)}\n`)
   })
-  const worker = deployment.work({ concurrency })
-  desk.note(`Building what is queued, ${counted(concurrency, 'build')} at a time.`)
+  const workers = [deployment, outbox].flatMap((part) => part?.work({ concurrency }) ?? [])
+  if (deployment !== undefined)
+    context.note(`Building queued releases, ${counted(concurrency, 'build')} at a time.`)
+  if (outbox !== undefined) context.note(`Sending deliveries, ${concurrency} at a time.`)
   await aborted(stopping)
-  desk.note('Stopping: what is not finished is given back.')
-  await worker.stop()
+  context.note('Stopping: unfinished work is returned to its queue.')
+  await Promise.all(workers.map((worker) => worker.stop()))
 }
 
 /** Returns the displayed line of an event; undefined if it is not displayed. */
@@ -54,7 +60,7 @@ export function lineOf({
 }
 
 function aborted(signal: AbortSignal): Promise<void> {
-  // Keeps the process alive: the timers of an idle worker do not.
+  // Keeps the process alive, because the timers of an idle worker do not.
   const alive = setInterval(() => undefined, 60_000)
   return new Promise<void>((resolve) => {
     const end = (): void => {

@@ -30,7 +30,6 @@ export interface Deployed {
 /** Starts a service with deployment on a socket. */
 export async function startDeployed(builder: Builder = packageBuilder()): Promise<Deployed> {
   const deployment = createDeployment({
-    storage: memoryStorage(),
     solutions,
     environment,
     builder,
@@ -38,7 +37,7 @@ export async function startDeployed(builder: Builder = packageBuilder()): Promis
   })
   const service = createService({
     applications: { ...applications, ...deployment.applications },
-    storage: deployment.storage,
+    storage: memoryStorage(),
     security: plainKeys(),
   })
   onTestFinished(() => service.close())
@@ -57,7 +56,7 @@ export async function startDeployed(builder: Builder = packageBuilder()): Promis
   }
 }
 
-/** Starts a server for the time of the test, and answers its address. */
+/** Starts a server for the duration of the test, and returns its URL. */
 export async function listen(handler: RequestListener): Promise<string> {
   const server = createServer(handler)
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

@@ -41,11 +41,15 @@ test.each(commands.map((command) => [command.name, command] as const))(
 test('a misspelt command gets a suggestion, and errors name the help of the command', async () => {
   const stage = openStage()
   const { messages } = await stage.run(['keys', 'craete'])
-  expect(messages).toBe(
-    'rowgate: There is no such command: did you mean keys create? See rowgate --help.\n',
-  )
+  expect(messages).toBe('rowgate: Unknown command: did you mean keys create? See rowgate --help.\n')
   const option = await stage.run(['keys', 'create', '--usre', 'maria'])
-  expect(option.messages).toContain('There is no option --usre: did you mean --user?')
+  expect(option.messages).toBe(
+    'rowgate: Unknown option --usre: did you mean --user? See rowgate keys create --help.\n',
+  )
+  const foreign = await stage.run(['users', 'add', 'maria', '--usre', 'maria'])
+  expect(foreign.messages).toBe('rowgate: Unknown option --usre. See rowgate users add --help.\n')
+  const nowhere = await stage.run(['--usre', 'maria'])
+  expect(nowhere.messages).toContain('did you mean --user? See rowgate --help.')
   const wrong = await stage.run(['keys', 'create', '--expires-in', 'x', '--user', 'maria'])
   expect(wrong.code).toBe(2)
   expect(wrong.messages).toContain('See rowgate keys create --help.')
@@ -57,7 +61,7 @@ test('without a command the help is a message, and wrong usage', async () => {
   for (const line of [['keys'], ['keys', 'craete'], ['nonsense']]) {
     const { code, output, messages } = await stage.run(line)
     expect({ code, output }).toEqual({ code: 2, output: '' })
-    expect(messages).toMatch(/^rowgate: There is no such command.*See rowgate --help\.\n$/)
+    expect(messages).toMatch(/^rowgate: Unknown command.*See rowgate --help\.\n$/)
   }
 })
 

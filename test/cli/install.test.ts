@@ -35,7 +35,7 @@ async function begin() {
   }
 }
 
-test('install shows what changes, and --yes does it', async () => {
+test('install shows the changes, and --yes confirms them', async () => {
   const { run, installed } = await begin()
   await run(['install', 'first.zip', '--yes'])
   const { code, output, messages } = await run(['install', 'second.zip', '--yes'])
@@ -45,13 +45,13 @@ test('install shows what changes, and --yes does it', async () => {
       'COLLECTION     TABLE\ngeo/cities     cities\ngeo/countries  countries\n',
   )
   expect(messages).toContain('Geography 2.0, not signed.\nInstalled Geography 2.0.')
-  expect(messages).toContain('No tables were made')
+  expect(messages).toContain('No tables were created')
   expect(installed()).toBe(textOf(releases.second))
   const again = await run(['install', 'second.zip', '--yes'])
   expect(again.code).toBe(0)
   expect(again.output).not.toContain('CHANGE')
   expect(again.messages).toContain('The definitions do not change.')
-  expect(again.messages).toContain('Geography 2.0 is installed already.')
+  expect(again.messages).toContain('Geography 2.0 is already installed.')
 })
 
 describe('at a terminal it asks', () => {
@@ -71,7 +71,7 @@ test('without a terminal and --yes nothing is done', async () => {
   const { run, folder } = await begin()
   const got = await run(['install', 'first.zip'])
   expect(got).toMatchObject({ code: 2, output: '' })
-  expect(got.messages).toContain('say --yes')
+  expect(got.messages).toContain('add --yes')
   expect(existsSync(folder)).toBe(false)
 })
 
@@ -112,7 +112,7 @@ test('--sqlite makes the missing tables and columns, and says where it can not',
   expect(installed()).toBe(textOf(withArea('text')))
 })
 
-test('with trusted keys only what they have signed is installed', async () => {
+test('with trusted keys only packages that they have signed are installed', async () => {
   const { run, folder, put } = await begin()
   const trust = ['--trust', 'release.pub', '--yes']
   const bare = await run(['install', 'first.zip', ...trust])
@@ -165,7 +165,7 @@ describe('a package without the code of its definitions', () => {
   ])('is asked about at a terminal, and %s decides', async (answer, code) => {
     const { run, folder, put } = await begin()
     put('guarded.zip', await packageWith(guarded))
-    const answers: [string, string][] = [['Install without the code', answer]]
+    const answers: [string, string][] = [['Install without this code', answer]]
     if (answer === 'y') answers.push(['Install Geography 1.0?', 'y'])
     const got = await run(['install', 'guarded.zip'], { answers, width: 80 })
     expect(got.code, got.messages).toBe(code)
@@ -184,13 +184,13 @@ test('an older release is installed only with --allow-older', async () => {
   expect(installed()).toBe(textOf(releases.first))
 })
 
-test('rollback goes back, and says when it can not', async () => {
+test('rollback restores the previous release, and fails if there is none', async () => {
   const { run, installed } = await begin()
   expect(await run(['rollback'])).toMatchObject({ code: 1, output: '' })
   for (const name of names) await run(['install', `${name}.zip`, '--yes'])
   expect(await run(['rollback', '--yes'])).toMatchObject({
     code: 0,
-    output: 'Back to Geography 2.0.\n',
+    output: 'Restored Geography 2.0.\n',
   })
   const json = await run(['rollback', '--json'])
   expect(JSON.parse(json.output)).toMatchObject({ release: { version: '1.0' } })
@@ -201,7 +201,7 @@ test('rollback goes back, and says when it can not', async () => {
 })
 
 test.each([
-  ['no package', ['install', '--yes'], 2, 'Name the package'],
+  ['no package', ['install', '--yes'], 2, 'Missing argument: <package>'],
   ['a file that is not there', ['install', 'none.zip', '--yes'], 1, 'could not be read'],
   ['a file that is none', ['install', 'release.pub', '--yes'], 1, 'is not an archive'],
   [
@@ -211,7 +211,7 @@ test.each([
     'none could',
   ],
   ['a service', ['install', 'first.zip', '--yes', '--service', 'x.js'], 2, 'no option --service'],
-])('%s is refused', async (_, line, code, message) => {
+])('%s is rejected', async (_, line, code, message) => {
   const { run, folder } = await begin()
   const got = await run(line)
   expect(got).toMatchObject({ code, output: '' })
@@ -224,6 +224,6 @@ test('without --folder nothing is installed', async () => {
   for (const line of [['install', 'first.zip', '--yes'], ['rollback']]) {
     const got = await runAlone(line, { workingFolder })
     expect(got).toMatchObject({ code: 2, output: '' })
-    expect(got.messages).toContain('--folder <folder> can not be left out')
+    expect(got.messages).toContain('--folder <folder> is required')
   }
 })

@@ -43,12 +43,12 @@ describe('keys create', () => {
     expect(Buffer.from(key, 'base64url')).toHaveLength(16)
   })
 
-  test('prints nothing but the key into a pipe, and what to know beside it', async () => {
+  test('prints only the key to a pipe, and the notes to the messages', async () => {
     const { run } = await withMaria()
     const { code, output, messages } = await run(['keys', 'create', '--user=maria'])
     expect(code).toBe(0)
     expect(output).toMatch(/^[\w-]{22}\n$/)
-    expect(messages).toMatch(/^Copy this key now.*\nIt acts for maria\. It does not expire\..*\n/)
+    expect(messages).toMatch(/^Copy this key now.*\nIts user is maria\. It does not expire\..*\n/)
     expect(messages).not.toContain(output.trim())
   })
 
@@ -67,10 +67,10 @@ describe('keys create', () => {
     await service.users.add({ user: '\u202enino' })
     const { code, output, messages } = await run(['keys', 'create'], {
       answers: [
-        ['Whom does the key act for?', down + enter],
-        ['What is it for?', `laptop${enter}`],
-        ['How many minutes', `sixty${enter}`],
-        ['Whole minutes', `${'\x7f'.repeat(5)}60${enter}`],
+        ['Which user is the key for?', down + enter],
+        ['What is the purpose of the key?', `laptop${enter}`],
+        ['In how many minutes', `sixty${enter}`],
+        ['whole number of minutes', `${'\x7f'.repeat(5)}60${enter}`],
       ],
     })
     expect(code).toBe(0)
@@ -104,7 +104,7 @@ describe('keys create', () => {
 
   test.each([controlC, controlD])('changes nothing when it is cancelled: %j', async (keys) => {
     const { run, service } = await withMaria()
-    const answers = [['Whom does the key act for?', keys]] as const
+    const answers = [['Which user is the key for?', keys]] as const
     const { code, output, messages } = await run(['keys', 'create'], { answers })
     expect({ code, output }).toEqual({ code: 1, output: '' })
     expect(messages).toContain('rowgate: Cancelled: nothing was changed.\n')
@@ -114,11 +114,23 @@ describe('keys create', () => {
   test.each([
     [['--json'], '--user <name>'],
     [[], '--user <name>'],
-    [['--user=maria', '--expires-in=soon'], '--expires-in takes whole minutes, 1 or more'],
-    [['--user=maria', '--expires-in=0'], '--expires-in takes whole minutes, 1 or more'],
-    [['--user=maria', '--expires-in=1.5'], '--expires-in takes whole minutes, 1 or more'],
-    [['--user=maria', '--expires-in=-1'], '--expires-in takes whole minutes, 1 or more'],
-  ])('says what is wrong without loading the service: %j', async (options, message) => {
+    [
+      ['--user=maria', '--expires-in=soon'],
+      '--expires-in must be a whole number of minutes, 1 or more',
+    ],
+    [
+      ['--user=maria', '--expires-in=0'],
+      '--expires-in must be a whole number of minutes, 1 or more',
+    ],
+    [
+      ['--user=maria', '--expires-in=1.5'],
+      '--expires-in must be a whole number of minutes, 1 or more',
+    ],
+    [
+      ['--user=maria', '--expires-in=-1'],
+      '--expires-in must be a whole number of minutes, 1 or more',
+    ],
+  ])('reports invalid usage without loading the service: %j', async (options, message) => {
     const { run, closed } = await withMaria()
     const result = await run(['keys', 'create', ...options])
     expect(result).toMatchObject(noKey)
@@ -127,7 +139,7 @@ describe('keys create', () => {
     expect(closed()).toBe(0)
   })
 
-  test('what the service refuses is one line, and the service is closed', async () => {
+  test('an error of the service is one line, and the service is closed', async () => {
     const { run, closed } = await withMaria()
     const { code, output, messages } = await run(['keys', 'create', '--user=nobody'])
     expect({ code, output, closed: closed() }).toEqual({ code: 1, output: '', closed: 1 })
@@ -136,7 +148,7 @@ describe('keys create', () => {
 })
 
 describe('keys list', () => {
-  test('tells the state of every key in words', async () => {
+  test('prints the state of every key', async () => {
     const { run, json, later } = await withMaria()
     const create = async (...options: readonly string[]): Promise<Made> =>
       json('keys', 'create', '--user=maria', ...options)
@@ -170,7 +182,7 @@ describe('keys list', () => {
     expect(cells[1]?.slice(5)).toEqual(['2026-03-01 09:30', '-'])
   })
 
-  test('follows the width of the terminal, keeps identifiers whole and says what it left out', async () => {
+  test('fits the width of the terminal, keeps identifiers complete and names omitted columns', async () => {
     const { run, json } = await withMaria()
     const { keyId } = await json<Made>(
       'keys',
@@ -185,7 +197,7 @@ describe('keys list', () => {
     for (const line of output.split('\n')) expect(line.length).toBeLessThanOrEqual(80)
     expect(output).toContain(keyId)
     expect(output).toContain('…')
-    expect(messages).toContain('No room for CREATED (UTC), LAST USED (UTC)')
+    expect(messages).toContain('Omitted columns: CREATED (UTC), LAST USED (UTC)')
   })
 
   test('names the provider only where there are several, and filters', async () => {
@@ -209,13 +221,13 @@ describe('keys list', () => {
     expect(output).toContain('long '.repeat(30).trim())
   })
 
-  test('an empty list is an empty array, or a word beside nothing', async () => {
+  test('an empty list is an empty JSON array, or a note without output', async () => {
     const { run, json } = await withMaria()
     expect(await json('keys', 'list')).toEqual([])
     expect(await run(['keys', 'list'])).toEqual({ code: 0, output: '', messages: 'No keys.\n' })
   })
 
-  test('spells out what would control the terminal', async () => {
+  test('escapes control characters', async () => {
     const { run, service } = await withMaria()
     await service.users.add({ user: 'evil\u202e' })
     await service.keys.create({ user: 'evil\u202e', description: 'x' })
@@ -224,7 +236,7 @@ describe('keys list', () => {
 })
 
 describe('keys revoke', () => {
-  test('ends a key, and asks first at a terminal', async () => {
+  test('revokes a key, and asks for confirmation at a terminal', async () => {
     const { run, service } = await withMaria()
     const { keyId } = await service.keys.create({ user: 'maria' })
     const revoked = async (): Promise<boolean> => (await service.keys.list())[0]?.revoked !== null
@@ -242,10 +254,10 @@ describe('keys revoke', () => {
       true,
     ])
     const none = await run(['keys', 'revoke'], { answers: [] })
-    expect(none.messages).toContain('There is no key that lives.')
+    expect(none.messages).toContain('There is no active key.')
   })
 
-  test('asks nothing of programs, nor with --yes', async () => {
+  test('asks no questions without a terminal or with --yes', async () => {
     const { run, json, service } = await withMaria()
     const first = await service.keys.create({ user: 'maria' })
     const second = await service.keys.create({ user: 'maria' })
@@ -257,7 +269,7 @@ describe('keys revoke', () => {
     expect(missing.messages).toContain('<keyId>')
   })
 
-  test('an unknown key is refused', async () => {
+  test('an unknown key is rejected', async () => {
     const { run } = await withMaria()
     const result = await run(['keys', 'revoke', '0c9d2f7e-58a1-4a7b-9c3f-6f1f5f1f0d10'])
     expect(result).toMatchObject({ code: 1, output: '' })
@@ -280,7 +292,7 @@ describe('keys rotate and audit', () => {
     expect(await states()).toEqual(['expires in 10 minutes', 'expires in 60 minutes'])
     later(10)
     const { messages } = await run(['keys', 'rotate', next.keyId])
-    expect(messages).toContain('The old key is dead.')
+    expect(messages).toContain('The old key is no longer valid.')
     expect(await states()).toEqual(['expired', 'revoked', 'active'])
     const events = await json<readonly { event: string; keyId: string }[]>('keys', 'audit')
     expect(events.map(({ event }) => event).sort()).toEqual([

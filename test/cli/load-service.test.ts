@@ -2,7 +2,7 @@ import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
-import { keysOf, loadDeployment, loadService, usersOf } from '../../src/cli/load-service.ts'
+import { keysOf, loadParts, loadService, usersOf } from '../../src/cli/load-service.ts'
 import { CommandError, UsageError } from '../../src/cli/command-error.ts'
 
 const service = (name: string): string => `{ name: '${name}', ready() {}, close() {} }`
@@ -32,7 +32,7 @@ test.each([
   expect(await loadService(file, await folderWith({ [file]: text }))).toMatchObject({ name })
 })
 
-test('without a name it is looked for where it usually is', async () => {
+test('without a name the service is loaded from a default path', async () => {
   const text = (name: string): string => `export const service = ${service(name)}`
   const files = { 'dist/service.js': text('built') }
   expect(await loadService(undefined, await folderWith(files))).toMatchObject({ name: 'built' })
@@ -53,37 +53,37 @@ test.each([undefined, 'other.js'])('a missing file (%s) is wrong usage', async (
 
 test.each([
   ['nothing there', undefined, '', '--service or ROWGATE_SERVICE'],
-  ['a file that is not there', 'other.js', '', 'There is no file other.js.'],
+  ['a file that is not there', 'other.js', '', 'File not found: other.js.'],
   ['no service', 'mod.mjs', 'export const other = 1', 'exports no service'],
   ['something else', 'mod.mjs', 'export const service = { ready: 1, close: 1 }', 'exports no'],
   ['nothing', 'mod.mjs', 'export default null', 'exports no service'],
   ['a throw', 'mod.mjs', 'throw new Error("a\\nb\\x1b[2J")', 'could not be loaded: a b\\x1b[2J'],
   ['a syntax error', 'mod.mjs', 'export const = 1', 'could not be loaded: '],
   ['a missing package', 'mod.mjs', 'import "not-a-package-here"', "Cannot find package 'not-a"],
-])('%s is refused', async (_, file, text, message) => {
+])('%s is rejected', async (_, file, text, message) => {
   const folder = await folderWith({ 'mod.mjs': text })
   const refusal = await refusalOf(loadService(file, folder))
   expect(refusal).toContain(message)
   expect(refusal).not.toContain('\n')
 })
 
-test('a part that is missing is refused by name', () => {
+test('a part that is missing is rejected by name', () => {
   const bare = { ready: async () => undefined, close: async () => undefined }
-  expect(() => keysOf(bare as never)).toThrow('This service has no keys')
+  expect(() => keysOf(bare as never)).toThrow('The service has no keys')
   expect(() => usersOf({ ...bare, users: { add: () => 1 } } as never)).toThrow('has no users')
 })
 
-test('the deployment stands beside the service, in every form of module', async () => {
+test('the deployment is found in every form of module that exports it', async () => {
   const deployment = `{ name: 'mine', work() {} }`
   for (const [file, text] of [
     ['service.js', `export const deployment = ${deployment}`],
     ['service.cjs', `exports.deployment = ${deployment}`],
   ] as const) {
     const folder = await folderWith({ [file]: text })
-    expect(await loadDeployment(file, folder)).toMatchObject({ name: 'mine' })
+    expect(await loadParts(file, folder)).toMatchObject({ deployment: { name: 'mine' } })
   }
   const without = await folderWith({ 'service.js': `export const service = ${service('bare')}` })
-  expect(await refusalOf(loadDeployment(undefined, without))).toContain(
-    'exports no deployment: it needs "export const deployment = createDeployment(...)"',
+  expect(await refusalOf(loadParts(undefined, without))).toContain(
+    'exports no deployment and no outbox. Add: export const deployment = createDeployment(...)',
   )
 })

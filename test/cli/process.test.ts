@@ -12,7 +12,7 @@ import { projectWith, start, type Setting } from './built.ts'
 import type { Run } from './stage.ts'
 
 const escape = '\x1b'
-const patience = 60_000
+const maxMilliseconds = 60_000
 let folder: string
 
 const definition = `
@@ -29,7 +29,7 @@ export const service = createService({
 
 beforeAll(async () => {
   folder = await projectWith(definition)
-}, patience)
+}, maxMilliseconds)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** Runs the command line as a process of its own, in the folder of the service. */
@@ -64,7 +64,7 @@ test(
     const rotated = await rowgate(['keys', 'rotate', record.keyId, '--overlap', '10'])
     expect(rotated.code).toBe(0)
     expect(rotated.output).toMatch(/^[\w-]{22}\n$/)
-    expect(rotated.messages).toContain('The old key stays good for 10 minutes')
+    expect(rotated.messages).toContain('The old key stays valid for 10 minutes')
     const [old, next] = await json<readonly [KeyRecord, KeyRecord]>('keys', 'list')
     expect([old.keyId, old.revoked, next.revoked]).toEqual([record.keyId, null, null])
     expect(Date.parse(old.expires ?? '')).toBeLessThan(Date.parse(record.expires ?? ''))
@@ -89,18 +89,18 @@ test(
     for (const secret of [key, rotated.output.trim()]) expect(everything).not.toContain(secret)
     expect(rotated.messages).not.toContain(rotated.output.trim())
   },
-  patience,
+  maxMilliseconds,
 )
 
 test(
-  'a password comes through the input',
+  'a password is read from standard input',
   async () => {
     const line = ['users', 'add', 'nino', '--password-stdin', '--json']
     const { code, output, messages } = await rowgate(line, { input: 'correct horse\n' })
     expect([code, messages]).toEqual([0, ''])
     expect(output).not.toContain('horse')
   },
-  patience,
+  maxMilliseconds,
 )
 
 describe('a module', () => {
@@ -121,7 +121,7 @@ setInterval(() => {}, 1000)
       expect(run).toEqual({ code: 0, output: run.output, messages: 'Listening\nstill here\n' })
       expect(Array.isArray(JSON.parse(run.output))).toBe(true)
     },
-    patience,
+    maxMilliseconds,
   )
 
   test(
@@ -140,14 +140,14 @@ await new Promise((done) => setTimeout(done, 60_000))
       expect(run).toMatchObject({ code: 1, output: '' })
       expect(run.messages).toMatch(/^rowgate: The module of the service failed: .*EADDRINUSE.*\n$/)
     },
-    patience,
+    maxMilliseconds,
   )
 
   test.each([
-    ['odd.xyz', '', /Node can't read \.\/odd\.xyz by itself: name the built file.*tsx/],
+    ['odd.xyz', '', /Node can't load \.\/odd\.xyz: name the built file.*tsx/],
     ['throws.mjs', 'throw new Error("no\\nluck")', /could not be loaded: no luck$/],
     ['nothing.mjs', 'export const other = 1', /exports no service/],
-    ['waits.mjs', 'await new Promise(() => {})', /module of the service never finished loading/],
+    ['waits.mjs', 'await new Promise(() => {})', /module of the service did not finish loading/],
     [
       'shut.mjs',
       'export const service = { ready: async () => { throw new Error("shut") }, close() {} }',
@@ -162,7 +162,7 @@ await new Promise((done) => setTimeout(done, 60_000))
       expect(messages.trimEnd()).toMatch(message)
       expect(messages.split('\n')).toHaveLength(2)
     },
-    patience,
+    maxMilliseconds,
   )
 
   test(
@@ -171,7 +171,7 @@ await new Promise((done) => setTimeout(done, 60_000))
       await writeFile(join(folder, '1 #?%20.mjs'), definition)
       expect((await rowgate(['keys', 'list', '--service', '1 #?%20.mjs'])).code).toBe(0)
     },
-    patience,
+    maxMilliseconds,
   )
 })
 
@@ -188,10 +188,10 @@ test(
     expect(wrong).toEqual({
       code: 2,
       output: '',
-      messages: 'rowgate: There is no option --nope: did you mean --none? See rowgate --help.\n',
+      messages: 'rowgate: Unknown option --nope. See rowgate keys create --help.\n',
     })
   },
-  patience,
+  maxMilliseconds,
 )
 
 test(
@@ -206,9 +206,9 @@ test(
     })
     expect(existsSync(join(folder, 'installed.db'))).toBe(true)
     const { code, output } = await rowgate(['rollback', '--folder', 'installed'])
-    expect([code, output]).toEqual([0, 'Back to Geography 1.0.\n'])
+    expect([code, output]).toEqual([0, 'Restored Geography 1.0.\n'])
   },
-  patience,
+  maxMilliseconds,
 )
 
 test.skipIf(!existsSync('/dev/full'))(
@@ -226,20 +226,20 @@ test.skipIf(!existsSync('/dev/full'))(
     expect(code).toBe(1)
     expect(messages).toMatch(/^rowgate: The result could not be written: ENOSPC.*\n$/)
   },
-  patience,
+  maxMilliseconds,
 )
 
 test('the built file needs Node and the dependencies of the package', async () => {
   const text = await readFile(join(folder, 'node_modules/rowgate/dist/cli.js'), 'utf8')
   const names = [...text.matchAll(/^import\b.*?\bfrom\s*["'](.+?)["']/gm)].map(([, name]) => name)
   const outside = new Set(names.filter((name) => name?.startsWith('node:') !== true))
-  // Not `@clack/prompts` and `cac`: they are part of the file.
+  // Not `@clack/prompts`: it is part of the file.
   const packages = Array.from(outside, (name = '') => name.split('/')[0])
   expect(packages.filter((name = '') => !Object.hasOwn(manifest.dependencies, name))).toEqual([])
   expect(text).toMatch(/^#!\/usr\/bin\/env node\n/)
   const licences = join(folder, 'node_modules/rowgate/dist/cli-licences.txt')
   const taken = [...(await readFile(licences, 'utf8')).matchAll(/^(@?[a-z/-]+) \d+\.\d+\.\d+$/gm)]
   expect(taken.map(([, name]) => name)).toEqual(
-    expect.arrayContaining(['cac', '@clack/core', '@clack/prompts']),
+    expect.arrayContaining(['@clack/core', '@clack/prompts']),
   )
 })

@@ -1,5 +1,5 @@
 import { expect, onTestFinished, test } from 'vitest'
-import { startTls } from '../http/tls.ts'
+import { startTls } from '../kit/tls.ts'
 import { listen, runRelease, startDeployed } from './deployed.ts'
 import { runAlone } from './stage.ts'
 
@@ -8,7 +8,7 @@ const list = ['list', '--solution', 'northwind']
 test.each([
   ['a wrong key', 'wrong-key', 401],
   ['a key without the role', undefined, 403],
-])('%s is the service’s refusal', async (_, wrong, status) => {
+])('%s is the service’s error response', async (_, wrong, status) => {
   const { url, poorKey } = await startDeployed()
   const run = await runRelease(list, { url, key: wrong ?? poorKey })
   expect(run).toMatchObject({ code: 1, output: '' })
@@ -36,7 +36,7 @@ test('a service in trouble is exit code 3', async () => {
   expect(run).toMatchObject({ code: 3, messages: 'rowgate: The service responded 503: Later.\n' })
 })
 
-test('a certificate that nobody knows is exit code 3, and gets no key', async () => {
+test('an unknown certificate is exit code 3, and the key is not sent', async () => {
   let asked = 0
   const server = await startTls((_, response) => {
     asked++
@@ -65,17 +65,21 @@ test('a redirect is not followed: it would take the key along', async () => {
 })
 
 test.each([
-  ['plain http to another machine', ['--url', 'http://example.com'], /plain http/],
-  ['plain http to what only looks local', ['--url', 'http://127.0.0.1.example.com'], /plain http/],
-  ['no address', ['--url', 'example.com'], /takes an address such as/],
-  ['another protocol', ['--url', 'file:///etc'], /takes an address such as/],
-  ['credentials', ['--url', 'https://maria:secret@example.com'], /without credentials/],
-  ['a query', ['--url', 'https://example.com/?key=secret'], /without credentials/],
-  ['no url', [], /--url <address> can not be left out/],
-  ['an empty header', ['--url', 'https://example.com', '--header', ''], /no header name/],
-  ['a header of two lines', ['--url', 'https://example.com', '--header', 'A\nB'], /no header name/],
-  ['an odd brand', ['--url', 'https://example.com', '--brand', 'a/b'], /--brand takes/],
-  ['a service', ['--url', 'https://example.com', '--service', 'x.js'], /no option --service/],
+  ['plain http to another machine', ['--url', 'http://example.com'], /plain HTTP/],
+  ['plain http to what only looks local', ['--url', 'http://127.0.0.1.example.com'], /plain HTTP/],
+  ['no address', ['--url', 'example.com'], /must be a URL such as/],
+  ['another protocol', ['--url', 'file:///etc'], /must be a URL such as/],
+  ['credentials', ['--url', 'https://maria:secret@example.com'], /must have no credentials/],
+  ['a query', ['--url', 'https://example.com/?key=secret'], /must have no credentials/],
+  ['no url', [], /--url <address> is required/],
+  ['an empty header', ['--url', 'https://example.com', '--header', ''], /not a valid header name/],
+  [
+    'a header of two lines',
+    ['--url', 'https://example.com', '--header', 'A\nB'],
+    /not a valid header name/,
+  ],
+  ['an odd brand', ['--url', 'https://example.com', '--brand', 'a/b'], /--brand must have/],
+  ['a service', ['--url', 'https://example.com', '--service', 'x.js'], /has no option --service/],
 ])('%s is wrong usage', async (_, options, message) => {
   const environment = { ROWGATE_KEY: 'k-1' }
   const run = await runAlone(['release', ...list, ...options], { environment })
@@ -87,7 +91,7 @@ test.each([
 test.each([
   ['none', {}, /set ROWGATE_KEY/],
   ['an empty one', { ROWGATE_KEY: '' }, /set ROWGATE_KEY/],
-  ['one of two lines', { ROWGATE_KEY: 'secret\r\nX: y' }, /no header can carry/],
+  ['one of two lines', { ROWGATE_KEY: 'secret\r\nX: y' }, /not allowed in a header/],
 ])('a key that is %s is wrong usage, and not shown', async (_, environment, message) => {
   const line = ['release', ...list, '--url', 'https://example.com']
   const run = await runAlone(line, { environment })
@@ -110,7 +114,7 @@ test('a key is never an argument', async () => {
 })
 
 test('--insecure allows plain http, and is obeyed', async () => {
-  // The name is nobody's: it is the attempt that matters.
+  // The host name does not exist: only the attempt matters.
   const line = ['release', ...list, '--url', 'http://nobody.invalid', '--insecure']
   const run = await runAlone(line, { environment: { ROWGATE_KEY: 'k-1' } })
   expect(run.code).toBe(3)

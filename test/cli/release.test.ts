@@ -22,7 +22,7 @@ describe('release build', () => {
     expect(messages).toBe('The build of Northwind Traders 7.1 is queued.\n')
   })
 
-  test('waits, tells each state once without a terminal, and saves the package', async () => {
+  test('waits, prints each state once without a terminal, and saves the package', async () => {
     const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, at) => at % 251))
     const builder = packageBuilder(() => ({ fileName: 'x.zip', bytes }))
     const { run } = await startDeployed(builder)
@@ -60,7 +60,7 @@ describe('release build', () => {
     expect(messages).toMatch(/\r\x1b\[2KBuilt Northwind Traders 7\.1\.\n$/)
   })
 
-  test('answers programs with one record', async () => {
+  test('prints one record with --json', async () => {
     const { run } = await startDeployed()
     const options = ['--wait', '--json', '--out', 'a.zip']
     const scene = { workingFolder: folderOf() }
@@ -83,22 +83,19 @@ describe('release build', () => {
     const running = run(['build', ...northwind, ...options], { workingFolder })
     ;(await builder.next()).fail(new BuildError('No luck.'))
     const { code, output, messages } = await running
-    expect([code, messages]).toEqual([
-      1,
-      'rowgate: The build of Northwind Traders 7.1 has failed.\n',
-    ])
+    expect([code, messages]).toEqual([1, 'rowgate: The build of Northwind Traders 7.1 failed.\n'])
     expect(json(output)).toMatchObject({ status: 'failed' })
     expect(readdirSync(workingFolder)).toEqual([])
   })
 
-  test('a build that takes too long is exit code 3, and goes on', async () => {
+  test('a build that takes too long is exit code 3, and continues', async () => {
     const builder = gatedBuilder()
     const { run } = await startDeployed(builder)
     const running = run(['build', ...northwind, '--wait', '--timeout', '1'])
     const build = await builder.next()
     const { code, output, messages } = await running
     expect([code, output]).toEqual([3, ''])
-    expect(messages).toContain(`after 1 seconds. It goes on: release ${build.job.releaseId}.`)
+    expect(messages).toContain(`after 1 seconds. It continues: release ${build.job.releaseId}.`)
     expect(build.signal.aborted).toBe(false)
   })
 
@@ -115,11 +112,11 @@ describe('release build', () => {
     const build = await builder.next()
     const { code, messages } = await running
     expect(code).toBe(1)
-    expect(messages).toContain(`The build goes on: release ${build.job.releaseId}.`)
+    expect(messages).toContain(`The build continues: release ${build.job.releaseId}.`)
     expect(build.signal.aborted).toBe(false)
   })
 
-  test('a service that is away for a moment is asked again', async () => {
+  test('a request to a temporarily unavailable service is retried', async () => {
     const builder = gatedBuilder()
     const { handler, key } = await startDeployed(builder)
     let away = 0
@@ -133,10 +130,10 @@ describe('release build', () => {
     ;(await builder.next()).finish()
     const { code, messages } = await running
     expect(code, messages).toBe(0)
-    expect(messages).toContain('queued, asking again\n')
+    expect(messages).toContain('queued, retrying\n')
   })
 
-  test('a refusal while it waits is final', async () => {
+  test('an error response while it waits is final', async () => {
     const { handler, key } = await startDeployed(gatedBuilder())
     let asked = 0
     const url = await listen((request, response) => {
@@ -149,7 +146,7 @@ describe('release build', () => {
     expect(run.messages).toContain('rowgate: The service responded 401: Who?\n')
   })
 
-  test('an unknown solution is the service’s refusal', async () => {
+  test('an unknown solution is the service’s error response', async () => {
     const { run } = await startDeployed()
     const { code, output, messages } = await run(['build', '--solution', 'eastwind', '--wait'])
     expect([code, output]).toEqual([1, ''])
@@ -157,7 +154,7 @@ describe('release build', () => {
   })
 })
 
-test('release list has all releases, however many, and as JSON', async () => {
+test('release list prints all releases, also as JSON', async () => {
   const { run } = await startDeployed()
   expect(await run(['list', ...northwind])).toMatchObject({ code: 0, messages: 'No releases.\n' })
   const ids: string[] = []
@@ -199,7 +196,7 @@ describe('release get', () => {
     await builder.next()
     const got = await run(['get', id, '--out', 'a.zip'], { workingFolder: folderOf() })
     expect(got).toMatchObject({ code: 1, output: '' })
-    expect(got.messages).toContain('has no package: it is building')
+    expect(got.messages).toContain('has no package. Its status is building')
   })
 
   const record = {
@@ -238,7 +235,7 @@ describe('release get', () => {
     expect(readFileSync(join(workingFolder, 'a.zip'), 'utf8')).toBe('old')
   })
 
-  test('a place that can not be written is refused before anything is asked', async () => {
+  test('an unwritable path is rejected before any request is sent', async () => {
     const workingFolder = folderOf({ 'folder/x': '' })
     for (const out of ['folder', 'none/a.zip']) {
       const line = ['get', 'r', '--out', out]

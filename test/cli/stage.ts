@@ -14,7 +14,7 @@ export interface Run {
 
 /** How a command line is run. */
 export interface Scene {
-  /** Somebody sits at the terminal: answers are typed as soon as their questions appear. */
+  /** A user at the terminal: answers are typed as soon as their questions appear. */
   readonly answers?: readonly (readonly [question: string, keys: string])[]
   /** What is piped into the command. */
   readonly input?: string
@@ -67,7 +67,8 @@ export function openStage({ providers = ['API Key'] }: { providers?: readonly st
   }
 }
 
-type Rest = Pick<Parameters<typeof runProgram>[1], 'now' | 'loadService'>
+type Program = Parameters<typeof runProgram>[1]
+type Rest = Pick<Program, 'now' | 'loadService'> & Partial<Pick<Program, 'loadParts'>>
 
 /** A command line that needs no service. */
 export function runAlone(line: readonly string[], scene: Scene = {}): Promise<Run> {
@@ -94,7 +95,7 @@ export async function runScene(line: readonly string[], scene: Scene, rest: Rest
     environment,
     workingFolder,
     stopping: () => scene.stopping ?? new AbortController().signal,
-    loadDeployment: () => Promise.reject(new Error('There is no deployment.')),
+    loadParts: () => Promise.reject(new Error('There are no parts.')),
     version: '1.2.3',
     ...rest,
   })
@@ -127,7 +128,7 @@ function typeAnswers(
     if (next === undefined || at < 0) return
     read = at + next[0].length
     left.shift()
-    // The question has to be there before its answer.
+    // The question must be displayed before its answer is typed.
     setImmediate(() => input.write(next[1]))
   })
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { layTable, type Column } from '../../src/cli/table.ts'
+import { formatTable, type Column } from '../../src/cli/table.ts'
 import { cut, jsonText, messageOf, printable, widthOf } from '../../src/cli/text.ts'
 
 type Row = readonly string[]
@@ -28,37 +28,37 @@ describe('a table', () => {
       ['maria', 'Sales', ''],
       ['漢字', 'Office, Sales', 'x'.repeat(300)],
     ]
-    const { lines, leftOut } = layTable(columns(3), rows)
+    const { lines, omitted } = formatTable(columns(3), rows)
     expect(lines).toEqual([
       'COLUMN 0  COLUMN 1       COLUMN 2',
       'maria     Sales',
       `漢字      Office, Sales  ${'x'.repeat(300)}`,
     ])
-    expect(leftOut).toEqual([])
+    expect(omitted).toEqual([])
   })
 
   test('cuts the widest column that may be cut, with an ellipsis', () => {
     const rows = [['0123456789', 'a long description', 'short']]
-    expect(layTable(columns(3), rows, 36).lines).toEqual([
+    expect(formatTable(columns(3), rows, 36).lines).toEqual([
       'COLUMN 0    COLUMN 1        COLUMN 2',
       '0123456789  a long descri…  short',
     ])
   })
 
-  test('leaves out the last spare column first, and says so', () => {
+  test('omits the last spare column first, and names it', () => {
     const rows = [['0123456789', 'abcdefgh', 'ijklmnop', 'qrstuvwx']]
-    const fitting = layTable(columns(4, 2), rows, 40)
-    expect(fitting.leftOut).toEqual([])
-    expect(layTable(columns(4, 2), rows, 39).leftOut).toEqual(['COLUMN 3'])
-    expect(layTable(columns(4, 2), rows, 29).leftOut).toEqual(['COLUMN 2', 'COLUMN 3'])
-    expect(layTable(columns(4, 2), rows, 29).lines[1]).toBe('0123456789  abcdefgh')
+    const fitting = formatTable(columns(4, 2), rows, 40)
+    expect(fitting.omitted).toEqual([])
+    expect(formatTable(columns(4, 2), rows, 39).omitted).toEqual(['COLUMN 3'])
+    expect(formatTable(columns(4, 2), rows, 29).omitted).toEqual(['COLUMN 2', 'COLUMN 3'])
+    expect(formatTable(columns(4, 2), rows, 29).lines[1]).toBe('0123456789  abcdefgh')
   })
 
-  test('is never wider than the terminal and controls nothing, whatever is in it', () => {
+  test('is never wider than the terminal and contains no control characters', () => {
     const rows = fc.array(fc.array(anyText, { minLength: 4, maxLength: 4 }), { maxLength: 5 })
     fc.assert(
       fc.property(rows, fc.integer({ min: 1, max: 120 }), (given, width) => {
-        for (const line of layTable(columns(4, 1), given, width).lines) {
+        for (const line of formatTable(columns(4, 1), given, width).lines) {
           expect(widthOf(line)).toBeLessThanOrEqual(width)
           expect(line).not.toMatch(raw)
         }
@@ -69,7 +69,7 @@ describe('a table', () => {
   test('shows every row in one line', () => {
     fc.assert(
       fc.property(fc.array(fc.tuple(anyText, anyText)), (rows) => {
-        expect(layTable(columns(2), rows).lines).toHaveLength(rows.length + 1)
+        expect(formatTable(columns(2), rows).lines).toHaveLength(rows.length + 1)
       }),
     )
   })
@@ -92,7 +92,7 @@ describe('texts', () => {
     ['maria', 0, ''],
   ])('%j in %i columns is %j', (text, width, shown) => expect(cut(text, width)).toBe(shown))
 
-  test('what is hidden or controls is spelled out', () => {
+  test('invisible and control characters are escaped', () => {
     expect(printable('a\x1b[2Jb\u202ec\u{e0041}')).toBe('a\\x1b[2Jb\\u{202e}c\\u{e0041}')
     expect(printable('Zoë — 漢字 ✓')).toBe('Zoë — 漢字 ✓')
   })

@@ -1,5 +1,8 @@
-import { describe, expect, test } from 'vitest'
-import { controlC, down, enter, openStage } from './stage.ts'
+import { createService, defineCollection, memoryStorage, text } from 'rowgate'
+import { apiKeys } from 'rowgate/security'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { createTestClient } from '../../src/http/test-client.ts'
+import { controlC, down, enter, openStage, runScene } from './stage.ts'
 
 async function withUsers(...names: readonly string[]) {
   const stage = openStage()
@@ -88,9 +91,9 @@ describe('users add', () => {
     const { run, service } = await withUsers()
     const { code, output } = await run(['users', 'add'], {
       answers: [
-        ['What is the user called?', enter],
-        ['This can not be left out', `maria${enter}`],
-        ['Which roles?', `Sales, Office,,Sales${enter}`],
+        ['What is the name of the user?', enter],
+        ['A value is required', `maria${enter}`],
+        ['Which roles does the user have?', `Sales, Office,,Sales${enter}`],
       ],
     })
     expect({ code, output }).toEqual({
@@ -99,7 +102,7 @@ describe('users add', () => {
     })
     expect(await service.users.get('maria')).toMatchObject({ roles: ['Sales', 'Office'] })
     const cancelled = await run(['users', 'add'], {
-      answers: [['What is the user called?', controlC]],
+      answers: [['What is the name of the user?', controlC]],
     })
     expect(cancelled.code).toBe(1)
   })
@@ -109,15 +112,15 @@ describe('users add', () => {
     [['users', 'add', '--json'], '<user>'],
     [['users', 'add', 'maria', '--attribute=region'], '--attribute name=value'],
     [['users', 'add', 'maria', '--attribute==North'], '--attribute name=value'],
-    [['users', 'add', 'maria', '--attribute-json=a=North'], '--attribute-json takes'],
-    [['users', 'add', 'maria', '--attribute-json=a={}'], '--attribute-json takes'],
-    [['users', 'add', 'maria', '--attribute-json=a='], '--attribute-json takes'],
-    [['users', 'add', 'maria', '--password-stdin'], 'no password'],
-    [['users', 'roles', 'maria', '--set=A', '--add=B'], '--set names all roles'],
+    [['users', 'add', 'maria', '--attribute-json=a=North'], '--attribute-json must be'],
+    [['users', 'add', 'maria', '--attribute-json=a={}'], '--attribute-json must be'],
+    [['users', 'add', 'maria', '--attribute-json=a='], '--attribute-json must be'],
+    [['users', 'add', 'maria', '--password-stdin'], 'Standard input is empty'],
+    [['users', 'roles', 'maria', '--set=A', '--add=B'], '--set can not be combined'],
     [['users', 'roles'], '<user>'],
     [['users', 'disable'], '<user>'],
     [['users', 'remove', '--json'], '<user>'],
-  ])('wrong usage says so in one line: %j', async (line, message) => {
+  ])('invalid usage is one line of output: %j', async (line, message) => {
     const { run, service } = await withUsers('nino')
     const result = await run(line)
     expect(result).toMatchObject({ code: 2, output: '' })
@@ -126,7 +129,7 @@ describe('users add', () => {
     expect(await service.users.list()).toHaveLength(1)
   })
 
-  test('a user that exists is refused', async () => {
+  test('a user that exists is rejected', async () => {
     const { run } = await withUsers('maria')
     const result = await run(['users', 'add', 'maria'])
     expect(result).toMatchObject({ code: 1, output: '' })
@@ -134,7 +137,28 @@ describe('users add', () => {
   })
 })
 
-test('users list shows who they are', async () => {
+test('a user who is named system and claims its kind has no rights of its own', async () => {
+  const notes = defineCollection({ key: 'id', roles: ['Editor'], fields: { id: text() } })
+  const service = createService({
+    applications: { desk: { collections: { notes } } },
+    storage: memoryStorage(),
+    security: apiKeys({ name: 'API Key' }),
+  })
+  onTestFinished(() => service.close())
+  const { keys, users, ready } = service
+  // A command closes its service at the end.
+  const loadService = async () => ({ keys, users, ready, close: async () => undefined })
+  const run = (...line: readonly string[]) =>
+    runScene(line, {}, { now: () => new Date(), loadService })
+  const claims = ['--role=system', '--role=*', '--attribute', 'kind=system', '--attribute', 'user=']
+  expect(await run('users', 'add', 'system', ...claims)).toMatchObject({ code: 0 })
+  const { key } = await service.keys.create({ user: 'system' })
+  const client = createTestClient(service, { key })
+  expect(await client.get('/desk/notes')).toMatchObject({ status: 403 })
+  expect(await client.post('/desk/notes', { id: 'a' })).toMatchObject({ status: 403 })
+})
+
+test('users list shows names, states, roles and attributes', async () => {
   const { run, json, service } = await withUsers('maria')
   await service.users.add({ user: 'nino', enabled: false, attributes: { region: 'N', level: 3 } })
   expect((await run(['users', 'list'])).output).toBe(
@@ -178,11 +202,11 @@ test('users roles shows, sets, adds and takes away', async () => {
   expect(await roles()).toEqual([])
   expect(await run(['users', 'roles', 'nobody', '--add=Sales'])).toMatchObject({
     code: 1,
-    messages: 'rowgate: There is no user nobody.\n',
+    messages: 'rowgate: Unknown user: nobody.\n',
   })
 })
 
-test('users remove asks first at a terminal', async () => {
+test('users remove asks for confirmation at a terminal', async () => {
   const { run, json, service } = await withUsers('maria', 'nino')
   const no = await run(['users', 'remove', 'maria'], { answers: [['Remove maria?', enter]] })
   expect(no).toMatchObject({ code: 1, output: '' })

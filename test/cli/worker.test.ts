@@ -10,7 +10,7 @@ import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { packageBuilder } from '../deployment/builders.ts'
 import { projectWith, start, type Started } from './built.ts'
 
-const patience = 60_000
+const maxMilliseconds = 60_000
 let folder: string
 
 const service = `
@@ -22,7 +22,6 @@ const countries = defineCollection({ key: 'code', fields: { code: text() } })
 const applications = { sales: { collections: { countries } } }
 const endless = { name: 'endless', build: () => new Promise(() => {}) }
 export const deployment = createDeployment({
-  storage: sqliteStorage('data.db', { ensureSchema: true }),
   solutions: [{ solutionId: 'shop', name: 'Shop', version: '1.0', applications }],
   environment: { environmentId: 'env-1', name: 'QA', url: 'https://qa.example.com/' },
   builder: process.env.ENDLESS ? endless : definitionBuilder(),
@@ -31,14 +30,14 @@ export const deployment = createDeployment({
 })
 export const service = createService({
   applications: { ...applications, ...deployment.applications },
-  storage: deployment.storage,
+  storage: sqliteStorage('data.db', { ensureSchema: true }),
   security: apiKeys({ name: 'API Key' }),
 })
 `
 
 beforeAll(async () => {
   folder = await projectWith(service)
-}, patience)
+}, maxMilliseconds)
 afterAll(() => rm(folder, { recursive: true, force: true }))
 
 /** A service on the same database that leaves its builds to others. */
@@ -46,7 +45,6 @@ async function openQueue() {
   const countries = defineCollection({ key: 'code', fields: { code: text() } })
   const applications = { sales: { collections: { countries } } }
   const deployment: Deployment = createDeployment({
-    storage: sqliteStorage(join(folder, 'data.db'), { ensureSchema: true, busyTimeout: 5_000 }),
     solutions: [{ solutionId: 'shop', name: 'Shop', version: '1.0', applications }],
     environment: { environmentId: 'env-1', name: 'QA', url: 'https://qa.example.com/' },
     builder: packageBuilder(),
@@ -54,7 +52,7 @@ async function openQueue() {
   })
   const queueing = createService({
     applications: { ...applications, ...deployment.applications },
-    storage: deployment.storage,
+    storage: sqliteStorage(join(folder, 'data.db'), { ensureSchema: true, busyTimeout: 5_000 }),
     security: apiKeys({ name: 'API Key' }),
   })
   onTestFinished(() => queueing.close())
@@ -96,16 +94,16 @@ test.each(['SIGTERM', 'SIGINT'] as const)(
     child.kill(signal)
     const { code, output } = await ended
     expect([code, output], said()).toEqual([0, ''])
-    expect(said()).toContain('Building what is queued, 2 builds at a time.\n')
+    expect(said()).toContain('Building queued releases, 2 builds at a time.\n')
     expect(said()).toContain(`${late} started\n`)
     expect(said()).toContain(`${late} built\n`)
-    expect(said()).toMatch(/Stopping: what is not finished is given back\.\n$/)
+    expect(said()).toMatch(/Stopping: unfinished work is returned to its queue\.\n$/)
   },
-  patience,
+  maxMilliseconds,
 )
 
 test(
-  'a worker that is told to stop gives back what it builds',
+  'a stopped worker returns its builds to the queue',
   async () => {
     const { queue, state } = await openQueue()
     const id = await queue()
@@ -115,13 +113,13 @@ test(
     expect((await ended).code, said()).toBe(0)
     expect(await state(id)).toBe('queued')
   },
-  patience,
+  maxMilliseconds,
 )
 
 test.each([
-  ['0', 2, 'whole numbers, 1 to 64'],
-  ['65', 2, 'whole numbers, 1 to 64'],
-  ['two', 2, 'whole numbers, 1 to 64'],
+  ['0', 2, 'whole number of jobs, 1 to 64'],
+  ['65', 2, 'whole number of jobs, 1 to 64'],
+  ['two', 2, 'whole number of jobs, 1 to 64'],
 ])(
   '--concurrency %s is wrong usage',
   async (concurrency, code, message) => {
@@ -129,7 +127,7 @@ test.each([
     expect(run).toMatchObject({ code, output: '' })
     expect(run.messages).toContain(message)
   },
-  patience,
+  maxMilliseconds,
 )
 
 test.each([

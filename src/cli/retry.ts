@@ -2,29 +2,29 @@ import { isStorageError } from '../storage/adapter.ts'
 import { openProgress } from './progress.ts'
 import type { Terminal } from './terminal.ts'
 
-/** Repeats work while the database can't be written. */
-export type Patience = <Result>(work: () => Promise<Result>) => Promise<Result>
+/** Runs work, and repeats it while the database can't be written. */
+export type Retry = <Result>(work: () => Promise<Result>) => Promise<Result>
 
 const maxMilliseconds = 30_000
 const pauseMilliseconds = 100
 
 /**
- * Repeats work for up to 30 seconds while storage is unavailable: another process may be writing, and
- * then nothing was stored. The progress goes to the messages.
+ * Returns a function that repeats work for up to 30 seconds while storage is unavailable, for example
+ * because another process is writing. Nothing is stored by failed work. The messages show the progress.
  */
-export function patience(terminal: Terminal, milliseconds: number = maxMilliseconds): Patience {
+export function createRetry(terminal: Terminal, milliseconds: number = maxMilliseconds): Retry {
   return async (work) => {
-    const began = performance.now()
+    const startedAt = performance.now()
     let progress: ReturnType<typeof openProgress> | undefined
     try {
       for (;;) {
         try {
           return await work()
         } catch (error) {
-          const waited = performance.now() - began
+          const waited = performance.now() - startedAt
           if (!isUnavailable(error) || waited >= milliseconds) throw error
           progress ??= openProgress(terminal)
-          progress.tell(`Waiting for the database, for up to ${milliseconds / 1000} seconds ...`)
+          progress.show(`Waiting up to ${milliseconds / 1000} seconds for the database ...`)
         }
         await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds))
       }
@@ -34,8 +34,8 @@ export function patience(terminal: Terminal, milliseconds: number = maxMilliseco
   }
 }
 
-/** The same methods; each call is repeated. */
-export function patiently<Part extends object>(part: Part, repeat: Patience): Part {
+/** Returns an object with the same methods, whose calls are repeated. */
+export function withRetries<Part extends object>(part: Part, repeat: Retry): Part {
   const methods = Object.entries(part).map(([name, member]: [string, unknown]) => [
     name,
     typeof member === 'function'

@@ -16,7 +16,7 @@ test('a command over storage in memory warns that its changes are lost', async (
   const rest = { now: () => new Date(startOfTime), loadService: async () => service }
   const run = await runScene(['users', 'add', 'maria'], {}, rest)
   expect(run.code).toBe(0)
-  expect(run.messages).toContain('Warning: the storage of this service is in memory.')
+  expect(run.messages).toContain('Warning: the service stores in memory.')
 })
 
 test.each(drivers)(
@@ -53,6 +53,6 @@ test.each(drivers)(
     )
     other.close()
     expect(run).toMatchObject({ code: 0 })
-    expect(run.messages).toContain('Waiting for the database')
+    expect(run.messages).toContain('seconds for the database')
   },
 )

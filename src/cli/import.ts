@@ -1,0 +1,47 @@
+import { resolve } from 'node:path'
+import { OpenApiError } from '../consume/openapi/document.ts'
+import { importOpenApi, type ImportedEndpoints } from '../consume/openapi/import-openapi.ts'
+import { requiredOf, type Command, type CommandContext, type Given } from './command.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import { placeFor, saveFile } from './save-file.ts'
+import { messageOf, printable } from './text.ts'
+import { counted } from './time.ts'
+
+/** The command `rowgate import openapi`: writes the endpoints of another service's document. */
+export const importCommand: Command = {
+  name: 'import openapi',
+  argument: 'file',
+  description: 'Write the endpoints of an OpenAPI document as TypeScript',
+  options: [
+    { name: 'out', value: 'file', description: 'The TypeScript file to write; it is replaced' },
+  ],
+  withoutService: true,
+  example: 'import openapi shop.yaml --out shop-endpoints.ts',
+  run: importDocument,
+}
+
+async function importDocument(given: Given, context: CommandContext): Promise<void> {
+  const out = requiredOf(given, 'out', 'file')
+  if (given.argument === undefined || given.argument === '')
+    throw new UsageError('Missing argument: <file>.')
+  const path = await placeFor(out, context.workingFolder)
+  const imported = await read(resolve(context.workingFolder, given.argument), context)
+  await saveFile(path, Buffer.from(imported.text))
+  for (const note of imported.notes) context.note(printable(note))
+  const result = { file: path, endpoints: imported.count, notes: imported.notes }
+  context.result(
+    result,
+    () => `Wrote ${counted(imported.count, 'endpoint')} to ${printable(path)}.`,
+  )
+}
+
+async function read(file: string, { messages }: CommandContext): Promise<ImportedEndpoints> {
+  try {
+    return await importOpenApi(file)
+  } catch (error) {
+    if (!(error instanceof OpenApiError)) throw error
+    for (const { place, advice } of error.mistakes)
+      messages.write(`${printable(place)}: ${messageOf(advice)}\n`)
+    throw new CommandError('The document can not be imported.')
+  }
+}

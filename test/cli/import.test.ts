@@ -1,0 +1,51 @@
+import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { afterAll, expect, test } from 'vitest'
+import { root } from '../../.ci/entries.ts'
+import { openStage } from './stage.ts'
+
+const folder = mkdtempSync(join(tmpdir(), 'rowgate-import-'))
+afterAll(() => {
+  rmSync(folder, { recursive: true, force: true })
+})
+const shop = join(root, 'test/consume/openapi/shop.yaml')
+const run = (...line: readonly string[]) =>
+  openStage().run(['import', 'openapi', ...line], { workingFolder: folder })
+
+test('an import writes the file and prints what was left out', async () => {
+  const { code, output, messages } = await run(shop, '--out', 'shop.ts')
+  expect({ code, output }).toEqual({
+    code: 0,
+    output: `Wrote 5 endpoints to ${join(folder, 'shop.ts')}.\n`,
+  })
+  expect(messages).toContain('#/paths/~1products/get: the parameter session is a cookie\n')
+  expect(readFileSync(join(folder, 'shop.ts'), 'utf8')).toContain('listProducts: endpoint(')
+})
+
+test('an import prints JSON for programs', async () => {
+  const { output, messages } = await run(shop, '--out', 'shop.ts', '--json')
+  expect(JSON.parse(output)).toMatchObject({ endpoints: 5, notes: { length: 2 } })
+  expect(messages).toBe('')
+})
+
+test('an invalid document is rejected with the place of each mistake, and nothing is written', async () => {
+  const document = { openapi: '3.0.0', a: { $ref: 'x.json' }, b: { $ref: '#/c' } }
+  writeFileSync(join(folder, 'bad.json'), JSON.stringify(document))
+  const before = readdirSync(folder)
+  const { code, messages } = await run('bad.json', '--out', 'new.ts')
+  expect(code).toBe(1)
+  expect(messages).toContain('#/a/$ref: refers to another document')
+  expect(messages).toContain('#/b/$ref: refers to nothing\n')
+  expect(messages).toMatch(/rowgate: The document can not be imported\.\n$/)
+  expect(readdirSync(folder)).toEqual(before)
+})
+
+test.each([
+  [[], 'Missing argument'],
+  [[shop], '--out'],
+])('an import with the arguments %j is invalid usage', async (line, message) => {
+  const { code, messages } = await run(...line, ...(line.length === 0 ? ['--out', 'x.ts'] : []))
+  expect(code).toBe(2)
+  expect(messages).toContain(message)
+})

@@ -1,0 +1,100 @@
+import { expect, test } from 'vitest'
+import { openStage as openOutbox, ship } from '../consume/outbox/stage.ts'
+import { respond } from '../consume/server.ts'
+import { runScene, type Run, type Scene } from './stage.ts'
+
+/** An outbox whose module the command line has loaded, with two orders of one lane. */
+async function openStage() {
+  const stage = await openOutbox({
+    workers: 0,
+    receive: (_, response) => respond(response, {}, 400),
+  })
+  const { service, outbox } = stage
+  await stage.order('A1', 'orders/A')
+  await stage.order('A2', 'orders/A')
+  const run = (line: readonly string[], scene: Scene = {}): Promise<Run> =>
+    runScene(line, scene, {
+      now: () => new Date(),
+      loadService: async () => ({
+        keys: service.keys,
+        users: service.users,
+        ready: service.ready,
+        close: async () => undefined,
+      }),
+      loadParts: async () => ({ deployment: undefined, outbox }),
+    })
+  return { ...stage, run }
+}
+
+async function deadStage() {
+  const stage = await openStage()
+  const worker = stage.outbox.work()
+  const [first, second] = await stage.once('dead')
+  await worker.stop()
+  return { ...stage, first: first?.id ?? '', second: second?.id ?? '' }
+}
+
+test('outbox list shows the deliveries in their order, and only those of a state', async () => {
+  const { run, outbox } = await openStage()
+  const { code, output } = await run(['outbox', 'list'], {
+    width: 200,
+    environment: { NO_COLOR: '1' },
+  })
+  expect(code).toBe(0)
+  const lines = output.trimEnd().split('\n')
+  expect(lines).toHaveLength(3)
+  expect(lines[0]).toMatch(/^ID +STATE +ENDPOINT +LANE +FAILURES +DUE OR ENDED +ERROR$/)
+  expect(lines[1]).toMatch(/ waiting +create-shipment +orders\/A +0 /)
+  expect(lines[2]).toMatch(/ behind +create-shipment +orders\/A +0 /)
+  const behind = await run(['outbox', 'list', '--state', 'behind', '--json'])
+  expect(JSON.parse(behind.output)).toEqual((await outbox.list()).slice(1))
+  const dead = await run(['outbox', 'list', '--state', 'dead'])
+  expect(dead.output + dead.messages).toContain('No deliveries.')
+})
+
+test('outbox list shows why a delivery is dead, and nothing that was sent', async () => {
+  const { run } = await deadStage()
+  const { output } = await run(['outbox', 'list', '--json'])
+  expect(output).toContain('The call of create-shipment failed: it responded 400.')
+  expect(output).not.toContain('A1')
+})
+
+test('outbox retry and outbox drop change a delivery', async () => {
+  const { run, first, second, receive, outbox, once } = await deadStage()
+  expect((await run(['outbox', 'retry', first])).output).toBe(`The delivery ${first} is waiting.\n`)
+  const dropped = await run(['outbox', 'drop', second, '--json'])
+  expect(JSON.parse(dropped.output)).toMatchObject({ id: second, state: 'dead' })
+  receive(ship)
+  const worker = outbox.work()
+  expect(await once('delivered')).toMatchObject([{ id: first }])
+  await worker.stop()
+})
+
+test('mistakes of outbox commands are one line', async () => {
+  const { run, first } = await deadStage()
+  expect(await run(['outbox', 'list', '--state', 'late'])).toMatchObject({
+    code: 2,
+    messages: expect.stringContaining('--state must be one of behind, waiting') as string,
+  })
+  expect(await run(['outbox', 'retry'])).toMatchObject({ code: 2 })
+  await run(['outbox', 'drop', first])
+  expect(await run(['outbox', 'drop', first])).toEqual({
+    code: 1,
+    output: '',
+    messages: `rowgate: There is no delivery ${first}.\n`,
+  })
+})
+
+test('worker sends deliveries until it is stopped', async () => {
+  const { run, receive, once } = await openStage()
+  receive(ship)
+  const stopping = new AbortController()
+  const running = run(['worker', '--concurrency', '2'], { stopping: stopping.signal })
+  await once('delivered')
+  stopping.abort()
+  const { code, messages } = await running
+  expect(code).toBe(0)
+  expect(messages).toBe(
+    'Sending deliveries, 2 at a time.\nStopping: unfinished work is returned to its queue.\n',
+  )
+})
