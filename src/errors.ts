@@ -1,6 +1,6 @@
 /**
- * Every way in which a request can be refused: one code, one HTTP status, one text for the consumer.
- * The list is closed; `docs/errors.md` describes each code and a test compares both.
+ * The codes of all errors of a request, each with its HTTP status. The list is closed; `docs/errors.md`
+ * describes each code, and a test compares both.
  */
 export const errorStatuses = {
   MALFORMED_TARGET: 400,
@@ -28,21 +28,21 @@ export type ServiceErrorCode = keyof typeof errorStatuses
 
 const brand = Symbol.for('rowgate.ServiceError')
 
-/** What a {@link ServiceError} may carry besides its code and message. */
+/** Optional parts of a {@link ServiceError}. */
 export interface ServiceErrorOptions {
-  /** Response headers that belong to the refusal, for instance `Allow`. */
+  /** Response headers of the error, for example `Allow`. */
   readonly headers?: Readonly<Record<string, string>>
-  /** What went wrong underneath. Reported, never sent. */
+  /** The underlying error. It is reported and never sent. */
   readonly cause?: unknown
 }
 
 /**
- * The one error that is thrown while a request is served. Its message is meant for the consumer:
- * it names the offending thing and never quotes input, SQL or a stack.
+ * The only error with which a request is rejected. Its message is sent to the client: it names what is
+ * wrong, and never contains input, SQL or a stack.
  */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode
-  /** The HTTP status of the answer. */
+  /** The HTTP status of the response. */
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 
@@ -56,28 +56,28 @@ export class ServiceError extends Error {
   }
 }
 
-/** Tells a {@link ServiceError}, also one that another copy of the package made. */
+/** Returns whether a value is a {@link ServiceError}, including one of another copy of the package. */
 export function isServiceError(value: unknown): value is ServiceError {
   return typeof value === 'object' && value !== null && brand in value
 }
 
-/** The one answer for everything that does not exist or may not be seen. */
+/** Returns the error for everything that does not exist or that the caller must not see. */
 export function notFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'Not found.')
 }
 
-/** What a caller lacks, for reports. */
+/** The right that a caller lacks, for reports. */
 export interface MissingRight {
   readonly user: string | null
   readonly reason: string
 }
 
-/** The one answer for a caller who lacks the right (D26). What is missing is reported, never sent. */
+/** Returns the error for a caller without the right. Which one is missing is reported, never sent. */
 export function forbidden(missing: MissingRight): ServiceError {
   return new ServiceError('FORBIDDEN', 'You do not have the right to do this.', { cause: missing })
 }
 
-/** The one answer for a fault of the host's code or of a database: no internals. */
+/** Returns the error for a failure of application code or of the database. It contains no internals. */
 export function internal(cause: unknown): ServiceError {
   return new ServiceError(
     'INTERNAL',
@@ -88,14 +88,17 @@ export function internal(cause: unknown): ServiceError {
   )
 }
 
-/** The one answer while storage can't be reached, is locked or full, or the service closes. */
-export function unavailable(cause: unknown): ServiceError {
+/**
+ * Returns the error while storage can't be reached, is locked or full, or while the service closes. The
+ * client may try again after some seconds.
+ */
+export function unavailable(cause: unknown, retryAfter = 1): ServiceError {
   return new ServiceError(
     'UNAVAILABLE',
     'The service is not available at the moment. Try again later.',
     {
       cause,
-      headers: { 'Retry-After': '1' },
+      headers: { 'Retry-After': String(retryAfter) },
     },
   )
 }

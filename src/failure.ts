@@ -1,10 +1,10 @@
 import { internal, isServiceError, ServiceError, unavailable, type MissingRight } from './errors.ts'
-import type { Place, Report } from './observation.ts'
+import type { Place, Report } from './observation/reports.ts'
 import { isStorageError } from './storage/adapter.ts'
 
 /**
- * Turns anything that was thrown while a request was served into the one refusal that the consumer
- * gets (D28, D29). What the consumer may not know is reported to the host.
+ * Returns the error that the client receives for anything thrown while a request was handled. Details
+ * that the client must not learn are reported instead.
  */
 export function asServiceError(
   error: unknown,
@@ -12,7 +12,7 @@ export function asServiceError(
   placeOf: () => Place | null,
 ): ServiceError {
   if (isServiceError(error) && Object.entries(error.headers).every(isHeader)) {
-    // An authorization server that can't be reached, say: nobody else tells the host.
+    // For example an authorization server that can't be reached. Nothing else reports it.
     if (error.code === 'UNAVAILABLE' && error.cause instanceof Error) {
       report({ type: 'unavailable', place: placeOf(), error: error.cause })
     }
@@ -27,14 +27,14 @@ export function asServiceError(
   }
   if (isStorageError(error) && error.kind === 'unavailable') {
     report({ type: 'storage-unavailable', place: placeOf(), error })
-    return unavailable(error)
+    return unavailable(error, error.retryAfter)
   }
   const isUnfit = isStorageError(error) && error.kind === 'unfit'
   report({ type: isUnfit ? 'stored-value-unfit' : 'request-failed', place: placeOf(), error })
   return internal(error)
 }
 
-// What no header can carry would break the answer itself.
+// An invalid header would make the response fail.
 function isHeader([name, value]: readonly [string, unknown]): boolean {
   return (
     /^[\w!#$%&'*+.^`|~-]+$/.test(name) &&

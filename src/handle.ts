@@ -6,7 +6,7 @@ import { asServiceError } from './failure.ts'
 import { readBytes, requireJsonAccepted } from './http/read.ts'
 import type { ReplyWriter } from './http/write.ts'
 import type { Lifecycle } from './lifecycle.ts'
-import type { Place } from './observation.ts'
+import type { Place } from './observation/reports.ts'
 import type { CompleteOptions } from './options.ts'
 import { decodeBody } from './protocol/json.ts'
 import type { BrandedHeaders } from './protocol/names.ts'
@@ -21,12 +21,11 @@ import { decodeQuery } from './protocol/query.ts'
 import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import type { Publication } from './publication.ts'
 import { encodeOutcome } from './request/outcome.ts'
-import { planEvent, resolveQuery } from './request/plan.ts'
+import { planEvent, resolveQuery, routeMethod } from './request/plan.ts'
 import type { ServiceReply, ServiceRequest } from './request/request.ts'
-import { routeMethod } from './request/route.ts'
 import { requireRight, viewOf } from './request/view.ts'
 import type { Security } from './security/secure.ts'
-import type { Witness } from './watch.ts'
+import type { RequestObserver } from './observation/request-log.ts'
 
 /** What a service handles requests with. {@link createService} assembles it once. */
 export interface RequestDependencies {
@@ -46,16 +45,16 @@ export interface RequestDependencies {
 export async function respond(
   service: RequestDependencies,
   request: ServiceRequest,
-  witness?: Witness,
+  observer?: RequestObserver,
 ): Promise<ServiceReply> {
   try {
     service.lifecycle.requireOpen()
-    return await handle(service, request, witness)
+    return await handle(service, request, observer)
   } catch (error) {
     const { publication, runtime, writer } = service
     const failure = asServiceError(error, runtime.report, () => placeOf(publication, request))
-    witness?.refused(failure)
-    return writer.refusal(failure)
+    observer?.onError(failure)
+    return writer.error(failure)
   }
 }
 
@@ -63,7 +62,7 @@ export async function respond(
 async function handle(
   { options, publication, security, runtime, headers, writer }: RequestDependencies,
   request: ServiceRequest,
-  witness?: Witness,
+  observer?: RequestObserver,
 ): Promise<ServiceReply> {
   const target = originForm(request.target)
   requireTarget(target, options.maxTargetLength)
@@ -71,9 +70,9 @@ async function handle(
   const path = decodePath(rawPath)
   const published = publication.find(path.application, path.collection)
   const name = routeMethod(request.method, path, published)
-  if (published !== undefined) witness?.asked(published, name)
+  if (published !== undefined) observer?.onTarget(published, name)
   const principal = await security.gate(request)
-  witness?.came(principal)
+  observer?.onPrincipal(principal)
   const collection = requireFound(published, path)
   requireRight(collection, name, principal)
   const resource = { view: viewOf(collection, principal), key: path.key }

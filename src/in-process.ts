@@ -3,10 +3,12 @@ import type { CollectionShape } from './definition/item.ts'
 import type { Principal } from './definition/principal.ts'
 import type { PublishedCollection } from './definition/published.ts'
 import { collectionAccess } from './events/access.ts'
+import { requireKnown } from './checks/options.ts'
 import { runCustom } from './events/custom.ts'
-import { inTransaction, nestedAccess, runEvent } from './events/run.ts'
+import { runEvent, runUnstored } from './events/run.ts'
 import type { Caller, Runtime } from './events/runtime.ts'
-import { openScope } from './events/scope.ts'
+import { runTransaction, type TransactionAccess } from './events/transaction.ts'
+import type { MaybePromise } from './maybe-promise.ts'
 import type { Publication } from './publication.ts'
 
 type CollectionsOf<Application> = Application extends { readonly collections: infer Collections }
@@ -40,6 +42,44 @@ export interface InProcess<Applications> {
     application: Application,
     name: Name,
   ): ServiceCollection<Extract<CollectionsOf<Applications[Application]>[Name], CollectionShape>>
+  /**
+   * Runs several events in one transaction: all of them are committed if `work` resolves, and none if it
+   * rejects. A rejected save is a result that the work can return from or throw for; if the event had
+   * written already, the transaction is rolled back in any case. Calls outside of the given
+   * `collection` do not take part, and may wait for the transaction.
+   */
+  transaction<Result>(
+    work: (within: WithinTransaction<Applications>) => MaybePromise<Result>,
+    options?: TransactionTime,
+  ): Promise<Result>
+}
+
+/** The options of a transaction of application code. */
+export interface TransactionTime {
+  /** How long the work may take before it is rolled back, in milliseconds. Default: `handlerTimeout`. */
+  readonly timeout?: number
+}
+
+/** The collections of a service within a transaction. */
+export interface WithinTransaction<Applications> {
+  readonly collection: TransactionCollections<Applications>
+}
+
+/** Returns a collection within a transaction. Throws a TypeError if the service does not publish it. */
+export interface TransactionCollections<Applications> {
+  /** By its definition; `application` is required if several applications publish it. */
+  <C extends CollectionShape>(
+    definition: C,
+    application?: keyof Applications & string,
+  ): CollectionAccess<C>
+  /** By its names. */
+  <
+    Application extends keyof Applications & string,
+    Name extends keyof CollectionsOf<Applications[Application]> & string,
+  >(
+    application: Application,
+    name: Name,
+  ): CollectionAccess<Extract<CollectionsOf<Applications[Application]>[Name], CollectionShape>>
 }
 
 /** Returns the events of a service for application code, with the rights of a principal. */
@@ -57,10 +97,45 @@ export function inProcess<Applications>(
         runCustom(runtime, caller, published, { name: event, input }),
     })
   }
-  return { collection } as InProcess<Applications>
+  const transaction: InProcess<Applications>['transaction'] = async (work, options = {}) => {
+    const timeout = timeoutOf(options, runtime.handlerTimeout)
+    const run = async ({ access, joinable }: TransactionAccess) =>
+      work({
+        ...joinable,
+        collection: (given: string | CollectionShape, name?: string) =>
+          access(
+            typeof given === 'string'
+              ? publication.collectionOf(given, name ?? '')
+              : definedCollection(publication, given, name),
+          ),
+      })
+    return runtime.enter(() => runTransaction(runtime, caller, { run, timeout }))
+  }
+  return Object.freeze({ collection, transaction }) as InProcess<Applications>
 }
 
-/** Returns a collection whose events each run in a transaction of their own. */
+function timeoutOf(options: TransactionTime, byDefault: number): number {
+  requireKnown('transaction', options, ['timeout'])
+  const { timeout = byDefault } = options
+  if (Number.isSafeInteger(timeout) && timeout > 0 && timeout < 2 ** 31) return timeout
+  throw new TypeError('transaction: timeout must be a positive whole number of milliseconds')
+}
+
+function definedCollection(
+  publication: Publication,
+  definition: CollectionShape,
+  application: string | undefined,
+): PublishedCollection {
+  if (application !== undefined) return publication.collectionOf(application, definition)
+  const [found, other] = publication.collections.filter((one) => one.definition === definition)
+  if (found === undefined) throw new TypeError('The service publishes no such collection.')
+  if (other === undefined) return found
+  throw new TypeError(
+    `The applications ${found.application} and ${other.application} publish the same definition; name one of them.`,
+  )
+}
+
+/** Returns a collection whose events are each a unit of work of their own. */
 function accessInProcess(
   runtime: Runtime,
   caller: Caller,
@@ -69,16 +144,6 @@ function accessInProcess(
   return collectionAccess({ caller }, collection, {
     event: (event, own) => runtime.enter(() => runEvent(runtime, event, own, 'rows')),
     unstored: (event, work) =>
-      runtime.enter(() =>
-        inTransaction(
-          runtime,
-          { mode: 'read', brief: false, collection },
-          (running) =>
-            work(openScope({ runtime, caller, running }, { collection, event }, nestedAccess)),
-          ({ rejected }) => {
-            throw new Error(rejected.message)
-          },
-        ),
-      ),
+      runtime.enter(() => runUnstored({ runtime, caller }, { collection, event }, work)),
   })
 }

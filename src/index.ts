@@ -1,6 +1,12 @@
 export { createService, type Service } from './service.ts'
 export type { OpenServiceOptions, ServiceOptions } from './options.ts'
-export type { InProcess, ServiceCollection } from './in-process.ts'
+export type {
+  InProcess,
+  ServiceCollection,
+  TransactionCollections,
+  TransactionTime,
+  WithinTransaction,
+} from './in-process.ts'
 export {
   ServiceError,
   errorStatuses,
@@ -8,9 +14,15 @@ export {
   type ServiceErrorCode,
   type ServiceErrorOptions,
 } from './errors.ts'
-export type { Observation, Place, RejectionReason, Report } from './observation.ts'
-export type { EventTrace, RequestTrace, SecurityTrace, StorageTrace } from './tracing.ts'
-export type { RequestLog } from './watch.ts'
+export type { Observation, Place, Report } from './observation/reports.ts'
+export type {
+  CallTrace,
+  EventTrace,
+  RequestTrace,
+  SecurityTrace,
+  StorageTrace,
+} from './observation/channels.ts'
+export type { RequestLog } from './observation/request-log.ts'
 
 export {
   defineCollection,
@@ -20,6 +32,10 @@ export {
 } from './definition/collection.ts'
 export { withCode, type ApplicationsCode, type CollectionCode } from './definition/with-code.ts'
 export type { ApplicationDefinition, ApplicationDefinitions } from './definition/application.ts'
+/** The field types, for files in which `text` or `date` would shadow a variable: `field.text()`. */
+export * as field from './definition/field.ts'
+/** The validation rules, for files in which `error` would shadow a variable: `rule.error()`. */
+export * as rule from './definition/validation.ts'
 export {
   bigint,
   boolean,
@@ -32,19 +48,9 @@ export {
   json,
   text,
   uuid,
-  type Bounds,
-  type DecimalOptions,
-  type DoubleOptions,
   type Field,
-  type FieldOptions,
-  type FieldOptionsByType,
   type FieldTypeName,
-  type FieldValues,
   type Fields,
-  type IntegerOptions,
-  type TextOptions,
-  type TimeOptions,
-  type UuidOptions,
 } from './definition/field.ts'
 export type {
   CollectionShape,
@@ -62,13 +68,8 @@ export {
   error,
   information,
   warning,
-  type RuleOptions,
-  type StandardResult,
-  type StandardSchema,
-  type ValidatedEvent,
   type Validation,
   type ValidationContext,
-  type RuleResult,
 } from './definition/validation.ts'
 export type {
   AfterFilter,
@@ -95,7 +96,17 @@ export type {
   System,
 } from './definition/handler.ts'
 export type { EventRoles, RowRule, RowRuleData, RowValue } from './definition/rights.ts'
-export { definitionJsonSchema, readApplications } from './definition/json-schema.ts'
+export { definitionJsonSchema, readApplications } from './definition/check.ts'
+export type {
+  DeleteCall,
+  FilterCall,
+  GetCall,
+  InsertCall,
+  NewItem,
+  Serve,
+  ServedPage,
+  UpdateCall,
+} from './definition/serve.ts'
 export type { JsonSchema } from './definition/schema.ts'
 export {
   anonymous,
@@ -104,75 +115,13 @@ export {
   type Attributes,
   type Principal,
 } from './definition/principal.ts'
-export {
-  publishCollection,
-  type PublishOptions,
-  type PublishedCollection,
-  type PublishedField,
-} from './definition/published.ts'
-export { itemValue, type FieldType, type StoredValue } from './definition/field-type.ts'
-export type { CheckConstraints } from './definition/constraints.ts'
 
 export type { Envelope, Severity, ValidationEntry } from './protocol/envelope.ts'
 export type { Json } from './protocol/json.ts'
-export type {
-  Credentials,
-  RequestHandler,
-  ServiceReply,
-  ServiceRequest,
-} from './request/request.ts'
+export type { RequestHandler, ServiceReply, ServiceRequest } from './request/request.ts'
 
-export type { MaybePromise } from './maybe-promise.ts'
-export {
-  StorageError,
-  isStorageError,
-  searchText,
-  unfitError,
-  type Condition,
-  type Row,
-  type SortField,
-  type StorageAbilities,
-  type StorageAdapter,
-  type StorageErrorKind,
-  type StoragePage,
-  type StorageQuery,
-  type StorageReader,
-  type StorageTextPage,
-  type StorageTransaction,
-  type TransactionOptions,
-  type UnfitValue,
-} from './storage/adapter.ts'
+export { StorageError } from './storage/adapter.ts'
 export { memoryStorage } from './storage/memory.ts'
 export { mount } from './storage/mount.ts'
 
-export { securityApplications } from './security/collections.ts'
-export type {
-  KeyEvent,
-  KeyLookup,
-  KeyRecord,
-  KeyRequest,
-  Keyring,
-  NewKey,
-  Rotation,
-} from './security/keys/key-store.ts'
-export type { Limiter, Limits } from './security/limiter.ts'
 export { openAccess } from './security/provider.ts'
-export type {
-  AuthenticationType,
-  Credential,
-  KeyProvider,
-  OpenAccess,
-  PasswordProvider,
-  Rejected,
-  SecurityContext,
-  SecurityProvider,
-} from './security/provider.ts'
-export type {
-  Account,
-  FindUser,
-  NewUser,
-  User,
-  UserChanges,
-  UserLookup,
-  Users,
-} from './security/users/user-store.ts'

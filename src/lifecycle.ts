@@ -1,12 +1,15 @@
 import { unavailable } from './errors.ts'
-import type { MaybePromise } from './maybe-promise.ts'
+import { whenDone, whenFailed, type MaybePromise } from './maybe-promise.ts'
 
 /** Whether a service accepts work, and the work in progress that closing waits for. */
 export interface Lifecycle {
   /** Throws UNAVAILABLE once the service is closing. */
   requireOpen(): void
   /** Runs work once `ready` has resolved. Throws UNAVAILABLE once the service is closing. */
-  enter<Result>(ready: () => MaybePromise<void>, work: () => Promise<Result>): Promise<Result>
+  enter<Result>(
+    ready: () => MaybePromise<void>,
+    work: () => MaybePromise<Result>,
+  ): MaybePromise<Result>
   /** Counts work that continues after its response. */
   track(work: Promise<unknown>): void
   /** Starts work in a later turn of the event loop, off the path of the request. */
@@ -21,14 +24,20 @@ export function createLifecycle(): Lifecycle {
   let closing: Promise<void> | undefined
   const waiting: (() => void)[] = []
 
-  const run = async <Result>(work: () => Promise<Result>): Promise<Result> => {
+  const leave = (): void => {
+    inProgress--
+    if (inProgress === 0) for (const resolve of waiting.splice(0)) resolve()
+  }
+  const run = <Result>(work: () => MaybePromise<Result>): MaybePromise<Result> => {
     inProgress++
-    try {
-      return await work()
-    } finally {
-      inProgress--
-      if (inProgress === 0) for (const resolve of waiting.splice(0)) resolve()
-    }
+    const ended = whenFailed(work, (error) => {
+      leave()
+      throw error
+    })
+    return whenDone(ended, (result) => {
+      leave()
+      return result
+    })
   }
   const settled = async (): Promise<void> => {
     if (inProgress > 0) await new Promise<void>((resolve) => waiting.push(resolve))
@@ -37,7 +46,7 @@ export function createLifecycle(): Lifecycle {
     if (closing !== undefined) throw unavailable('closing')
   }
   const track = (work: Promise<unknown>): void => {
-    run(() => work).catch(() => undefined)
+    Promise.resolve(run(() => work)).catch(() => undefined)
   }
 
   return {

@@ -1,9 +1,9 @@
-/** A value now, or a promise of it: an adapter may be synchronous. */
+/** A value, or a promise of it. Adapters and handlers may be synchronous. */
 export type MaybePromise<Value> = Value | Promise<Value>
 
 /**
- * Whether the value is a promise, also one of another realm or library, which is no
- * `instanceof Promise`. Wrap what comes from the host with `Promise.resolve` before use.
+ * Returns whether the value is a promise, including one of another realm or library that is not an
+ * `instanceof Promise`. Wrap a thenable of your application with `Promise.resolve` before use.
  */
 export function isThenable<Value>(value: MaybePromise<Value>): value is Promise<Value> {
   return (
@@ -15,8 +15,8 @@ export function isThenable<Value>(value: MaybePromise<Value>): value is Promise<
 }
 
 /**
- * The result of work, unless that takes longer than some milliseconds: `late` is called then, and rejects.
- * What the work does afterwards is nobody's.
+ * Resolves with the result of work. If that takes longer than `milliseconds`, calls `late`, which rejects;
+ * a later result of the work is ignored.
  */
 export async function inTime<Result>(
   work: Promise<Result>,
@@ -34,10 +34,41 @@ export async function inTime<Result>(
   }
 }
 
-/** Goes on with a value: now, or when it has come. */
+/** Calls `next` with a value: immediately, or once its promise has resolved. */
 export function whenDone<Value, Result>(
   value: MaybePromise<Value>,
   next: (value: Value) => MaybePromise<Result>,
 ): MaybePromise<Result> {
   return isThenable(value) ? Promise.resolve(value).then(next) : next(value)
+}
+
+/**
+ * Returns the result of work. If it throws, or its promise rejects, returns the result of `recover`, which
+ * may throw again.
+ */
+export function whenFailed<Result>(
+  work: () => MaybePromise<Result>,
+  recover: (error: unknown) => MaybePromise<Result>,
+): MaybePromise<Result> {
+  let result: MaybePromise<Result>
+  try {
+    result = work()
+  } catch (error) {
+    return recover(error)
+  }
+  return isThenable(result) ? Promise.resolve(result).then(undefined, recover) : result
+}
+
+/** Calls `visit` for one entry after the other. If it returns a promise, the next entry waits for it. */
+export function inSequence<Entry>(
+  entries: readonly Entry[],
+  visit: (entry: Entry) => MaybePromise<void>,
+  from = 0,
+): MaybePromise<void> {
+  for (let index = from; index < entries.length; index++) {
+    const visited = visit(entries[index] as Entry)
+    if (isThenable(visited)) {
+      return Promise.resolve(visited).then(() => inSequence(entries, visit, index + 1))
+    }
+  }
 }

@@ -1,19 +1,20 @@
 import { z } from 'zod'
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { inspectApplications } from './definition/check.ts'
-import { mistaken } from './definition/mistake.ts'
-import { brand, code, objectWith, serviceVersion } from './definition/option-shapes.ts'
-import { inspectOptions } from './definition/options.ts'
+import { mistaken } from './checks/mistakes.ts'
+import { brand, code, objectWith, serviceVersion } from './checks/option-shapes.ts'
+import { inspectOptions } from './checks/options.ts'
 import { withServiceFacts, type ServiceFacts } from './definition/service-facts.ts'
-import type { Report } from './observation.ts'
-import { printFailures } from './print-failures.ts'
+import type { Report } from './observation/reports.ts'
+import { printFailures } from './observation/print-failures.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
 import { providerMistakes } from './security/check.ts'
 import type { Limiter, Limits } from './security/limiter.ts'
 import type { OpenAccess, SecurityProvider } from './security/provider.ts'
 import type { FindUser } from './security/users/user-store.ts'
+import { isServicePart, type WithServicePart } from './service-part.ts'
 import type { StorageAdapter } from './storage/adapter.ts'
-import type { RequestLog } from './watch.ts'
+import type { RequestLog } from './observation/request-log.ts'
 
 /** A security provider, or the explicit statement that access is open. */
 export type Security = SecurityProvider | OpenAccess
@@ -50,6 +51,8 @@ export interface OpenServiceOptions<Applications> {
   readonly report?: Report | false
   /** Receives one entry for each response, without credentials. Default: no log. */
   readonly log?: RequestLog
+  /** The outbox whose deliveries the service stores and works, of `createOutbox`. Default: none. */
+  readonly outbox?: WithServicePart
   /** The clock of `generated: 'now'`. Default: the system's. */
   readonly now?: () => Date
 }
@@ -62,12 +65,13 @@ export interface ServiceOptions<Applications> extends OpenServiceOptions<Applica
 
 /** The options with all their defaults. */
 export type CompleteOptions = Required<
-  Omit<ServiceOptions<ApplicationDefinitions>, 'security' | 'users' | 'log' | 'report'>
+  Omit<ServiceOptions<ApplicationDefinitions>, 'security' | 'users' | 'log' | 'report' | 'outbox'>
 > & {
   readonly security: readonly Security[]
   readonly report: Report
   readonly users?: FindUser | undefined
   readonly log?: RequestLog | undefined
+  readonly outbox?: WithServicePart | undefined
 }
 
 const limiter = objectWith<Limiter>(
@@ -120,6 +124,11 @@ const shape = z.strictObject({
     .default(() => printFailures)
     .transform((report) => (report === false ? () => undefined : report)),
   log: code<RequestLog>().optional(),
+  outbox: z
+    .custom<WithServicePart>(isServicePart, {
+      error: 'must be an outbox, as createOutbox of rowgate/consume returns it',
+    })
+    .optional(),
   now: code<() => Date>().default(() => () => new Date()),
 })
 

@@ -6,7 +6,8 @@ import { respond } from './handle.ts'
 import { replyWriter } from './http/write.ts'
 import { inProcess, type InProcess } from './in-process.ts'
 import { createLifecycle } from './lifecycle.ts'
-import { harmless } from './observation.ts'
+import { whenDone } from './maybe-promise.ts'
+import { guardedListener } from './observation/reports.ts'
 import { completeService, type OpenServiceOptions, type Security } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
 import { applicationOf, originForm, splitTarget } from './protocol/path.ts'
@@ -14,11 +15,12 @@ import { publish } from './publication.ts'
 import type { RequestHandler } from './request/request.ts'
 import type { Keyring } from './security/keys/key-store.ts'
 import { secure } from './security/secure.ts'
+import { isServicePart, servicePart } from './service-part.ts'
 import type { Users } from './security/users/user-store.ts'
 import { checkedStorage } from './storage/checked.ts'
 import { openOnce, whenOpen } from './storage/open-once.ts'
-import { tracedStorage } from './storage/traced.ts'
-import { watched } from './watch.ts'
+import { tracedStorage } from './observation/traced-storage.ts'
+import { logRequests } from './observation/request-log.ts'
 
 /** A running service: responds to requests, and runs the same events in process. */
 export interface Service<Applications> extends RequestHandler {
@@ -27,7 +29,10 @@ export interface Service<Applications> extends RequestHandler {
    * opened.
    */
   ready(): Promise<void>
-  /** Returns the events in process, without HTTP, with the rights of a principal. */
+  /**
+   * Returns the events in process, without HTTP, with the rights of a principal. Throws a TypeError for a
+   * value that is not a principal, such as a copy of `system`.
+   */
   as(principal: Principal): InProcess<Applications>
   /** Whether the storage keeps rows after the process has ended. */
   readonly isDurable: boolean
@@ -60,7 +65,7 @@ export function createService<const Applications extends ApplicationDefinitions>
 ): Service<Applications> {
   const options = completeService(given)
   const { applications, now } = options
-  const report = harmless(options.report)
+  const report = guardedListener(options.report)
   const storage = tracedStorage(checkedStorage(options.storage))
   const publication = publish(applications, options.maxPageSize)
   const lifecycle = createLifecycle()
@@ -70,9 +75,26 @@ export function createService<const Applications extends ApplicationDefinitions>
     report,
     defer: lifecycle.defer,
   })
-  const storageOpen = openOnce(() =>
-    storage.open([...publication.collections, ...security.collections]),
-  )
+  const parts = [options.outbox, ...Object.values<unknown>(applications)]
+    .filter(isServicePart)
+    .map((owner) => owner[servicePart])
+  const stored = publication.collections.filter(({ serve }) => serve === undefined)
+  for (const part of parts) {
+    part.join({
+      storage: whenOpen(storage, () => storageOpen()),
+      collections: stored,
+      transaction: (principal, work) => hosted(principal).transaction(work),
+      report,
+      now,
+    })
+  }
+  const storageOpen = openOnce(() => {
+    const own = [...security.collections, ...parts.flatMap(({ collections }) => collections)]
+    return whenDone(storage.open([...stored, ...own]), () => {
+      for (const part of parts) lifecycle.defer(async () => part.opened())
+    })
+  })
+  const closeParts = () => Promise.all(parts.map((part) => part.close()))
   const runtime: Runtime = {
     adapter: storage,
     collectionOf: publication.collectionOf,
@@ -83,6 +105,9 @@ export function createService<const Applications extends ApplicationDefinitions>
     enter: (begin) => lifecycle.enter(storageOpen, begin),
     track: lifecycle.track,
   }
+  // Parts may finish their work while the service closes.
+  const hosted = (principal: Principal): InProcess<object> =>
+    inProcess({ ...runtime, enter: (begin) => begin() }, publication, principal)
   const headers = brandedHeaders(options.brand)
   const version =
     options.serviceVersion === false ? {} : { [headers.version]: options.serviceVersion }
@@ -91,7 +116,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const patternsReported = reportPatterns(applications, report)
 
   return {
-    handle: watched((request, witness) => respond(dependencies, request, witness), {
+    handle: logRequests((request, observer) => respond(dependencies, request, observer), {
       log: options.log,
       hideCredentials: security.hideCredentials,
     }),
@@ -109,8 +134,11 @@ export function createService<const Applications extends ApplicationDefinitions>
     as: (principal) => inProcess<Applications>(runtime, publication, requirePrincipal(principal)),
     close: () =>
       lifecycle.close(
-        () => storage.beforeClose?.(),
+        () => {
+          closeParts().catch(() => undefined)
+        },
         async () => {
+          await closeParts()
           await security.flush()
           await storage.close()
         },

@@ -72,6 +72,15 @@ test('one error lists the mistakes of options, definitions of all stages and pro
   ])
 })
 
+test('the heading fits mistakes of options and of definitions', () => {
+  const heading = /^The configuration has mistakes:\n {2}- /
+  const applications = { app: { collections: {} } }
+  expect(messageOf({ ...base, applications, bodylimit: 5 })).toMatch(heading)
+  expect(messageOf({ ...base, applications: { app: { collections: { broken: 5 } } } })).toMatch(
+    heading,
+  )
+})
+
 test('a malformed field has only that mistake, also if other options name it', () => {
   const things = {
     key: 'id',
@@ -99,7 +108,7 @@ test.each([
   [{ applications: 5 }, 'options.applications: must be an object of applications'],
   [{ applications: { app: 5 } }, 'applications.app: must be an object'],
   [{ applications: { app: { collections: [] } } }, 'app.collections: must be an object'],
-])('the options %j are answered with "%s"', (wrong, message) => {
+])('the options %j get "%s"', (wrong, message) => {
   expect(messageOf({ ...base, applications: {}, ...wrong })).toContain(message)
 })
 

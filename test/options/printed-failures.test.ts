@@ -97,7 +97,7 @@ test('requests that succeed or are rejected print nothing', async () => {
   expect(printed).toEqual([])
 })
 
-test('report: false prints nothing, and a function prints nothing by itself', async () => {
+test('report: false prints nothing, and a function replaces printing', async () => {
   const reports: Observation[] = []
   for (const report of [false, (one: Observation) => reports.push(one)] as const) {
     expect((await open({ report }).get('/desk/notes')).status).toBe(500)
@@ -119,15 +119,18 @@ test.each([
     { collection: 'tasks', event: 'Filter' },
     'the row rule of desk/tasks needs the attribute team, which the caller lacks',
   ],
-])('a 403 for %s is reported with what was missing, and does not say so', async (...row) => {
-  const [, request, place, reason] = row
-  const reports: Observation[] = []
-  const client = open({ report: (one) => reports.push(one) })
-  const [method, path = ''] = request.split(' ')
-  const reply = await (method === 'GET' ? client.get(path) : client.delete(path))
-  expect(reply).toMatchObject({
-    status: 403,
-    body: { message: 'You do not have the right to do this.' },
-  })
-  expect(reports).toMatchObject([{ type: 'forbidden', place, user: 'maria', reason }])
-})
+])(
+  'a 403 for %s is reported with the missing right, and the response does not name it',
+  async (...row) => {
+    const [, request, place, reason] = row
+    const reports: Observation[] = []
+    const client = open({ report: (one) => reports.push(one) })
+    const [method, path = ''] = request.split(' ')
+    const reply = await (method === 'GET' ? client.get(path) : client.delete(path))
+    expect(reply).toMatchObject({
+      status: 403,
+      body: { message: 'You do not have the right to do this.' },
+    })
+    expect(reports).toMatchObject([{ type: 'forbidden', place, user: 'maria', reason }])
+  },
+)

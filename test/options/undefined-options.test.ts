@@ -11,7 +11,7 @@ import {
   type DeploymentOptions,
 } from '../../src/deployment/index.ts'
 import { toExpressHandler } from '../../src/http/express.ts'
-import { answerBadUrls, rowgateFastify } from '../../src/http/fastify.ts'
+import { handleBadUrls, rowgateFastify } from '../../src/http/fastify.ts'
 import { toFetchHandler } from '../../src/http/fetch.ts'
 import { serve, toNodeHandler } from '../../src/http/node.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
@@ -86,7 +86,7 @@ const factories: Readonly<Record<string, Factory>> = {
   },
   createDeployment: {
     create: (options: DeploymentOptions) => createDeployment(options),
-    required: { storage: memoryStorage(), solutions: [solution], builder, environment },
+    required: { solutions: [solution], builder, environment },
     optional: [
       ...['workers', 'serial', 'queueLimit', 'buildTimeout', 'waitTimeout', 'lease', 'attempts'],
       ...['pollInterval', 'packageLimit', 'snapshotData', 'queue', 'watch', 'now'],
@@ -127,8 +127,8 @@ const factories: Readonly<Record<string, Factory>> = {
     },
     optional: ['outside', 'closeService'],
   },
-  answerBadUrls: {
-    create: (options: object) => answerBadUrls(service(), options),
+  handleBadUrls: {
+    create: (options: object) => handleBadUrls(service(), options),
     optional: ['prefix', 'outside'],
   },
   createTestClient: {

@@ -1,0 +1,12 @@
+/** A mistake of a developer: its place, and what to write instead. */
+export interface Mistake {
+  /** The place, such as `applications.sales.collections.customers.key`. */
+  readonly place: string
+  readonly advice: string
+}
+
+/** Returns a TypeError that lists mistakes, in definitions or in options. */
+export function mistaken(mistakes: readonly Mistake[]): TypeError {
+  const lines = mistakes.map(({ place, advice }) => `  - ${place}: ${advice}`)
+  return new TypeError(`The configuration has mistakes:\n${lines.join('\n')}`)
+}

@@ -1,0 +1,130 @@
+import type { z } from 'zod'
+import { mistaken, type Mistake } from './mistakes.ts'
+import { suggestion } from './nearest-name.ts'
+
+/**
+ * Checks the options of a factory, and returns them with the defaults of their shape. An option with the
+ * value undefined is absent. Throws one TypeError that lists every mistake, with its place below `root`.
+ */
+export function completeOptions<Options extends object>(
+  root: string,
+  shape: z.ZodType<Options>,
+  given: unknown,
+): Options {
+  const { complete, mistakes } = inspectOptions(root, shape, given)
+  if (complete === undefined) throw mistaken(mistakes)
+  return complete
+}
+
+/** The result of {@link inspectOptions}: complete options, or mistakes. */
+export interface Inspection<Options> {
+  readonly complete: Options | undefined
+  readonly mistakes: readonly Mistake[]
+}
+
+/** Checks and completes options, and returns their mistakes instead of throwing them. */
+export function inspectOptions<Options extends object>(
+  root: string,
+  shape: z.ZodType<Options>,
+  given: unknown,
+): Inspection<Options> {
+  const result = shape.safeParse(given, { error: adviceFor })
+  if (result.success) return { complete: withoutUndefined(result.data), mistakes: [] }
+  const mistakes = result.error.issues.flatMap((issue) => explain(issue, [root]))
+  return { complete: undefined, mistakes }
+}
+
+/** Returns a copy without the undefined members, so that they don't replace a default. */
+export function withoutUndefined<Members extends object>(members: Members): Members {
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as Members
+}
+
+/** Throws a TypeError for a member that is neither one of the known options of a call nor ignored. */
+export function requireKnown(
+  call: string,
+  given: object,
+  known: readonly string[],
+  ignored: readonly string[] = [],
+): void {
+  for (const name in given) {
+    if (known.includes(name) || ignored.includes(name)) continue
+    throw new TypeError(`${call}: ${name} is not an option; ${suggestion(name, known)}`)
+  }
+}
+
+/** Returns the mistakes of a zod issue whose messages are those of {@link adviceFor}. */
+export function explain(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): readonly Mistake[] {
+  const place = [...root, ...issue.path].map(String).join('.')
+  if (issue.code !== 'unrecognized_keys') return [{ place, advice: issue.message }]
+  const advice = issue.message.split('\n')
+  return issue.keys.map((key, index) => ({
+    place: `${place}.${key}`,
+    advice: advice[index] ?? issue.message,
+  }))
+}
+
+/** Returns the advice for a zod issue; for unknown options, a line for each. */
+export function adviceFor(issue: z.core.$ZodRawIssue): string {
+  switch (issue.code) {
+    case 'unrecognized_keys': {
+      const { shape = {} } = Object(issue.inst?._zod.def) as { readonly shape?: object }
+      const known = Object.keys(shape)
+      return (issue.keys as readonly string[])
+        .map((key) => `is not an option; ${suggestion(key, known)}`)
+        .join('\n')
+    }
+    case 'invalid_type': {
+      const mustBe = `must be ${kinds[String(issue.expected)] ?? String(issue.expected)}`
+      return issue.input === undefined ? `is missing: ${mustBe}` : mustBe
+    }
+    case 'invalid_value': {
+      const values = (issue.values as readonly unknown[]).map(String)
+      return `must be ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`
+    }
+    case 'too_small':
+      return sizeAdvice(issue, 'at least', Number(issue.minimum))
+    case 'too_big':
+      return sizeAdvice(issue, 'at most', Number(issue.maximum))
+    case 'invalid_format':
+      return issue.format === 'url' ? 'must be a URL' : 'has an invalid form'
+    case 'invalid_key':
+      return `the name ${messagesOf(issue.issues)}`
+    case 'invalid_union':
+      return unionAdvice(issue)
+    default:
+      return 'is not a valid value'
+  }
+}
+
+const kinds: Readonly<Record<string, string>> = {
+  string: 'a string',
+  number: 'a number',
+  int: 'a whole number',
+  boolean: 'true or false',
+  array: 'a list',
+  object: 'an object',
+  record: 'an object',
+}
+
+function sizeAdvice(issue: z.core.$ZodRawIssue, bound: string, size: number): string {
+  if (issue.origin === 'string' || issue.origin === 'array') {
+    if (bound === 'at least' && size === 1) return 'must not be empty'
+    return `must have ${bound} ${size} ${issue.origin === 'array' ? 'entries' : 'characters'}`
+  }
+  return `must be ${bound} ${size}`
+}
+
+function unionAdvice(issue: z.core.$ZodRawIssue): string {
+  if (issue.discriminator === 'type') {
+    return 'must be text, integer, bigint, decimal, double, boolean, date, dateTime, instant, uuid or json'
+  }
+  const alternatives = (issue.errors ?? []) as readonly (readonly z.core.$ZodIssue[])[]
+  return Array.from(new Set(alternatives.map(messagesOf))).join(', or ')
+}
+
+function messagesOf(issues: unknown): string {
+  const messages = (issues as readonly z.core.$ZodIssue[]).flatMap((issue) => explain(issue, []))
+  return Array.from(new Set(messages.map(({ advice }) => advice))).join(', and ')
+}
