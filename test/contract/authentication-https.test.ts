@@ -5,12 +5,12 @@ import { afterEach, describe, expect, test } from 'vitest'
 import { toNodeHandler, type NodeHandlerOptions } from '../../src/http/node.ts'
 import type { Observation } from '../../src/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
-import { startTls } from '../http/tls.ts'
-import { send } from './client.ts'
+import { startTls } from '../kit/tls.ts'
+import { send } from '../kit/http-client.ts'
 import { base, describeContract } from './contract.ts'
-import { expectRefusal, itemsIn } from './expectations.ts'
+import { expectError, itemsIn } from './expectations.ts'
 import { flipped, newKey, plainKeys, withKey } from './keys.ts'
-import { cells, type Cell } from './matrix.ts'
+import { cells, type Cell } from '../kit/cells.ts'
 import { start } from './running.ts'
 import { watched } from './wrapped.ts'
 
@@ -33,7 +33,7 @@ describeContract('a key over plain HTTP', { security: strictKeys }, (contract) =
     const { key } = await newKey(contract.service)
     const right = await contract.get('/orders', withKey(key))
     const wrong = await contract.get('/orders', withKey(flipped(key)))
-    expectRefusal(right, 403, /^HTTPS is required\.$/)
+    expectError(right, 403, /^HTTPS is required\.$/)
     expect(right.bytes.equals(wrong.bytes)).toBe(true)
     for (const header of ['location', 'www-authenticate', 'upgrade']) {
       expect(right.headers).not.toHaveProperty(header)
@@ -42,18 +42,18 @@ describeContract('a key over plain HTTP', { security: strictKeys }, (contract) =
     expect(contract.reports()).toEqual([clear, clear])
   })
 
-  test.each(spoofs)('is rejected whatever the client says: %o', async (headers) => {
+  test.each(spoofs)("is rejected with the client's headers %o", async (headers) => {
     const { key } = await newKey(contract.service)
     const answer = await contract.get('/orders', { ...headers, ...withKey(key) })
-    expectRefusal(answer, 403, /^HTTPS is required\.$/)
+    expectError(answer, 403, /^HTTPS is required\.$/)
     expect(contract.reports()).toMatchObject([{ type: 'credential-in-clear', peer: '127.0.0.1' }])
   })
 
   test('changes nothing, also when it is sent to save', async () => {
     const { key } = await newKey(contract.service)
     const rows = await contract.rows()
-    expectRefusal(await contract.post('/orders', { orderId: 9 }, withKey(key)), 403)
-    expectRefusal(await contract.delete('/orders/1', withKey(key)), 403)
+    expectError(await contract.post('/orders', { orderId: 9 }, withKey(key)), 403)
+    expectError(await contract.delete('/orders/1', withKey(key)), 403)
     expect(contract.reports()).toHaveLength(2)
     expect(await contract.rows()).toEqual(rows)
   })
@@ -94,7 +94,7 @@ describe.each(cells)('HTTPS on $name', (cell) => {
     const before = [await service.keys.list(), await service.keys.audit()]
     reads.length = 0
     const sent = { method: 'GET', target: `${base}/orders`, headers: withKey(key) }
-    expectRefusal(await send(host.port, agent, sent), 403)
+    expectError(await send(host.port, agent, sent), 403)
     expect(reads).toEqual([])
     expect(reports.splice(0)).toMatchObject([{ type: 'credential-in-clear' }])
     expect([await service.keys.list(), await service.keys.audit()]).toEqual(before)
@@ -120,7 +120,7 @@ describe.each(cells)('HTTPS on $name', (cell) => {
     expect(reports).toMatchObject([{ reason: 'unknown' }, { reason: 'missing' }])
   })
 
-  test('behind a trusted proxy that ends TLS a key opens the service', async () => {
+  test('a key is accepted behind a trusted proxy that terminates TLS', async () => {
     const { service, reports } = await begin()
     const { key } = await newKey(service)
     const behind = await startPlain(service, { trustedProxies: ['127.0.0.1'] })

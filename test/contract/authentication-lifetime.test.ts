@@ -74,7 +74,7 @@ describe('lifetimes', () => {
       expect(expires).toBe('2024-05-01T12:00:00Z')
     })
 
-    test('is told to the log once a minute and reason, not to the consumer', async () => {
+    test('is logged once a minute for each reason, and not sent to the client', async () => {
       clock.set('2024-05-01T10:00:00Z')
       const { key, keyId } = await newKey(contract.service, { expiresIn: 1 })
       clock.advance(1)
@@ -96,7 +96,7 @@ describe('lifetimes', () => {
     'a key without expiry',
     { security: plainKeys(), now: clock.now },
     (contract) => {
-      test('does not die', async () => {
+      test('does not expire', async () => {
         clock.set('2024-02-29T12:00:00Z')
         const { key, expires } = await newKey(contract.service)
         expect(expires).toBe(null)
@@ -104,7 +104,7 @@ describe('lifetimes', () => {
         itemsIn(await contract.get('/countries', withKey(key)))
       })
 
-      test('may be given a life of decades, and dies then', async () => {
+      test('can be valid for decades, and expires then', async () => {
         clock.set('2024-02-29T12:00:00Z')
         const minutes = (Date.parse('2124-02-29T12:00:00Z') - clock.now().getTime()) / 60_000
         const { key, expires } = await newKey(contract.service, { expiresIn: minutes })
@@ -127,7 +127,7 @@ describe('lifetimes', () => {
     'a provider with a maximum only',
     { security: plainKeys({ maxExpiry: 5 }), now: clock.now },
     (contract) => {
-      test('gives its keys that life', async () => {
+      test('determines the lifetime of its keys', async () => {
         clock.set('2024-02-29T12:00:00Z')
         expect(await newKey(contract.service)).toMatchObject({ expires: '2024-02-29T12:05:00Z' })
       })

@@ -1,10 +1,10 @@
 import { Agent } from 'node:http'
 import { RateLimiterMemory } from 'rate-limiter-flexible'
 import { beforeEach, expect, test } from 'vitest'
-import type { Limiter } from '../../src/index.ts'
-import { rawRequest, send } from './client.ts'
+import type { Limiter } from '../../src/security/index.ts'
+import { rawRequest, send } from '../kit/http-client.ts'
 import { base, describeContract } from './contract.ts'
-import { expectRefusal, itemsIn } from './expectations.ts'
+import { expectError, itemsIn } from './expectations.ts'
 import { expectUnknown, flipped, newKey, plainKeys, stillClock, withKey } from './keys.ts'
 
 /** A limiter that begins anew with each case. */
@@ -26,25 +26,25 @@ describeContract(
       for (let turn = 0; turn < 3; turn++) itemsIn(await contract.get('/orders', withKey(key)))
       for (const path of ['/orders', '/orders/1', '/nothing', '/orders?nope=1']) {
         const answer = await contract.get(path, withKey(key))
-        expectRefusal(answer, 429, /^There were too many requests/)
+        expectError(answer, 429, /^There were too many requests/)
         expect(answer.headers['retry-after']).toMatch(/^(60|59|58)$/)
       }
-      expectRefusal(await contract.post('/orders', { orderId: 9 }, withKey(key)), 429)
+      expectError(await contract.post('/orders', { orderId: 9 }, withKey(key)), 429)
     })
 
-    test('counts each key by itself, also those of one user', async () => {
+    test('counts each key separately, also those of one user', async () => {
       const one = await newKey(contract.service)
       const two = await newKey(contract.service)
       for (let turn = 0; turn < 3; turn++) {
         itemsIn(await contract.get('/orders', withKey(one.key)))
         itemsIn(await contract.get('/orders', withKey(two.key)))
       }
-      expectRefusal(await contract.get('/orders', withKey(one.key)), 429)
+      expectError(await contract.get('/orders', withKey(one.key)), 429)
       const third = await newKey(contract.service)
       itemsIn(await contract.get('/orders', withKey(third.key)))
     })
 
-    test('counts all that come at once', async () => {
+    test('counts all requests that arrive at once', async () => {
       const { key } = await newKey(contract.service)
       const all = await Promise.all(
         Array.from({ length: 12 }, () => contract.get('/orders', withKey(key))),
@@ -53,11 +53,11 @@ describeContract(
       expect(all.filter(({ status }) => status === 429)).toHaveLength(9)
     })
 
-    test('counts no request that was rejected before', async () => {
+    test('does not count requests that were rejected before', async () => {
       const { key } = await newKey(contract.service)
       for (let turn = 0; turn < 5; turn++) {
         expectUnknown(contract, await contract.get('/orders', withKey(flipped(key))), 'unknown')
-        expectRefusal(await contract.get('/customers/', withKey(key)), 404)
+        expectError(await contract.get('/customers/', withKey(key)), 404)
       }
       itemsIn(await contract.get('/orders', withKey(key)))
     })
@@ -80,7 +80,7 @@ describeContract(
         expectUnknown(contract, await contract.get('/orders', withKey(flipped(key))), 'unknown')
       }
       const answer = await contract.get('/orders', withKey(flipped(key)))
-      expectRefusal(answer, 429, /^There were too many requests/)
+      expectError(answer, 429, /^There were too many requests/)
       expect(answer.headers['retry-after']).toMatch(/^(60|59|58)$/)
       expect(answer.headers).not.toHaveProperty('www-authenticate')
       expect(contract.reports()).toMatchObject([{ reason: 'unknown', peer: '127.0.0.1' }])
@@ -90,11 +90,11 @@ describeContract(
       const { key } = await newKey(contract.service)
       await failTooOften(key)
       for (let turn = 0; turn < 5; turn++) {
-        expectRefusal(await contract.get('/orders', withKey(key)), 429)
-        expectRefusal(await contract.get('/orders', withKey(flipped(key))), 429)
+        expectError(await contract.get('/orders', withKey(key)), 429)
+        expectError(await contract.get('/orders', withKey(flipped(key))), 429)
       }
       clock.advance(0.9)
-      expectRefusal(await contract.get('/orders', withKey(key)), 429)
+      expectError(await contract.get('/orders', withKey(key)), 429)
       clock.advance(0.1)
       itemsIn(await contract.get('/orders', withKey(key)))
       expect(contract.reports()).toEqual([])
@@ -106,7 +106,7 @@ describeContract(
       expectUnknown(contract, await contract.get('/orders'), 'missing')
       itemsIn(await askElsewhere(key))
       expectUnknown(contract, await askElsewhere(flipped(key)), 'unknown', { peer: '127.0.0.2' })
-      expectRefusal(await contract.get('/orders', withKey(key)), 429)
+      expectError(await contract.get('/orders', withKey(key)), 429)
     })
 
     test('is not reached by requests without a key, or by right ones', async () => {
@@ -114,17 +114,17 @@ describeContract(
       for (let turn = 0; turn < 5; turn++) {
         expectUnknown(contract, await contract.get('/orders'), 'missing')
         itemsIn(await contract.get('/orders', withKey(key)))
-        expectRefusal(await contract.get('/orders', withKey('x, y')), 400)
+        expectError(await contract.get('/orders', withKey('x, y')), 400)
       }
       expectUnknown(contract, await contract.get('/orders', withKey(flipped(key))), 'unknown')
     })
 
-    test('is not led astray by an address that the client makes up', async () => {
+    test('ignores a forged address of the client', async () => {
       const { key } = await newKey(contract.service)
       await failTooOften(key)
       for (const header of ['X-Forwarded-For', 'X-Real-IP', 'Client-IP']) {
         const headers = { ...withKey(key), [header]: '203.0.113.9' }
-        expectRefusal(await contract.get('/orders', headers), 429)
+        expectError(await contract.get('/orders', headers), 429)
       }
       const raw = await contract.raw(
         rawRequest(`GET ${base}/orders`, [`X-API-Key: ${key}`, 'Forwarded: for=203.0.113.9']),
@@ -147,10 +147,10 @@ describeContract(
       expect(contract.reports()).toEqual([{ type: 'limiter-failed', error: storeDown }])
     })
 
-    test('is reported, and a wrong key is rejected as ever', async () => {
+    test('is reported, and a wrong key is rejected as usual', async () => {
       const { key } = await newKey(contract.service)
       for (let turn = 0; turn < 5; turn++) {
-        expectRefusal(await contract.get('/orders', withKey(flipped(key))), 401)
+        expectError(await contract.get('/orders', withKey(flipped(key))), 401)
         const types = contract.reports().map(({ type }) => type)
         expect(types).toEqual(['credential-rejected', 'limiter-failed'])
       }
@@ -162,7 +162,7 @@ describeContract('no limits', { security: plainKeys() }, (contract) => {
   test('is the default', async () => {
     const { key } = await newKey(contract.service)
     for (let turn = 0; turn < 100; turn++) {
-      expectRefusal(await contract.get('/countries', withKey('wrong')), 401)
+      expectError(await contract.get('/countries', withKey('wrong')), 401)
       itemsIn(await contract.get('/countries', withKey(key)))
     }
     expect(contract.reports()).toHaveLength(100)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { base, describeContract } from './contract.ts'
-import { expectRefusal, itemIn, itemsIn } from './expectations.ts'
+import { expectError, itemIn, itemsIn } from './expectations.ts'
 import { expectUnknown, flipped, newKey, plainKeys, withKey } from './keys.ts'
 
 const json = { 'Content-Type': 'application/json' }
@@ -16,13 +16,13 @@ function queryKeys(name?: string) {
 }
 
 describeContract('a key in the query, by default', { security: plainKeys() }, (contract) => {
-  test('is no credential, and its name is no parameter', async () => {
+  test('is not a credential, and its name is an unknown parameter', async () => {
     const { key } = await newKey(contract.service)
     for (const path of ['/orders', '/orders/1', '/customers?$limit=1']) {
       const target = `${path}${path.includes('?') ? '&' : '?'}apiKey=${key}`
       expectUnknown(contract, await contract.get(target), 'missing')
       const beside = await contract.get(target, withKey(key))
-      expectRefusal(beside, 400, 'Unknown query parameter: apiKey.')
+      expectError(beside, 400, 'Unknown query parameter: apiKey.')
       expect(beside.text).not.toContain(key)
     }
   })
@@ -32,7 +32,7 @@ describeContract(
   'a key in the query, where it is allowed',
   { security: queryKeys() },
   (contract) => {
-    test('opens the service to every method, beside all other parameters', async () => {
+    test('is accepted for every method, with all other parameters', async () => {
       const { key } = await newKey(contract.service)
       itemsIn(await contract.get(`/orders?apiKey=${key}`))
       itemIn(await contract.get(`/orders/1?apiKey=${key}`))
@@ -53,12 +53,12 @@ describeContract(
       itemsIn(await contract.get(`/orders?%61pi%4Bey=${encoded.join('')}`))
     })
 
-    test('is taken off before the query is read: what is left is checked as ever', async () => {
+    test('is removed before the query is parsed; the other parameters are checked as usual', async () => {
       const { key } = await newKey(contract.service)
       const reject = async (rest: string) => {
         const answer = await contract.get(`/orders?apiKey=${key}&${rest}`)
         const plain = await contract.get(`/orders?${rest}`, withKey(key))
-        expectRefusal(answer, 400)
+        expectError(answer, 400)
         expect(answer.text).toBe(plain.text)
         expect(answer.text).not.toContain(key)
       }
@@ -74,7 +74,7 @@ describeContract(
         await reject(rest)
       }
       const posted = await contract.post(`/orders?apiKey=${key}&title=x`, { orderId: 9 })
-      expectRefusal(posted, 400)
+      expectError(posted, 400)
       const nothing = await contract.get(`/orders?apiKey=${key}&&`)
       expect(itemsIn(nothing)).toHaveLength(3)
     })
@@ -88,15 +88,15 @@ describeContract(
     ])('is rejected when it comes %s', async (_what, query) => {
       const { key } = await newKey(contract.service)
       const answer = await contract.get(`/orders?${query(key)}`)
-      expectRefusal(answer, 400, 'The request carries more than one credential.')
+      expectError(answer, 400, 'The request carries more than one credential.')
       expect(answer.text).not.toContain(key)
     })
 
-    test('is rejected beside one in the header, also when they are equal', async () => {
+    test('is rejected together with one in the header, also if they are equal', async () => {
       const { key } = await newKey(contract.service)
       for (const value of [key, flipped(key), '']) {
         const answer = await contract.get(`/orders?apiKey=${value}`, withKey(key))
-        expectRefusal(answer, 400, 'The request carries more than one credential.')
+        expectError(answer, 400, 'The request carries more than one credential.')
       }
     })
 
@@ -142,7 +142,7 @@ describeContract(
       itemsIn(await contract.get(`/orders?${name}=${key}`))
       expectUnknown(contract, await contract.get(`/orders?apiKey=${key}`), 'missing')
       const beside = await contract.get(`/orders?apiKey=${key}&${name}=${key}`)
-      expectRefusal(beside, 400, 'Unknown query parameter: apiKey.')
+      expectError(beside, 400, 'Unknown query parameter: apiKey.')
       expect(beside.text).not.toContain(key)
     })
   },
@@ -176,14 +176,14 @@ describeContract(
     ],
   },
   (contract) => {
-    test('take each its own, and never two', async () => {
+    test('accept their own parameter only, and never two keys', async () => {
       const a = await newKey(contract.service, { provider: 'a' })
       const b = await newKey(contract.service, { provider: 'b' })
       itemsIn(await contract.get(`/orders?apiKey=${a.key}`))
       itemsIn(await contract.get(`/orders?k=${b.key}`))
       expectUnknown(contract, await contract.get(`/orders?apiKey=${b.key}`), 'unknown')
-      expectRefusal(await contract.get(`/orders?apiKey=${a.key}&k=${b.key}`), 400, 'more than one')
-      expectRefusal(await contract.get(`/orders?k=${b.key}`, withKey(a.key)), 400, 'more than one')
+      expectError(await contract.get(`/orders?apiKey=${a.key}&k=${b.key}`), 400, 'more than one')
+      expectError(await contract.get(`/orders?k=${b.key}`, withKey(a.key)), 400, 'more than one')
     })
   },
 )

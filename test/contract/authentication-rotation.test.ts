@@ -19,7 +19,7 @@ describeContract('a rotated key', options, (contract) => {
   const isDead = async (key: string, reason: 'revoked' | 'expired') =>
     expectUnknown(contract, await contract.get('/countries', withKey(key)), reason)
 
-  test('dies at once, and the new one lives at once', async () => {
+  test('becomes invalid immediately, and the new one valid', async () => {
     const old = await newKey(contract.service, { description: 'till 3' })
     await lives(old.key)
     const next = await contract.service.keys.rotate(old.keyId)
@@ -42,7 +42,7 @@ describeContract('a rotated key', options, (contract) => {
     await lives(next.key)
   })
 
-  test('may be rotated on: each key of three has its own end', async () => {
+  test('can be rotated again: each key of three has its own expiry', async () => {
     const first = await newKey(contract.service)
     const second = await contract.service.keys.rotate(first.keyId, { overlap: 10 })
     clock.advance(5)
@@ -77,7 +77,7 @@ describeContract('a rotated key', options, (contract) => {
     ])
   })
 
-  test('that is dead is not rotated', async () => {
+  test('can not be rotated if it is inactive', async () => {
     const revoked = await newKey(contract.service)
     const expired = await newKey(contract.service, { expiresIn: 1 })
     await contract.service.keys.revoke(revoked.keyId)
@@ -128,7 +128,7 @@ describeContract('the record of a key', options, (contract) => {
     expect(events.map(({ event }) => event)).toEqual(['created', 'first-used'])
   })
 
-  test('has one first use, however many come first', async () => {
+  test('has one first use if several requests use it at once', async () => {
     const { key, keyId } = await newKey(contract.service)
     await Promise.all(
       Array.from({ length: 20 }, () => contract.get('/countries', withKey(key)).then(itemsIn)),

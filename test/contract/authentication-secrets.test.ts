@@ -4,13 +4,16 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
 import { describe, expect, test } from 'vitest'
-import { memoryStorage, StorageError, type NewKey, type Observation } from '../../src/index.ts'
+import { memoryStorage, type Observation } from '../../src/index.ts'
+import type { NewKey } from '../../src/security/index.ts'
+import { StorageError } from '../../src/storage/index.ts'
 import { apiKeys, httpBasic } from '../../src/security/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { send, type Request } from './client.ts'
+import { send, type Request } from '../kit/http-client.ts'
 import { base } from './contract.ts'
 import { newKey, plainKeys, stillClock, withKey } from './keys.ts'
-import { bindings, type Binding, type Storage } from './matrix.ts'
+import { bindings, type Binding } from '../kit/cells.ts'
+import { type Storage } from '../kit/storages.ts'
 import { start } from './running.ts'
 import { watched } from './wrapped.ts'
 
@@ -47,7 +50,7 @@ const cases = bindings.flatMap((binding) =>
 )
 
 describe.each(cases)('on $name', ({ binding, place }) => {
-  test('no key and no password is anywhere but in the hands of who made it', async () => {
+  test('keys and passwords appear only in the result of the call that created them', async () => {
     const { texts, secrets } = await live(binding, place)
     expect(secrets.length).toBeGreaterThan(9)
     expect(texts.length).toBeGreaterThan(60)
@@ -185,7 +188,7 @@ async function live(binding: Binding, place: Place) {
   return { texts, secrets: [...everyKey, ...encoded] }
 }
 
-/** A value in every way in which somebody may print it. */
+/** A value in every printed form. */
 function everything(value: unknown): string {
   const message = value instanceof Error ? `${value.message} ${value.stack ?? ''}` : ''
   const shown = inspect(value, { depth: 10, showHidden: true, maxStringLength: null })

@@ -1,11 +1,6 @@
 import { describe, expect, test } from 'vitest'
-import {
-  createService,
-  memoryStorage,
-  openAccess,
-  type SecurityProvider,
-  type ServiceOptions,
-} from '../../src/index.ts'
+import { createService, memoryStorage, openAccess, type ServiceOptions } from '../../src/index.ts'
+import type { SecurityProvider } from '../../src/security/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { applications } from './fixture.ts'
 
@@ -41,7 +36,7 @@ describe('a service', () => {
     ['apiKeys, not called', { security: [apiKeys] }],
     ['the record of a provider', { security: { name: 'keys', type: 'api_key', priority: 1 } }],
     ['a list in a list', { security: [[good]] }],
-  ])('does not start with %s, and says what to write', (_what, options) => {
+  ])('does not start with %s, and the error says what to write', (_what, options) => {
     const message = mistakesOf(starting(options))
     expect(message).toContain('options.security')
     expect(message).toContain('openAccess()')
@@ -67,7 +62,7 @@ describe('a service', () => {
     }
   })
 
-  test('starts with one provider, with several, and with open access beside them', async () => {
+  test('starts with one provider, with several, and with open access in addition', async () => {
     const other = apiKeys({ name: 'other', priority: 1 })
     for (const security of [good, [good], [good, other], [good, openAccess()], openAccess()]) {
       const service = createService({ applications, storage: memoryStorage(), security })
@@ -132,7 +127,7 @@ describe('a service', () => {
     expect(mistakesOf(starting({ security: good, ...options }))).toContain(place)
   })
 
-  test('without API keys says so when keys are asked for', async () => {
+  test('without API keys rejects calls of keys with the reason', async () => {
     const service = createService({
       applications,
       storage: memoryStorage(),
@@ -182,7 +177,7 @@ describe('an API key provider', () => {
     },
   )
 
-  test.each([8, 15, 129, 1e9, 16.5, NaN, '16'])('makes no keys of %s bytes', (length) => {
+  test.each([8, 15, 129, 1e9, 16.5, NaN, '16'])('creates no keys of %s bytes', (length) => {
     expect(mistake({ length })).toMatch(/length: must be a whole number of bytes, 16 to 128/)
   })
 
@@ -191,7 +186,7 @@ describe('an API key provider', () => {
     [17, 23],
     [32, 43],
     [128, 171],
-  ])('makes keys of %i bytes with %i characters', (length, characters) => {
+  ])('creates keys of %i bytes with %i characters', (length, characters) => {
     expect(apiKeys({ name: 'keys', length }).mint().key).toHaveLength(characters)
   })
 
@@ -206,11 +201,11 @@ describe('an API key provider', () => {
     ['name', ''],
     ['type', 'http_basic_auth'],
     ['nope', 1],
-  ])('is not made with %s: %j', (name, value) => {
+  ])('is not created with %s: %j', (name, value) => {
     expect(mistake({ [name]: value })).toContain(name)
   })
 
-  test('is not made with a default expiry above its maximum', () => {
+  test('is not created with a default expiry above its maximum', () => {
     expect(mistake({ defaultExpiry: 61, maxExpiry: 60 })).toMatch(
       /defaultExpiry: must not be above/,
     )

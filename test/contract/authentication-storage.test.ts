@@ -1,10 +1,12 @@
 import { afterEach, beforeEach, describe, expect, test } from 'vitest'
-import { openAccess, StorageError, type NewKey, type Observation } from '../../src/index.ts'
-import { send, type Answer } from './client.ts'
+import { openAccess, type Observation } from '../../src/index.ts'
+import type { NewKey } from '../../src/security/index.ts'
+import { StorageError } from '../../src/storage/index.ts'
+import { send, type Answer } from '../kit/http-client.ts'
 import { base } from './contract.ts'
-import { expectRefusal, itemsIn } from './expectations.ts'
+import { expectError, itemsIn } from './expectations.ts'
 import { flipped, newKey, plainKeys, withKey } from './keys.ts'
-import { cells } from './matrix.ts'
+import { cells } from '../kit/cells.ts'
 import { start, type Running } from './running.ts'
 import { checkAnswer } from './universal.ts'
 import { watched } from './wrapped.ts'
@@ -55,7 +57,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
       breakDown(names, new StorageError('unavailable', { cause: new Error('10.0.0.1 rejected') }))
       for (let turn = 0; turn < 3; turn++) {
         const answer = await ask(withKey(made.key))
-        expectRefusal(answer, 503, /not available at the moment/)
+        expectError(answer, 503, /not available at the moment/)
         expect(answer.headers['retry-after']).toMatch(/^[1-9][0-9]*$/)
         expect(answer.headers).not.toHaveProperty('www-authenticate')
         expect(answer.text).not.toContain('10.0.0.1')
@@ -68,10 +70,10 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     },
   )
 
-  test('that can not be reached answers 503 to a wrong key too, and 401 to what is no key', async () => {
+  test('that can not be reached responds 503 to a wrong key too, and 401 to what is not a key', async () => {
     breakDown(everything, new StorageError('unavailable'))
-    expectRefusal(await ask(withKey(flipped(made.key))), 503)
-    expectRefusal(await ask(withKey('no key')), 401)
+    expectError(await ask(withKey(flipped(made.key))), 503)
+    expectError(await ask(withKey('no key')), 401)
     expect(typesOf()).toEqual(['storage-unavailable', 'credential-rejected'])
     itemsIn(await ask({}))
   })
@@ -84,7 +86,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
   ])('that throws %s causes 500, and only the report has the error', async (_what, error) => {
     breakDown(['rowgate-security/keys'], error)
     const answer = await ask(withKey(made.key))
-    expectRefusal(answer, 500, /^The request could not be served/)
+    expectError(answer, 500, /^The request could not be served/)
     expect(answer.text).not.toContain('s3cret')
     expect(reports.splice(0)).toMatchObject([{ type: 'request-failed', error }])
   })
@@ -99,7 +101,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     expect(await running.service.keys.list()).toMatchObject([{ lastUsed: null }])
   })
 
-  test('that fails lets no key be made, revoked or rotated by half', async () => {
+  test('that fails creates, revokes or rotates no key partially', async () => {
     const { keys } = running.service
     const error = new StorageError('unavailable')
     breakDown(['a transaction'], error)
@@ -112,12 +114,12 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     itemsIn(await ask(withKey(made.key)))
   })
 
-  test('of a service that closes answers 503 at once', async () => {
+  test('of a service that closes responds 503 at once', async () => {
     const closed = running.service.close()
     const answer = await ask(withKey(made.key))
-    expectRefusal(answer, 503)
+    expectError(answer, 503)
     await closed
-    expectRefusal(await ask(withKey(made.key)), 503)
+    expectError(await ask(withKey(made.key)), 503)
     await expect(running.service.keys.list()).rejects.toThrow()
   })
 })

@@ -1,7 +1,8 @@
 import { expect, test } from 'vitest'
-import { defineCollection, text, type FindUser, type User } from '../../src/index.ts'
+import { defineCollection, text } from '../../src/index.ts'
+import type { FindUser, User } from '../../src/security/index.ts'
 import { describeContract } from './contract.ts'
-import { expectRefusal, itemIn, itemsIn } from './expectations.ts'
+import { expectError, itemIn, itemsIn } from './expectations.ts'
 import { applications } from './fixture.ts'
 import { expectUnknown, newKey, plainKeys, withKey } from './keys.ts'
 
@@ -31,12 +32,12 @@ describeContract('the user of a key', options, (contract) => {
     return withKey((await newKey(contract.service)).key)
   }
 
-  test('asks with the roles that it has now', async () => {
+  test('has the roles that are stored now', async () => {
     const { users } = contract.service
     const header = await reader()
     itemsIn(await contract.get('/countries', header))
     await users.change('maria', { roles: ['Writer'] })
-    expectRefusal(await contract.get('/countries', header), 403, /right/)
+    expectError(await contract.get('/countries', header), 403, /right/)
     itemsIn(await contract.get('/orders', header))
     await users.change('maria', { roles: ['Writer', 'Reader'] })
     itemsIn(await contract.get('/countries', header))
@@ -59,9 +60,9 @@ describeContract('the user of a key', options, (contract) => {
     const header = await reader()
     itemsIn(await contract.get('/countries', header))
     await users.remove('maria')
-    expectRefusal(await contract.get('/countries', header), 401)
+    expectError(await contract.get('/countries', header), 401)
     await users.add({ user: 'maria', roles: ['Reader'] })
-    expectRefusal(await contract.get('/countries', header), 401)
+    expectError(await contract.get('/countries', header), 401)
     expect(contract.reports()).toHaveLength(2)
     expect(await keys.list({ user: 'maria' })).toHaveLength(1)
     const { key } = await newKey(contract.service)
@@ -73,7 +74,7 @@ describeContract('the user of a key', options, (contract) => {
     await users.add({ user: 'jo', roles: [] })
     const header = await reader()
     const jo = withKey((await keys.create({ user: 'jo' })).key)
-    expectRefusal(await contract.get('/countries', jo), 403)
+    expectError(await contract.get('/countries', jo), 403)
     itemsIn(await contract.get('/countries', header))
     await users.change('jo', { enabled: false })
     itemsIn(await contract.get('/countries', header))
@@ -114,7 +115,7 @@ describeContract('the user of a key', options, (contract) => {
           headers: { ...header, 'Content-Type': 'application/json' },
           ...(method === 'POST' ? { body: '{"user":"maria"}' } : {}),
         })
-        expectRefusal(answer, 404)
+        expectError(answer, 404)
       }
     }
     expect(await contract.service.keys.list()).toHaveLength(1)
@@ -122,7 +123,7 @@ describeContract('the user of a key', options, (contract) => {
 })
 
 describeContract('a revoked key', { security: plainKeys() }, (contract) => {
-  test('is dead for the next request, and stays on record', async () => {
+  test('is rejected from the next request on, and stays on record', async () => {
     const { keys } = contract.service
     const { key, keyId } = await newKey(contract.service)
     itemsIn(await contract.get('/orders', withKey(key)))
@@ -132,7 +133,7 @@ describeContract('a revoked key', { security: plainKeys() }, (contract) => {
     expect(await keys.list()).toMatchObject([{ keyId }])
   })
 
-  test('lets no request in that began after it was revoked', async () => {
+  test('admits no request that began after its revocation', async () => {
     const { keys } = contract.service
     await newKey(contract.service)
     for (let turn = 0; turn < 100; turn++) {
@@ -159,7 +160,7 @@ describeContract(
   "users of the host's own",
   { applications: guarded, security: plainKeys(), users: async (user) => find(user) },
   (contract) => {
-    test('are asked for at each request', async () => {
+    test('are read at each request', async () => {
       const { keys, users } = contract.service
       const maria = { user: 'maria', enabled: true, roles: ['Reader'], attributes: {} }
       friends.set('maria', maria)
@@ -167,7 +168,7 @@ describeContract(
       const ask = () => contract.get('/countries', withKey(key))
       itemsIn(await ask())
       friends.set('maria', { ...maria, roles: [] })
-      expectRefusal(await ask(), 403)
+      expectError(await ask(), 403)
       friends.set('maria', { ...maria, enabled: false })
       expectUnknown(contract, await ask(), 'user-disabled')
       friends.delete('maria')
@@ -209,7 +210,7 @@ describeContract(
       expectUnknown(contract, answer, 'provider-disabled', { provider: 'off' })
     })
 
-    test('a dead key is reported by its own', async () => {
+    test('an inactive key is reported with its own reason', async () => {
       const { key, keyId } = await newKey(contract.service, { provider: 'first' })
       await contract.service.keys.revoke(keyId)
       const answer = await contract.get('/orders', withKey(key))

@@ -1,8 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import type { CollectionDefinition } from '../../src/index.ts'
-import { rawRequest, statusesIn, type Answer } from './client.ts'
+import { rawRequest, statusesIn, type Answer } from '../kit/http-client.ts'
 import { base, describeContract, type Contract } from './contract.ts'
-import { expectRefusal, itemsIn } from './expectations.ts'
+import { expectError, itemsIn } from './expectations.ts'
 import { applications } from './fixture.ts'
 import { expectUnknown, flipped, newKey, plainKeys, stillClock, withKey } from './keys.ts'
 
@@ -20,7 +20,7 @@ const collections: readonly (readonly [string, CollectionDefinition])[] = Object
   ),
 )
 
-/** What each method on each shape of each collection answers without a key: 405 by shape, else 401. */
+/** The status of each method on each kind of path without a key: 405 if the path does not support it, else 401. */
 const routes = collections.flatMap(([path, { key, publishes }]) =>
   (['collection', 'item'] as const).flatMap((shape) =>
     methods.map((method) => {
@@ -67,7 +67,7 @@ describeContract('requests without a key', { security: plainKeys() }, (contract)
     expectUnknown(contract, await contract.get(path), 'missing')
   })
 
-  test('leave nothing behind', async () => {
+  test('leave no data behind', async () => {
     const json = { 'Content-Type': 'application/json' }
     const sent = { method: 'POST', target: `${base}/orders`, headers: json, body: '{"orderId":9}' }
     expectUnknown(contract, await contract.send(sent), 'missing')
@@ -115,7 +115,7 @@ describeContract('the text of a key', { security: plainKeys() }, (contract) => {
     const { key } = await newKey(contract.service)
     const answer = await contract.get('/orders', withKey(spoil(key)))
     expect(answer.text).not.toContain(key)
-    expectRefusal(answer, 401)
+    expectError(answer, 401)
     const [told, ...more] = contract.reports()
     expect(more).toEqual([])
     expect(['malformed', 'unknown']).toContain(told && 'reason' in told && told.reason)
@@ -126,7 +126,7 @@ describeContract('the text of a key', { security: plainKeys() }, (contract) => {
     const { keyId } = await newKey(contract.service)
     const [row] = (await contract.rows())['rowgate-security/keys'] ?? []
     for (const value of [keyId, row?.['hash'] as string]) {
-      expectRefusal(await contract.get('/orders', withKey(value)), 401)
+      expectError(await contract.get('/orders', withKey(value)), 401)
     }
     expect(contract.reports()).toHaveLength(2)
   })
@@ -140,7 +140,7 @@ describeContract('the text of a key', { security: plainKeys() }, (contract) => {
       expect(statusesIn(received)).toEqual([400])
       expect(received).toContain('more than one credential')
       const joined = await contract.get('/orders', withKey(pair.join(', ')))
-      expectRefusal(joined, 400, 'The request carries more than one credential.')
+      expectError(joined, 400, 'The request carries more than one credential.')
     }
   })
 
@@ -211,7 +211,7 @@ describe('every rejected key', () => {
   })
 })
 
-/** All that a consumer sees of an answer. */
+/** Everything in a response that a client can read. */
 function visible({ status, headers, bytes }: Answer) {
   const { date: _date, ...rest } = headers
   return { status, headers: rest, bytes: bytes.toString('hex') }

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
-import { rawRequest, statusesIn } from './client.ts'
+import { rawRequest, statusesIn } from '../kit/http-client.ts'
 import { base, describeEverywhere } from './contract.ts'
-import { expectRefusal, itemIn } from './expectations.ts'
+import { expectError, itemIn } from './expectations.ts'
 
 const post = `POST ${base}/orders`
 const json = 'Content-Type: application/json'
 
 describeEverywhere('connections', {}, (contract) => {
-  test('A18 too large a header section is refused, and many headers are served or refused', async () => {
+  test('A18 too large a header section is rejected, and many headers are served or rejected', async () => {
     const one = await contract.raw(
       rawRequest(`GET ${base}/orders`, [`X-Long: ${'x'.repeat(17_000)}`]),
     )
@@ -20,7 +20,7 @@ describeEverywhere('connections', {}, (contract) => {
     expect([200, 431]).toContain(crowd[0])
   })
 
-  test('A32 a POST without length and body answers 400', async () => {
+  test('A32 a POST without length and body responds 400', async () => {
     for (const headers of [[], [json], ['Content-Length: 0'], [json, 'Content-Length: 0']]) {
       const received = await contract.raw(rawRequest(post, headers))
       expect(statusesIn(received)).toEqual([400])
@@ -35,21 +35,21 @@ describeEverywhere('connections', {}, (contract) => {
     expect(statusesIn(received)).toEqual([100, 200])
   })
 
-  test('A35 pipelined requests are answered in order', async () => {
+  test('A35 pipelined requests have their responses in order', async () => {
     const first = rawRequest(`GET ${base}/orders/1`).toString().replace('Connection: close\r\n', '')
     const second = rawRequest(`GET ${base}/orders?nope=1`).toString()
     const received = await contract.raw(first + second)
     expect(statusesIn(received)).toEqual([200, 400])
   })
 
-  test('A35 what follows a valid request may be no request at all', async () => {
+  test('A35 bytes after a valid request can be an invalid request', async () => {
     const first = rawRequest(`GET ${base}/orders/1`).toString().replace('Connection: close\r\n', '')
     const received = await contract.raw(`${first}NONSENSE\r\n\r\n`)
     expect(statusesIn(received).at(-1)).toBe(400)
     for (const status of statusesIn(received).slice(0, -1)) expect(status).toBe(200)
   })
 
-  test.each([['h2c'], ['websocket']])('A38 Upgrade: %s has a normal answer', async (protocol) => {
+  test.each([['h2c'], ['websocket']])('A38 Upgrade: %s has a normal response', async (protocol) => {
     const lines = rawRequest(`GET ${base}/orders/1`, [`Upgrade: ${protocol}`])
       .toString()
       .replace('Connection: close', 'Connection: Upgrade, close')
@@ -57,7 +57,7 @@ describeEverywhere('connections', {}, (contract) => {
     for (const status of statusesIn(received)) expect(status).toBe(200)
   })
 
-  test('B32 a body that is longer than its length is no part of the request', async () => {
+  test('B32 bytes beyond the content length are not part of the request', async () => {
     const body = '{"orderId":61}          '
     const received = await contract.raw(rawRequest(post, [json, 'Content-Length: 10'], body))
     for (const status of statusesIn(received)) expect(status).toBe(400)
@@ -70,7 +70,7 @@ describeEverywhere('connections', {}, (contract) => {
       const received = await contract.raw(request, { end, patience: 300 })
       for (const status of statusesIn(received)) expect([400, 408]).toContain(status)
     }
-    expectRefusal(await contract.get('/orders/62'), 404)
+    expectError(await contract.get('/orders/62'), 404)
   })
 
   test('B32 chunks that are broken off are never stored', async () => {
@@ -85,24 +85,24 @@ describeEverywhere('connections', {}, (contract) => {
     expect(statusesIn(await contract.raw(malformed))).toEqual([400])
   })
 
-  test('two lengths, or a length and chunks, are refused', async () => {
+  test('two lengths, or a length and chunks, are rejected', async () => {
     for (const more of ['Content-Length: 5', 'Transfer-Encoding: chunked']) {
       const request = rawRequest(post, [json, 'Content-Length: 14', more], '{"orderId":63}')
       expect(statusesIn(await contract.raw(request))).toEqual([400])
     }
   })
 
-  test('a connection serves on after a body that was refused unread', async () => {
+  test('a connection stays open after a body that was rejected unread', async () => {
     const body = 'x'.repeat(1_500_000)
     const headers = { 'Content-Type': 'text/plain' }
     for (let round = 0; round < 3; round++) {
-      expectRefusal(await contract.post('/orders', body, headers), 415)
-      expectRefusal(await contract.post('/orders', body), 413)
+      expectError(await contract.post('/orders', body, headers), 415)
+      expectError(await contract.post('/orders', body), 413)
     }
     itemIn(await contract.get('/orders/1'))
   })
 
-  test('A33 U6 clients that leave at once do no harm', async () => {
+  test('A33 U6 clients that disconnect immediately have no effect on others', async () => {
     const requests = [
       rawRequest(`GET ${base}/orders`),
       rawRequest(post, [json, 'Content-Length: 99']),

@@ -1,14 +1,16 @@
 import { afterAll, afterEach, beforeAll, beforeEach, describe, expect } from 'vitest'
-import type { Observation, Row, Service } from '../../src/index.ts'
-import { converse, send, type Answer, type Request } from './client.ts'
+import type { Observation, Service } from '../../src/index.ts'
+import type { Row } from '../../src/storage/index.ts'
+import { converse, send, type Answer, type Request } from '../kit/http-client.ts'
 import type { applications } from './fixture.ts'
-import { cells, everyCell, type Cell } from './matrix.ts'
+import { cells, everyCell, type Cell } from '../kit/cells.ts'
+import { consumedCells } from './consumed.ts'
 import { start, type Options, type Running } from './running.ts'
 import { checkAnswer, type Leave } from './universal.ts'
 
 type Headers = NonNullable<Request['headers']>
 
-/** What a case of the contract may use. Every answer has been checked by the universal rules. */
+/** The tools of a case of the contract. Every response is checked by the universal rules. */
 export interface Contract {
   readonly cell: Cell
   readonly port: number
@@ -47,6 +49,19 @@ export function describeContract(
   register: (contract: Contract) => void,
 ): void {
   for (const cell of cells) describeCell(cell, title, options, register)
+}
+
+/**
+ * Registers cases that only read, apart from writes that prepare them. They are also run on a service whose
+ * collections are those of another service; slow ones only if all combinations are run.
+ */
+export function describeReads(
+  title: string,
+  { isSlow = false }: { readonly isSlow?: boolean },
+  register: (contract: Contract) => void,
+): void {
+  const consumed = isSlow && cells !== everyCell ? [] : consumedCells
+  for (const cell of [...cells, ...consumed]) describeCell(cell, title, {}, register)
 }
 
 /** Registers cases that are run on every combination of a binding and a storage. */

@@ -22,12 +22,12 @@ describeContract('the envelope', {}, (contract) => {
     expect(text).toBe('{"items":[],"count":0,"message":null,"validations":[],"status":200}')
   })
 
-  test('of an error has message, validations and status only (D20)', async () => {
+  test('of an error has message, validations and status only', async () => {
     const { text } = await contract.get('/countries/xx')
     expect(text).toBe('{"message":"Not found.","validations":[],"status":404}')
   })
 
-  test('of a failed save is what the contract shows (D21, D22)', async () => {
+  test('of a failed save is that of the contract', async () => {
     const { status, text } = await contract.post('/customers/ALFKI', {
       contactName: 'x'.repeat(31),
     })
@@ -39,14 +39,14 @@ describeContract('the envelope', {}, (contract) => {
     )
   })
 
-  test('comes with the contract version (D30)', async () => {
+  test('comes with the contract version', async () => {
     for (const path of ['/customers', '/customers/ALFKI', '/nothing']) {
       const { headers } = await contract.get(path)
       expect(headers['x-svc-version']).toBe('4.54')
     }
   })
 
-  test('has no header that tells about the server or allows caching', async () => {
+  test('has no header that describes the server or allows caching', async () => {
     const { headers } = await contract.get('/customers')
     for (const name of ['etag', 'last-modified', 'x-powered-by', 'server', 'location']) {
       expect(headers).not.toHaveProperty(name)
@@ -70,7 +70,7 @@ describeContract('the envelope', {}, (contract) => {
     ])
   })
 
-  test('of an item lists every field in definition order, null where there is no value (D32)', async () => {
+  test('of an item lists every field in definition order, null where there is no value', async () => {
     const item = itemIn(await contract.get('/customers/ALFKI'))
     expect(item).toEqual({
       customerId: 'ALFKI',

@@ -1,13 +1,8 @@
 import { expect, test } from 'vitest'
-import {
-  anonymous,
-  errorStatuses,
-  ServiceError,
-  type SecurityProvider,
-  type ServiceErrorCode,
-} from '../../src/index.ts'
+import { anonymous, errorStatuses, ServiceError, type ServiceErrorCode } from '../../src/index.ts'
+import type { SecurityProvider } from '../../src/security/index.ts'
 import { base, describeContract } from './contract.ts'
-import { expectRefusal } from './expectations.ts'
+import { expectError } from './expectations.ts'
 
 // What the provider of this suite throws, named by a header.
 const thrown: Readonly<Record<string, () => unknown>> = {
@@ -44,8 +39,8 @@ describeContract('errors', { security: thrower }, (contract) => {
       { fails: true },
     )
 
-  test.each(Object.entries(errorStatuses))('%s answers %i with its text', async (code, status) => {
-    expectRefusal(await provoke(code), status, `refused with ${code}`)
+  test.each(Object.entries(errorStatuses))('%s responds %i with its text', async (code, status) => {
+    expectError(await provoke(code), status, `refused with ${code}`)
     const place = { collection: 'orders', event: 'Filter' }
     const told = { type: 'unavailable', place, error: new Error('s3cret') }
     const missing = { type: 'forbidden', place, user: null, reason: `refused with ${code}` }
@@ -57,7 +52,7 @@ describeContract('errors', { security: thrower }, (contract) => {
     'D29 a thrown %s answers 500 with a fixed text, and is reported',
     async (what) => {
       const answer = await provoke(what)
-      expectRefusal(answer, 500, /^The request could not be served/)
+      expectError(answer, 500, /^The request could not be served/)
       expect(answer.text).not.toContain('s3cret')
       const error = thrown[what]?.()
       const reports = contract.reports()
@@ -67,7 +62,7 @@ describeContract('errors', { security: thrower }, (contract) => {
     },
   )
 
-  test('A22 an error is JSON whatever the consumer accepts', async () => {
-    expectRefusal(await contract.get('/orders', { Accept: 'text/html' }), 406)
+  test('A22 an error is JSON, whatever the Accept header', async () => {
+    expectError(await contract.get('/orders', { Accept: 'text/html' }), 406)
   })
 })

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Answer, WireItem } from './client.ts'
+import type { Answer, WireItem } from '../kit/http-client.ts'
 
 /** Checks a success and returns its item. */
 export function itemIn(answer: Answer): WireItem {
@@ -21,7 +21,7 @@ export function keysIn(answer: Answer, key = 'customerId'): readonly unknown[] {
 }
 
 /** Checks a refusal (`E<n>` of the catalogue). */
-export function expectRefusal(answer: Answer, status: number, message?: string | RegExp): void {
+export function expectError(answer: Answer, status: number, message?: string | RegExp): void {
   expect(answer.status, answer.text).toBe(status)
   expect(answer.body).toEqual({ message: answer.body.message, validations: [], status })
   if (message !== undefined) expect(answer.body.message).toMatch(message)

@@ -6,7 +6,7 @@ const minimal = { customerId: 'NEW', companyName: 'New' }
 const hostile = ['object', 'array'] as const
 const shapes = { object: { a: 1 }, array: [1] }
 
-/** Values of a field that are stored, with what the answer shows. */
+/** Values of a field that are stored, with the values in the response. */
 const accepted: readonly (readonly [id: string, field: string, sent: unknown, shown?: unknown])[] =
   [
     ['text', 'contactName', 'Ann'],
@@ -157,7 +157,7 @@ describeContract('POST on a collection', {}, (contract) => {
     })
 
   for (const [id, field, ...values] of refused)
-    test(`refuses ${id}`, async () => {
+    test(`rejects ${id}`, async () => {
       for (const sent of values) {
         expectInvalid(await contract.post('/customers', { ...minimal, [field]: sent }), [field])
         expectInvalid(await contract.post('/customers/ALFKI', { [field]: sent }), [field])
@@ -174,7 +174,7 @@ describeContract('POST on a collection', {}, (contract) => {
     expect(Object.keys(created)).toHaveLength(17)
   })
 
-  test('D19 H15 an existing key is a failed save on the key, and the stored row stays', async () => {
+  test('D19 H15 an existing key is a failed save on the key, and the stored row is not changed', async () => {
     const sent = { customerId: 'ALFKI', companyName: 'Other' }
     expectInvalid(await contract.post('/customers', sent), ['customerId'], sent)
     const answer = await contract.post('/lines', { orderId: 1, product: 'abc' })
@@ -209,7 +209,7 @@ describeContract('POST on a collection', {}, (contract) => {
     expectInvalid(await contract.post('/lines', { orderId: null, product: 'x' }), ['orderId'])
   })
 
-  test('D11 a key that no path can name is refused', async () => {
+  test('D11 a key that no path can name is rejected', async () => {
     for (const customerId of ['', '.', '..']) {
       expectInvalid(await contract.post('/customers', { ...minimal, customerId }), ['customerId'])
     }
@@ -249,7 +249,7 @@ describeContract('POST on a collection', {}, (contract) => {
     )
   })
 
-  test('B40 the echo repeats known fields with the values of the consumer, at a bounded length', async () => {
+  test('B40 the echo repeats known fields with the values of the client, at a bounded length', async () => {
     const sent = { contactName: 'x'.repeat(5000), credit: '5', extra: { a: 1 }, nope: 's3cret' }
     const { body, text } = await contract.post('/customers/ALFKI', sent)
     expect(body.item).toEqual({ contactName: 'x'.repeat(1000), credit: '5', extra: { a: 1 } })

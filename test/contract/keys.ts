@@ -1,16 +1,16 @@
 import { expect } from 'vitest'
+import type { Service } from '../../src/index.ts'
 import type {
   KeyEvent,
   KeyRecord,
   KeyRequest,
   NewKey,
   RejectionReason,
-  Service,
-} from '../../src/index.ts'
+} from '../../src/security/index.ts'
 import { apiKeys, type ApiKeyOptions } from '../../src/security/index.ts'
-import type { Answer } from './client.ts'
+import type { Answer } from '../kit/http-client.ts'
 import type { Contract } from './contract.ts'
-import { expectRefusal } from './expectations.ts'
+import { expectError } from './expectations.ts'
 
 /** The part of a service that a helper needs. */
 export type Keeper = Pick<Service<unknown>, 'keys' | 'users'>
@@ -44,14 +44,14 @@ export function flipped(key: string, at = 5): string {
   return key.slice(0, at) + (key[at] === 'a' ? 'b' : 'a') + key.slice(at + 1)
 }
 
-/** Checks that a request was refused with 401, and that only the host was told why. */
+/** Checks that a request was rejected with 401, and that the reason was only reported. */
 export function expectUnknown(
   contract: Pick<Contract, 'reports'>,
   answer: Answer,
   reason: RejectionReason,
   told: object = {},
 ): void {
-  expectRefusal(answer, 401, 'Valid credentials are required.')
+  expectError(answer, 401, 'Valid credentials are required.')
   expect(answer.headers).toHaveProperty('www-authenticate')
   expect(contract.reports()).toMatchObject([{ type: 'credential-rejected', reason, ...told }])
 }

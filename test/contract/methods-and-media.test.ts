@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { rawRequest, statusesIn } from './client.ts'
+import { rawRequest, statusesIn } from '../kit/http-client.ts'
 import { base, describeContract } from './contract.ts'
-import { expectRefusal, itemIn, itemsIn } from './expectations.ts'
+import { expectError, itemIn, itemsIn } from './expectations.ts'
 
 const json = { 'Content-Type': 'application/json' }
 
@@ -27,23 +27,23 @@ describeContract('methods', {}, (contract) => {
         expect(answer.status).toBe(405)
         expect(answer.headers.allow).toBe(allow)
         expect(answer.text).not.toContain('echo')
-        if (method !== 'HEAD') expectRefusal(answer, 405)
+        if (method !== 'HEAD') expectError(answer, 405)
       }
     },
   )
 
   test('A04 DELETE of a collection deletes nothing', async () => {
-    expectRefusal(await contract.delete('/customers'), 405)
-    expectRefusal(await contract.delete('/customers/'), 404)
-    expectRefusal(await contract.delete('/customers?customerId=ALFKI'), 405)
-    expectRefusal(await contract.delete('/lines'), 405)
+    expectError(await contract.delete('/customers'), 405)
+    expectError(await contract.delete('/customers/'), 404)
+    expectError(await contract.delete('/customers?customerId=ALFKI'), 405)
+    expectError(await contract.delete('/lines'), 405)
   })
 
-  test('D13 events that a collection does not publish answer 405', async () => {
-    expectRefusal(await contract.post('/countries', { code: 'fr' }), 405)
-    expectRefusal(await contract.post('/countries/de', { name: 'x' }), 405)
-    expectRefusal(await contract.delete('/countries/de'), 405)
-    expectRefusal(await contract.delete('/journal'), 405)
+  test('D13 events that a collection does not publish respond 405', async () => {
+    expectError(await contract.post('/countries', { code: 'fr' }), 405)
+    expectError(await contract.post('/countries/de', { name: 'x' }), 405)
+    expectError(await contract.delete('/countries/de'), 405)
+    expectError(await contract.delete('/journal'), 405)
   })
 
   test.each(['FOO', 'get', 'Get', 'CONNECT', 'QUERY', 'GET\t', ''])(
@@ -103,11 +103,11 @@ describeContract('media types', {}, (contract) => {
     ['*/*;q=0'],
     ['application/*;q=0, */*'],
     ['application/jsonx'],
-  ])('A22 D14 Accept: %s answers 406, and nothing is done', async (accept) => {
+  ])('A22 D14 Accept: %s responds 406, and nothing is done', async (accept) => {
     const headers = { Accept: accept }
-    expectRefusal(await contract.get('/customers', headers), 406)
-    expectRefusal(await contract.delete('/customers/ALFKI', headers), 406)
-    expectRefusal(
+    expectError(await contract.get('/customers', headers), 406)
+    expectError(await contract.delete('/customers/ALFKI', headers), 406)
+    expectError(
       await contract.post('/customers', { customerId: 'N', companyName: 'x' }, headers),
       406,
     )
@@ -153,15 +153,15 @@ describeContract('media types', {}, (contract) => {
     ['application/json;charset'],
     ['application/json;charset=utf-8;charset=latin1'],
     ['application/json;CHARSET=latin1'],
-  ])('A25 A27 D14 Content-Type: %s answers 415', async (contentType) => {
+  ])('A25 A27 D14 Content-Type: %s responds 415', async (contentType) => {
     const headers = { 'Content-Type': contentType }
     const answer = await contract.post('/customers', { customerId: 'N', companyName: 'x' }, headers)
-    expectRefusal(answer, 415)
+    expectError(answer, 415)
     expect(answer.headers.accept).toBe('application/json')
-    expectRefusal(await contract.post('/customers/ALFKI', { city: 'x' }, headers), 415)
+    expectError(await contract.post('/customers/ALFKI', { city: 'x' }, headers), 415)
   })
 
-  test('a second Content-Type and a transfer coding other than chunked answer 415', async () => {
+  test('a second Content-Type and a transfer coding other than chunked respond 415', async () => {
     const json = 'Content-Type: application/json'
     const post = `POST /rest/v1/app/orders`
     const body = '2\r\n{}\r\n0\r\n\r\n'
@@ -172,13 +172,13 @@ describeContract('media types', {}, (contract) => {
     }
   })
 
-  test('A24 a body without Content-Type answers 415', async () => {
+  test('A24 a body without Content-Type responds 415', async () => {
     const answer = await contract.send({
       method: 'POST',
       target: `${base}/customers`,
       body: '{"customerId":"N","companyName":"x"}',
     })
-    expectRefusal(answer, 415)
+    expectError(answer, 415)
   })
 
   test.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, gzip', 'identity, gzip', 'x', ''])(
@@ -189,7 +189,7 @@ describeContract('media types', {}, (contract) => {
         { quantity: 5 },
         { 'Content-Encoding': coding },
       )
-      expectRefusal(answer, 415)
+      expectError(answer, 415)
       expect(answer.headers['accept-encoding']).toBe('identity')
     },
   )

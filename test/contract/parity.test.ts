@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { base, describeEverywhere } from './contract.ts'
-import type { Request } from './client.ts'
+import type { Request } from '../kit/http-client.ts'
 
 const letters = [
   'a',

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
-import { rawRequest, statusesIn } from './client.ts'
+import { rawRequest, statusesIn } from '../kit/http-client.ts'
 import { base, describeContract } from './contract.ts'
-import { expectRefusal, itemIn, itemsIn } from './expectations.ts'
+import { expectError, itemIn, itemsIn } from './expectations.ts'
 
 const missing: readonly (readonly [id: string, ...targets: string[]])[] = [
   [
@@ -92,7 +92,7 @@ describeContract('paths', {}, (contract) => {
   const { hostAnswers = [] } = contract.cell.binding
   const reachesUs = (target: string) => hostAnswers.every((one) => one.target !== target)
 
-  test('a raw # anywhere in the target answers 400', async () => {
+  test('a raw # anywhere in the target responds 400', async () => {
     const targets = ['/customers#x', '/customers?city=a#x', '/customers#?city=a', '/none#']
     for (const target of targets.map((path) => `/rest/v1/app${path}`)) {
       for (const sent of [target, `http://localhost${target}`]) {
@@ -101,16 +101,16 @@ describeContract('paths', {}, (contract) => {
         expect(received).toContain('{"message":"The request target contains a raw #."')
       }
     }
-    expectRefusal(await contract.send({ method: 'GET', target: '/rest/v1/app/customers%23' }), 404)
+    expectError(await contract.send({ method: 'GET', target: '/rest/v1/app/customers%23' }), 404)
   })
 
-  test('a target of more than 8192 bytes answers 414', async () => {
+  test('a target of more than 8192 bytes responds 414', async () => {
     const target = (length: number) => '/rest/v1/app/customers?city='.padEnd(length, 'x')
     itemsIn(await contract.send({ method: 'GET', target: target(8192) }))
-    expectRefusal(await contract.send({ method: 'GET', target: target(8193) }), 414, '8192 bytes')
+    expectError(await contract.send({ method: 'GET', target: target(8193) }), 414, '8192 bytes')
     const path = '/rest/v1/app/customers/'.padEnd(8193, 'x')
     for (const method of ['GET', 'POST', 'PUT']) {
-      expectRefusal(await contract.send({ method, target: path }), 414)
+      expectError(await contract.send({ method, target: path }), 414)
     }
   })
 
@@ -121,12 +121,12 @@ describeContract('paths', {}, (contract) => {
     },
   )
 
-  test.each(missing)('%s answers 404', async (_id, ...targets) => {
+  test.each(missing)('%s responds 404', async (_id, ...targets) => {
     for (const target of targets.filter(reachesUs)) {
-      expectRefusal(await contract.send({ method: 'GET', target }), 404)
+      expectError(await contract.send({ method: 'GET', target }), 404)
       const body = JSON.stringify({ customerId: 'N', companyName: 'x' })
       const headers = { 'Content-Type': 'application/json' }
-      expectRefusal(await contract.send({ method: 'POST', target, headers, body }), 404)
+      expectError(await contract.send({ method: 'POST', target, headers, body }), 404)
     }
   })
 
@@ -141,11 +141,11 @@ describeContract('paths', {}, (contract) => {
     '%ED%A0%80',
     '%F5%80%80%80',
     '%E2%82',
-  ])('D12 malformed percent-encoding answers 400: %s', async (text) => {
+  ])('D12 malformed percent-encoding responds 400: %s', async (text) => {
     for (const path of [`/${text}/customers`, `/app/${text}`, `/app/customers/${text}`]) {
-      expectRefusal(await contract.send({ method: 'GET', target: `/rest/v1${path}` }), 400)
+      expectError(await contract.send({ method: 'GET', target: `/rest/v1${path}` }), 400)
     }
-    expectRefusal(await contract.send({ method: 'GET', target: `/${text}` }), 400)
+    expectError(await contract.send({ method: 'GET', target: `/${text}` }), 400)
   })
 
   test('D12 a path may be percent-encoded, once', async () => {
@@ -165,9 +165,9 @@ describeContract('paths', {}, (contract) => {
       const answer = await contract.send({ method: 'GET', target: `${authority}${base}/countries` })
       expect(itemsIn(answer)).toHaveLength(1)
       expect(answer.text + JSON.stringify(answer.headers)).not.toContain('evil')
-      expectRefusal(await contract.send({ method: 'GET', target: `${authority}/x` }), 404)
-      expectRefusal(await contract.send({ method: 'GET', target: authority }), 404)
-      expectRefusal(await contract.send({ method: 'GET', target: `${authority}?x` }), 404)
+      expectError(await contract.send({ method: 'GET', target: `${authority}/x` }), 404)
+      expectError(await contract.send({ method: 'GET', target: authority }), 404)
+      expectError(await contract.send({ method: 'GET', target: `${authority}?x` }), 404)
     },
   )
 

@@ -3,14 +3,13 @@ import {
   createService,
   openAccess,
   principal,
-  type PublishedCollection,
-  type Row,
   type Service,
   type ServiceOptions,
-  type StorageAdapter,
 } from '../../src/index.ts'
+import type { Row } from '../../src/storage/index.ts'
+import { allRows, inspected } from '../kit/storages.ts'
 import { applications, seed } from './fixture.ts'
-import type { Cell, Host } from './matrix.ts'
+import type { Cell, Host } from '../kit/cells.ts'
 
 /** The options of a suite's service. */
 export type Options = Partial<ServiceOptions<typeof applications>>
@@ -27,17 +26,10 @@ export interface Running {
 /** Starts a service and plants the rows of the fixture. */
 export async function start(cell: Cell, options: Options): Promise<Running> {
   const { storage, remove } = cell.storage.open()
-  let published: readonly PublishedCollection[] = []
-  const watched: StorageAdapter = {
-    ...storage,
-    open: (collections) => {
-      published = collections
-      return storage.open(collections)
-    },
-  }
+  const inspection = inspected(storage)
   const service = createService({
     applications,
-    storage: watched,
+    storage: inspection.storage,
     security: openAccess(),
     ...options,
   })
@@ -51,7 +43,7 @@ export async function start(cell: Cell, options: Options): Promise<Running> {
     agent,
     dump: async () => {
       const tables: Record<string, readonly Row[]> = {}
-      for (const collection of published) {
+      for (const collection of inspection.collections()) {
         tables[`${collection.application}/${collection.name}`] = await allRows(storage, collection)
       }
       return tables
@@ -74,20 +66,4 @@ async function plant(service: Service<typeof applications>): Promise<void> {
       if (result.rejected) throw new Error(JSON.stringify(result))
     }
   }
-}
-
-async function allRows(
-  storage: StorageAdapter,
-  collection: PublishedCollection,
-): Promise<readonly Row[]> {
-  const page = await storage.filter(collection, {
-    conditions: [],
-    search: null,
-    sort: collection.tieBreakers.map(({ name }) => ({ field: name, descending: false })),
-    limit: 1_000_000,
-    offset: 0,
-    select: collection.allNames,
-    count: false,
-  })
-  return page.rows
 }

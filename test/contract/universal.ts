@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
-import type { Answer } from './client.ts'
+import type { Answer } from '../kit/http-client.ts'
 
-/** What a case may tell about its answer. */
+/** The expectations of a case about its response. */
 export interface Leave {
   /** The status may be 500 or above (U3). */
   readonly fails?: boolean
@@ -16,11 +16,11 @@ const entryMembers = /^(validationId,)?message,severity(,field)?$/
 const leaks = [
   /\bat \S+ \(|\bat (file|node):|:\d+:\d+\)/,
   /\b(SELECT|INSERT INTO|DELETE FROM|PRAGMA|UNIQUE constraint|SQLITE_\w+)\b/,
-  /sqlite|kysely|\bajv\b|node_modules|\.ts\b|\/src\//i,
+  /sqlite|\bajv\b|node_modules|\.ts\b|\/src\//i,
   /\b(Type|Range|Syntax|Reference)?Error:/,
 ]
 
-/** The rules that every answer keeps (U1 to U4, U8 of the catalogue). */
+/** The rules for every response (U1 to U4, U8 of the catalogue). */
 export function checkAnswer(method: string, answer: Answer, leave: Leave = {}): void {
   expect(answer.headers).toMatchObject({
     'content-type': 'application/json; charset=utf-8',
@@ -55,7 +55,7 @@ function checkEnvelope({ status, body }: Answer): void {
   else expect(body).toEqual({ message: body.message, validations: [], status })
 }
 
-// What a consumer stored or sent comes back in items; everything else is our own text.
+// Values of the client are in items only; all other strings are those of the library.
 function checkSecrecy({ body, headers }: Answer): void {
   const { message, validations } = body
   const own = JSON.stringify({ message, validations, headers })

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeContract } from './contract.ts'
-import { expectInvalid, expectRefusal, idsOfWarnings, ignoring, itemIn } from './expectations.ts'
+import { expectInvalid, expectError, idsOfWarnings, ignoring, itemIn } from './expectations.ts'
 
 const large = { orderId: 10, title: 'x', quantity: 101 }
 const both = { orderId: 10, title: '', quantity: 101 }
@@ -14,7 +14,7 @@ describeContract('validations and warnings', {}, (contract) => {
     expectInvalid(await contract.post('/orders/1', { quantity: -1 }), ['quantity'])
   })
 
-  test('E04 D24 information is listed in the successful answer', async () => {
+  test('E04 D24 information is listed in the successful response', async () => {
     const answer = await contract.post('/orders', { orderId: 10, quantity: 7 })
     itemIn(answer)
     expect(answer.body.validations).toEqual([
@@ -23,7 +23,7 @@ describeContract('validations and warnings', {}, (contract) => {
     itemIn(await contract.get('/orders/10'))
   })
 
-  test('E05 D23 a warning holds the save back, and answers 400 in both places', async () => {
+  test('E05 D23 a warning rejects the save with 400 in both places', async () => {
     const answer = await contract.post('/orders', large)
     const [id] = idsOfWarnings(answer)
     expect(answer.body).toEqual({
@@ -91,7 +91,7 @@ describeContract('validations and warnings', {}, (contract) => {
     expect(id).toBe('e528f8d783b132e5fbdda6dfde7acd7a')
   })
 
-  test('E15 errors carry no id and are never bypassed', async () => {
+  test('E15 errors have no id and can not be confirmed', async () => {
     const [id = ''] = idsOfWarnings(await contract.post('/orders', large))
     const sent = { orderId: 10, title: '', quantity: -1 }
     for (const given of [id, 'negative', 'error', '']) {
@@ -111,8 +111,8 @@ describeContract('validations and warnings', {}, (contract) => {
   test('E16 the header is checked and otherwise ignored on GET', async () => {
     const path = '/orders/1'
     itemIn(await contract.get(path, ignoring('x', 'y')))
-    expectRefusal(await contract.get(path, { 'X-Svc-Ignore-Warnings': 'x' }), 400)
-    expectRefusal(await contract.get('/orders', { 'X-Svc-Ignore-Warnings': '"' }), 400)
+    expectError(await contract.get(path, { 'X-Svc-Ignore-Warnings': 'x' }), 400)
+    expectError(await contract.get('/orders', { 'X-Svc-Ignore-Warnings': '"' }), 400)
   })
 
   test('E17 a warning on Delete keeps the row until it is confirmed', async () => {
@@ -121,19 +121,19 @@ describeContract('validations and warnings', {}, (contract) => {
     expect(answer.body.item).toEqual({ orderId: 2, title: 'locked', quantity: 2 })
     const ids = idsOfWarnings(answer)
     itemIn(await contract.delete('/orders/2', ignoring(...ids)))
-    expectRefusal(await contract.get('/orders/2'), 404)
+    expectError(await contract.get('/orders/2'), 404)
   })
 
   test('E18 at most 100 ids may be listed', async () => {
     const [id = ''] = idsOfWarnings(await contract.post('/orders', large))
     const many = Array.from({ length: 101 }, () => id)
     const answer = await contract.post('/orders', large, ignoring(...many))
-    expectRefusal(answer, 400)
+    expectError(answer, 400)
     expect(answer.milliseconds).toBeLessThan(100)
     itemIn(await contract.post('/orders', large, ignoring(...many.slice(1))))
   })
 
-  test('E19 a message is escaped and otherwise kept', async () => {
+  test('E19 a message is escaped and otherwise unchanged', async () => {
     const answer = await contract.post('/orders', { orderId: 10, title: '' })
     expect(answer.body.validations[0]?.message).toBe('The order has <no> "title".\u0001')
     expect(answer.body.validations[0]).not.toHaveProperty('field')
@@ -152,7 +152,7 @@ describeContract('validations and warnings', {}, (contract) => {
     ['[]'],
   ])('D17 the header %s is malformed', async (header) => {
     const answer = await contract.post('/orders', large, { 'X-Svc-Ignore-Warnings': header })
-    expectRefusal(answer, 400)
+    expectError(answer, 400)
     itemIn(await contract.post('/orders/1', {}, ignoring('x')))
   })
 
@@ -169,7 +169,7 @@ describeContract('validations and warnings', {}, (contract) => {
     idsOfWarnings(await contract.post('/orders', both, { 'X-Svc-Ignore-Warnings': '' }))
   })
 
-  test('D22 a rule sees only values of the right type, with faults of the definition listed first', async () => {
+  test('D22 a rule receives only values of the right type, and mistakes against the definition are listed first', async () => {
     const sent = { orderId: 10, title: 'x'.repeat(21), quantity: 101 }
     expectInvalid(await contract.post('/orders', sent), ['title'], sent)
     const wrong = { orderId: 10, quantity: 'many' }

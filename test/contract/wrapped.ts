@@ -1,5 +1,5 @@
-import type { MaybePromise, PublishedCollection, StorageAdapter } from '../../src/index.ts'
-import type { Cell } from './matrix.ts'
+import type { MaybePromise, PublishedCollection, StorageAdapter } from '../../src/storage/index.ts'
+import type { Cell } from '../kit/cells.ts'
 
 /** Called for each read and each transaction, before storage is. With what it throws they reject. */
 export type Watch = (reads: string) => void
@@ -33,7 +33,7 @@ function watchedStorage(storage: StorageAdapter, watch: Watch): StorageAdapter {
   }
   return {
     ...storage,
-    // Every look-up is to be seen, and what can't be reached tells no version.
+    // Every read is counted, and unreachable storage reports no version.
     version: () => undefined,
     filter: (collection, query) =>
       watching(nameOf(collection), () => storage.filter(collection, query)),

@@ -3,7 +3,7 @@ import ts from 'typescript'
 import { afterAll, describe, expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
 import { placeOf, programs, runs, sessions, type Block } from './blocks.ts'
-import { freePort } from '../examples/process.ts'
+import { freePort } from '../kit/process.ts'
 import { openWorkshop } from './programs.ts'
 
 /** The port on every page. */
@@ -23,7 +23,7 @@ test.each(programs.map((program) => [placeOf(program), program] as const))(
 
 // They start all at once, which takes a while on a busy machine.
 describe('programs that run', { concurrent: true, timeout: 60_000 }, () => {
-  test('print what their pages show', async (context) => {
+  test('print the output that their pages show', async (context) => {
     const printed = await workshop.print(runs.map(({ program }) => program.text))
     const found = runs.map(({ program, output }, index) => ({
       place: placeOf(program),
@@ -58,7 +58,7 @@ describe('programs that run', { concurrent: true, timeout: 60_000 }, () => {
   )
 })
 
-test('the pages show requests with their answers', () => {
+test('the pages show requests with their responses', () => {
   expect(sessions.flatMap(({ exchanges }) => exchanges).length).toBeGreaterThan(5)
 })
 

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import worker from '../../examples/fetch.ts'
-import { freePort, startExample } from './process.ts'
+import { freePort, startExample } from '../kit/process.ts'
 
 const note = { title: 'Milk', content: 'Two bottles' }
 const insertion = {
@@ -9,7 +9,7 @@ const insertion = {
   body: JSON.stringify(note),
 }
 
-test('hono.ts serves a collection beside a route of its own', async () => {
+test('hono.ts serves a collection next to its own route', async () => {
   const example = startExample('hono.ts', { PORT: String(await freePort()) })
   const [address] = await example.printed(/http:\S+/)
   expect(await (await fetch(address, insertion)).json()).toMatchObject({ item: note })

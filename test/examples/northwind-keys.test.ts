@@ -6,7 +6,7 @@ import { createService, memoryStorage } from 'rowgate'
 import { apiKeys } from 'rowgate/security'
 import { people, welcomePeople } from '../../examples/northwind/people.ts'
 import { newFolder, startNorthwind, type RunningNorthwind } from './northwind-process.ts'
-import { runInShell, startExample } from './process.ts'
+import { runInShell, startExample } from '../kit/process.ts'
 
 // Each command line is a process of its own, and slow on a busy machine.
 vi.setConfig({ testTimeout: 60_000, hookTimeout: 60_000 })
@@ -160,7 +160,7 @@ describe('the people of the sample', () => {
     expect(await welcomePeople(service)).toEqual({})
   })
 
-  test('get what an interrupted first start left out', async () => {
+  test('are completed after an interrupted first start', async () => {
     const service = await emptyService()
     await service.users.add(people.KEY)
     expect(Object.keys(await welcomePeople(service))).toEqual(Object.keys(people))

@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { mkdtempSync } from 'node:fs'
 import { tmpdir } from 'node:os'
-import { runInShell, startExample, type RunningExample } from './process.ts'
+import { runInShell, startExample, type RunningExample } from '../kit/process.ts'
 
 /** A response of the service. */
 export interface Answer {

@@ -2,7 +2,7 @@ import { afterAll, beforeAll, expect, test } from 'vitest'
 import { existsSync, rmSync } from 'node:fs'
 import { join } from 'node:path'
 import { readPackage } from '../../src/deployment/package/read-package.ts'
-import { runInShell, startExample } from './process.ts'
+import { runInShell, startExample } from '../kit/process.ts'
 import { newFolder, startNorthwind, type RunningNorthwind } from './northwind-process.ts'
 
 const data = newFolder()
@@ -46,7 +46,7 @@ test('a release is queued, and the first one can be followed and fetched', async
   expect(fetched).toMatchObject({ releaseId: first?.['releaseId'], fileName: 'Northwind-1.0.zip' })
 })
 
-test('a package travels to a second service, which then publishes what the first one does', async () => {
+test('a package is installed into a second service, which then publishes the same collections', async () => {
   const [, key = ''] = /^export PIPELINES_KEY=(\S+)$/m.exec(example.output()) ?? []
   const [, url = ''] = /'(http:\/\/localhost:\d+)\//.exec(example.line('the environment')) ?? []
   const second = newFolder()

@@ -2,7 +2,7 @@ import { readdirSync, rmSync, statSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { afterAll, beforeAll, expect, test } from 'vitest'
 import { newFolder, startNorthwind, type RunningNorthwind } from './northwind-process.ts'
-import { startExample } from './process.ts'
+import { startExample } from '../kit/process.ts'
 
 const data = newFolder()
 let example: RunningNorthwind
@@ -65,7 +65,7 @@ test('a contact name of more than 30 characters is rejected', async () => {
   expect(validations).toMatchObject([{ severity: 'error', field: 'contactName' }])
 })
 
-test('a warning is bypassed with the printed id, and the line can be taken back', async () => {
+test('a warning is confirmed with the printed id, and the line can be removed', async () => {
   const { validations, status } = await example.answer('a warning: not enough in stock')
   expect(status).toBe(400)
   expect(validations).toMatchObject([{ severity: 'warning', field: 'quantity' }])

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { freePort, startExample } from './process.ts'
+import { freePort, startExample } from '../kit/process.ts'
 
 async function post(address: string, body: object): Promise<unknown> {
   const headers = { 'Content-Type': 'application/json' }
@@ -35,10 +35,34 @@ test('handlers.ts moves money or nothing', async () => {
   expect(output).toContain("[ { name: 'Ada', cents: 70 }, { name: 'Bo', cents: 30 } ]")
 })
 
+test('served.ts computes a report and passes parcels on', async () => {
+  const { code, output } = await startExample('served.ts', {}).ended()
+  expect(code).toBe(0)
+  expect(output).toContain("[ { product: 'tea', orders: 2, cents: 602 } ]")
+  expect(output).toContain('sent to Bergen')
+  expect(output).toContain('Another item of shipments has this code.')
+  expect(output).toContain("[ { code: 'P1', city: 'Bergen' } ]")
+})
+
+test('shipping-outbox.ts repeats a call until the shipping service responds', async () => {
+  const { code, output } = await startExample('shipping-outbox.ts', {}).ended()
+  expect(output).toContain("delivery-failed\n[ { orderId: 'A7', tracking: 'T-7' } ]")
+  expect(code).toBe(0)
+})
+
 test('in-process.ts runs typed events', async () => {
   const { code, output } = await startExample('in-process.ts', {}).ended()
   expect(code).toBe(0)
   expect(output).toContain('Without a day it will never be done.')
   expect(output).toContain('{ rejected: false, result: 2, validations: [] }')
   expect(output).toContain('Nothing is due on 2026-06-01.')
+})
+
+test('shipping.ts stores the parcels of responses', async () => {
+  const { code, output } = await startExample('shipping.ts', {}).ended()
+  expect(code).toBe(0)
+  expect(output).toContain('The call of create-shipment failed: it responded 422.')
+  expect(output).toContain('stored, failed')
+  expect(output).toContain("{ orderId: 'o1', city: 'Oslo', state: '2 parcels' }")
+  expect(output).toContain("tracking: 'o1-2'")
 })

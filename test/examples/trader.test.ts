@@ -21,7 +21,7 @@ let salesman: InProcess<typeof applications>
 beforeAll(async () => {
   const file = join(folder, 'northwind.db')
   await seedNorthwind(file)
-  service = createNorthwind(createReleases(file, 1))
+  service = createNorthwind(file, createReleases(1))
   await service.ready()
   const { KEY: olivia, SAMUELS_KEY: samuel } = people
   trader = service.as(principal(olivia.user, olivia))
@@ -122,7 +122,7 @@ describe('an order', () => {
 })
 
 describe('an order detail', () => {
-  test('takes the price of its product, and moves the stock when it comes, changes and goes', async () => {
+  test('has the price of its product, and its insert, update and delete change the stock', async () => {
     const details = trader.collection('sales', 'order-details')
     const saved = await details.insert({ orderId: 10425, productId: 1, quantity: 10 })
     expect(saved).toMatchObject({ rejected: false, item: { unitPrice: '16.5000' } })
@@ -160,7 +160,7 @@ describe('a salesman', () => {
     expect(await customers.update(foreign, { phone: null })).toBeUndefined()
   })
 
-  test('moves no customer out of his country, and takes in none of another', async () => {
+  test('can move no customer out of his country, and add none of another', async () => {
     const customers = salesman.collection('sales', 'customers')
     const values = { customerId: 'NEUER', companyName: 'Neuer Laden' }
     await expect(customers.insert({ ...values, country: 'France' })).rejects.toMatchObject({
@@ -173,14 +173,14 @@ describe('a salesman', () => {
     expect((await customers.delete('NEUER'))?.rejected).toBe(false)
   })
 
-  test('takes no order for a customer whom he can not see', async () => {
+  test('can not insert an order for a customer whom he can not read', async () => {
     const orders = salesman.collection('sales', 'orders')
     expect(messagesOf(await orders.insert({ customerId: foreign }))).toEqual([
       `There is no ${foreign} among the customers.`,
     ])
   })
 
-  test('changes no product, but what he sells leaves the stock', async () => {
+  test('can not change products, but his sales reduce the stock', async () => {
     const products = salesman.collection('sales', 'products')
     await expect(products.update(1, { unitsInStock: 0 })).rejects.toMatchObject({
       code: 'FORBIDDEN',

@@ -1,13 +1,17 @@
+import { existsSync } from 'node:fs'
 import { basename } from 'node:path'
 import { expect, test } from 'vitest'
+import { mutationAreas, slowTests } from '../../.ci/mutation-areas.ts'
 import { filesBelow, textOf } from './tree.ts'
 
 const drawers = /^(utils?|types|common|shared|helpers?|internal|misc|lib)$/
 const indexes = [
   'src/index.ts',
   'src/conformance/index.ts',
+  'src/consume/index.ts',
   'src/deployment/index.ts',
   'src/security/index.ts',
+  'src/storage/index.ts',
 ]
 const sources = filesBelow('src', '.ts')
 const texts = filesBelow('.').filter((path) => /(\.([cm]?[jt]s|json|md|sql|csv)|\/run)$/.test(path))
@@ -21,7 +25,7 @@ test('no file or folder is a drawer', () => {
   expect(sources.filter((path) => parts(path).some((part) => drawers.test(part)))).toEqual([])
 })
 
-test('an index stands only where people enter', () => {
+test('only entries of the package are named index.ts', () => {
   const found = sources.filter((path) => basename(path) === 'index.ts')
   expect(found.filter((path) => !indexes.includes(path))).toEqual([])
 })
@@ -30,7 +34,21 @@ test('file names are kebab-case', () => {
   expect(sources.filter((path) => !/^[a-z0-9/-]+\.ts$/.test(path))).toEqual([])
 })
 
-test('no file names a place on somebody’s machine', () => {
+test('no file contains a path of a machine', () => {
   const machine = /(?<![\w.$}{)-])\/(?:work|tmp|home|root|Users)\/\w|[A-Z]:\\Users/
   expect(texts.filter((path) => machine.test(textOf(path)))).toEqual([])
+})
+
+test('the areas of the mutation tests name files and folders that exist', () => {
+  const named = Object.values(mutationAreas).flatMap(({ code, tests }) => [...code, ...tests])
+  expect([...named, ...slowTests].filter((path) => !existsSync(path))).toEqual([])
+})
+
+test('hooks stand in test files, or in functions that test files call', () => {
+  // Files of a worker share the modules, so a hook of a shared file would run for one test file only.
+  const shared = texts.filter(
+    (path) => /^test\/.*\.ts$/.test(path) && !/\.(test|runtime)\.ts$/.test(path),
+  )
+  const hook = /^(?:before|after)(?:Each|All)\(/m
+  expect(shared.filter((path) => hook.test(textOf(path)))).toEqual([])
 })

@@ -1,16 +1,22 @@
 import { expect, test } from 'vitest'
 import { filesBelow, importsOf, neighboursOf } from './tree.ts'
 
-const ground = ['errors', 'observation', 'maybe-promise', 'tracing']
+const ground = [
+  'errors',
+  'maybe-promise',
+  'checks',
+  'observation/reports',
+  'observation/channels',
+  'observation/open-transaction',
+]
 const core = [...ground, 'protocol', 'definition', 'request']
 const aroundService = [
   'failure',
-  'print-failures',
   'options',
   'publication',
   'in-process',
-  'watch',
   'lifecycle',
+  'service-part',
 ]
 
 /**
@@ -20,23 +26,35 @@ const aroundService = [
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   errors: [],
-  observation: ['maybe-promise'],
+  observation: [...core, 'storage/adapter'],
+  checks: [],
   'maybe-promise': [],
-  tracing: ['maybe-promise'],
   protocol: ['errors'],
-  definition: ['errors', 'observation', 'protocol'],
-  request: ['errors', 'observation', 'protocol', 'definition'],
+  definition: ['errors', 'checks', 'maybe-promise', 'observation/reports', 'protocol'],
+  request: ['errors', 'maybe-promise', 'checks', 'protocol', 'definition'],
   events: [...core, 'storage/adapter'],
   storage: core,
-  security: [...core, 'storage/adapter'],
+  security: [...core, 'storage/adapter', 'storage/table'],
   http: core,
-  otel: ['errors', 'tracing', 'protocol/names', 'definition/options'],
-  consume: core,
+  otel: ['errors', 'checks', 'observation/channels', 'protocol/names'],
+  consume: [
+    ...core,
+    'work',
+    'events/join-transaction',
+    'in-process',
+    'service-part',
+    'storage/adapter',
+    'storage/table',
+  ],
+  work: ['storage/adapter'],
   openapi: core,
-  client: ['errors', 'protocol', 'definition'],
+  client: ['errors', 'checks', 'protocol', 'definition'],
   cli: [
     ...core,
     'client',
+    'consume/openapi/document',
+    'consume/openapi/import-openapi',
+    'consume/outbox/delivery',
     'deployment/install/changes',
     'deployment/install/install-package',
     'deployment/install/rollback',
@@ -47,14 +65,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/adapter',
     'storage/sqlite',
   ],
-  deployment: [...core, 'storage/adapter', 'storage/checked'],
+  deployment: [...core, 'service-part', 'storage/adapter', 'storage/table', 'work'],
   conformance: [...core, 'storage/adapter', 'security/provider', 'deployment/queue'],
-  failure: ['errors', 'observation', 'maybe-promise', 'storage/adapter'],
-  'print-failures': ['observation'],
+  failure: ['errors', 'observation/reports', 'maybe-promise', 'storage/adapter'],
+  'service-part': [...core, 'in-process', 'storage/adapter'],
   options: [
     ...core,
-    'print-failures',
-    'watch',
+    'service-part',
+    'observation',
     'storage/adapter',
     'security/check',
     'security/provider',
@@ -62,22 +80,30 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'security/users/user-store',
   ],
   publication: core,
-  watch: core,
   lifecycle: ['errors', 'maybe-promise'],
   'in-process': [...core, 'events', 'publication'],
-  handle: [...core, 'events', 'security', 'http', ...aroundService],
+  handle: [...core, 'observation', 'events', 'security', 'http', ...aroundService],
   service: [
     ...core,
+    'observation',
     'events',
     'security',
     'http',
     'storage/checked',
     'storage/open-once',
-    'storage/traced',
     'handle',
     ...aroundService,
   ],
-  index: [...core, 'events', 'storage', 'security', 'http', 'service', ...aroundService],
+  index: [
+    ...core,
+    'observation',
+    'events',
+    'storage',
+    'security',
+    'http',
+    'service',
+    ...aroundService,
+  ],
 }
 
 const files = filesBelow('src', '.ts')

@@ -42,10 +42,17 @@ function namesOf(program: ts.Program, entry: Entry): readonly PublicName[] {
         entry: entry.specifier,
         name: exported.name,
         kind: isValue(exported, symbol) ? ('value' as const) : ('type' as const),
-        documented: symbol.getDocumentationComment(checker).length > 0,
+        documented: isDocumented(checker, exported) || isDocumented(checker, symbol),
       }
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1))
+}
+
+function isDocumented(checker: ts.TypeChecker, symbol: ts.Symbol): boolean {
+  const declared = symbol.declarations?.flatMap((declaration) =>
+    ts.isNamespaceExport(declaration) ? ts.getJSDocCommentsAndTags(declaration.parent) : [],
+  )
+  return symbol.getDocumentationComment(checker).length > 0 || (declared ?? []).length > 0
 }
 
 function original(checker: ts.TypeChecker, symbol: ts.Symbol): ts.Symbol {

@@ -4,7 +4,7 @@ import { dirname, join } from 'node:path'
 import { build } from 'tsup'
 import { root } from '../../.ci/entries.ts'
 import { library } from '../../tsup.config.ts'
-import { freePort } from '../examples/process.ts'
+import { freePort } from '../kit/process.ts'
 
 const here = join(root, 'test/runtimes')
 

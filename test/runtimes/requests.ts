@@ -1,7 +1,7 @@
 import { expect } from 'vitest'
 import { programs } from '../docs/blocks.ts'
 
-/** Sends requests to a server with the notes of the guide, and compares the answers. */
+/** Sends requests to a server with the notes of the guide, and compares the responses. */
 export async function expectNotes(address: string, prefix = ''): Promise<void> {
   const notes = `${address}${prefix}/rest/v1/desk/notes`
   const inserted = { name: 'a b', words: 'Grüße' }

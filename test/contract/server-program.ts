@@ -1,15 +1,15 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { processListeners } from './host-quiet.ts'
-import type { Cell } from './matrix.ts'
+import { processListeners } from './server-quiet.ts'
+import type { Cell } from '../kit/cells.ts'
 
 // A host in a process of its own: it starts a service in every way, lets it be used and misused, stops its
 // server, and has nothing left to do then. It prints whatever is not as it was before.
 const before = stateOfProcess()
-const { everyCell } = await import('./matrix.ts')
+const { everyCell } = await import('../kit/cells.ts')
 const { start } = await import('./running.ts')
 const { newKey, plainKeys, withKey } = await import('./keys.ts')
-const { send } = await import('./client.ts')
+const { send } = await import('../kit/http-client.ts')
 
 for (const cell of everyCell) {
   for (const closes of [true, false]) {

@@ -1,11 +1,11 @@
 import { connect, type Socket } from 'node:net'
 import type { Envelope } from '../../src/index.ts'
-import type { WireItem } from './client.ts'
+import type { WireItem } from './http-client.ts'
 
-/** An answer as it was cut out of the bytes of a connection. */
+/** A response parsed from the bytes of a connection. */
 export interface LineAnswer {
   readonly status: number
-  /** Undefined for answers without a body, such as `100 Continue`. */
+  /** Undefined for responses without a body, such as `100 Continue`. */
   readonly body: Envelope<WireItem> | undefined
 }
 
@@ -17,15 +17,15 @@ export interface Line {
   written(): Promise<void>
   /** Writes bytes one after the other, each as a packet of its own. */
   trickle(bytes: string): Promise<void>
-  /** Waits for the next answer. Rejects when the connection ends first. */
+  /** Waits for the next response. Rejects if the connection ends first. */
   next(): Promise<LineAnswer>
-  /** Waits for this many answers. */
+  /** Waits for this many responses. */
   take(count: number): Promise<readonly LineAnswer[]>
   /** Sends a FIN, and goes on reading. */
   finish(): void
   /** Sends a RST. */
   reset(): void
-  /** Settles when the connection is gone; what came that nobody has taken, as answers. */
+  /** Resolves when the connection has closed, with the responses that were not read yet. */
   ended(): Promise<readonly LineAnswer[]>
 }
 
@@ -84,7 +84,7 @@ export async function openLine(port: number): Promise<Line> {
     reset: () => void socket.resetAndDestroy(),
     ended: async () => {
       await gone
-      // Half an answer is worse than none.
+      // An incomplete response is an error.
       if (rest.length > 0) throw new Error(`Half an answer: ${rest.toString('latin1')}`)
       return answers.splice(0)
     },

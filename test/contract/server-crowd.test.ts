@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { base, describeEverywhere } from './contract.ts'
 import { itemIn } from './expectations.ts'
-import { jsonRequest, openLine, requestBytes, type Line } from './host-line.ts'
-import { expectNoSockets, expectQuietProcess, openSockets } from './host-quiet.ts'
+import { jsonRequest, openLine, requestBytes, type Line } from '../kit/host-line.ts'
+import { expectNoSockets, expectQuietProcess, openSockets } from './server-quiet.ts'
 
 const size = 1000
 /** So few that they fit the queue of a listening server: for the others the system waits a second. */
 const batch = 250
-/** The sockets of this process while nobody is connected: the one that listens. */
+/** The sockets of this process without connections: the listening one. */
 const server = 1
 const numbers = Array.from({ length: size }, (_, index) => 1000 + index)
 

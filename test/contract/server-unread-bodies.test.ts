@@ -1,9 +1,9 @@
 import { connect } from 'node:net'
 import { expect, test } from 'vitest'
-import { statusesIn } from './client.ts'
+import { statusesIn } from '../kit/http-client.ts'
 import { base, describeContract, type Contract } from './contract.ts'
-import { openLine, requestBytes } from './host-line.ts'
-import { expectQuietProcess } from './host-quiet.ts'
+import { openLine, requestBytes } from '../kit/host-line.ts'
+import { expectQuietProcess } from './server-quiet.ts'
 import { plainKeys } from './keys.ts'
 
 const orders = `${base}/orders`
@@ -26,14 +26,14 @@ describeContract('bodies that are not read to their end', {}, (contract) => {
     await checkEndless(contract, requestBytes(line, [header, endless]), status)
   })
 
-  test('a client that sends the rest later gets the response, and the connection ends', async () => {
+  test('a client that sends the rest later receives the response, and the connection is closed', async () => {
     const line = await openLine(contract.port)
     line.write(requestBytes(`PUT ${orders}`, ['Content-Length: 100']))
     expect((await line.next()).status).toBe(405)
     expect(await line.ended()).toEqual([])
   })
 
-  test('a connection serves on when the body had arrived', async () => {
+  test('a connection stays open if the body has arrived', async () => {
     const line = await openLine(contract.port)
     for (const requestLine of [`PUT ${orders}`, `POST ${base}/nope`]) {
       line.write(requestBytes(requestLine, [json, 'Content-Length: 2'], '{}'))

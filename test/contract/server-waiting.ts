@@ -4,7 +4,7 @@ import { applications } from './fixture.ts'
 /** Says of a line of the journal that its Insert waits until the case lets it go. */
 export const waits = 'waits'
 
-/** What a handler of the host did while its client went away. */
+/** What a handler did while its client disconnected. */
 export interface Waiting {
   /** The applications of the suite, where the Insert of some lines of the journal waits. */
   readonly applications: typeof applications

@@ -87,7 +87,7 @@ export function converse(
   })
 }
 
-/** The statuses of all answers in what a socket received. */
+/** The statuses of all responses in the bytes that a socket received. */
 export function statusesIn(received: string): readonly number[] {
   return Array.from(received.matchAll(/HTTP\/1\.1 (\d{3}) /g), (match) => Number(match[1]))
 }

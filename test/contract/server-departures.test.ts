@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { base, describeEverywhere } from './contract.ts'
 import { itemIn } from './expectations.ts'
-import { jsonHeaders, jsonRequest, openLine, requestBytes } from './host-line.ts'
-import { expectNoSockets, expectQuietProcess } from './host-quiet.ts'
-import { waitingJournal, waits } from './host-waiting.ts'
-import { everyCell } from './matrix.ts'
+import { jsonHeaders, jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
+import { expectNoSockets, expectQuietProcess } from './server-quiet.ts'
+import { waitingJournal, waits } from './server-waiting.ts'
+import { everyCell } from '../kit/cells.ts'
 import { start } from './running.ts'
 import { watched } from './wrapped.ts'
 
@@ -56,7 +56,7 @@ describeEverywhere('clients that reset their connections', {}, (contract) => {
     itemIn(await contract.post('/orders', { orderId: 99 }))
     const stored = (await contract.rows())['app/orders']?.map(({ orderId }) => Number(orderId))
     expect(new Set(stored).size).toBe(stored?.length)
-    // Who was answered was not told a lie.
+    // The changes of successful responses must be stored.
     for (const answered of numbers.filter((number) => number % 2 === 0)) {
       expect(stored).toContain(answered)
     }
@@ -93,7 +93,7 @@ describe.each(everyCell)('on $name', (cell) => {
     await running.stop()
   })
 
-  test('a client that reads nothing is not worked for beyond what its connection holds', async () => {
+  test('requests of a client that reads nothing are handled only while its connection has room', async () => {
     const size = 150_000
     const asked = 120
     // Node stops after a chunk of what came in: a few of these requests fill it.

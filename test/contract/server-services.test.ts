@@ -8,12 +8,13 @@ import {
   text,
   type Observation,
 } from '../../src/index.ts'
-import { send, type Answer } from './client.ts'
-import { expectRefusal, itemIn, itemsIn } from './expectations.ts'
-import { mountings, type Mount } from './host-mounts.ts'
-import { expectQuietProcess } from './host-quiet.ts'
+import { send, type Answer } from '../kit/http-client.ts'
+import { expectError, itemIn, itemsIn } from './expectations.ts'
+import { mountings, type Mount } from './server-mounts.ts'
+import { expectQuietProcess } from './server-quiet.ts'
 import { newKey, plainKeys, withKey } from './keys.ts'
-import { bindings, everyCell, storages, type Host } from './matrix.ts'
+import { bindings, everyCell, type Host } from '../kit/cells.ts'
+import { storages } from '../kit/storages.ts'
 
 const fields = { noteId: integer(), words: text() }
 const path = '/rest/v1/desk/notes'
@@ -26,7 +27,7 @@ describe.each(everyCell)('services in one process on $name', ({ binding, storage
     for (const end of ends.splice(0).toReversed()) await end()
   })
 
-  /** Two services with the same names and nothing else in common; the second one wants to know who asks. */
+  /** Two services with the same names and nothing else in common; the second one requires authentication. */
   function openBoth() {
     // Each on a storage of its own, and of another kind.
     const kinds = [storage, ...storages.filter((other) => other !== storage)]
@@ -82,7 +83,7 @@ describe.each(everyCell)('services in one process on $name', ({ binding, storage
     return clientOf(await mounting(mounts))
   }
 
-  test('behind one host are mounted several times, and stay apart', async () => {
+  test('on one server can be mounted several times, and are independent', async () => {
     const { open, staffed, reports } = openBoth()
     await staffed.users.add({ user: 'sam', roles: ['Staff'] })
     const [staff, guest] = [
@@ -107,9 +108,9 @@ describe.each(everyCell)('services in one process on $name', ({ binding, storage
     }
     for (const prefix of ['/two', '/zwei']) {
       const unknown = await client.get(prefix + path)
-      expectRefusal(unknown, 401)
+      expectError(unknown, 401)
       expect(unknown.headers).toMatchObject({ 'x-acme-version': '7.1' })
-      expectRefusal(await client.get(prefix + path, guest), 403)
+      expectError(await client.get(prefix + path, guest), 403)
       expect(itemsIn(await client.get(prefix + path, staff))).toEqual([])
     }
     expect(reports.splice(0)).toMatchObject([{ reason: 'missing' }, { reason: 'missing' }])
@@ -128,19 +129,19 @@ describe.each(everyCell)('services in one process on $name', ({ binding, storage
 
     await open.close()
     for (const prefix of ['/one', '/one/again', '/uno']) {
-      expectRefusal(await client.get(prefix + path), 503)
+      expectError(await client.get(prefix + path), 503)
     }
     expect(await wordsAt('/two', staff)).toHaveLength(20)
     expect(reports).toEqual([])
   })
 
-  test('behind hosts of two kinds do not know of each other', async () => {
+  test('on servers of two kinds are independent', async () => {
     const { open, staffed, reports } = openBoth()
     const other = bindings[(bindings.indexOf(binding) + 1) % bindings.length] ?? binding
     const [first, second] = [await binding.start(open), await other.start(staffed)]
     const [one, two] = [clientOf(first), clientOf(second)]
     itemIn(await one.post(path, { noteId: 1 }))
-    expectRefusal(await two.get(path), 401)
+    expectError(await two.get(path), 401)
     expect(reports.splice(0)).toMatchObject([{ reason: 'missing' }])
     await staffed.users.add({ user: 'maria', roles: ['Staff'] })
     const staff = withKey((await newKey(staffed)).key)
@@ -152,7 +153,7 @@ describe.each(everyCell)('services in one process on $name', ({ binding, storage
     expect(reports).toEqual([])
   })
 
-  test('and one service behind several hosts at once has one storage', async () => {
+  test('and one service on several servers has one storage', async () => {
     const { open } = openBoth()
     const clients = await Promise.all(
       bindings.map(async ({ start }) => clientOf(await start(open))),
@@ -161,6 +162,6 @@ describe.each(everyCell)('services in one process on $name', ({ binding, storage
     for (const client of clients)
       expect(itemsIn(await client.get(path))).toHaveLength(bindings.length)
     await open.close()
-    for (const client of clients) expectRefusal(await client.get(path), 503)
+    for (const client of clients) expectError(await client.get(path), 503)
   })
 })

@@ -1,15 +1,12 @@
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { toExpressHandler } from '../../src/http/express.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
-import { memoryStorage, type RequestHandler, type StorageAdapter } from '../../src/index.ts'
-import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { releases, startExpress } from '../http/express-app.ts'
-import { startFastify } from '../http/fastify-app.ts'
-import { honoAnswers, startHono } from '../http/hono-app.ts'
+import type { RequestHandler } from '../../src/index.ts'
+import { storages, type Storage } from './storages.ts'
+import { releases, startExpress } from './express-app.ts'
+import { startFastify } from './fastify-app.ts'
+import { honoAnswers, startHono } from './hono-app.ts'
 
 /** A service behind a socket. */
 export interface Host {
@@ -21,11 +18,11 @@ export interface Host {
 export interface Binding {
   readonly name: string
   start(service: RequestHandler): Promise<Host>
-  /** What no setting of the host leaves to the service. Default: nothing. */
+  /** Requests that never reach the service, whatever the settings of the server. Default: none. */
   readonly hostAnswers?: readonly HostAnswer[]
 }
 
-/** A target that a host changes or answers itself, so that the service can't answer as elsewhere. */
+/** A target that a server changes or responds to itself, so that the response differs from other servers. */
 export interface HostAnswer {
   readonly target: string
   /** What a GET is answered with. */
@@ -33,43 +30,15 @@ export interface HostAnswer {
   readonly reason: string
 }
 
-/** A kind of storage, empty each time. */
-export interface Storage {
-  readonly name: string
-  open(): { readonly storage: StorageAdapter; readonly remove: () => void }
-}
-
 /** Every way into a service. A new binding is one more row. */
 export const bindings: readonly Binding[] = [
   { name: 'node', start: startNode },
   ...releases.map(({ name, express }): Binding => ({
     name,
-    start: (service) => startExpress(express, toExpressHandler(service, { outside: 'answer' })),
+    start: (service) => startExpress(express, toExpressHandler(service, { outside: 'respond' })),
   })),
   { name: 'fastify', start: startFastify },
   { name: 'fetch (hono)', start: startHono, hostAnswers: honoAnswers },
-]
-
-/** Every storage behind a service. A new adapter is one more row. */
-export const storages: readonly Storage[] = [
-  {
-    name: 'memory',
-    open: () => ({ storage: memoryStorage(), remove: () => undefined }),
-  },
-  {
-    name: 'sqlite',
-    open: () => {
-      const directory = mkdtempSync(join(tmpdir(), 'rowgate-'))
-      return {
-        storage: sqliteStorage(join(directory, 'data.db'), {
-          ensureSchema: true,
-          // Nothing here survives the process anyway.
-          synchronous: 'NORMAL',
-        }),
-        remove: () => rmSync(directory, { recursive: true }),
-      }
-    },
-  },
 ]
 
 /** One combination of binding and storage. */

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { base, describeEverywhere } from './contract.ts'
-import { jsonHeaders, jsonRequest, openLine, requestBytes } from './host-line.ts'
-import { expectQuietProcess } from './host-quiet.ts'
-import { waitingJournal, waits } from './host-waiting.ts'
+import { jsonHeaders, jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
+import { expectQuietProcess } from './server-quiet.ts'
+import { waitingJournal, waits } from './server-waiting.ts'
 
 const json = 'Content-Type: application/json'
 const orders = `${base}/orders`
@@ -19,7 +19,7 @@ describeEverywhere('half-closed sockets', { applications: waiting.applications }
     return line.ended()
   }
 
-  test('a client that only reads on has its whole answer', async () => {
+  test('a client that has half-closed its connection receives the complete response', async () => {
     const read = await sendAndFinish(requestBytes(`GET ${orders}/1`))
     expect(read).toMatchObject([{ status: 200, body: { item: { orderId: 1 } } }])
     const saved = await sendAndFinish(jsonRequest(orders, { orderId: 30 }))
@@ -77,7 +77,7 @@ describeEverywhere('half-closed sockets', { applications: waiting.applications }
   })
 
   // Node ends the connection then: its servers take a half-closed client for one that has left.
-  test('while a handler works it counts as leaving: the signal is aborted, the work is done once', async () => {
+  test('while a handler works it counts as a disconnect: the signal is aborted, the work is done once', async () => {
     const body = JSON.stringify({ line: waits, level: 34 })
     const line = await openLine(contract.port)
     line.write(requestBytes(`POST ${base}/journal`, jsonHeaders(body), body))

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { base, describeEverywhere } from './contract.ts'
-import { jsonRequest, openLine, requestBytes } from './host-line.ts'
-import { expectQuietProcess } from './host-quiet.ts'
+import { jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
+import { expectQuietProcess } from './server-quiet.ts'
 
 const orders = `${base}/orders`
 const journal = `${base}/journal`
 const json = 'Content-Type: application/json'
 
-/** A request, and what its answer must hold. */
+/** A request, and the expected content of its response. */
 interface Step {
   readonly bytes: Uint8Array
   readonly answer: object
@@ -23,7 +23,7 @@ describeEverywhere('pipelining', {}, (contract) => {
   const answers = steps.map(({ answer }) => answer)
   const stream = Buffer.concat(steps.map(({ bytes }) => bytes))
 
-  test('reads, saves and refusals of all kinds are answered in order', async () => {
+  test('reads, saves and errors of all kinds have their responses in order', async () => {
     const line = await openLine(contract.port)
     line.write(stream)
     expect(await line.take(steps.length)).toMatchObject(answers)
@@ -44,7 +44,7 @@ describeEverywhere('pipelining', {}, (contract) => {
     expect(await line.ended()).toEqual([])
   })
 
-  test('what follows a body that was rejected before its end is not done', async () => {
+  test('requests after a body that was rejected before its end are not handled', async () => {
     const before = await contract.rows()
     const line = await openLine(contract.port)
     line.write(requestBytes(`GET ${orders}/1`))
@@ -54,7 +54,7 @@ describeEverywhere('pipelining', {}, (contract) => {
     expect(await contract.rows()).toEqual(before)
   })
 
-  test('what follows a request that closes the connection is not done', async () => {
+  test('requests after one that closes the connection are not handled', async () => {
     const before = await contract.rows()
     const line = await openLine(contract.port)
     const last = requestBytes(`GET ${orders}/1`, ['Connection: close'])

@@ -1,20 +1,17 @@
 import { spawn } from 'node:child_process'
-import { mkdtempSync, rmSync } from 'node:fs'
 import { createRequire } from 'node:module'
-import { tmpdir } from 'node:os'
-import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { expect, onTestFinished, test } from 'vitest'
+import { expect, test } from 'vitest'
+import { temporaryFolder } from '../kit/storages.ts'
 
 const tsx = createRequire(import.meta.url).resolve('tsx')
-const program = fileURLToPath(new URL('host-program.ts', import.meta.url))
+const program = fileURLToPath(new URL('server-program.ts', import.meta.url))
 
 test(
   'a host with every binding and storage ends by itself when its servers are closed, and nothing was printed',
   { timeout: 60_000 },
   async () => {
-    const directory = mkdtempSync(join(tmpdir(), 'rowgate-'))
-    onTestFinished(() => rmSync(directory, { recursive: true }))
+    const directory = temporaryFolder()
     const child = spawn(process.execPath, ['--import', tsx, program], {
       env: { ...process.env, TMPDIR: directory, NODE_OPTIONS: '' },
       stdio: ['ignore', 'pipe', 'pipe'],

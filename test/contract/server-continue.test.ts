@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { base, describeEverywhere, type Contract } from './contract.ts'
-import { jsonHeaders, jsonRequest, openLine, requestBytes } from './host-line.ts'
-import { expectNoSockets, expectQuietProcess, openSockets } from './host-quiet.ts'
+import { jsonHeaders, jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
+import { expectNoSockets, expectQuietProcess, openSockets } from './server-quiet.ts'
 import { plainKeys } from './keys.ts'
 
 const json = 'Content-Type: application/json'
@@ -30,7 +30,7 @@ describeEverywhere('Expect: 100-continue', {}, (contract) => {
     },
   )
 
-  test('a body that is announced as too large is refused before it is sent', async () => {
+  test('a body that is announced as too large is rejected before it is sent', async () => {
     const line = await openLine(contract.port)
     line.write(requestBytes(`POST ${orders}`, [json, expectation, 'Content-Length: 2000000']))
     expect((await line.take(2)).map(({ status }) => status)).toEqual([100, 413])
@@ -54,7 +54,7 @@ describeEverywhere('Expect: 100-continue', {}, (contract) => {
     expect(await line.ended()).toEqual([])
   })
 
-  test('clients that were told to continue and leave store nothing', async () => {
+  test('clients that disconnect after 100 Continue store nothing', async () => {
     const before = [await contract.rows(), openSockets()] as const
     for (const leave of ['finish', 'reset'] as const) {
       const line = await openLine(contract.port)
@@ -69,7 +69,7 @@ describeEverywhere('Expect: 100-continue', {}, (contract) => {
 })
 
 describeEverywhere('Expect: 100-continue without a key', { security: plainKeys() }, (contract) => {
-  test('is refused with 401, body or no body', async () => {
+  test('is rejected with 401, body or no body', async () => {
     await checkRefusal(contract, `POST ${orders}`, [json], 401)
     const refused = { type: 'credential-rejected', reason: 'missing' }
     expect(contract.reports()).toMatchObject([refused, refused, refused])

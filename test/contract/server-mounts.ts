@@ -5,11 +5,11 @@ import { rowgateFastify } from '../../src/http/fastify.ts'
 import { toFetchHandler } from '../../src/http/fetch.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
 import type { RequestHandler } from '../../src/index.ts'
-import { releases } from '../http/express-app.ts'
-import { listen } from '../http/fastify-app.ts'
-import { nodeApp, startApp } from '../http/hono-app.ts'
-import { startPlain } from '../http/way.ts'
-import type { Host } from './matrix.ts'
+import { releases } from '../kit/express-app.ts'
+import { listen } from '../kit/fastify-app.ts'
+import { nodeApp, startApp } from '../kit/hono-app.ts'
+import { startPlain } from '../http/client-and-tls.ts'
+import type { Host } from '../kit/cells.ts'
 
 /** A service, and the path in front of its `/rest/v1`. */
 export interface Mount {
@@ -17,10 +17,10 @@ export interface Mount {
   readonly service: RequestHandler
 }
 
-/** Starts one host with several mounts, none of which answers for another. */
+/** Starts one server with several independent mounts. */
 export type StartMounts = (mounts: readonly Mount[]) => Promise<Host>
 
-/** How the host of each binding has several mounts, by the binding's name. */
+/** How the server of each binding has several mounts, by the binding's name. */
 export const mountings: ReadonlyMap<string, StartMounts> = new Map<string, StartMounts>([
   ['node', startNode],
   ...releases.map(({ name, express }) => [name, startExpressWith(express)] as const),

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
 import { base, describeEverywhere } from './contract.ts'
-import { expectRefusal, itemIn, itemsIn } from './expectations.ts'
-import { jsonHeaders, jsonRequest, openLine, requestBytes, type Line } from './host-line.ts'
-import { expectQuietProcess } from './host-quiet.ts'
-import { everyCell } from './matrix.ts'
+import { expectError, itemIn, itemsIn } from './expectations.ts'
+import { jsonHeaders, jsonRequest, openLine, requestBytes, type Line } from '../kit/host-line.ts'
+import { expectQuietProcess } from './server-quiet.ts'
+import { everyCell } from '../kit/cells.ts'
 import { start } from './running.ts'
 
 const target = `${base}/orders`
@@ -30,7 +30,7 @@ describeEverywhere('slow bodies', {}, (contract) => {
     expect(titles).toEqual(['first', 'locked', null, 'bytes', 'slow'])
   })
 
-  test('bodies that pause hold up nobody, and are stored if they are finished', async () => {
+  test('slow bodies delay no other request, and are stored when complete', async () => {
     const numbers = Array.from({ length: 60 }, (_, index) => 100 + index)
     const lines = await Promise.all(numbers.map((number) => beginBody(contract.port, number)))
     for (const orderId of [20, 21, 22]) {
@@ -59,7 +59,7 @@ describeEverywhere('slow bodies', {}, (contract) => {
     expect(stored).toEqual([1, 2, 3, ...numbers.filter((_, index) => index % 3 === 0)])
   })
 
-  test('a body that is larger than allowed is refused while it is still on its way', async () => {
+  test('a body that is larger than allowed is rejected while it is still on its way', async () => {
     const line = await openLine(contract.port)
     const chunked = ['Content-Type: application/json', 'Transfer-Encoding: chunked']
     line.write(requestBytes(`POST ${target}`, chunked))
@@ -68,12 +68,12 @@ describeEverywhere('slow bodies', {}, (contract) => {
     expect(await line.next()).toMatchObject({ status: 413 })
     line.reset()
     await line.ended()
-    expectRefusal(await contract.get('/orders/20'), 404)
+    expectError(await contract.get('/orders/20'), 404)
   })
 })
 
 describe.each(everyCell)('closing on $name', (cell) => {
-  test('does not wait for a body: what comes after is answered with 503', async () => {
+  test('does not wait for a body: a later request gets 503', async () => {
     const reports: string[] = []
     const running = await start(cell, { report: ({ type }) => reports.push(type) })
     const { port } = running.host

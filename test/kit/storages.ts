@@ -1,0 +1,94 @@
+import { mkdtempSync, rmSync } from 'node:fs'
+import { tmpdir } from 'node:os'
+import { join } from 'node:path'
+import { onTestFinished } from 'vitest'
+import { memoryStorage } from '../../src/index.ts'
+import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import type { PublishedCollection, Row, StorageAdapter } from '../../src/storage/index.ts'
+
+/** A kind of storage, empty each time. */
+export interface Storage {
+  readonly name: string
+  open(): { readonly storage: StorageAdapter; readonly remove: () => void }
+}
+
+/** Every storage behind a service. A new adapter is one more row. */
+export const storages: readonly Storage[] = [
+  {
+    name: 'memory',
+    open: () => ({ storage: memoryStorage(), remove: () => undefined }),
+  },
+  {
+    name: 'sqlite',
+    open: () => {
+      const directory = mkdtempSync(join(tmpdir(), 'rowgate-'))
+      return {
+        storage: sqliteStorage(join(directory, 'data.db'), {
+          ensureSchema: true,
+          // Nothing here survives the process anyway.
+          synchronous: 'NORMAL',
+        }),
+        remove: () => rmSync(directory, { recursive: true }),
+      }
+    },
+  },
+]
+
+/** Opens a storage that is removed after the test. Default: a SQLite file. */
+export function openStorage(on: Storage = storages[1] as Storage): StorageAdapter {
+  const { storage, remove } = on.open()
+  onTestFinished(remove)
+  return storage
+}
+
+/** Creates a folder that is removed after the test. */
+export function temporaryFolder(): string {
+  const folder = mkdtempSync(join(tmpdir(), 'rowgate-'))
+  onTestFinished(() => rmSync(folder, { recursive: true, force: true }))
+  return folder
+}
+
+/** Reads all rows of a collection, in the order of its key. */
+export async function allRows(
+  storage: Pick<StorageAdapter, 'filter'>,
+  collection: PublishedCollection,
+): Promise<readonly Row[]> {
+  const page = await storage.filter(collection, {
+    conditions: [],
+    search: null,
+    sort: collection.tieBreakers.map(({ name }) => ({ field: name, descending: false })),
+    limit: 1_000_000,
+    offset: 0,
+    select: collection.allNames,
+    count: false,
+  })
+  return page.rows
+}
+
+/** A storage that remembers the collections for which it was opened. */
+export interface InspectedStorage {
+  readonly storage: StorageAdapter
+  readonly collections: () => readonly PublishedCollection[]
+  /** Reads all rows of a collection of the application `app`. */
+  readonly rows: (name: string) => Promise<readonly Row[]>
+}
+
+/** Lets a test read the rows of a storage without the service. */
+export function inspected(storage: StorageAdapter): InspectedStorage {
+  let collections: readonly PublishedCollection[] = []
+  return {
+    storage: {
+      ...storage,
+      open: (published) => {
+        collections = published
+        return storage.open(published)
+      },
+    },
+    collections: () => collections,
+    rows: async (name) => {
+      const collection = collections.find((one) => one.application === 'app' && one.name === name)
+      if (collection === undefined) throw new Error(`There is no collection ${name}.`)
+      return allRows(storage, collection)
+    },
+  }
+}
