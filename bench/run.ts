@@ -5,17 +5,19 @@ import { pinLoadGenerator } from './cores.ts'
 import { measure, type Measurement } from './measure.ts'
 import { readOptions } from './options.ts'
 import { writeReadme } from './readme.ts'
+import { measureOutbox, outbox } from './outbox.ts'
 import { report } from './report.ts'
 import { scenarios } from './scenarios.ts'
+import { measureTables, tables } from './tables.ts'
 
 const options = readOptions(process.argv.slice(2), process.env, {
-  scenarios: [...scenarios.map(({ name }) => name), builds],
+  scenarios: [...scenarios.map(({ name }) => name), builds, tables, outbox],
   servers: contestants.map(({ name }) => name),
 })
 const entrants = contestants.filter(({ name }) => options.servers.includes(name))
 
 if (options.servers.some((name) => name.startsWith('rowgate'))) buildLibrary()
-await buildServers([...options.servers, builds])
+await buildServers([...options.servers, builds, tables, outbox])
 const pinned = pinLoadGenerator()
 
 const measurements: Measurement[] = []
@@ -26,6 +28,11 @@ for (const scenario of scenarios.filter(({ name }) => options.scenarios.includes
 
 const builtFigures = options.scenarios.includes(builds) ? [await measureBuilds()] : []
 
-const text = [report(measurements, options, pinned), ...builtFigures].join('\n\n')
+const tableFigures = options.scenarios.includes(tables) ? [await measureTables()] : []
+
+const outboxFigures = options.scenarios.includes(outbox) ? [await measureOutbox()] : []
+
+const figures = [...builtFigures, ...tableFigures, ...outboxFigures]
+const text = [report(measurements, options, pinned), ...figures].join('\n\n')
 console.log(`\n${text}`)
 if (options.write) writeReadme(text)

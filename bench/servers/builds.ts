@@ -21,7 +21,6 @@ const order = { solutionId: 'desk', releaseNotes: 'measured' }
 
 function open(workers: number, builder: Builder = definitionBuilder()) {
   const deployment = createDeployment({
-    storage: sqliteStorage(databaseFile(), { ensureSchema: true }),
     solutions: [{ solutionId: 'desk', name: 'Desk', version: '1.0', applications }],
     environment: { environmentId: 'bench', name: 'Bench', url: 'http://localhost' },
     builder,
@@ -31,7 +30,7 @@ function open(workers: number, builder: Builder = definitionBuilder()) {
   const pipeline = principal('pipeline', { roles: ['Deployment'] })
   const service = createService({
     applications: { ...applications, ...deployment.applications },
-    storage: deployment.storage,
+    storage: sqliteStorage(databaseFile(), { ensureSchema: true }),
     security: { anyone: pipeline },
   })
   const client = createTestClient(service)

@@ -1,4 +1,4 @@
-import type { StorageAdapter } from 'rowgate'
+import type { StorageAdapter } from 'rowgate/storage'
 import { apiKeys } from 'rowgate/security'
 import { sqliteStorage } from 'rowgate/sqlite'
 import type { Headers } from './announce.ts'
