@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import { createService, defineCollection, memoryStorage, openAccess, text } from 'rowgate'
-import { answerBadUrls, rowgateFastify } from 'rowgate/fastify'
+import { handleBadUrls, rowgateFastify } from 'rowgate/fastify'
 
 const port = Number(process.env['PORT'] ?? 8080)
 
@@ -13,7 +13,7 @@ const service = createService({
 
 const prefix = '/api'
 // Fastify rejects malformed percent-encoding before any plugin runs. This responds as the service does.
-const app = fastify({ frameworkErrors: answerBadUrls(service, { prefix }) })
+const app = fastify({ frameworkErrors: handleBadUrls(service, { prefix }) })
 await app.register(rowgateFastify, { service, prefix })
 const address = await app.listen({ port })
 console.log(`${address}/api/rest/v1/desk/notes`)

@@ -16,7 +16,7 @@ if (!existsSync(databaseFile)) {
   await seedNorthwind(databaseFile)
   console.log(`Built ${databaseFile} from the sample data.`)
 }
-const service = createNorthwind(createReleases(databaseFile, 1), { AllowInsecureHttp: plainHttp })
+const service = createNorthwind(databaseFile, createReleases(1), { AllowInsecureHttp: plainHttp })
 await service.ready()
 
 const server = createServer(toNodeHandler(service, { trustedProxies }))

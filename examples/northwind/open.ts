@@ -6,5 +6,5 @@ import { databaseFile } from './settings.ts'
 if (!existsSync(databaseFile))
   throw new Error(`${databaseFile} does not exist: run npm start to build it.`)
 
-export const deployment = createReleases(databaseFile, 0)
-export const service = createNorthwind(deployment)
+export const deployment = createReleases(0)
+export const service = createNorthwind(databaseFile, deployment)

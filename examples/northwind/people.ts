@@ -1,4 +1,5 @@
-import type { NewUser, Service } from 'rowgate'
+import type { Service } from 'rowgate'
+import type { NewUser } from 'rowgate/security'
 
 /** The users of the sample, by the name of the shell variable for their key. */
 export const people = {

@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs'
-import { publishCollection, type PublishedCollection, type Row } from 'rowgate'
+import { publishCollection, type PublishedCollection, type Row } from 'rowgate/storage'
 import { sqliteStorage } from 'rowgate/sqlite'
 import { readCsv } from './csv.ts'
 import { applications } from './service.ts'
@@ -31,12 +31,11 @@ export async function seedNorthwind(file: string): Promise<void> {
 function* sampleRows(collection: PublishedCollection): Iterable<Row> {
   const source = new URL(`data/${collection.name}.csv`, import.meta.url)
   for (const cells of readCsv(readFileSync(source, 'utf8'))) {
-    const entries = collection.fields.map(({ name, kind, definition }) => {
+    const entries = collection.fields.map(({ name, mustBe, storeText }) => {
       const text = cells.get(name) ?? null
-      if (text !== null && !kind.acceptsText(text, definition)) {
-        throw new Error(`${collection.name}: ${name} must be ${kind.mustBe(definition)}: ${text}`)
-      }
-      return [name, text === null ? null : kind.storeText(text, definition)] as const
+      const value = text === null ? null : storeText(text)
+      if (value !== undefined) return [name, value] as const
+      throw new Error(`${collection.name}: ${name} must be ${mustBe}: ${text}`)
     })
     yield Object.fromEntries(entries)
   }

@@ -42,21 +42,21 @@ export type Northwind = Service<typeof applications & Deployment['applications']
 
 /** Creates the service of the trader over a database file. Every request needs a key. */
 export function createNorthwind(
-  { applications: ofDeployment, storage }: Deployment,
+  file: string,
+  { applications: ofDeployment }: Deployment,
   properties: Partial<ApiKeyProperties> = {},
 ): Northwind {
   return createService({
     applications: { ...applications, ...ofDeployment },
-    storage,
+    storage: sqliteStorage(file, { ensureSchema: true }),
     security: apiKeys({ name: 'API Key', properties }),
     report: (observation) => console.error(observation),
   })
 }
 
-/** Creates the deployment of the trader, with releases in the same database file. `workers` is the number of workers in this process. */
-export function createReleases(file: string, workers: number): Deployment {
+/** Creates the deployment of the trader. `workers` is the number of workers in this process. */
+export function createReleases(workers: number): Deployment {
   return createDeployment({
-    storage: sqliteStorage(file, { ensureSchema: true }),
     solutions: [northwind],
     builder: definitionBuilder({ ddl: { sqlite: sqliteSchema } }),
     environment: {
