@@ -1,5 +1,5 @@
 import { writeFileSync } from 'node:fs'
-import { definitionJsonSchema } from '../src/definition/json-schema.ts'
+import { definitionJsonSchema } from '../src/definition/check.ts'
 import { root } from './entries.ts'
 
 // The schema that editors use for collections written as JSON; a part of the build.

@@ -1,30 +1,19 @@
-import { mkdirSync, readFileSync } from 'node:fs'
+import { existsSync, mkdirSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { run, StepFailure } from './command.ts'
 import { root } from './entries.ts'
-import { mutationAreas, type MutationArea } from './mutation-areas.ts'
-
-/** The part of Stryker's report that is read here. */
-interface Report {
-  readonly files: Readonly<Record<string, { readonly mutants: readonly Mutant[] }>>
-}
-
-interface Mutant {
-  readonly status: string
-  readonly mutatorName: string
-  readonly replacement?: string
-  readonly location: { readonly start: { readonly line: number } }
-}
-
-interface Score {
-  readonly noticed: number
-  readonly all: number
-}
+import { mutationAreas, slowTests, type MutationArea } from './mutation-areas.ts'
+import {
+  percentOf,
+  scoreOf,
+  sumOf,
+  unnoticedOf,
+  type MutationReport,
+  type Score,
+} from './mutation-report.ts'
 
 const minTotal = 92
 const minFile = 85
-const noticed = ['Killed', 'Timeout']
-const counted = [...noticed, 'Survived', 'NoCoverage']
 
 /**
  * Mutates the areas named on the command line, or all of them; further arguments such as
@@ -32,62 +21,74 @@ const counted = [...noticed, 'Survived', 'NoCoverage']
  * mutant that no test noticed. Fails below 92 % in all, or below 85 % in one file.
  */
 async function main(words: readonly string[]): Promise<void> {
-  const named = words.filter((word) => Object.hasOwn(mutationAreas, word))
   const files = words.filter((word) => word.endsWith('.ts'))
-  const unknown = words.filter((word) => !named.includes(word) && !files.includes(word))
-  if (unknown.length > 0) {
-    throw new StepFailure(
-      `No such area: ${unknown.join(', ')}. Areas: ${Object.keys(mutationAreas).join(', ')}.`,
-    )
-  }
+  const named = words.filter((word) => !files.includes(word))
+  requireAreas(named)
   const scores: Score[] = []
-  let isLow = false
   for (const [name, area] of Object.entries(mutationAreas)) {
     if (named.length > 0 && !named.includes(name)) continue
-    const report = await mutate(name, files.length > 0 ? { ...area, code: files } : area)
+    const code = filesOf(name, area.code, '.ts').filter(isChosen)
+    if (code.length === 0) continue
+    const tests = filesOf(name, area.tests, '.test.ts').filter((file) => !slowTests.includes(file))
+    const report = await mutate(name, code, tests)
     for (const [file, { mutants }] of Object.entries(report.files)) {
+      if (!code.includes(file)) continue
       const score = scoreOf(mutants)
       scores.push(score)
-      isLow ||= percent(score) < minFile
-      console.log(`${percent(score).toFixed(1).padStart(5)} %  ${file}`)
-      for (const mutant of mutants) if (isUnnoticed(mutant)) console.log(lineOf(mutant))
+      console.log(`${shown(score)}  ${file}`)
+      for (const line of unnoticedOf(mutants)) console.log(line)
     }
   }
-  const total = scores.reduce(sum, { noticed: 0, all: 0 })
-  console.log(`${percent(total).toFixed(1).padStart(5)} %  of ${total.all} mutants in all`)
-  if (isLow || percent(total) < minTotal) process.exitCode = 1
+  if (scores.length === 0) throw new StepFailure(`No area contains ${files.join(', ')}.`)
+  const total = sumOf(scores)
+  console.log(`${shown(total)}  of ${total.all} mutants in all`)
+  const isLow = scores.some((score) => percentOf(score) < minFile)
+  if (isLow || percentOf(total) < minTotal) process.exitCode = 1
+
+  function isChosen(file: string): boolean {
+    return files.length === 0 || files.includes(file)
+  }
 }
 
-async function mutate(name: string, { code, tests }: MutationArea): Promise<Report> {
+function requireAreas(names: readonly string[]): void {
+  const unknown = names.filter((name) => !Object.hasOwn(mutationAreas, name))
+  if (unknown.length === 0) return
+  const known = Object.keys(mutationAreas).join(', ')
+  throw new StepFailure(`No such area: ${unknown.join(', ')}. Areas: ${known}.`)
+}
+
+/** Returns the files of an area's entries; throws for an entry that has none, as after a renaming. */
+function filesOf(area: string, entries: MutationArea['code'], ending: string): readonly string[] {
+  return entries.flatMap((entry) => {
+    const path = join(root, entry)
+    const isFolder = existsSync(path) && statSync(path).isDirectory()
+    const found = isFolder
+      ? readdirSync(path, { recursive: true, encoding: 'utf8' }).map((name) => `${entry}/${name}`)
+      : [entry].filter(() => existsSync(path))
+    const files = found.filter((file) => file.endsWith(ending))
+    if (files.length === 0) {
+      throw new StepFailure(`The area ${area} names ${entry}, which has no file *${ending}.`)
+    }
+    return files.toSorted()
+  })
+}
+
+async function mutate(
+  name: string,
+  code: readonly string[],
+  tests: readonly string[],
+): Promise<MutationReport> {
   const folder = join(root, '.data/mutation')
   mkdirSync(folder, { recursive: true })
   const state = join(folder, `${name}.json`)
   await run('stryker', ['run', '--mutate', code.join(','), '--incrementalFile', state], {
     env: { MUTATION_TESTS: tests.join(' ') },
   })
-  return JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as Report
+  return JSON.parse(readFileSync(join(folder, 'report.json'), 'utf8')) as MutationReport
 }
 
-function scoreOf(mutants: readonly Mutant[]): Score {
-  const all = mutants.filter(({ status }) => counted.includes(status))
-  return { all: all.length, noticed: all.filter(({ status }) => noticed.includes(status)).length }
-}
-
-function sum(one: Score, other: Score): Score {
-  return { noticed: one.noticed + other.noticed, all: one.all + other.all }
-}
-
-function percent({ noticed: some, all }: Score): number {
-  return all === 0 ? 100 : (100 * some) / all
-}
-
-function isUnnoticed({ status }: Mutant): boolean {
-  return counted.includes(status) && !noticed.includes(status)
-}
-
-function lineOf({ location, mutatorName, replacement = '' }: Mutant): string {
-  const [short = ''] = replacement.split('\n')
-  return `           line ${location.start.line}: ${mutatorName} → ${short.slice(0, 100)}`
+function shown(score: Score): string {
+  return `${percentOf(score).toFixed(1).padStart(5)} %`
 }
 
 await main(process.argv.slice(2)).catch((error: unknown) => {
