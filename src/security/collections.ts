@@ -1,8 +1,9 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { defineCollection } from '../definition/collection.ts'
 import { boolean, instant, integer, json, text, uuid } from '../definition/field.ts'
-import { publishCollection } from '../definition/published.ts'
-import type { StorageAdapter } from '../storage/adapter.ts'
+import { publishCollection, type PublishedCollection } from '../definition/published.ts'
+import type { Row, StorageAdapter } from '../storage/adapter.ts'
+import { tableReader } from '../storage/table.ts'
 
 /** The part of an open storage adapter that security uses. */
 export type SecurityStorage = Pick<StorageAdapter, 'filter' | 'transaction' | 'version'>
@@ -78,3 +79,15 @@ export const securityCollections = Object.freeze({
   keys: publishCollection(application, 'keys', keys),
   keyEvents: publishCollection(application, 'keyEvents', keyEvents),
 })
+
+/** Reads all rows whose fields have the values of `where`, in the order of `sort`, from one snapshot of the storage. */
+export function readAll(
+  storage: SecurityStorage,
+  collection: PublishedCollection,
+  where: Row,
+  sort: readonly string[],
+): Promise<readonly Row[]> {
+  return storage.transaction({ mode: 'read', brief: true, priority: 'high' }, (transaction) =>
+    tableReader(transaction, collection).all(where, { sort }),
+  )
+}

@@ -40,12 +40,13 @@ const batchSize = 500
 /** Returns the reads of a table, for collections that the library itself keeps. */
 export function tableReader(reader: StorageReader, collection: PublishedCollection): TableReader {
   const key = collection.key.map(({ name }) => name)
+  const byKey = ascending(key)
 
   function queryOf(where: Row, changes: Partial<StorageQuery> & { readonly limit: number }) {
     return {
       conditions: conditionsOf(where),
       search: null,
-      sort: ascending(key),
+      sort: byKey,
       offset: 0,
       select: collection.allNames,
       count: false,

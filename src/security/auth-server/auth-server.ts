@@ -1,8 +1,7 @@
 import { principal, type Principal } from '../../definition/principal.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { completeAuthServer, type AuthServerOptions } from './auth-server-options.ts'
-import { readClaims } from './bearer-claims.ts'
-import { tokenCheck } from './bearer-token.ts'
+import { readClaims, tokenCheck } from './bearer-token.ts'
 import { authorizationFinder } from '../find-authorization.ts'
 import type { Rejected, SecurityContext, SecurityProvider } from '../provider.ts'
 

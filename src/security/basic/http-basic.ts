@@ -2,11 +2,16 @@ import type { MaybePromise } from '../../maybe-promise.ts'
 import { z } from 'zod'
 import { completeOptions } from '../../checks/options.ts'
 import { admitUser } from '../users/admit-user.ts'
-import { decodeBasic, type BasicCredentials } from './basic-credentials.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
 import { authorizationFinder } from '../find-authorization.ts'
 import { passwordChecks } from './password-checks.ts'
-import { costBounds, defaultCost, isAffordable, type PasswordCost } from './password.ts'
+import {
+  costBounds,
+  defaultCost,
+  isAffordable,
+  type PasswordCost,
+  maxPasswordBytes,
+} from './password.ts'
 import type { PasswordProvider, Rejected } from '../provider.ts'
 import type { Account } from '../users/user-store.ts'
 
@@ -120,4 +125,44 @@ function wholeNumber(min: number, max: number) {
     (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
     `must be a whole number, ${min} to ${max}`,
   )
+}
+
+/** The decoded content of an HTTP Basic credential. */
+interface BasicCredentials {
+  readonly user: string
+  /** May be empty. */
+  readonly password: string
+}
+
+// The same maximum as for built-in users.
+const maxUserLength = 200
+const maxEncodedLength = 4 * Math.ceil((maxUserLength * 4 + 1 + maxPasswordBytes) / 3)
+const base64 = /^(?:[A-Za-z0-9+/]{4})*(?:[A-Za-z0-9+/]{2}==|[A-Za-z0-9+/]{3}=)?$/
+const utf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
+
+/**
+ * Decodes the user and password of an HTTP Basic credential (RFC 7617, UTF-8). It must be strict base64
+ * without control characters, with a user of 1 to 200 characters, a colon, and a password of at most 1024
+ * bytes. Returns undefined for anything else.
+ */
+export function decodeBasic(text: string): BasicCredentials | undefined {
+  if (text.length > maxEncodedLength || !base64.test(text)) return undefined
+  const bytes = Buffer.from(text, 'base64')
+  // Unused bits of the last character must be zero.
+  if (bytes.toString('base64') !== text) return undefined
+  const colon = bytes.indexOf(':')
+  if (colon < 1 || bytes.length - colon - 1 > maxPasswordBytes) return undefined
+  const user = decodeUtf8(bytes.subarray(0, colon))
+  const password = decodeUtf8(bytes.subarray(colon + 1))
+  if (user === undefined || password === undefined) return undefined
+  if (Array.from(user).length > maxUserLength || /\p{Cc}/u.test(user + password)) return undefined
+  return { user, password }
+}
+
+function decodeUtf8(bytes: Uint8Array): string | undefined {
+  try {
+    return utf8.decode(bytes)
+  } catch {
+    return undefined
+  }
 }

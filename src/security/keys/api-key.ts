@@ -1,16 +1,24 @@
 import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
 import type { Principal } from '../../definition/principal.ts'
 import type { RejectionReason } from '../../observation/reports.ts'
-import { completeRecord, type ApiKeyOptions, type ApiKeyRecord } from './api-key-record.ts'
-import { callerCache } from './caller-cache.ts'
-import { apiKeyFinder } from './find-api-key.ts'
+import {
+  completeRecord,
+  type ApiKeyOptions,
+  type ApiKeyRecord,
+  type ApiKeyProperties,
+} from './api-key-record.ts'
 import { isKeyText } from './key-form.ts'
 import { inactiveReason } from './key-lifetime.ts'
 import type { KeyRecord } from './key-store.ts'
 import { mintKey, sha256 } from './key-text.ts'
-import type { KeyProvider, Rejected, SecurityContext } from '../provider.ts'
+import type { KeyProvider, Rejected, SecurityContext, Credential } from '../provider.ts'
 import { admitUser } from '../users/admit-user.ts'
 import type { User } from '../users/user-store.ts'
+import { keepLatest } from '../keep-latest.ts'
+import type { Credentials } from '../../request/request.ts'
+import { trimBlanks } from '../../protocol/blanks.ts'
+import { decodeFormPercent } from '../../protocol/percent.ts'
+import { multipleCredentials } from '../rejection.ts'
 
 /** An API key provider. */
 export interface ApiKeyProvider extends KeyProvider {
@@ -115,4 +123,91 @@ export function exportProvider({ record }: ApiKeyProvider): ApiKeyRecord {
 export function importProvider(json: unknown): ApiKeyOptions & ApiKeyRecord {
   const record = completeRecord(json, 'importProvider')
   return { ...record, enabled: false, identifier: crypto.randomUUID() }
+}
+
+/** A caller, with the version of storage in which the caller was found. */
+interface CachedCaller {
+  readonly version: string | number
+  readonly key: KeyRecord
+  readonly principal: Principal
+}
+
+/** Caches callers by the hash of their key, separately for each context. */
+interface CallerCache {
+  /** Returns the caller if storage still has the version in which the caller was found. */
+  get(
+    context: SecurityContext,
+    hash: string,
+    version: string | number | undefined,
+  ): CachedCaller | undefined
+  /** Stores a caller that was found after the version of storage was read. */
+  set(context: SecurityContext, hash: string, caller: CachedCaller): void
+}
+
+const maxCached = 10_000
+
+/**
+ * Caches callers while nothing in storage changes. A changed role, key or user takes effect on the next
+ * request, also if another process changed it.
+ */
+export function callerCache(): CallerCache {
+  const caches = new WeakMap<SecurityContext, Map<string, CachedCaller>>()
+  return {
+    get(context, hash, version) {
+      const known = caches.get(context)?.get(hash)
+      return known?.version === version ? known : undefined
+    },
+    set(context, hash, caller) {
+      let callers = caches.get(context)
+      if (callers === undefined) {
+        callers = new Map<string, CachedCaller>()
+        caches.set(context, callers)
+      }
+      keepLatest(callers, hash, caller, maxCached)
+    },
+  }
+}
+
+/**
+ * Returns a function that finds an API key in the header, and in the query if that is allowed, by the names
+ * in the provider's properties. That function throws MULTIPLE_CREDENTIALS for more than one key.
+ */
+function apiKeyFinder(
+  properties: ApiKeyProperties,
+): (request: Credentials) => Credential | undefined {
+  const header = properties.HttpHeaderName.toLowerCase()
+  const place = `header ${header}`
+  const inHeader = (request: Credentials): Credential | undefined => {
+    const value = request.header(header)
+    if (value === undefined) return undefined
+    // Repeated headers are joined by commas, which keys do not contain.
+    if (value.includes(',')) throw multipleCredentials()
+    return { place, value: trimBlanks(value) }
+  }
+  if (!properties.AllowApiKeyInQueryString) return inHeader
+
+  const parameter = properties.QueryStringParameterName
+  const parameterPlace = `query ${parameter}`
+  return (request) => {
+    const value = valueInQuery(request.target, parameter)
+    const found = inHeader(request)
+    if (value === undefined) return found
+    if (found !== undefined) throw multipleCredentials()
+    return { place: parameterPlace, value }
+  }
+}
+
+function valueInQuery(target: string, parameter: string): string | undefined {
+  const start = target.indexOf('?')
+  if (start < 0) return undefined
+  let found: string | undefined
+  for (const pair of target.slice(start + 1).split('&')) {
+    const end = `${pair}=`.indexOf('=')
+    if (decodeFormPercent(pair.slice(0, end)) !== parameter) continue
+    if (found !== undefined) throw multipleCredentials()
+    const value = pair.slice(end + 1)
+    // If decoding fails, the undecoded value contains a percent sign and is not a key either.
+    found = decodeFormPercent(value) ?? value
+  }
+  return found
 }

@@ -1,10 +1,8 @@
 import { orderedId } from '../../definition/ordered-id.ts'
 import type { Row, StorageTransaction } from '../../storage/adapter.ts'
-import { securityCollections, type SecurityStorage } from '../collections.ts'
+import { readAll, securityCollections, type SecurityStorage } from '../collections.ts'
 import type { KeyEvent, KeyRecord } from './key-store.ts'
 import { instantOf } from './key-lifetime.ts'
-import { readAllRows } from '../read-rows.ts'
-import { equal } from '../../request/query.ts'
 
 const { keyEvents } = securityCollections
 
@@ -27,11 +25,11 @@ export async function readEvents(
   storage: SecurityStorage,
   filter: { readonly keyId?: string | undefined; readonly user?: string | undefined },
 ): Promise<readonly KeyEvent[]> {
-  const conditions = [
-    ...(filter.keyId === undefined ? [] : [equal('keyId', filter.keyId)]),
-    ...(filter.user === undefined ? [] : [equal('user', filter.user)]),
-  ]
-  const rows = await readAllRows(storage, keyEvents, conditions, ['at', 'eventId'])
+  const where = {
+    ...(filter.keyId !== undefined && { keyId: filter.keyId }),
+    ...(filter.user !== undefined && { user: filter.user }),
+  }
+  const rows = await readAll(storage, keyEvents, where, ['at', 'eventId'])
   return Object.freeze(rows.map(keyEvent))
 }
 

@@ -1,14 +1,13 @@
 import { whenDone } from '../../maybe-promise.ts'
 import type { Report } from '../../observation/reports.ts'
 import type { StorageTransaction } from '../../storage/adapter.ts'
+import { table, tableReader } from '../../storage/table.ts'
 import { keepLatest } from '../keep-latest.ts'
 import { securityCollections, type SecurityStorage } from '../collections.ts'
 import { recordEvent } from './key-event.ts'
 import { instantOf } from './key-lifetime.ts'
 import { findKey, storedKey, type StoredKey } from './key-row.ts'
 import type { KeyLookup, KeyRecord } from './key-store.ts'
-import { rowFinder } from '../read-rows.ts'
-import { equal } from '../../request/query.ts'
 import { isRecent, rejectionCounter } from './rejection-counter.ts'
 
 /** What the key log of a service needs. */
@@ -35,7 +34,7 @@ const maxTracked = 10_000
  * reason, at most once a minute. Failed writes are reported.
  */
 export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): KeyLog {
-  const findRow = rowFinder(storage, keys)
+  const stored = tableReader(storage, keys)
   // The time of the last written use by key identifier, the oldest first.
   const uses = new Map<string, number>()
   const rejections = rejectionCounter(maxTracked)
@@ -70,7 +69,7 @@ export function createKeyLog({ storage, now, report, defer }: KeyLogOptions): Ke
   }
 
   return Object.freeze({
-    find: (hash) => whenDone(findRow(hash), (row): KeyRecord | undefined => storedKey(row)),
+    find: (hash) => whenDone(stored.one({ hash }), (row): KeyRecord | undefined => storedKey(row)),
     used(key) {
       const at = now()
       if (rejections.sweep(at)) inBackground(writeRejections)
@@ -100,10 +99,10 @@ async function writeUse(
   if (hash === undefined) return
   const lastUsed = instantOf(at)
   if (key.firstUsed !== null) {
-    await transaction.update(keys, [equal('hash', hash)], { lastUsed })
+    await table(transaction, keys).change({ hash }, { lastUsed })
     return
   }
-  const unused = [equal('hash', hash), equal('firstUsed', null)]
-  const first = await transaction.update(keys, unused, { firstUsed: lastUsed, lastUsed })
+  const unused = { hash, firstUsed: null }
+  const first = await table(transaction, keys).change(unused, { firstUsed: lastUsed, lastUsed })
   if (first !== undefined) await recordEvent(transaction, key, { event: 'first-used' }, at)
 }

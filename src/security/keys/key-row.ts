@@ -1,8 +1,7 @@
 import type { Row, StorageReader } from '../../storage/adapter.ts'
 import { securityCollections } from '../collections.ts'
 import type { KeyRecord, NewKey } from './key-store.ts'
-import { readRow } from '../read-rows.ts'
-import { equal } from '../../request/query.ts'
+import { tableReader } from '../../storage/table.ts'
 
 /** A stored key, with the values of its row. */
 export interface StoredKey extends KeyRecord {
@@ -22,7 +21,7 @@ export async function findKey(
   reader: StorageReader,
   keyId: string,
 ): Promise<StoredKey | undefined> {
-  return storedKey(await readRow(reader, securityCollections.keys, [equal('keyId', keyId)]))
+  return storedKey(await tableReader(reader, securityCollections.keys).one({ keyId }))
 }
 
 /** Returns the public record of a key, without its hash. */

@@ -2,18 +2,17 @@ import { z } from 'zod'
 import { isUuid } from '../../definition/field-type.ts'
 import { orderedId } from '../../definition/ordered-id.ts'
 import { accepted, checkCall, line, minutes } from '../check-call.ts'
-import { securityCollections, type SecurityStorage } from '../collections.ts'
+import { readAll, securityCollections, type SecurityStorage } from '../collections.ts'
 import { readEvents, recordEvent } from './key-event.ts'
-import { requireChosenKey, storeMissingKey } from './ensure-key.ts'
+import { requireChosenKey, storeMissingKey } from './key-changes.ts'
 import { expiryOf, instantOf } from './key-lifetime.ts'
 import { findKey, keyRecord, newKey, storedKey, type StoredKey } from './key-row.ts'
-import { revokeKey } from './key-revocation.ts'
-import { retireKey } from './key-rotation.ts'
+import { revokeKey } from './key-changes.ts'
+import { retireKey } from './key-changes.ts'
 import type { Keyring, KeyRecord, NewKey } from './key-store.ts'
 import type { KeyProvider } from '../provider.ts'
 import type { StorageReader } from '../../storage/adapter.ts'
-import { readAllRows, readRow } from '../read-rows.ts'
-import { equal } from '../../request/query.ts'
+import { tableReader } from '../../storage/table.ts'
 import type { UserLookup } from '../users/user-store.ts'
 import { missingUser } from '../users/missing-user.ts'
 
@@ -28,7 +27,7 @@ export interface KeyringOptions {
   readonly now: () => Date
 }
 
-const { keys } = securityCollections
+const { keys, users: builtInUsers } = securityCollections
 const writing = { mode: 'write', brief: true, priority: 'high' } as const
 const visibleStart = 4
 
@@ -67,7 +66,7 @@ export function createKeyring(options: KeyringOptions): Keyring {
   // The removal of a user revokes the existing keys only, so no key may be stored after it.
   async function requireStored(transaction: StorageReader, user: string): Promise<void> {
     if (!keepsUsers) return
-    const row = await readRow(transaction, securityCollections.users, [equal('user', user)])
+    const row = await tableReader(transaction, builtInUsers).one({ user })
     if (row === undefined) throw missingUser('keys.create.user', user)
   }
 
@@ -117,13 +116,11 @@ export function createKeyring(options: KeyringOptions): Keyring {
 
     async list(filter = {}) {
       const given = checkCall('keys.list', listShape, filter)
-      const conditions = [
-        ...(given.user === undefined ? [] : [equal('user', given.user)]),
-        ...(given.provider === undefined
-          ? []
-          : [equal('provider', identifierOf(providers, given.provider))]),
-      ]
-      const rows = await readAllRows(storage, keys, conditions, ['created', 'keyId', 'hash'])
+      const where = {
+        ...(given.user !== undefined && { user: given.user }),
+        ...(given.provider !== undefined && { provider: identifierOf(providers, given.provider) }),
+      }
+      const rows = await readAll(storage, keys, where, ['created', 'keyId', 'hash'])
       return Object.freeze(rows.map((row) => keyRecord(storedKey(row))))
     },
 

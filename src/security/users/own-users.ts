@@ -2,12 +2,11 @@ import { whenDone } from '../../maybe-promise.ts'
 import { z } from 'zod'
 import type { Attributes } from '../../definition/principal.ts'
 import { isStorageError, type Row, type StorageTransaction } from '../../storage/adapter.ts'
+import { table, tableReader } from '../../storage/table.ts'
 import { accepted, checkCall, flag, line } from '../check-call.ts'
-import { securityCollections, type SecurityStorage } from '../collections.ts'
+import { readAll, securityCollections, type SecurityStorage } from '../collections.ts'
 import { instantOf } from '../keys/key-lifetime.ts'
-import { revokeKeysOf } from '../keys/key-revocation.ts'
-import { readAllRows, readRow, rowFinder } from '../read-rows.ts'
-import { equal } from '../../request/query.ts'
+import { revokeKeysOf } from '../keys/key-changes.ts'
 import { isAttributes, isRoles, userReader } from './user-row.ts'
 import type { Account, NewUser, UserLookup, Users } from './user-store.ts'
 import { missingUser } from './missing-user.ts'
@@ -58,7 +57,7 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
   const { storage, now, hashPassword, keepsKeys = false } = options
   const reader = userReader()
 
-  const findRow = rowFinder(storage, users, accountFields)
+  const stored = tableReader(storage, users)
   const account = (row: Row | undefined): Account | undefined => row && reader.account(row)
 
   async function hashed(call: string, user: string, given: string): Promise<string> {
@@ -87,7 +86,7 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
   }
 
   return Object.freeze({
-    find: (user) => whenDone(findRow(user), account),
+    find: (user) => whenDone(stored.one({ user }, accountFields), account),
 
     async add(user) {
       const row = await newRow('users.add', user)
@@ -99,13 +98,13 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
     async ensure(user) {
       const call = 'users.ensure'
       const name = checkCall(call, newUserShape, user).user
-      const found = await readRow(storage, users, [equal('user', name)])
+      const found = await stored.one({ user: name })
       // Hashing is slow, and unnecessary for a user that exists.
       if (found !== undefined) return reader.user(found)
       const row = await newRow(call, user)
       return reader.user(
         await storage.transaction(writing, async (transaction) => {
-          const present = await readRow(transaction, users, [equal('user', name)])
+          const present = await tableReader(transaction, users).one({ user: name })
           return present ?? transaction.insert(users, row)
         }),
       )
@@ -113,12 +112,12 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
 
     async get(user) {
       checkCall('users.get', userName, user)
-      const row = await readRow(storage, users, [equal('user', user)])
+      const row = await stored.one({ user })
       return row && reader.user(row)
     },
 
     async list() {
-      const rows = await readAllRows(storage, users, [], ['user'])
+      const rows = await readAll(storage, users, {}, ['user'])
       return Object.freeze(rows.map(reader.user))
     },
 
@@ -134,7 +133,7 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
         ...(given.password && { password: await hashed(call, user, given.password) }),
       }
       const row = await storage.transaction(writing, async (transaction) =>
-        transaction.update(users, [equal('user', user)], values),
+        table(transaction, users).change({ user }, values),
       )
       if (row === undefined) throw missingUser(call, user)
       return reader.user(row)
@@ -143,7 +142,7 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
     async remove(user) {
       checkCall('users.remove', userName, user)
       await storage.transaction(writing, async (transaction) => {
-        const row = await transaction.delete(users, [equal('user', user)])
+        const row = await table(transaction, users).remove({ user })
         if (row === undefined) throw missingUser('users.remove', user)
         if (keepsKeys) await revokeKeysOf(transaction, user, now())
       })

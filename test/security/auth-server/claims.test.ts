@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
-import { readClaims, type ClaimNames } from '../../../src/security/auth-server/bearer-claims.ts'
+import { readClaims, type ClaimNames } from '../../../src/security/auth-server/bearer-token.ts'
 import { people, person } from '../basic/context.ts'
 import { ask, provider } from './fixture.ts'
 import { keySetOf, now, pairOf, sign } from './authority.ts'

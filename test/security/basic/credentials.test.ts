@@ -2,7 +2,7 @@ import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import type { Credentials } from '../../../src/request/request.ts'
 import { authorizationFinder } from '../../../src/security/find-authorization.ts'
-import { decodeBasic } from '../../../src/security/basic/basic-credentials.ts'
+import { decodeBasic } from '../../../src/security/basic/http-basic.ts'
 import { requestWith } from './context.ts'
 
 const find = (request: Credentials) => authorizationFinder('Basic')(request)
