@@ -1,5 +1,4 @@
-import type { ReleaseClient } from '../client/release-client.ts'
-import type { ListedRelease } from '../client/release-client.ts'
+import type { ReleaseClient, ListedRelease, QueuedRelease } from '../client/release-client.ts'
 import { RequestError } from '../client/send-request.ts'
 import {
   compact,
@@ -9,13 +8,13 @@ import {
   type CommandContext,
   type Given,
 } from './command.ts'
-import { openProgress } from './progress.ts'
+import { openProgress, type Progress } from './progress.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { accessOptions, openReleases } from './release-access.ts'
 import { placeFor, saveFile, type SavedFile } from './save-file.ts'
 import type { Column } from './table.ts'
 import { printable } from './text.ts'
-import { waitForBuild } from './wait-for-build.ts'
+import { setTimeout as pause } from 'node:timers/promises'
 
 const solution = { name: 'solution', value: 'id', description: 'The solution' }
 const out = { name: 'out', value: 'file', description: 'The file in which to save the package' }
@@ -159,3 +158,62 @@ const releaseColumns: readonly Column<ListedRelease>[] = [
   { title: 'DATE', text: ({ releaseDate }) => releaseDate.slice(0, 16).replace('T', ' ') },
   { title: 'NOTES', text: ({ releaseNotes }) => releaseNotes ?? '-', spare: true },
 ]
+
+/** How long a command waits for a build. */
+interface WaitOptions {
+  /** The maximum time to wait, in milliseconds. */
+  readonly timeout: number
+  readonly stopping: AbortSignal
+  readonly progress: Progress
+}
+
+const minPauseMilliseconds = 250
+const maxPauseMilliseconds = 5_000
+// A service is unavailable while it restarts.
+const maxFailures = 8
+
+/**
+ * Waits until a build has ended, built or failed. Throws a RequestError if that takes too long or the
+ * service is unavailable for too long, and a CommandError if interrupted. The build continues in any case.
+ */
+async function waitForBuild(
+  client: ReleaseClient,
+  release: QueuedRelease,
+  { timeout, stopping, progress }: WaitOptions,
+): Promise<QueuedRelease> {
+  const { releaseId } = release
+  const until = performance.now() + timeout
+  let [last, failures, wait] = [release, 0, minPauseMilliseconds]
+  try {
+    for (;;) {
+      progress.show(failures === 0 ? last.status : `${last.status}, retrying`)
+      if (last.status === 'built' || last.status === 'failed') return last
+      const left = until - performance.now()
+      if (left <= 0) {
+        const seconds = Math.round(timeout / 1000)
+        throw new RequestError(
+          'unavailable',
+          `The build has not ended after ${seconds} seconds. It continues: release ${releaseId}.`,
+        )
+      }
+      await pause(Math.min(wait, left), undefined, { signal: stopping })
+      wait = Math.min(wait * 1.5, maxPauseMilliseconds)
+      try {
+        last = await client.state(releaseId)
+        failures = 0
+      } catch (error) {
+        if (!isTemporary(error) || ++failures === maxFailures) throw error
+      }
+    }
+  } catch (error) {
+    if (stopping.aborted)
+      throw new CommandError(`Stopped waiting. The build continues: release ${releaseId}.`)
+    throw error
+  } finally {
+    progress.end()
+  }
+}
+
+function isTemporary(error: unknown): boolean {
+  return error instanceof RequestError && (error.kind === 'unavailable' || error.status === 429)
+}

@@ -2,10 +2,10 @@ import type { Attributes } from '../definition/principal.ts'
 import type { User } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
 import { compact, type Command, type CommandContext, type Given } from './command.ts'
-import { passwordCommand, readPassword } from './password.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import type { Column } from './table.ts'
 import { printable } from './text.ts'
+import type { Terminal } from './terminal.ts'
 
 /** The commands `rowgate users ...` for built-in users. */
 export const userCommands: readonly Command[] = [
@@ -70,7 +70,14 @@ export const userCommands: readonly Command[] = [
     example: 'users roles maria --set Sales,Office',
     run: changeRoles,
   },
-  passwordCommand,
+  {
+    name: 'users password',
+    argument: 'user',
+    description: 'Set the password of a user, from standard input or a prompt',
+    options: [{ name: 'none', description: 'Remove the password instead' }],
+    example: 'users password maria --none',
+    run: changePassword,
+  },
   {
     name: 'users remove',
     argument: 'user',
@@ -122,6 +129,17 @@ async function changeRoles(given: Given, context: CommandContext): Promise<void>
   const roles = [...new Set(wanted)].filter((role) => !removed.includes(role))
   const after = changes ? await users.change(name, { roles }) : before
   context.result(visible(after), () => after.roles.map(printable).join('\n') || '(no roles)')
+}
+
+async function changePassword(given: Given, context: CommandContext): Promise<void> {
+  const user = given.argument
+  if (user === undefined) throw new UsageError('Missing argument: <user>.')
+  const password = given.has('none') ? null : await readPassword(context)
+  const { enabled, roles, attributes } = await (await context.users()).change(user, { password })
+  const verb = password === null ? 'Removed' : 'Changed'
+  context.result({ user, enabled, roles, attributes }, () =>
+    printable(`${verb} the password of ${user}.`),
+  )
 }
 
 async function removeUser(given: Given, context: CommandContext): Promise<void> {
@@ -202,4 +220,22 @@ const userColumns: readonly Column<User>[] = [
 function attributeText(attributes: Attributes): string {
   const parts = Object.entries(attributes).map(([name, value]) => `${name}=${String(value)}`)
   return parts.join(', ') || '-'
+}
+
+/**
+ * Reads a password: at a terminal, asks for it; otherwise reads the complete input without its last line
+ * break. Rejects with a UsageError if the input is empty.
+ */
+async function readPassword(terminal: Terminal): Promise<string> {
+  if (terminal.interactive) return questions(terminal).secret('Password')
+  if (terminal.input.isTTY === true)
+    throw new UsageError('The password is read from standard input: use a pipe.')
+  const chunks: Uint8Array[] = []
+  for await (const chunk of terminal.input) chunks.push(Buffer.from(chunk as Uint8Array | string))
+  const password = Buffer.concat(chunks)
+    .toString()
+    .replace(/\r?\n$/, '')
+  if (password === '')
+    throw new UsageError('Standard input is empty: it must contain the password.')
+  return password
 }

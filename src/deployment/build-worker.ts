@@ -1,14 +1,28 @@
 import { setMaxListeners } from 'node:events'
 import type { Worker } from '../work/worker-pool.ts'
 import type { BuildSlots } from './build-slots.ts'
-import { monitorBuilds, type BuildMonitorDependencies } from './lost-builds.ts'
 import type { Release } from './release.ts'
+import { progressTracker, type Progress } from '../work/progress-tracker.ts'
+import { repeat, type Repetition } from '../work/repeat.ts'
+import type { BuildEvent } from './build-event.ts'
+import type { BuildQueue } from './queue.ts'
+import type { QueuedRelease, ReleaseStore } from './release-store.ts'
 
 /** What the workers of this process use. */
-export interface BuildWorkerDependencies extends BuildMonitorDependencies {
+export interface BuildWorkerDependencies {
+  readonly store: ReleaseStore
+  readonly queue: BuildQueue
   /** Builds a claimed release. Rejects if storage is unreachable. */
   readonly build: (claimed: Release, closing: AbortSignal) => Promise<unknown>
   readonly slots: BuildSlots
+  /** Whether a solution builds one release at a time. */
+  readonly serial: boolean
+  /** Milliseconds without a heartbeat after which a build is lost. */
+  readonly lease: number
+  /** How many workers may die during the build of a release before it fails. */
+  readonly maxLost: number
+  readonly now: () => Date
+  readonly emit: (event: BuildEvent) => void
 }
 
 /** Starts to take builds from the queue and to monitor the heartbeats of other workers. */
@@ -58,4 +72,56 @@ export function startBuildWorker(
       removeSlots()
     },
   }
+}
+
+const maxMonitored = 1_000
+const maxAnnounced = 10
+
+/**
+ * Queues builds again whose worker has sent no heartbeat for a whole lease. Announces releases that have
+ * been queued for a whole lease again, since the queue may have lost them.
+ */
+function monitorBuilds(dependencies: BuildWorkerDependencies): Repetition {
+  const { store, queue, lease, serial } = dependencies
+  const building = progressTracker<Release>(lease, progressOf)
+  const queued = progressTracker<QueuedRelease>(lease, progressOf)
+  return repeat(lease / 2, async () => {
+    for (const release of building.stalled(await store.building(maxMonitored))) {
+      await requeue(dependencies, release)
+    }
+    const stalled = queued.stalled(await store.queued({ limit: maxMonitored, offset: 0 }))
+    // Releases that wait for another build of their solution must not delay those of other solutions.
+    const first = serial ? firstOfEach(stalled) : stalled.slice(0, maxAnnounced)
+    for (const { releaseId } of first) await queue.announce({ releaseId })
+  })
+}
+
+function progressOf({ releaseId, attempt, heartbeat }: QueuedRelease): Progress {
+  return { id: releaseId, attempt, heartbeat }
+}
+
+/** Returns the oldest release of each solution. */
+function firstOfEach(releases: readonly QueuedRelease[]): readonly QueuedRelease[] {
+  const bySolution = new Map<string, QueuedRelease>()
+  for (const release of releases) {
+    if (!bySolution.has(release.solutionId)) bySolution.set(release.solutionId, release)
+  }
+  return [...bySolution.values()]
+}
+
+/** Queues a lost build again, or fails it after the last attempt. */
+async function requeue(
+  { store, queue, maxLost, now, emit }: BuildWorkerDependencies,
+  release: Release,
+): Promise<void> {
+  const { releaseId, attempt, lost } = release
+  if (lost + 1 >= maxLost) {
+    const end = { built: now().toISOString(), log: release.log }
+    const failed = await store.fail(release, `${maxLost} workers have died over it.`, end)
+    if (failed !== undefined) emit({ type: 'lost', releaseId, attempt })
+    return
+  }
+  if ((await store.requeue(release)) === undefined) return
+  emit({ type: 'lost', releaseId, attempt })
+  await queue.announce({ releaseId })
 }
