@@ -14,7 +14,7 @@ export interface PageRules {
 
 /** Returns the stored values of a raw key. Throws NOT_FOUND for a key that no item can have. */
 export function resolveKey(collection: PublishedCollection, raw: string): readonly StoredValue[] {
-  const texts = collection.key.length > 0 ? decodeKey(raw, collection.key.length) : undefined
+  const texts = decodeKey(raw, collection.key.length)
   if (texts === undefined) throw notFound()
   return collection.key.map((part, index) => {
     const value = part.storeText(texts[index] as string)
@@ -40,7 +40,6 @@ export function resolveConditions(
   collection: PublishedCollection,
   conditions: ReadonlyMap<string, string>,
 ): readonly Condition[] {
-  if (conditions.size === 0) return []
   return Array.from(conditions, ([name, text]) => {
     const field = collection.byName.get(name)
     if (field === undefined) throw unknownParameter(name)

@@ -36,7 +36,7 @@ export function checkSubmitted(
     if (Object.hasOwn(body, name) && body[name] !== undefined) known[name] = body[name] as Json
   }
   const faults = [...collection.constraints(known)]
-  if (rounded !== undefined && rounded.size > 0) faults.push(...roundedFaults(collection, rounded))
+  if (rounded !== undefined) faults.push(...roundedFaults(collection, rounded))
   const wrong = new Set(faults.map((fault) => fault.field))
   const values: ItemValues = {}
   for (const [name, value] of Object.entries(known)) {
@@ -81,9 +81,11 @@ function roundedFaults(
   collection: PublishedCollection,
   rounded: ReadonlySet<string>,
 ): readonly ValidationEntry[] {
-  return collection.fields
-    .filter(({ name, type }) => rounded.has(name) && (type === 'integer' || type === 'bigint'))
-    .map(({ name, mustBe }) => fault(name, `must be ${mustBe}`))
+  return Array.from(rounded).flatMap((name) => {
+    const field = collection.byName.get(name)
+    if (field?.type !== 'integer' && field?.type !== 'bigint') return []
+    return [fault(name, `must be ${field.mustBe}`)]
+  })
 }
 
 /** Returns an error of one field. */
@@ -96,8 +98,9 @@ export function inDefinitionOrder(
   collection: PublishedCollection,
   entries: readonly ValidationEntry[],
 ): readonly ValidationEntry[] {
+  const places: readonly (string | undefined)[] = collection.allNames
   const place = (entry: ValidationEntry) => {
-    const index = entry.field === undefined ? -1 : collection.allNames.indexOf(entry.field)
+    const index = places.indexOf(entry.field)
     return index < 0 ? collection.allNames.length : index
   }
   return entries.toSorted((left, right) => place(left) - place(right))
@@ -120,7 +123,7 @@ function echoOf(known: Readonly<ItemValues>): ItemValues {
   const echo: ItemValues = {}
   for (const [name, value] of Object.entries(known)) {
     if (typeof value === 'string') echo[name] = value.slice(0, maxEchoLength).toWellFormed()
-    else if (typeof value !== 'object' || value === null) echo[name] = value
+    else if (typeof value !== 'object') echo[name] = value
     else {
       const text = JSON.stringify(value)
       if (text.length <= maxEchoLength && text.isWellFormed()) echo[name] = value

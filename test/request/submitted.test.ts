@@ -1,11 +1,16 @@
 import { expect, test } from 'vitest'
-import { bigint, decimal, instant, integer, json, text, uuid } from '../../src/index.ts'
+import { bigint, decimal, double, instant, integer, json, text, uuid } from '../../src/index.ts'
 import { publishCollection } from '../../src/storage/index.ts'
 import { acceptedItem } from '../../src/request/item-values.ts'
 import { completeItem } from '../../src/request/item-values.ts'
 import { decide } from '../../src/request/findings.ts'
 import { searchText } from '../../src/request/query.ts'
-import { checkSubmitted } from '../../src/request/submitted.ts'
+import {
+  checkSubmitted,
+  inDefinitionOrder,
+  keyFaults,
+  requiredFaults,
+} from '../../src/request/submitted.ts'
 import { wholeView } from '../../src/request/view.ts'
 
 const things = publishCollection('app', 'things', {
@@ -81,6 +86,88 @@ test('the key of the path may be repeated in a body, but not changed', () => {
       field: 'id',
     },
   ])
+})
+
+test('an unknown field is an error that repeats the start of its name', () => {
+  const { faults } = checkSubmitted(things, { ['n'.repeat(300)]: 1, '\ud800': 1 })
+  expect(faults).toEqual([
+    {
+      message: `Unknown field: ${'n'.repeat(64)}.`,
+      severity: 'error',
+      field: 'n'.repeat(256),
+    },
+    { message: 'Unknown field: \ufffd.', severity: 'error', field: '\ufffd' },
+  ])
+})
+
+test('at most 100 unknown fields are listed', () => {
+  const body = Object.fromEntries(Array.from({ length: 101 }, (_, index) => [`n${index}`, 1]))
+  const fields = checkSubmitted(things, body).faults.map(({ field }) => field)
+  expect(fields).toEqual(Object.keys(body).slice(0, 100))
+})
+
+test('a rounded number is an error of fields for whole numbers', () => {
+  const mixed = publishCollection('app', 'mixed', {
+    fields: { count: integer(), large: bigint(), ratio: double(), data: json() },
+  })
+  const body = { count: 1, large: 2, ratio: 0.5, data: 4, nope: 5 }
+  const { faults, values } = checkSubmitted(mixed, body, [], new Set(Object.keys(body)))
+  expect(faults.map(({ message }) => message)).toEqual([
+    'count must be a whole number within ±(2^53 − 1).',
+    'large must be a 64-bit whole number, written as a string of digits.',
+    'Unknown field: nope.',
+  ])
+  expect(values).toEqual({ ratio: 0.5, data: 4 })
+  expect(checkSubmitted(mixed, { count: 1 }, [], new Set()).faults).toEqual([])
+})
+
+test('the echo repeats null and a value that JSON does not have', () => {
+  expect(checkSubmitted(things, { name: null, size: 5n }).echo).toEqual({ name: null, size: 5n })
+})
+
+test('a key that no path can contain is an error', () => {
+  const named = publishCollection('app', 'named', { key: 'name', fields: { name: text() } })
+  const pairs = publishCollection('app', 'pairs', {
+    key: ['name', 'part'],
+    fields: { part: integer(), name: text(), note: text() },
+  })
+  const messages = (faults: readonly { readonly message: string }[]) =>
+    faults.map(({ message }) => message)
+  expect(messages(keyFaults(named, { name: '..' }))).toEqual(['name must not be a dot segment.'])
+  expect(keyFaults(named, { name: 'a,b' })).toEqual([])
+  expect(keyFaults(named, { name: null })).toEqual([])
+  expect(keyFaults(pairs, { name: '..', part: 1, note: '' })).toEqual([])
+  expect(messages(keyFaults(pairs, { name: 'a,b', part: 1 }))).toEqual([
+    'name must not contain a comma.',
+  ])
+})
+
+test('a required field without a value is an error if it is among the checked ones', () => {
+  const strict = publishCollection('app', 'strict', {
+    key: 'id',
+    fields: { id: integer(), name: text({ required: true }), note: text() },
+  })
+  const faults = requiredFaults(strict, { name: null }, () => true)
+  expect(faults).toEqual([
+    { message: 'id is required.', severity: 'error', field: 'id' },
+    { message: 'name is required.', severity: 'error', field: 'name' },
+  ])
+  expect(requiredFaults(strict, {}, ({ inKey }) => inKey)).toEqual(faults.slice(0, 1))
+  expect(requiredFaults(strict, { id: 0, name: '' }, () => true)).toEqual([])
+})
+
+test('entries are in definition order, and those without a known field come last', () => {
+  const entry = (message: string, field?: string) =>
+    ({ message, severity: 'error', ...(field !== undefined && { field }) }) as const
+  const entries = [
+    entry('1'),
+    entry('2', 'nope'),
+    entry('3', 'size'),
+    entry('4', 'id'),
+    entry('5', 'size'),
+  ]
+  const order = inDefinitionOrder(things, entries).map(({ message }) => message)
+  expect(order.join('')).toBe('43512')
 })
 
 test('a new item is completed with defaults and generated values', () => {
