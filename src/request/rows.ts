@@ -70,9 +70,10 @@ function fromData(
   if (exceptRoles.some((role) => caller.roles.includes(role))) return []
   return Object.entries(equal).map(([name, value]) => {
     if (typeof value !== 'object' || value === null) return condition(collection, name, value)
-    const own = ownValue(caller, value as OwnValue)
+    const source = value as OwnValue
+    const own = ownValue(caller, source)
     if (own === null || own === undefined) {
-      const needed = 'principal' in (value as OwnValue) ? 'a user' : attributeOf(value as OwnValue)
+      const needed = 'principal' in source ? 'a user' : `the attribute ${source.attribute}`
       throw noRow(collection, caller, `needs ${needed}, which the caller lacks`)
     }
     return condition(collection, name, own)
@@ -85,10 +86,6 @@ function noRow(
   problem: string,
 ): ServiceError {
   return forbidden({ user, reason: `the row rule of ${application}/${name} ${problem}` })
-}
-
-function attributeOf(value: OwnValue): string {
-  return 'attribute' in value ? `the attribute ${value.attribute}` : ''
 }
 
 type OwnValue = Extract<RowValue<never>, object>

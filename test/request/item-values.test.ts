@@ -87,6 +87,13 @@ test('the constraints of given values are not checked again', () => {
   expect(completeItem(shorts, { note: 'long' }, noon)).toEqual({ size: 1, note: 'long' })
 })
 
+test('a default that is a value is not checked again', () => {
+  const late = publishCollection('app', 'late', {
+    fields: { day: date({ maximum: '2020-01-01', default: '2021-01-01' }) },
+  })
+  expect(completeItem(late, {}, noon)).toEqual({ day: '2021-01-01' })
+})
+
 test('an accepted item has the members that it was given', () => {
   const things = withDefault(() => 1)
   expect(acceptedItem(things, { size: 0 })).toEqual({ size: 0 })

@@ -20,7 +20,7 @@ import { publishCollection, type PublishedField } from '../../src/storage/index.
 
 const fields = {
   id: integer(),
-  name: text({ writableBy: ['Chief'] }),
+  name: text({ writableBy: ['Chief', 'Writer'] }),
   salary: integer({ readableBy: ['Chief', 'Payroll'], writableBy: ['Payroll'] }),
   code: text({ readableBy: ['Chief'], writableBy: ['Clerk'] }),
   mark: text({ readableBy: ['Chief'], writableBy: ['Clerk'], readOnly: true }),
@@ -84,6 +84,13 @@ test.each([
     listed: 'id name salary',
     sendable: 'id name salary notes',
     writable: 'id salary notes',
+  },
+  {
+    roles: ['Writer'],
+    readable: 'id name',
+    listed: 'id name',
+    sendable: 'id name notes',
+    writable: 'id name notes',
   },
   {
     roles: ['Clerk'],
