@@ -50,6 +50,6 @@ export const mutationAreas: Readonly<Record<string, MutationArea>> = {
     code: ['src/definition/rights.ts', 'src/definition/rights-mistakes.ts'],
     tests: ['test/rights', 'test/definition'],
   },
-  request: { code: ['src/request'], tests: ['test/request', 'test/events', 'test/rights'] },
+  request: { code: ['src/request'], tests: ['test/request'] },
   events: { code: ['src/events'], tests: ['test/events', 'test/rights', 'test/request'] },
 }

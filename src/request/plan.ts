@@ -218,5 +218,5 @@ function ownItem(view: View, key: readonly StoredValue[]): readonly Condition[] 
 }
 
 function withRows(conditions: readonly Condition[], { rows }: View): readonly Condition[] {
-  return rows.length === 0 ? conditions : [...conditions, ...rows]
+  return [...conditions, ...rows]
 }

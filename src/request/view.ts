@@ -27,9 +27,8 @@ export interface View {
 
 /** Returns the view of a caller. Throws FORBIDDEN if the row rule allows the caller no rows. */
 export function viewOf(collection: PublishedCollection, caller: Principal): View {
-  const plan = planOf(collection)
   if (caller.kind === 'system') return wholeView(collection)
-  const view = plan.fieldsFor(caller)
+  const view = planOf(collection).fieldsFor(caller)
   const rows = rowsOf(collection, caller)
   return rows.length === 0 ? view : { ...view, rows }
 }
@@ -75,9 +74,8 @@ export function entriesShownTo(
   collection: PublishedCollection,
   entries: readonly ValidationEntry[],
 ): readonly ValidationEntry[] {
-  const plan = planOf(collection)
   if (caller.kind === 'system') return entries
-  return entriesFor(plan.fieldsFor(caller), entries)
+  return entriesFor(planOf(collection).fieldsFor(caller), entries)
 }
 
 /** Returns the values of an item that the caller may read. */

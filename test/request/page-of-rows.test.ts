@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { integer, json, text } from '../../src/index.ts'
 import { matchesQuery, meetsAll, pageOfRows } from '../../src/request/page-of-rows.ts'
-import type { StorageQuery } from '../../src/request/query.ts'
+import { equal, type StorageQuery } from '../../src/request/query.ts'
 import { publishCollection } from '../../src/storage/index.ts'
 
 const notes = publishCollection('app', 'notes', {
@@ -57,6 +57,13 @@ test.each([
   expect(idsOf(by(...keys))).toEqual(ids)
 })
 
+test('missing strings are equal to each other, and come before all others', () => {
+  const titles = ['b', null, '', undefined, 'a']
+  const given = titles.map((title, id) => ({ id, ...(title !== undefined && { title }) }))
+  expect(idsOf(by('title', 'id'), given)).toEqual([1, 3, 2, 4, 0])
+  expect(idsOf(by('-title', 'id'), given)).toEqual([0, 4, 2, 1, 3])
+})
+
 test('rows can not be sorted by a field without an order', () => {
   expect(() => idsOf(by('data'))).toThrow(
     new TypeError("The field data can't be used for sorting."),
@@ -82,12 +89,13 @@ test('the count is that of all rows that match, if it is requested', () => {
 })
 
 test('a condition compares exactly, and empty is no value or the empty string', () => {
-  const equal = (field: string, value: number | string | null) =>
-    idsOf({ conditions: [{ field, is: 'equal', value }] })
-  expect(equal('size', 2)).toEqual([1, 5])
-  expect(equal('size', '2')).toEqual([])
-  expect(equal('size', null)).toEqual([2, 4])
-  expect(equal('title', '')).toEqual([5])
+  const found = (field: string, value: number | string | null) =>
+    idsOf({ conditions: [equal(field, value)] })
+  expect(equal('size', 2)).toEqual({ field: 'size', is: 'equal', value: 2 })
+  expect(found('size', 2)).toEqual([1, 5])
+  expect(found('size', '2')).toEqual([])
+  expect(found('size', null)).toEqual([2, 4])
+  expect(found('title', '')).toEqual([5])
   expect(idsOf({ conditions: [{ field: 'size', is: 'empty' }] })).toEqual([2, 4])
   expect(idsOf({ conditions: [{ field: 'title', is: 'empty' }] })).toEqual([5])
 })

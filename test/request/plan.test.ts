@@ -82,6 +82,12 @@ test('a method of an unknown collection is allowed, so that the response does no
 
 test('a collection that is served by key has no page', () => {
   expect(routeMethod('GET', item, byKey)).toBe('Filter')
+  const serve = { get: () => undefined, insert: () => ({}) }
+  const growing = publish({ key: 'id', fields, serve })
+  expect(routeMethod('POST', page, growing)).toBe('Insert')
+  expect(() => routeMethod('GET', page, growing)).toThrow(
+    expect.objectContaining({ headers: { Allow: 'POST' } }),
+  )
 })
 
 test('the query of a page has its defaults', () => {
@@ -202,9 +208,13 @@ test('a Filter of a singleton is one item', () => {
 
 test('an event with a key that no item can have is not found', () => {
   const query = itemOf(whole, '')
-  for (const key of ['x', undefined]) {
+  const named = wholeView(publish({ key: 'title', fields }))
+  for (const resource of [
+    { view: whole, key: 'x' },
+    { view: named, key: undefined },
+  ]) {
     for (const name of ['Update', 'Delete'] as const) {
-      expect(() => planEvent(name, { view: whole, key }, query, body)).toThrow(
+      expect(() => planEvent(name, resource, query, body)).toThrow(
         expect.objectContaining({ code: 'NOT_FOUND' }),
       )
     }
