@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import { countMembers, endOfNumber, endOfString, isDigit, isEscaped } from './json-scan.ts'
 
 /** Any JSON value. */
 export type Json =
@@ -66,8 +67,7 @@ function parseStandard(text: string): Json {
   }
 }
 
-// JSON.parse keeps the last of two equal names. In well-formed JSON every colon outside a string
-// belongs to one member, so fewer members than colons means that a name is repeated.
+// In well-formed JSON every colon outside a string belongs to one member.
 function scanJson(text: string): Scan {
   let depth = 0
   let deepest = 0
@@ -81,7 +81,7 @@ function scanJson(text: string): Scan {
     else if (code === 0x3a) {
       members++
       lastColon = index
-    } else if (depth === 1 && isDigit(text, index)) {
+    } else if (depth === 1 && isDigit(code)) {
       const end = endOfNumber(text, index)
       if (isRounded(text.slice(index, end))) (rounded ??= []).push(lastColon)
       index = end - 1
@@ -96,17 +96,6 @@ interface Scan {
   readonly members: number
   /** The positions of the colons before the numbers of the outermost object that were rounded. */
   readonly rounded: readonly number[] | undefined
-}
-
-function isDigit(text: string, index: number): boolean {
-  const code = text.charCodeAt(index)
-  return code >= 0x30 && code <= 0x39
-}
-
-function endOfNumber(text: string, start: number): number {
-  let end = start + 1
-  while (isDigit(text, end) || '+-.eE'.includes(text.charAt(end) || ' ')) end++
-  return end
 }
 
 /**
@@ -131,26 +120,6 @@ function nameAt(text: string, colon: number): string {
   let start = text.lastIndexOf('"', end - 1)
   while (isEscaped(text, start)) start = text.lastIndexOf('"', start - 1)
   return JSON.parse(text.slice(start, end + 1)) as string
-}
-
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end === -1 ? text.length : end
-}
-
-function isEscaped(text: string, index: number): boolean {
-  let backslashes = 0
-  while (text.charCodeAt(index - 1 - backslashes) === 0x5c) backslashes++
-  return backslashes % 2 === 1
-}
-
-function countMembers(value: Json): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const values = Object.values(value) as readonly Json[]
-  let members = Array.isArray(value) ? 0 : values.length
-  for (const inner of values) members += countMembers(inner)
-  return members
 }
 
 function malformed(message: string): ServiceError {

@@ -1,3 +1,5 @@
+import { countMembers, endOfNumber, endOfString, isDigit } from '../../protocol/json-scan.ts'
+
 /** The limits of JSON text. */
 export interface JsonLimits {
   readonly maxDepth: number
@@ -57,22 +59,6 @@ function scanJson(text: string): Scan {
   return { depth: deepest, members, large }
 }
 
-function isDigit(code: number): boolean {
-  return code >= 0x30 && code <= 0x39
-}
-
-function endOfNumber(text: string, start: number): number {
-  let end = start + 1
-  for (; end < text.length; end++) {
-    const code = text.charCodeAt(end)
-    // Digits, and + - . E e.
-    const isPart =
-      isDigit(code) || code === 0x2b || code === 0x2d || code === 0x2e || (code | 0x20) === 0x65
-    if (!isPart) break
-  }
-  return end
-}
-
 const integer = /^-?(?:0|[1-9]\d*)$/
 const decimal = /^-?(?:0|[1-9]\d*)(?:\.\d+)?(?:[eE][+-]?\d+)?$/
 
@@ -99,25 +85,4 @@ function quoted(text: string, numbers: readonly (readonly [number, number])[]): 
     last = end
   }
   return parts.join('') + text.slice(last)
-}
-
-function endOfString(text: string, start: number): number {
-  let end = text.indexOf('"', start + 1)
-  while (end > 0 && isEscaped(text, end)) end = text.indexOf('"', end + 1)
-  return end < 0 ? text.length : end
-}
-
-function isEscaped(text: string, index: number): boolean {
-  let backslashes = 0
-  while (text.charCodeAt(index - 1 - backslashes) === 0x5c) backslashes++
-  return backslashes % 2 === 1
-}
-
-// Recursive: the depth has been checked.
-function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
-  const values: readonly unknown[] = Object.values(value)
-  let members = Array.isArray(value) ? 0 : values.length
-  for (const inner of values) members += countMembers(inner)
-  return members
 }

@@ -1,0 +1,42 @@
+/** Returns the index of the quote that ends the string which begins at `start`, or the end of the text. */
+export function endOfString(text: string, start: number): number {
+  let end = text.indexOf('"', start + 1)
+  while (isEscaped(text, end)) end = text.indexOf('"', end + 1)
+  return end === -1 ? text.length : end
+}
+
+/** Returns whether an odd number of backslashes precedes a character. */
+export function isEscaped(text: string, index: number): boolean {
+  let backslashes = 0
+  while (text.charCodeAt(index - 1 - backslashes) === 0x5c) backslashes++
+  return backslashes % 2 === 1
+}
+
+/** Returns whether a character code is that of a digit. */
+export function isDigit(code: number): boolean {
+  return code >= 0x30 && code <= 0x39
+}
+
+/** Returns the index after the number which begins at `start`. */
+export function endOfNumber(text: string, start: number): number {
+  let end = start + 1
+  while (isPartOfNumber(text.charCodeAt(end))) end++
+  return end
+}
+
+// Digits, and + - . E e.
+function isPartOfNumber(code: number): boolean {
+  return isDigit(code) || code === 0x2b || code === 0x2d || code === 0x2e || (code | 0x20) === 0x65
+}
+
+/**
+ * Returns the number of members of all objects in a value. JSON text with more colons outside of strings has
+ * a duplicate name, of which JSON.parse keeps the last. Recursive: the depth of the value must be limited.
+ */
+export function countMembers(value: unknown): number {
+  if (typeof value !== 'object' || value === null) return 0
+  const values: readonly unknown[] = Object.values(value)
+  let members = Array.isArray(value) ? 0 : values.length
+  for (const inner of values) members += countMembers(inner)
+  return members
+}
