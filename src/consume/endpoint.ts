@@ -1,9 +1,9 @@
 import type { CallOptions, EndpointMethod, EndpointResponse } from './call.ts'
 import { CallError } from './call-error.ts'
-import type { Connection } from './connection/connection.ts'
+import type { Connection, ReadStream } from './connection/connection.ts'
 import { completeEndpoint, type EndpointOptions } from './endpoint-options.ts'
 import type { Parameters, ValueOf } from './parameters.ts'
-import type { PathParameterNames } from './path-template.ts'
+import { type PathParameterNames, pathTemplate } from './path-template.ts'
 import { transactionDetector } from '../observation/open-transaction.ts'
 import { buildRequest } from './request.ts'
 import type { InputOf, OutputOf, Schema } from './schema.ts'
@@ -108,4 +108,23 @@ export function endpoint<
   }
 
   return Object.freeze({ ...data, connection, call })
+}
+
+/**
+ * Calls an endpoint and has `read` read the bytes of its response as they arrive, for responses that are
+ * larger than the memory should hold. The time of the call includes reading. The limit for the response is
+ * `options.maxResponseBytes`; its nesting, its numbers and its type are not checked. Resolves to what `read`
+ * resolves to. Rejects with a CallError, with the reason of `options.signal`, or with what `read` throws.
+ */
+export async function readStream<Input, Result>(
+  endpoint: Endpoint<Input>,
+  input: Input,
+  read: ReadStream<Result>,
+  options: CallOptions = {},
+): Promise<Result> {
+  const { name, method, path, parameters, query, headers, body } = endpoint
+  const data = { name, method, path, parameters, query, headers, body }
+  const template = pathTemplate(path)
+  const description = { ...data, template, largeNumbers: 'reject' as const }
+  return endpoint.connection.stream(await buildRequest(description, input, options), read)
 }

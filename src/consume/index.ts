@@ -6,7 +6,7 @@ export type { ClientCredentialsOptions } from './connection/client-credentials.t
 export { connection } from './connection/connection.ts'
 export type { Connection, ReadStream } from './connection/connection.ts'
 export type { ConnectionOptions } from './connection/connection-options.ts'
-export { endpoint } from './endpoint.ts'
+export { endpoint, readStream } from './endpoint.ts'
 export type { Endpoint, EndpointInput } from './endpoint.ts'
 export type { EndpointOptions } from './endpoint-options.ts'
 export type {
@@ -18,7 +18,6 @@ export type {
 } from './parameters.ts'
 export type { Fetch } from './connection/guarded-fetch.ts'
 export type { PathParameterNames } from './path-template.ts'
-export { readStream } from './read-stream.ts'
 export { ignoredBody, jsonSchema, sample, typed } from './schema.ts'
 export type {
   IgnoredBodySchema,
@@ -74,8 +73,7 @@ export {
   type TargetCollections,
 } from './rules/apply-rules.ts'
 export type { Caller, CallerTypes } from './rules/caller.ts'
-export type { Rule } from './rules/complete-rule.ts'
-export { rule, type RuleEndpoint, type RuleOptions } from './rules/rule.ts'
+export { rule, type Rule, type RuleEndpoint, type RuleOptions } from './rules/rule.ts'
 export { RuleError, type RuleErrorOptions } from './rules/rule-error.ts'
 export type { CallerRow, RuleRow, RuleSource, RuleSources } from './rules/source.ts'
 export type { RuleResult } from './rules/write-items.ts'

@@ -1,4 +1,5 @@
 import type { Ajv2020 } from 'ajv/dist/2020.js'
+import { keysOf } from './json-path.ts'
 
 /**
  * A schema by the Standard Schema specification, as zod, Valibot and ArkType implement it. It gives a
@@ -133,12 +134,8 @@ async function compile<Value>(schema: object): Promise<(value: unknown) => Schem
     return {
       issues: (validate.errors ?? []).map(({ instancePath, keyword }) => ({
         message: keyword,
-        path: instancePath.split('/').slice(1).map(unescaped),
+        path: keysOf(instancePath).slice(1),
       })),
     }
   }
-}
-
-function unescaped(segment: string): string {
-  return segment.replaceAll('~1', '/').replaceAll('~0', '~')
 }

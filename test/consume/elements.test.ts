@@ -5,7 +5,7 @@ import {
   readElements,
   type ElementOptions,
 } from '../../src/consume/tables/read-elements.ts'
-import { escapeKey } from '../../src/consume/tables/table.ts'
+import { escapeKey } from '../../src/consume/json-path.ts'
 import { TablesError } from '../../src/consume/tables/tables-error.ts'
 import type { Json } from '../../src/protocol/json.ts'
 

@@ -1,7 +1,7 @@
 import type { AuthorizationServer, Client, ClientAuth } from 'oauth4webapi'
 import { withinTime } from './deadline.ts'
 import type { Fetch } from './guarded-fetch.ts'
-import { readBytes } from './read-response.ts'
+import { boundedBytes } from '../../bounded-bytes.ts'
 
 /** The options of OAuth 2 client credentials (RFC 6749). */
 export interface ClientCredentialsOptions {
@@ -107,7 +107,7 @@ async function requestToken(
 
 async function bounded(response: Response): Promise<Response> {
   const { status, headers } = response
-  const bytes = await readBytes(response, maxTokenBytes)
+  const bytes = await boundedBytes(response, maxTokenBytes)
   if (bytes === undefined) throw new TypeError('The token response is too large.')
   const isEmpty = bytes.length === 0 || status === 204 || status === 304
   return new Response(isEmpty ? null : new Uint8Array(bytes), { status, headers })

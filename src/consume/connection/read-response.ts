@@ -1,3 +1,4 @@
+import { boundedBytes } from '../../bounded-bytes.ts'
 import type { EndpointRequest } from '../call.ts'
 import { CallError, type CallErrorCode } from '../call-error.ts'
 import { callErrorOf } from './failure.ts'
@@ -30,7 +31,7 @@ export async function readJsonBody(
 ): Promise<unknown> {
   const fail = failing(response, request)
   requireKnownEncoding(response, request)
-  const bytes = await readBytes(response, limits.maxResponseBytes)
+  const bytes = await boundedBytes(response, limits.maxResponseBytes)
   if (bytes === undefined) throw fail('RESPONSE_TOO_LARGE', tooLarge(limits))
   if (bytes.length === 0) return null
   if (!isJsonType(response.headers.get('content-type'))) throw fail('RESPONSE_NOT_JSON')
@@ -76,22 +77,6 @@ export const streamJsonBody: ReadBody<AsyncIterable<Uint8Array>> = async (
     }
   }
   return read()
-}
-
-/** Reads the bytes of a body, after decompression. Resolves to undefined if there are more than allowed. */
-export async function readBytes(
-  { body }: Response,
-  maxBytes: number,
-): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  // Leaving the loop early cancels the body.
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    length += chunk.byteLength
-    if (length > maxBytes) return undefined
-    chunks.push(chunk)
-  }
-  return Buffer.concat(chunks)
 }
 
 /** Cancels a body that is not read, so that its connection is released. */

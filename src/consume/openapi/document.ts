@@ -1,4 +1,5 @@
 import type { Mistake } from '../../checks/mistakes.ts'
+import { escapeKey, unescapeKey, valueBelow } from '../json-path.ts'
 
 /** An object of a document. */
 export type DocumentObject = Readonly<Record<string, unknown>>
@@ -47,7 +48,7 @@ export function referenceMistakes(document: unknown): readonly Mistake[] {
     seen.add(value)
     if (seen.size > maxNodes) return [{ place: '#', advice: 'the document is too large' }]
     for (const [key, inner] of Object.entries(value)) {
-      const at = `${place}/${escaped(key)}`
+      const at = `${place}/${escapeKey(key)}`
       if (key === '$ref' && typeof inner === 'string' && !isInside(place)) {
         const advice = referenceAdvice(document, inner)
         if (advice !== undefined) mistakes.push({ place: at, advice })
@@ -73,13 +74,7 @@ export function resolved(document: DocumentObject, value: unknown): DocumentObje
 export function targetOf(document: unknown, reference: string): unknown {
   if (reference === '#') return document
   if (!reference.startsWith('#/')) return undefined
-  let at = document
-  for (const segment of reference.slice(2).split('/')) {
-    const key = unescaped(segment)
-    if (typeof at !== 'object' || at === null || !Object.hasOwn(at, key)) return undefined
-    at = (at as DocumentObject)[key]
-  }
-  return at
+  return valueBelow(document, reference.slice(2).split('/').map(keyOf))
 }
 
 /**
@@ -106,19 +101,13 @@ export function expandedSize(document: DocumentObject, limit: number): number {
   return sizeOf(document, 0)
 }
 
-/** Escapes a key for a JSON pointer. */
-export function escaped(key: string): string {
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
-}
-
-function unescaped(segment: string): string {
-  let text = segment
+function keyOf(segment: string): string {
   try {
-    text = decodeURIComponent(segment)
+    return unescapeKey(decodeURIComponent(segment))
   } catch {
     // A percent sign that is not an escape.
+    return unescapeKey(segment)
   }
-  return text.replaceAll('~1', '/').replaceAll('~0', '~')
 }
 
 // A property of a schema or an example may have the name $ref.

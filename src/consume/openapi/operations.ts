@@ -1,6 +1,7 @@
 import type { EndpointMethod } from '../call.ts'
 import type { ParameterOptions } from '../parameters.ts'
-import { escaped, listOf, objectOf, resolved, textOf, type DocumentObject } from './document.ts'
+import { escapeKey } from '../json-path.ts'
+import { listOf, objectOf, resolved, textOf, type DocumentObject } from './document.ts'
 import { pathTemplate } from '../path-template.ts'
 import { readParameter, type FoundParameter } from './operation-parameters.ts'
 import { camelCase, kebabCase, uniqueNames } from './typescript-text.ts'
@@ -48,7 +49,7 @@ export function operationsOf(document: DocumentObject): FoundOperations {
     const item = resolved(document, given)
     return methods.flatMap((method) => {
       if (item[method] === undefined) return []
-      const place = `#/paths/${escaped(path)}/${method}`
+      const place = `#/paths/${escapeKey(path)}/${method}`
       const reader = { document, place, path, method, item }
       const operation = readOperation(reader, notes)
       if (typeof operation === 'object') return [{ ...operation, key: unique(operation.key) }]
@@ -182,6 +183,6 @@ function jsonContentOf(body: DocumentObject, place: string): JsonContent | null 
   const [type, media] = json
   return {
     schema: objectOf(media)['schema'] ?? {},
-    place: `${place}/content/${escaped(type)}/schema`,
+    place: `${place}/content/${escapeKey(type)}/schema`,
   }
 }

@@ -1,6 +1,6 @@
 import type { Mistake } from '../../checks/mistakes.ts'
+import { escapeKey, unescapeKey } from '../json-path.ts'
 import {
-  escaped,
   listOf,
   objectOf,
   OpenApiError,
@@ -11,19 +11,17 @@ import {
 import {
   arrayOf,
   atom,
-  intersectionOf,
-  tupleOf,
-  unionOf,
-  unknownType,
-  type TypeText,
-} from './type-text.ts'
-import {
   comment,
   indented,
+  intersectionOf,
   literal,
   pascalCase,
   propertyName,
+  tupleOf,
+  unionOf,
   uniqueNames,
+  unknownType,
+  type TypeText,
 } from './typescript-text.ts'
 
 /** Writes the types of a document's schemas. */
@@ -59,7 +57,7 @@ export function schemaTypes(document: DocumentObject, reserved: readonly string[
   function named(key: string): TypeText {
     const name = names.get(key) ?? 'unknown'
     if (!written.has(key)) {
-      const pointer = prefix + escaped(key)
+      const pointer = prefix + escapeKey(key)
       requireType(schemas, key)
       // Set first: the schema may refer to itself.
       written.set(key, '')
@@ -90,7 +88,7 @@ export function schemaTypes(document: DocumentObject, reserved: readonly string[
 
   function referred(reference: string, place: Place): TypeText {
     const key = reference.startsWith(prefix) ? reference.slice(prefix.length) : undefined
-    const name = key?.replaceAll('~1', '/').replaceAll('~0', '~')
+    const name = key === undefined ? undefined : unescapeKey(key)
     if (name !== undefined && Object.hasOwn(schemas, name)) return named(name)
     if (place.inlined >= maxInlineReferences) return unknownType
     const { depth, inlined } = place
@@ -185,7 +183,7 @@ function requireType(schemas: DocumentObject, first: string): void {
   const done = new Set<string>()
   const visit = (key: string, trail: readonly string[]): void => {
     const mistake: Mistake = {
-      place: prefix + escaped(first),
+      place: prefix + escapeKey(first),
       advice: 'refers to nothing but itself',
     }
     if (trail.includes(key)) throw new OpenApiError([mistake])
@@ -218,6 +216,6 @@ function literalType(value: unknown): TypeText {
 }
 
 function inside({ pointer, depth, inlined }: Place, ...keys: readonly (string | number)[]): Place {
-  const path = keys.map((key) => escaped(String(key))).join('/')
+  const path = keys.map((key) => escapeKey(String(key))).join('/')
   return { pointer: `${pointer}/${path}`, depth: depth + 1, inlined }
 }

@@ -9,10 +9,9 @@ import { joinTables, storeItems, tablesOf, type TargetCollections } from '../rul
 import { callerOf, type Caller } from '../rules/caller.ts'
 import { RuleError } from '../rules/rule-error.ts'
 import { readTables } from '../tables/read-tables.ts'
-import type { StoredDelivery } from './delivery.ts'
+import { readResponse, storeResponse, type StoredDelivery } from './delivery.ts'
 import { settle, type DeliveryStore } from './delivery-store.ts'
 import type { CheckedEndpoint, CompleteOutbox, DeliveryContext } from './options.ts'
-import { readResponse, storeResponse } from './stored-response.ts'
 
 /** What sending a delivery uses. */
 export interface DeliveryDependencies {

@@ -1,4 +1,4 @@
-import { equal, type Row } from '../../request/query.ts'
+import type { Row } from '../../request/query.ts'
 import type { StorageAdapter, StorageTransaction } from '../../storage/adapter.ts'
 import { table, tableReader } from '../../storage/table.ts'
 import { outboxCollections } from './collections.ts'
@@ -54,24 +54,19 @@ const maxSending = 1_000
 
 /** Creates the store of the deliveries in a storage. */
 export function deliveryStore(storage: OutboxStorage): DeliveryStore {
+  const reader = tableReader(storage, deliveries)
   const write: DeliveryStore['write'] = (work) => storage.transaction(writing, work)
   return {
-    due: async ({ limit, offset }, now) => {
-      const { rows } = await storage.filter(deliveries, {
-        conditions: [equal('state', 'waiting')],
-        search: null,
-        sort: ['due', 'id'].map((field) => ({ field, descending: false })),
-        limit,
-        offset,
+    due: async (page, now) => {
+      const rows = await reader.all(
+        { state: 'waiting' },
         // Inputs are omitted: there may be many, and they may be large.
-        select: ['id', 'attempt', 'due'],
-        count: false,
-      })
+        { ...page, sort: ['due', 'id'], select: ['id', 'attempt', 'due'] },
+      )
       const waiting = rows as unknown as readonly DueDelivery[]
       return waiting.filter(({ due }) => Date.parse(due) <= Date.parse(now))
     },
     sending: async () => {
-      const reader = tableReader(storage, deliveries)
       const rows = await reader.all({ state: 'sending' }, { limit: maxSending })
       return rows.map(deliveryOf)
     },

@@ -1,7 +1,7 @@
 import { isValueOf } from '../../definition/field-type.ts'
 import type { Json } from '../../protocol/json.ts'
 import { CallError } from '../call-error.ts'
-import { objectOf, valueAt } from '../json-path.ts'
+import { setAt, valueAt } from '../json-path.ts'
 import { pairsOf, type Parameter } from '../parameters.ts'
 import {
   fieldOf,
@@ -44,12 +44,12 @@ export function itemFrom(
 
 /** Returns the object for the other service with the values of some fields. */
 export function objectFor(mapping: Mapping, values: MappedItem): object {
-  return objectOf(
-    Object.entries(values).map(([name, value]) => {
-      const { path = name, write } = mapping.fields[name] ?? {}
-      return [path, write === undefined ? value : write(value)] as const
-    }),
-  )
+  const object = {}
+  for (const [name, value] of Object.entries(values)) {
+    const { path = name, write } = mapping.fields[name] ?? {}
+    setAt(object, path, write === undefined ? value : write(value))
+  }
+  return object
 }
 
 /** Returns the fields of an item that an Insert sends: those that have a value. */

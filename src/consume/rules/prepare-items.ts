@@ -5,7 +5,7 @@ import type { Field } from '../../definition/field.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
 import type { AnyColumns, TableRow } from '../tables/table.ts'
 import type { Caller } from './caller.ts'
-import type { Rule, Source } from './complete-rule.ts'
+import type { Rule, Source } from './rule.ts'
 import { RuleError, type RuleErrorOptions } from './rule-error.ts'
 import type { RuleRow } from './source.ts'
 

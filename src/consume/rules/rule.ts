@@ -1,7 +1,30 @@
+import { z } from 'zod'
+import { mistaken, type Mistake } from '../../checks/mistakes.ts'
+import { suggestion } from '../../checks/nearest-name.ts'
+import { completeOptions } from '../../checks/options.ts'
+import type { Field } from '../../definition/field.ts'
+import { fieldTypes, isValueOf } from '../../definition/field-type.ts'
 import type { CollectionShape } from '../../definition/item.ts'
+import { callerTypes, type CallerTypes } from './caller.ts'
+import type { RuleRow, CallerRow, RuleSources } from './source.ts'
 import type { ResponseShape, ShapeOf } from '../tables/response-types.ts'
-import { completeRule, type Rule } from './complete-rule.ts'
-import type { CallerRow, RuleRow, RuleSources } from './source.ts'
+
+/** A joining rule: how rows of a response become items of a collection. */
+export interface Rule<Response = never, Row = never> {
+  readonly name: string
+  /** The name of the endpoint. */
+  readonly endpoint: string
+  readonly from: string | null
+  readonly into: CollectionShape
+  readonly application: string | undefined
+  readonly set: ReadonlyMap<string, Source>
+  readonly where: ((at: RuleRow) => unknown) | undefined
+  readonly upsertBy: readonly string[] | undefined
+  readonly warnings: 'reject' | 'accept'
+  readonly repeated: 'reject' | 'last'
+  /** Only a type: the responses and rows that the rule is for. */
+  readonly '~for'?: (response: Response, row: Row) => void
+}
 
 /** What a rule needs to know of an endpoint: its name, and the type of its responses. */
 export interface RuleEndpoint<Response> {
@@ -65,4 +88,148 @@ export function rule<
   options: RuleOptions<Shape, C, From, Of>,
 ): Rule<Response, CallerRow<Of>> {
   return completeRule(endpoint.name, options)
+}
+
+/** A source in the form that rules are evaluated in. */
+export type Source =
+  | { readonly kind: 'column' | 'parent' | 'root'; readonly column: string }
+  | { readonly kind: 'ancestor'; readonly of: string; readonly column: string }
+  | { readonly kind: 'caller'; readonly name: string; readonly type: keyof CallerTypes | undefined }
+  | { readonly kind: 'value'; readonly value: unknown }
+  | { readonly kind: 'function'; readonly run: (at: RuleRow) => unknown }
+
+const collection = z.custom<CollectionShape>(
+  (value) => typeof (Object(value) as Partial<CollectionShape>).fields === 'object',
+  { error: 'must be a collection, as defineCollection returns it' },
+)
+const code = z.custom<(at: RuleRow) => unknown>((value) => typeof value === 'function', {
+  error: 'must be a function',
+})
+
+const shape = z.strictObject({
+  name: z.string().min(1).optional(),
+  from: z.string().nullable().default(null),
+  into: collection,
+  application: z.string().optional(),
+  caller: collection.optional(),
+  set: z.record(z.string(), z.unknown()),
+  where: code.optional(),
+  upsertBy: z.array(z.string()).min(1).optional(),
+  warnings: z.enum(['reject', 'accept']).default('reject'),
+  repeated: z.enum(['reject', 'last']).default('reject'),
+})
+
+type Given = z.infer<typeof shape>
+
+/** Checks and completes the options of a rule. Throws a TypeError that lists every mistake. */
+function completeRule(endpoint: string, options: object): Rule<unknown, unknown> {
+  const { name: ownName } = options as { readonly name?: unknown }
+  const place = `rule ${typeof ownName === 'string' ? ownName : `of ${endpoint}`}`
+  const given = completeOptions(place, shape, options)
+  const { into, from } = given
+  const mistakes: Mistake[] = []
+  const set = new Map<string, Source>()
+  for (const [field, source] of Object.entries(given.set)) {
+    if (source === undefined) continue
+    const checked = Object.hasOwn(into.fields, field)
+      ? sourceOf(source, given, into.fields[field] as Field)
+      : `is not a field; ${suggestion(field, Object.keys(into.fields), 'fields')}`
+    if (typeof checked === 'string')
+      mistakes.push({ place: `${place}.set.${field}`, advice: checked })
+    else set.set(field, checked)
+  }
+  mistakes.push(...missing(place, given), ...keyMistakes(place, given))
+  if (mistakes.length > 0) throw mistaken(mistakes)
+  return Object.freeze({
+    name: given.name ?? (from === null ? endpoint : `${endpoint}/${from}`),
+    endpoint,
+    from,
+    into,
+    application: given.application,
+    set,
+    where: given.where,
+    upsertBy: given.upsertBy === undefined ? undefined : keyNames(into),
+    warnings: given.warnings,
+    repeated: given.repeated,
+  })
+}
+
+/** Returns a source, or advice if it is not valid. */
+function sourceOf(source: unknown, { from, caller }: Given, field: Field): Source | string {
+  if (typeof source === 'string') return { kind: 'column', column: source }
+  if (typeof source === 'function') {
+    return { kind: 'function', run: source as (at: RuleRow) => unknown }
+  }
+  const members = withoutUndefined(source)
+  const names = Object.keys(members).sort().join()
+  const { parent, root, of, column, caller: name, type, value } = members
+  if (names === 'parent' && typeof parent === 'string') {
+    return from === null ? 'a row of the root has no parent' : { kind: 'parent', column: parent }
+  }
+  if (names === 'root' && typeof root === 'string') return { kind: 'root', column: root }
+  if (names === 'column,of' && typeof of === 'string' && typeof column === 'string') {
+    const isAncestor = from?.startsWith(`${of}/`) === true
+    return isAncestor
+      ? { kind: 'ancestor', of, column }
+      : `${of} does not contain the rows of ${from ?? 'the root'}`
+  }
+  if ((names === 'caller' || names === 'caller,type') && typeof name === 'string') {
+    if (type !== undefined && !callerTypes.includes(type as keyof CallerTypes)) {
+      return `the type must be one of ${callerTypes.join(', ')}`
+    }
+    if (type === undefined && caller !== undefined && !Object.hasOwn(caller.fields, name)) {
+      return `${name} is not a field of caller; ${suggestion(name, Object.keys(caller.fields), 'fields')}`
+    }
+    return { kind: 'caller', name, type: type as keyof CallerTypes | undefined }
+  }
+  if (names === 'value') {
+    const isValid = value === null || isValueOf(field, value)
+    return isValid
+      ? { kind: 'value', value }
+      : `the value must be ${fieldTypes[field.type].mustBe(field)}`
+  }
+  return 'must be a column, { parent }, { root }, { of, column }, { caller }, { value } or a function'
+}
+
+function withoutUndefined(source: unknown): Readonly<Record<string, unknown>> {
+  if (typeof source !== 'object' || source === null) return {}
+  return Object.fromEntries(Object.entries(source).filter(([, value]) => value !== undefined))
+}
+
+function missing(place: string, { into, set }: Given): readonly Mistake[] {
+  const key = keyNames(into)
+  return Object.entries(into.fields)
+    .filter(([name, field]) => field.required === true || key.includes(name))
+    .filter(([, field]) => field.default === undefined && field.readOnly !== true)
+    .filter(([, field]) => (field as { readonly generated?: string }).generated === undefined)
+    .filter(([name]) => set[name] === undefined)
+    .map(([name]) => ({
+      place: `${place}.set.${name}`,
+      advice: 'is missing: the field is required',
+    }))
+}
+
+function keyMistakes(place: string, { into, set, upsertBy, repeated }: Given): readonly Mistake[] {
+  if (upsertBy === undefined) {
+    if (repeated === 'reject') return []
+    return [{ place: `${place}.repeated`, advice: 'needs upsertBy' }]
+  }
+  const key = keyNames(into)
+  if (key.length === 0) return [{ place: `${place}.upsertBy`, advice: 'the collection has no key' }]
+  if (key.toSorted().join() !== upsertBy.toSorted().join()) {
+    // An upsert by anything else could store an item twice.
+    return [
+      {
+        place: `${place}.upsertBy`,
+        advice: `must be the key of the collection: ${key.join(', ')}`,
+      },
+    ]
+  }
+  return key
+    .filter((name) => set[name] === undefined)
+    .map((name) => ({ place: `${place}.set.${name}`, advice: 'is missing: upsertBy needs it' }))
+}
+
+function keyNames({ key = [] }: CollectionShape): readonly string[] {
+  return typeof key === 'string' ? [key] : key
 }

@@ -1,6 +1,7 @@
 import { requireKnown } from '../../checks/options.ts'
 import type { Json } from '../../protocol/json.ts'
-import { setMember, type Cell, type ResponseTable, type TableRow } from '../tables/table.ts'
+import { setMember } from '../json-path.ts'
+import type { Cell, ResponseTable, TableRow } from '../tables/table.ts'
 import { unflatten } from '../tables/unflatten.ts'
 
 /** Where the members of an object come from, by path: a field of the row, or a function of the row. */

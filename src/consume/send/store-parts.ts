@@ -7,7 +7,7 @@ import {
   type TargetCollections,
 } from '../rules/apply-rules.ts'
 import type { Caller } from '../rules/caller.ts'
-import type { Rule } from '../rules/complete-rule.ts'
+import type { Rule } from '../rules/rule.ts'
 import type { RuleResult } from '../rules/write-items.ts'
 import type { FlattenOptions } from '../tables/flatten.ts'
 import { readTables, type ResponseReader } from '../tables/read-tables.ts'

@@ -1,14 +1,8 @@
+import { escapeKey, setMember } from '../json-path.ts'
 import { z } from 'zod'
 import { completeOptions } from '../../checks/options.ts'
 import type { Json } from '../../protocol/json.ts'
-import {
-  escapeKey,
-  setMember,
-  type Cell,
-  type ResponseTable,
-  type ResponseTables,
-  type TableRow,
-} from './table.ts'
+import { type Cell, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
 import { TablesError } from './tables-error.ts'
 
 /** The options of {@link flatten}. */

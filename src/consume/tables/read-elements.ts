@@ -4,7 +4,8 @@ import type { Json } from '../../protocol/json.ts'
 import { arrayScanner } from './array-scanner.ts'
 import { flattenShape, flattenWithin, type FlattenOptions } from './flatten.ts'
 import { shellScanner } from './shell-scanner.ts'
-import { keysOf, type ResponseTables } from './table.ts'
+import { keysOf } from '../json-path.ts'
+import type { ResponseTables } from './table.ts'
 import { TablesError } from './tables-error.ts'
 
 /** The options of {@link readElements}. */

@@ -1,11 +1,6 @@
 import type { ColumnsAt, DescendantPath, TablePath } from './response-types.ts'
-import {
-  allTables,
-  escapeKey,
-  type ResponseTable,
-  type ResponseTables,
-  type TableRow,
-} from './table.ts'
+import { escapeKey } from '../json-path.ts'
+import { allTables, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
 
 /** The tables of a response of type `T`, with what joins their rows. */
 export interface ResponseReader<T = unknown> {

@@ -45,17 +45,6 @@ export interface ResponseTables {
   readonly tables: ReadonlyMap<string, ResponseTable>
 }
 
-/** Returns a key as a segment of a path: `~` becomes `~0`, `/` becomes `~1` (RFC 6901). */
-export function escapeKey(key: string): string {
-  if (!key.includes('~') && !key.includes('/')) return key
-  return key.replaceAll('~', '~0').replaceAll('/', '~1')
-}
-
-/** Returns the keys of a path. */
-export function keysOf(path: string): string[] {
-  return path.split('/').map((segment) => segment.replaceAll('~1', '/').replaceAll('~0', '~'))
-}
-
 /** Returns the table with a path, if the response has it; null is the root. */
 export function tableAt(tables: ResponseTables, path: string | null): ResponseTable | undefined {
   return path === null ? tables.root : tables.tables.get(path)
@@ -64,13 +53,4 @@ export function tableAt(tables: ResponseTables, path: string | null): ResponseTa
 /** Returns all tables, the root first. */
 export function allTables({ root, tables }: ResponseTables): readonly ResponseTable[] {
   return [root, ...tables.values()]
-}
-
-/** Sets a member of an object, also one whose name is `__proto__`, which assignment would drop. */
-export function setMember(target: object, name: string, value: unknown): void {
-  if (name !== '__proto__') (target as Record<string, unknown>)[name] = value
-  else {
-    const property = { value, enumerable: true, configurable: true, writable: true }
-    Object.defineProperty(target, name, property)
-  }
 }

@@ -1,12 +1,6 @@
 import type { Json } from '../../protocol/json.ts'
-import {
-  allTables,
-  keysOf,
-  setMember,
-  type ResponseTable,
-  type ResponseTables,
-  type TableRow,
-} from './table.ts'
+import { setAt, setMember } from '../json-path.ts'
+import { allTables, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
 
 /**
  * Returns the JSON value that tables describe: the inverse of `flatten`. The order of members is not part of
@@ -57,9 +51,9 @@ function columnBelow(parent: string | null, path: string): string | undefined {
 
 function build(row: TableRow, children: Children): Json {
   const value = {}
-  for (const [column, cell] of Object.entries(row.values)) place(value, column, cell)
+  for (const [column, cell] of Object.entries(row.values)) setAt(value, column, cell)
   for (const [column, kind] of Object.entries(row.empty ?? {})) {
-    place(value, column, kind === 'array' ? [] : {})
+    setAt(value, column, kind === 'array' ? [] : {})
   }
   const containers = new Map<string, Json[] | object>()
   for (const { row: child, column } of children.get(row.id) ?? []) {
@@ -67,26 +61,10 @@ function build(row: TableRow, children: Children): Json {
     if (container === undefined) {
       container = child.key === undefined ? [] : {}
       containers.set(column, container)
-      place(value, column, container)
+      setAt(value, column, container)
     }
     if (Array.isArray(container)) container.push(build(child, children))
     else setMember(container, child.key ?? '', build(child, children))
   }
   return row.bare === true ? (value as { readonly value: Json }).value : value
-}
-
-/** Sets the value at a path, and creates the objects that lead to it. */
-function place(target: object, path: string, value: unknown): void {
-  const keys = keysOf(path)
-  const last = keys.pop() ?? ''
-  let object = target
-  for (const key of keys) {
-    if (!Object.hasOwn(object, key)) setMember(object, key, {})
-    const next: unknown = (object as Record<string, unknown>)[key]
-    if (typeof next !== 'object' || next === null) {
-      throw new TypeError(`The column ${path} can't stand beside a column that it begins with.`)
-    }
-    object = next
-  }
-  setMember(object, last, value)
 }

@@ -5,6 +5,7 @@ import {
   type FetchImplementation,
   type JWTVerifyGetKey,
 } from 'jose'
+import { boundedBytes } from '../../bounded-bytes.ts'
 
 /** The times of fetching the keys of an authorization server, in milliseconds. */
 export interface FetchTimes {
@@ -55,7 +56,9 @@ const fetchBounded: FetchImplementation = async (url, options) => {
     await response.body?.cancel()
     throw unusable(`the status of the response is ${response.status}`)
   }
-  const text = await readBounded(response)
+  const bytes = await boundedBytes(response, maxBytes)
+  if (bytes === undefined) throw unusable(`the set is larger than ${maxBytes} bytes`)
+  const text = new TextDecoder().decode(bytes)
   const keys = keysIn(text)
   if (keys.length > maxKeys) throw unusable(`the set has more than ${maxKeys} keys`)
   return new Response(text)
@@ -71,18 +74,6 @@ function keysIn(text: string): readonly unknown[] {
   const { keys } = Object(set) as { readonly keys?: unknown }
   if (!Array.isArray(keys)) throw unusable('the set has no list of keys')
   return keys
-}
-
-async function readBounded({ body }: Response): Promise<string> {
-  const chunks: Uint8Array[] = []
-  let length = 0
-  // Leaving the loop early cancels the body.
-  for await (const chunk of (body ?? []) as AsyncIterable<Uint8Array>) {
-    length += chunk.byteLength
-    if (length > maxBytes) throw unusable(`the set is larger than ${maxBytes} bytes`)
-    chunks.push(chunk)
-  }
-  return new TextDecoder().decode(Buffer.concat(chunks))
 }
 
 function unusable(reason: string): errors.JWKSInvalid {
