@@ -6,6 +6,7 @@ import { asServiceError } from './failure.ts'
 import { readBytes, requireJsonAccepted } from './http/read.ts'
 import type { ReplyWriter } from './http/write.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import { whenDone, whenFailed, type MaybePromise } from './maybe-promise.ts'
 import type { Place } from './observation/reports.ts'
 import type { CompleteOptions } from './options.ts'
 import { decodeBody } from './protocol/json.ts'
@@ -41,29 +42,33 @@ export interface RequestDependencies {
   readonly writer: ReplyWriter
 }
 
-/** Responds to a request. Never rejects: errors become the response that the contract defines. */
-export async function respond(
+/**
+ * Responds to a request. Never fails: errors become the response that the contract defines. Returns a
+ * promise only if something has to wait: storage, application code, or a body that has not arrived.
+ */
+export function respond(
   service: RequestDependencies,
   request: ServiceRequest,
   observer?: RequestObserver,
-): Promise<ServiceReply> {
-  try {
-    service.lifecycle.requireOpen()
-    return await handle(service, request, observer)
-  } catch (error) {
-    const { publication, runtime, writer } = service
-    const failure = asServiceError(error, runtime.report, () => placeOf(publication, request))
-    observer?.onError(failure)
-    return writer.error(failure)
-  }
+): MaybePromise<ServiceReply> {
+  return whenFailed(
+    () => handle(service, request, observer),
+    (error) => {
+      const { publication, runtime, writer } = service
+      const failure = asServiceError(error, runtime.report, () => placeOf(publication, request))
+      observer?.onError(failure)
+      return writer.error(failure)
+    },
+  )
 }
 
 /** The life of a request: every check, in the order in which the contract defines them. */
-async function handle(
-  { options, publication, security, runtime, headers, writer }: RequestDependencies,
+function handle(
+  { options, publication, security, runtime, lifecycle, headers, writer }: RequestDependencies,
   request: ServiceRequest,
   observer?: RequestObserver,
-): Promise<ServiceReply> {
+): MaybePromise<ServiceReply> {
+  lifecycle.requireOpen()
   const target = originForm(request.target)
   requireTarget(target, options.maxTargetLength)
   const { path: rawPath, query: rawQuery } = splitTarget(target)
@@ -71,22 +76,29 @@ async function handle(
   const published = publication.find(path.application, path.collection)
   const name = routeMethod(request.method, path, published)
   if (published !== undefined) observer?.onTarget(published, name)
-  const principal = await security.gate(request)
-  observer?.onPrincipal(principal)
-  const collection = requireFound(published, path)
-  requireRight(collection, name, principal)
-  const resource = { view: viewOf(collection, principal), key: path.key }
-  requireJsonAccepted(request)
-  const hasBody = name === 'Insert' || name === 'Update'
-  const bytes = hasBody ? await readBytes(request, options.bodyLimit) : undefined
-  const query = decodeQuery(security.cleanQuery(rawQuery))
-  const resolved = resolveQuery(name, resource, query, options)
-  const confirmed = decodeIgnoredWarnings(request.header(headers.ignoreWarnings))
-  const body = bytes === undefined ? undefined : decodeBody(bytes)
-  const event = planEvent(name, resource, resolved, body)
-  const caller = { principal, confirmed, signal: () => request.signal }
-  const outcome = await runtime.enter(() => runEvent(runtime, event, caller))
-  return writer.outcome(encodeOutcome(outcome, options.bodyStatus))
+
+  return whenDone(security.gate(request), (principal) => {
+    observer?.onPrincipal(principal)
+    const collection = requireFound(published, path)
+    requireRight(collection, name, principal)
+    const resource = { view: viewOf(collection, principal), key: path.key }
+    requireJsonAccepted(request)
+    const hasBody = name === 'Insert' || name === 'Update'
+
+    return whenDone(hasBody ? readBytes(request, options.bodyLimit) : undefined, (bytes) => {
+      const query = decodeQuery(security.cleanQuery(rawQuery))
+      const resolved = resolveQuery(name, resource, query, options)
+      const confirmed = decodeIgnoredWarnings(request.header(headers.ignoreWarnings))
+      const body = bytes === undefined ? undefined : decodeBody(bytes)
+      const event = planEvent(name, resource, resolved, body)
+      const caller = { principal, confirmed, signal: () => request.signal }
+
+      return whenDone(
+        runtime.enter(() => runEvent(runtime, event, caller)),
+        (outcome) => writer.outcome(encodeOutcome(outcome, options.bodyStatus)),
+      )
+    })
+  })
 }
 
 /** Returns the collection of a path. Throws NOT_FOUND if it is unknown, or has no items by key. */

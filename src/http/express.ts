@@ -1,6 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { z } from 'zod'
 import { completeOptions } from '../checks/options.ts'
+import { whenDone, whenFailed } from '../maybe-promise.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { isEncrypted } from './connection.ts'
@@ -64,12 +65,15 @@ export function toExpressHandler(
       return
     }
     const resume = pauseUntilRead(incoming)
-    service
-      .handle(new NodeRequest(incoming, response, target, reader))
-      .then((reply) => writeReply(incoming, response, reply))
-      .then(resume)
+    const request = new NodeRequest(incoming, response, target, reader)
+    void whenFailed(
+      () =>
+        whenDone(service.handle(request), (reply) =>
+          whenDone(writeReply(incoming, response, reply), resume),
+        ),
       // Methods of the response that middleware has replaced may throw, and Express 4 ignores promises.
-      .catch(next)
+      next,
+    )
   }
 }
 

@@ -4,6 +4,7 @@ import { z } from 'zod'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { objectWith } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
+import { whenDone } from '../maybe-promise.ts'
 import type { RequestHandler, ServiceReply } from '../request/request.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
@@ -106,18 +107,20 @@ export async function rowgateFastify(
         hideContentType(request)
         next(null, payload)
       },
-      handler: async (request, reply) => {
+      handler: (request, reply) => {
         const target = ownTarget(place, request.raw.url)
         if (target === undefined) {
           reply.callNotFound()
           return reply
         }
-        const result = await service.handle(serviceRequest(request, reply, target, replaced))
-        // The app's handlerTimeout may have ended the request before.
-        if (result.fault !== undefined) request.log.error({ err: result.fault }, 'request failed')
-        const closing = closeUnread(request.raw, reply.raw)
-        const more = closing && (await closing)
-        return reply.sent ? undefined : respond(reply, result, more)
+        const replied = service.handle(serviceRequest(request, reply, target, replaced))
+        return whenDone(replied, (result) => {
+          // The app's handlerTimeout may have ended the request before.
+          if (result.fault !== undefined) request.log.error({ err: result.fault }, 'request failed')
+          return whenDone(closeUnread(request.raw, reply.raw), (more) =>
+            reply.sent ? undefined : respond(reply, result, more),
+          )
+        })
       },
     })
   }
@@ -143,7 +146,7 @@ export function handleBadUrls(
       reply.send(error)
       return
     }
-    void service.handle(serviceRequest(request, reply, target)).then(async (result) => {
+    void whenDone(service.handle(serviceRequest(request, reply, target)), async (result) => {
       const more = await closeUnread(request.raw, reply.raw)
       reply.send(respond(reply, result, more))
     })

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import { z } from 'zod'
 import { completeOptions } from '../checks/options.ts'
+import { whenDone } from '../maybe-promise.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { isEncrypted } from './connection.ts'
@@ -55,7 +56,7 @@ export function toNodeHandler(
       return
     }
     const request = new NodeRequest(incoming, response, target ?? '/', reader)
-    void service.handle(request).then((reply) => writeReply(incoming, response, reply))
+    void whenDone(service.handle(request), (reply) => writeReply(incoming, response, reply))
   }
 }
 

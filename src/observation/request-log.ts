@@ -1,5 +1,6 @@
 import type { Principal } from '../definition/principal.ts'
 import type { ServiceError } from '../errors.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
 import type { ServiceReply, ServiceRequest } from '../request/request.ts'
 import { stages, type RequestTrace } from './channels.ts'
@@ -18,7 +19,7 @@ export interface RequestObserver {
   onError(error: ServiceError): void
 }
 
-type Respond = (request: ServiceRequest, observer?: RequestObserver) => Promise<ServiceReply>
+type Respond = (request: ServiceRequest, observer?: RequestObserver) => MaybePromise<ServiceReply>
 
 /** Where requests are logged, and which values must not be. */
 export interface LogOptions {
@@ -38,13 +39,13 @@ export function logRequests(respond: Respond, { log, hideCredentials }: LogOptio
     if (!isTraced && write === undefined) return respond(request)
     const startedAt = performance.now()
     const trace = traceOf(request, hideCredentials)
-    const work = async (): Promise<ServiceReply> => {
-      const reply = await respond(request, observerOf(trace))
-      trace.status = reply.status
-      trace.milliseconds = performance.now() - startedAt
-      write?.({ ...trace })
-      return reply
-    }
+    const work = (): MaybePromise<ServiceReply> =>
+      whenDone(respond(request, observerOf(trace)), (reply) => {
+        trace.status = reply.status
+        trace.milliseconds = performance.now() - startedAt
+        write?.({ ...trace })
+        return reply
+      })
     return isTraced ? stages.request.run(trace, work) : work()
   }
 }

@@ -1,3 +1,5 @@
+import type { MaybePromise } from '../maybe-promise.ts'
+
 /** What a security provider reads to find a credential. */
 export interface Credentials {
   /** The raw request target after the mount's prefix, with its query: `/rest/v1/...`. */
@@ -36,8 +38,11 @@ export interface ServiceReply {
 
 /** What a binding calls. */
 export interface RequestHandler {
-  /** Responds to a request. Never rejects. */
-  handle(request: ServiceRequest): Promise<ServiceReply>
+  /**
+   * Responds to a request. Never throws or rejects. Returns a promise only if something has to wait: storage,
+   * application code, or a body that has not arrived.
+   */
+  handle(request: ServiceRequest): MaybePromise<ServiceReply>
   /**
    * Whether a target, after the mount's prefix, lies in a published application: `/rest/v1/<application>`
    * and below. A binding that shares its server with other routes passes all other targets on.
