@@ -76,7 +76,7 @@ export const lifecycleCases: readonly ConformanceCase[] = [
   {
     name: 'a version, if the adapter has one, changes with each commit and only then',
     run: async ({ adapter }) => {
-      const current = (): unknown => adapter.version?.()
+      const current = (): unknown => adapter.version?.([customers])
       if (current() === undefined) return
       const seen = [current()]
       const step = async (work: () => unknown): Promise<void> => {

@@ -1,4 +1,5 @@
 import { ServiceError } from '../errors.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { ServiceRequest } from '../request/request.ts'
 import { acceptsJson, isChunked, isIdentity, isJson } from '../protocol/media.ts'
 
@@ -9,10 +10,10 @@ export function requireJsonAccepted(request: ServiceRequest): void {
 }
 
 /**
- * Reads the bytes of a JSON body. Rejects with UNSUPPORTED_MEDIA_TYPE for another media type, charset,
+ * Reads the bytes of a JSON body. Fails with UNSUPPORTED_MEDIA_TYPE for another media type, charset,
  * content coding or transfer coding, and with BODY_TOO_LARGE above `limit` bytes.
  */
-export async function readBytes(request: ServiceRequest, limit: number): Promise<Uint8Array> {
+export function readBytes(request: ServiceRequest, limit: number): MaybePromise<Uint8Array> {
   const contentType = request.header('content-type')
   const length = request.header('content-length')
   const bodyless = contentType === undefined && !hasBody(request)

@@ -51,7 +51,9 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
       filterText: (collection, query) =>
         traced('filter', collection, () => adapter.filterText?.(collection, query), textLength),
     }),
-    ...(adapter.version !== undefined && { version: () => adapter.version?.() }),
+    ...(adapter.version !== undefined && {
+      version: (collections) => adapter.version?.(collections),
+    }),
     transaction: (options, work) => {
       if (!stages.storage.isWatched) return adapter.transaction(options, work)
       const trace = traceOf(name, 'transaction')

@@ -57,7 +57,8 @@ export function secure(options: SecurityOptions): Security {
   const users: UserLookup = keepsUsers ? own : applicationUsers(options.users)
   const keys = keeps.has('keys') ? createKeyLog({ storage, now, report, defer }) : noKeys
   // Without built-in users, the storage's version does not show that a user has changed.
-  const version = keepsUsers ? { version: () => storage.version?.() } : {}
+  const remembered = [securityCollections.users, securityCollections.keys]
+  const version = keepsUsers ? { version: () => storage.version?.(remembered) } : {}
   const context: SecurityContext = Object.freeze({ keys, users, now, ...version })
   const limiting = applyLimits(options.limits, now, report)
   return {

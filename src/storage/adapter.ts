@@ -103,11 +103,12 @@ export interface StorageAdapter extends StorageReader {
     query: StorageQuery,
   ): MaybePromise<StorageTextPage | undefined>
   /**
-   * Optional. Returns a version that changes with every commit of any process that a read could see now.
-   * Called once for each request, so it MUST be fast. Undefined: unknown, for instance because storage
-   * can't be reached. Without a version, users and keys are read for each request.
+   * Optional. Returns a version that changes with every commit that changes a row of these collections, of
+   * any process; it may also change with other commits. Called for each request, so it MUST be fast.
+   * Undefined: unknown, for instance because storage can't be reached. Without a version, users and keys are
+   * read for each request.
    */
-  version?(): string | number | undefined
+  version?(collections: readonly PublishedCollection[]): string | number | undefined
   /**
    * Runs work in a transaction. If the work resolves, it commits and then resolves with the same value. If
    * the work rejects, it undoes all changes and rejects with the same error. Uncommitted changes MUST NOT

@@ -45,7 +45,9 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
           check.textPage(collection, query, page),
         ),
     }),
-    ...(adapter.version !== undefined && { version: () => adapter.version?.() }),
+    ...(adapter.version !== undefined && {
+      version: (collections) => adapter.version?.(collections),
+    }),
     transaction: (options, work) =>
       adapter.transaction(options, (transaction) => work(within(transaction))),
     close: () => adapter.close(),

@@ -17,8 +17,9 @@ interface Memory {
   /** The tables that several collections share, by collection. */
   shared: ReadonlyMap<PublishedCollection, SharedTable>
   readonly lock: LockQueue
-  /** The number of commits. */
-  version: number
+  /** The number of commits, and that of the last one that changed each table. */
+  commits: number
+  readonly changed: Map<PublishedCollection, number>
   closed: boolean
 }
 
@@ -32,7 +33,8 @@ export function memoryStorage(): StorageAdapter {
     committed: new Map(),
     shared: new Map(),
     lock: lockQueue(),
-    version: 0,
+    commits: 0,
+    changed: new Map(),
     closed: false,
   }
   return markSelfChecking({
@@ -46,14 +48,17 @@ export function memoryStorage(): StorageAdapter {
       }
     },
     // Stored rows are frozen and flat, so they can be returned without a copy.
-    filter: async (collection, query) => {
-      throwIfClosed(memory)
+    filter: (collection, query) => {
+      if (memory.closed) return Promise.reject(new StorageError('unavailable'))
       const shared = memory.shared.get(collection)
       if (shared === undefined) return pageOf(viewOf(memory.committed, collection), query)
       const page = pageOf(viewOf(memory.committed, shared.table), shared.queryOf(query))
       return { ...page, rows: page.rows.map(shared.rowOf) }
     },
-    version: () => memory.version,
+    version: (collections) => {
+      const tables = collections.map((each) => memory.shared.get(each)?.table ?? each)
+      return Math.max(0, ...tables.map((table) => memory.changed.get(table) ?? 0))
+    },
     transaction: async (options, work) => {
       throwIfClosed(memory)
       const session = await begin(memory, options)
@@ -198,8 +203,12 @@ async function begin(memory: Memory, options: TransactionOptions): Promise<Sessi
     givenUp: overdue,
     commit() {
       ended = true
-      memory.version += 1
-      for (const one of views.values()) apply(committed, one)
+      memory.commits += 1
+      for (const one of views.values()) {
+        if (one.changes.size === 0) continue
+        apply(committed, one)
+        memory.changed.set(one.table.collection, memory.commits)
+      }
     },
     end() {
       ended = true
@@ -231,7 +240,6 @@ function take(committed: Tables): Tables {
 }
 
 function apply(committed: Tables, { table, changes, last }: TableView): void {
-  if (changes.size === 0) return
   // A snapshot needs the old rows. Without one, the rows are changed in place.
   const target = table.readers === 0 ? table : { ...table, rows: new Map(table.rows), readers: 0 }
   for (const [key, row] of changes) {

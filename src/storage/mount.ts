@@ -46,14 +46,20 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
         await adapter.open(collections.filter((collection) => homes.get(collection) === adapter))
       }
     },
-    filter: async (collection, query) => homeOf(collection).filter(collection, query),
-    version: () => {
-      const versions = distinct.map((adapter) => adapter.version?.())
+    filter: (collection, query) => homeOf(collection).filter(collection, query),
+    version: (collections) => {
+      const versions = distinct
+        .map(
+          (adapter) =>
+            [adapter, collections.filter((each) => homes.get(each) === adapter)] as const,
+        )
+        .filter(([, own]) => own.length > 0)
+        .map(([adapter, own]) => adapter.version?.(own))
       // JSON keeps the parts apart. Joined with commas, different lists could be equal.
       return versions.includes(undefined) ? undefined : JSON.stringify(versions)
     },
     ...(textPages && {
-      filterText: async (collection, query) => {
+      filterText: (collection, query) => {
         const home = homeOf(collection)
         return home.supports.textPages ? home.filterText?.(collection, query) : undefined
       },

@@ -43,7 +43,7 @@ export function whenOpen(
   }
   return {
     filter: (collection, query) => opened(() => storage.filter(collection, query)),
-    version: () => (open() === undefined ? storage.version?.() : undefined),
+    version: (collections) => (open() === undefined ? storage.version?.(collections) : undefined),
     transaction: async (options, work) => opened(() => storage.transaction(options, work)),
   }
 }

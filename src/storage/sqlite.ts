@@ -22,8 +22,9 @@ import {
 } from './sqlite/table-check.ts'
 import { readTables, type Tables } from './sqlite/tables.ts'
 import { openTransaction } from './sqlite/transaction.ts'
-import { turnSnapshot } from './sqlite/turn-snapshot.ts'
+import { versionClock } from './sqlite/version-clock.ts'
 import { closedError, sqliteWriter } from './sqlite/writer.ts'
+import { writtenTables } from './sqlite/written-tables.ts'
 
 export type { BetterSqlite3Handle, BetterSqlite3Statement } from './sqlite/better-sqlite3.ts'
 export type { SqliteDriver, SqliteValue } from './sqlite/connection.ts'
@@ -53,13 +54,12 @@ export function sqliteStorage(
   const guaranteed = new Set<PublishedField>()
   let openCollections = 0
   const opened = { guaranteed, collections: () => openCollections }
-  const session = sqliteSession(connection, opened)
+  const written = writtenTables(connection)
+  const session = sqliteSession(connection, opened, written)
   const readSession = reader === connection ? session : sqliteSession(reader, opened)
   const constraints = constraintFields(connection)
   let defersConstraints = false
   let closing: Promise<void> | undefined
-  // PRAGMA data_version does not change with the commits of its own connection.
-  const snapshot = reader === connection ? undefined : turnSnapshot(reader)
   const writer = sqliteWriter(connection, {
     open: (lock) => openTransaction(session, constraints, lock),
     limits: {
@@ -69,7 +69,12 @@ export function sqliteStorage(
     },
     isShared: durable,
     sharesCommits: () => !defersConstraints,
-    committed: () => snapshot?.end(),
+    committed: () => clock.committed(),
+  })
+  const clock = versionClock(connection, {
+    written,
+    isFrozen: writer.isFrozen,
+    maxStaleness: complete.maxStaleness,
   })
 
   // With one connection, a read during a transaction would see uncommitted changes.
@@ -117,6 +122,7 @@ export function sqliteStorage(
       throw new TypeError(`sqliteStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
     }
     for (const field of guaranteedFields(tables, collections)) guaranteed.add(field)
+    clock.opened(tables, collections)
     openCollections = Math.max(openCollections, collections.length)
     const deferred = `SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1`
     defersConstraints = rowsOf(connection, deferred).length > 0
@@ -134,7 +140,10 @@ export function sqliteStorage(
     supports: { textPages: true, durable, generatedNumbers: true },
     open: (collections) => retried(betweenTransactions(() => prepareTables(collections))),
     filter: (collection, query) => read(() => readSession.filter(collection, query)),
-    ...(snapshot && { version: snapshot.version }),
+    // Other code may write through a handle, whose commits are those of the same connection.
+    ...(reader !== connection && {
+      version: clock.version,
+    }),
     filterText: (collection, query) => read(() => readSession.filterText(collection, query)),
     transaction: (transactionOptions, work) => writer.transaction(transactionOptions, work),
     close: () => (closing ??= closeAll()),

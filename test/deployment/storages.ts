@@ -9,7 +9,9 @@ export function before(does: () => void | Promise<void>): Wrapped['wrap'] {
     return {
       ...rest,
       ...(filterText !== undefined && { filterText: filterText.bind(storage) }),
-      ...(storage.version !== undefined && { version: () => storage.version?.() }),
+      ...(storage.version !== undefined && {
+        version: (collections) => storage.version?.(collections),
+      }),
       open: (collections) => storage.open(collections),
       close: () => storage.close(),
       filter: async (collection, query) => {

@@ -31,6 +31,12 @@ export interface SqliteOptions {
    * first write, a transaction gives the lock back while application code waits. Default 15000.
    */
   readonly lockTimeout?: number
+  /**
+   * Milliseconds for which a commit of another process may be unknown to what this process remembers, such
+   * as the callers of API keys. 0: storage is asked for each request. Commits of this process are always
+   * known. Default 1.
+   */
+  readonly maxStaleness?: number
   /** The driver that opens a file. Default: `node:sqlite` if Node has it, otherwise better-sqlite3. */
   readonly driver?: SqliteDriver
 }
@@ -57,6 +63,11 @@ const shape = z.strictObject({
     .min(0, milliseconds)
     .max(60_000, milliseconds)
     .default(waitLimits.lock),
+  maxStaleness: z
+    .int({ error: milliseconds })
+    .min(0, milliseconds)
+    .max(60_000, milliseconds)
+    .default(1),
   driver: z
     .enum(['better-sqlite3', 'node:sqlite'], { error: "must be 'better-sqlite3' or 'node:sqlite'" })
     .optional(),

@@ -2,7 +2,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { searchText } from '../adapter.ts'
 import type { Condition, Row, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { columnTypeOf } from './columns.ts'
-import type { Connection, Prepared } from './connection.ts'
+import type { Connection, Prepared, SqliteRow } from './connection.ts'
 import type { Guaranteed } from './reading.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
@@ -19,6 +19,7 @@ import {
   type PageShape,
   type StatementText,
 } from './statements.ts'
+import type { WrittenTables } from './written-tables.ts'
 
 /** Reads and writes rows on one connection, synchronously. Throws the errors of the driver. */
 export interface Session {
@@ -45,8 +46,12 @@ export interface Opened {
   collections(): number
 }
 
-/** Creates a session on a connection. It caches prepared statements. */
-export function sqliteSession(connection: Connection, opened: Opened): Session {
+/** Creates a session on a connection. It caches prepared statements, and notes which tables they write. */
+export function sqliteSession(
+  connection: Connection,
+  opened: Opened,
+  written?: WrittenTables,
+): Session {
   const { guaranteed } = opened
   const statements = statementCache(() => statementCapacity(opened.collections()))
   const begin = connection.command('BEGIN')
@@ -100,18 +105,18 @@ export function sqliteSession(connection: Connection, opened: Opened): Session {
     })
   }
 
+  function prepareWrite(sql: string): Prepared<readonly SqliteRow[]> {
+    const run = connection.rows(sql)
+    return written === undefined ? run : written.noting(sql, run)
+  }
+
   function change(
     collection: PublishedCollection,
     shape: string,
     write: () => StatementText,
     inputs: Inputs,
   ): ReadRow | undefined {
-    const [row] = statements.run(
-      `${identityOf(collection)}\0${shape}`,
-      write,
-      connection.rows,
-      inputs,
-    )
+    const [row] = statements.run(`${identityOf(collection)}\0${shape}`, write, prepareWrite, inputs)
     return row && readRow(collection, collection.allNames, row)
   }
 

@@ -107,7 +107,7 @@ function uniquesOf(
   return tables
 }
 
-// SQLite compares names without regard to the case of ASCII letters only.
-function folded(name: string): string {
+/** Returns a name as SQLite compares it: without regard to the case of ASCII letters only. */
+export function folded(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

@@ -16,6 +16,8 @@ export interface Writer {
   ): Promise<Result>
   /** Runs synchronous work as soon as no transaction is open on the connection. */
   between<Result>(work: () => Result): MaybePromise<Result>
+  /** Whether a transaction is open that sees the state in which it began, not later commits of others. */
+  isFrozen(): boolean
   /** Rejects waiting transactions. Resolves after the running one has ended. */
   close(): Promise<void>
 }
@@ -55,6 +57,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
   let holder: Task | undefined
   let watch: ReturnType<typeof setInterval> | undefined
   let open = false
+  let frozen = false
   let closed = false
   let commits = 0
   let occupied = 0
@@ -93,6 +96,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
       }
       queue.unblocked()
       open = true
+      frozen = first.options.mode === 'read'
       const since = performance.now()
       const shares = isShareable(first) && isShareable(queue.second())
       await (shares ? runTogether() : runAlone(queue.shift() as Task))
@@ -261,6 +265,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
         readers.push({ run, reject })
       })
     },
+    isFrozen: () => frozen && connection.inTransaction(),
     async close() {
       closed = true
       queue.failAll(closedError)

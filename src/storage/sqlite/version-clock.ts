@@ -1,0 +1,111 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { Connection } from './connection.ts'
+import { folded, type Tables } from './tables.ts'
+import type { WrittenTables } from './written-tables.ts'
+
+/** Knows when the tables of a database have changed. */
+export interface VersionClock {
+  /**
+   * Returns a number that is larger after each change of a row of these collections. Undefined: unknown, for
+   * instance because the file is locked.
+   */
+  version(collections: readonly PublishedCollection[]): number | undefined
+  /** Called when collections were opened, with the tables of the database. */
+  opened(tables: Tables, collections: readonly PublishedCollection[]): void
+  /** Called after each commit of the connection, before its result is known to anyone. */
+  committed(): void
+}
+
+/** Options of {@link versionClock}. */
+export interface ClockOptions {
+  /** The tables that the connection writes. */
+  readonly written: WrittenTables
+  /** Whether a transaction is open on the connection that does not see the commits of others. */
+  readonly isFrozen: () => boolean
+  /** Milliseconds for which the commits of other connections may be unknown. 0: none. */
+  readonly maxStaleness: number
+}
+
+/**
+ * Creates the clock of the connection that is used for all writes of this storage. It counts their commits
+ * by table. A commit of any other connection, in this process or in another one, counts for all tables.
+ */
+export function versionClock(
+  connection: Connection,
+  { written, isFrozen, maxStaleness }: ClockOptions,
+): VersionClock {
+  // It changes only with the commits of other connections.
+  const dataVersion = connection.value('PRAGMA data_version')
+  const schemaVersion = connection.value('PRAGMA schema_version')
+  // The last change of each table.
+  const changed = new Map<string, number>()
+  // The table of each collection. Others depend on any table: a view, or a virtual table.
+  const tableOf = new Map<PublishedCollection, string>()
+  let changes = 0
+  // The last change that may concern any table, and the last one of this connection.
+  let anyTable = 0
+  let own = 0
+  let others: unknown
+  let schema: unknown
+  let isFresh = false
+  let askedAt = 0
+  let expires = false
+
+  function ask(): void {
+    const current = dataVersion()
+    askedAt = performance.now()
+    isFresh = maxStaleness > 0
+    if (isFresh && !expires) {
+      expires = true
+      // Within one turn of the event loop, requests that arrived together share the answer.
+      setImmediate(() => {
+        isFresh = false
+        expires = false
+      })
+    }
+    if (current === others) return
+    others = current
+    changes += 1
+    anyTable = changes
+    const found = schemaVersion()
+    // A new trigger may make a known statement write another table.
+    if (found !== schema) written.forget()
+    schema = found
+  }
+
+  return {
+    version(collections) {
+      try {
+        if (!isFresh || performance.now() - askedAt > maxStaleness) {
+          if (isFrozen()) return undefined
+          ask()
+        }
+      } catch {
+        isFresh = false
+        return undefined
+      }
+      let latest = anyTable
+      for (const collection of collections) {
+        const table = tableOf.get(collection)
+        const last = table === undefined ? own : (changed.get(table) ?? 0)
+        if (last > latest) latest = last
+      }
+      return latest
+    },
+    opened(tables, collections) {
+      for (const collection of collections) {
+        const kind = tables.find(collection.table)?.kind
+        if (kind === 'table') tableOf.set(collection, folded(collection.table))
+      }
+      written.forget()
+    },
+    committed() {
+      isFresh = false
+      changes += 1
+      own = changes
+      const tables = written.take()
+      if (tables === 'any') anyTable = changes
+      else for (const table of tables) changed.set(table, changes)
+    },
+  }
+}

@@ -1,0 +1,60 @@
+import type { Connection, Prepared, SqliteValue } from './connection.ts'
+import { folded } from './tables.ts'
+
+/** The tables that statements have written, including those of triggers and cascades. */
+export interface WrittenTables {
+  /** Returns a statement that notes, with each run, which tables it writes. */
+  noting<Result>(sql: string, run: Prepared<Result>): Prepared<Result>
+  /** Returns the tables, in lower case, that were written since the last call. */
+  take(): ReadonlySet<string> | 'any'
+  /** Called when the schema has changed. */
+  forget(): void
+}
+
+/** Finds out which tables the statements of a connection write. SQLite itself tells, in its program. */
+export function writtenTables(connection: Connection): WrittenTables {
+  const known = new Map<string, ReadonlySet<string> | 'any'>()
+  let written = new Set<string>()
+  let any = false
+
+  function tablesOf(sql: string, parameters: readonly SqliteValue[]): ReadonlySet<string> | 'any' {
+    const roots = connection.rows('SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0')
+    const names = new Map(roots([]).map(([root, name]) => [Number(root), folded(String(name))]))
+    const tables = new Set<string>()
+    for (const [, opcode, , root, database] of connection.rows(`EXPLAIN ${sql}`)(parameters)) {
+      // A virtual table runs statements of its own.
+      if (opcode === 'VUpdate') return 'any'
+      if (opcode !== 'OpenWrite') continue
+      const name = Number(database) === 0 ? names.get(Number(root)) : undefined
+      if (name === undefined) return 'any'
+      tables.add(name)
+    }
+    return tables
+  }
+
+  function note(sql: string, parameters: readonly SqliteValue[]): void {
+    let tables = known.get(sql)
+    if (tables === undefined) {
+      tables = tablesOf(sql, parameters)
+      known.set(sql, tables)
+    }
+    if (tables === 'any') any = true
+    else for (const table of tables) written.add(table)
+  }
+
+  return {
+    noting: (sql, run) => (parameters) => {
+      note(sql, parameters)
+      return run(parameters)
+    },
+    take() {
+      const taken = any ? 'any' : written
+      written = new Set()
+      any = false
+      return taken
+    },
+    forget: () => {
+      known.clear()
+    },
+  }
+}
