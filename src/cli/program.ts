@@ -1,6 +1,5 @@
 import { RequestError } from '../client/send-request.ts'
 import { nearestName } from '../checks/nearest-name.ts'
-import type { CommandContext } from './command.ts'
 import {
   commands,
   everywhere,
@@ -10,9 +9,8 @@ import {
   type Typed,
 } from './commands.ts'
 import { commandHelp, programHelp } from './help.ts'
-import { keysOf, usersOf, type ServiceToManage } from './load-service.ts'
-import { createRetry, withRetries } from './retry.ts'
-import { CommandError, UsageError } from './command-error.ts'
+import { openContext } from './context.ts'
+import { UsageError } from './command-error.ts'
 import { openTerminal, type ProgramEnvironment, type Terminal } from './terminal.ts'
 import { messageOf } from './text.ts'
 
@@ -83,44 +81,4 @@ function unknownCommand(typed: string, group: string): string {
   return names.length === 0
     ? 'Unknown command.'
     : `Unknown command. The commands are ${names.join(', ')}.`
-}
-
-/** Opens the context of a command. Its service is loaded and opened on first access. */
-function openContext(
-  terminal: Terminal,
-  named: string | undefined,
-): CommandContext & { close(): Promise<void> } {
-  let opening: Promise<ServiceToManage> | undefined
-  let loaded: ServiceToManage | undefined
-  const repeat = createRetry(terminal)
-  const service = (): Promise<ServiceToManage> => (opening ??= open())
-  async function open(): Promise<ServiceToManage> {
-    loaded = await terminal.loadService(named, terminal.workingFolder)
-    const found = loaded
-    await repeat(() => found.ready())
-    if (found.isDurable === false)
-      terminal.messages.write(
-        'Warning: the service stores in memory. The changes of this command are lost when it ends.\n',
-      )
-    return found
-  }
-  const parts = async () => {
-    const found = await terminal.loadParts(named, terminal.workingFolder)
-    await service()
-    return found
-  }
-  return {
-    ...terminal,
-    keys: async () => withRetries(keysOf(await service()), repeat),
-    users: async () => withRetries(usersOf(await service()), repeat),
-    parts,
-    outbox: async () => {
-      const { outbox } = await parts()
-      if (outbox !== undefined) return withRetries(outbox, repeat)
-      throw new CommandError(
-        'The module exports no outbox. Add: export const outbox = createOutbox(...)',
-      )
-    },
-    close: async () => loaded?.close(),
-  }
 }

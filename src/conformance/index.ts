@@ -1,5 +1,4 @@
-export { testBuildQueue, type QueueConformanceOptions } from './build-queue.ts'
-export type { QueueSubject } from './build-queue-subject.ts'
+export { testBuildQueue, type QueueConformanceOptions, type QueueSubject } from './build-queue.ts'
 export { credentials, type CredentialsOptions } from './credentials.ts'
 export { testSecurityProvider, type SecurityConformanceOptions } from './security-provider.ts'
 export type { SecuritySubject, ValidRequest } from './security-subject.ts'

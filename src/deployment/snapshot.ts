@@ -1,3 +1,4 @@
+import { mistaken } from '../checks/mistakes.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { encodeRow } from '../request/serialize.ts'
 import type { StorageReader } from '../storage/adapter.ts'
@@ -7,6 +8,27 @@ import type { DeploymentStorage } from './release-store.ts'
 import type { Solution } from './solution.ts'
 
 const pageSize = 500
+
+/**
+ * Returns the collections whose data snapshots contain, by paths such as `shop/products`. Throws a TypeError
+ * for a collection that is not stored.
+ */
+export function snapshotCollections(
+  snapshotData: readonly string[],
+  collections: readonly PublishedCollection[],
+): readonly PublishedCollection[] {
+  const found = snapshotData.map((path) =>
+    collections.find(({ application, name }) => `${application}/${name}` === path),
+  )
+  const mistakes = snapshotData
+    .filter((_, index) => found[index] === undefined)
+    .map((path) => ({
+      place: 'deployment.snapshotData',
+      advice: `there is no collection ${path} in storage`,
+    }))
+  if (mistakes.length > 0) throw mistaken(mistakes)
+  return found.filter((collection) => collection !== undefined)
+}
 
 /**
  * Returns the files of a snapshot: the definitions of the solution, and the data of the given collections
@@ -33,6 +55,12 @@ export async function takeSnapshot(
     return files
   })
   return [definitions, ...data]
+}
+
+/** Returns the JSON that is stored of a snapshot: the contents of its files by path. */
+export function snapshotText(files: readonly PackageFile[]): string {
+  const contents = files.map(({ path, bytes }) => [path, Buffer.from(bytes).toString()] as const)
+  return JSON.stringify(Object.fromEntries(contents))
 }
 
 async function linesOf(reader: StorageReader, collection: PublishedCollection): Promise<string> {

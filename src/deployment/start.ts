@@ -1,5 +1,3 @@
-import { mistaken } from '../checks/mistakes.ts'
-import type { PublishedCollection } from '../definition/published.ts'
 import type { ServiceHost } from '../service-part.ts'
 import { workerPool, type WorkerPool } from '../work/worker-pool.ts'
 import type { BuildEvent } from './build-event.ts'
@@ -11,7 +9,7 @@ import { publishedReleases, type PublishedReleases } from './published-releases.
 import type { Release } from './release.ts'
 import { releaseStore } from './release-store.ts'
 import { runBuild, type BuildDependencies } from './run-build.ts'
-import { takeSnapshot } from './snapshot.ts'
+import { snapshotCollections, snapshotText, takeSnapshot } from './snapshot.ts'
 import type { Solution } from './solution.ts'
 import { storageQueue } from './storage-queue.ts'
 
@@ -39,7 +37,7 @@ export function startDeployment(
 ): StartedDeployment {
   const { storage } = host
   const { serial, pollInterval, lease, attempts: maxLost, now } = options
-  const data = snapshotCollections(options, host.collections)
+  const data = snapshotCollections(options.snapshotData, host.collections)
   const store = releaseStore(storage)
   const dependencies: BuildDependencies = {
     ...options,
@@ -48,10 +46,7 @@ export function startDeployment(
     emit,
     takeSnapshot: async ({ releaseId }, solution) => {
       const files = await takeSnapshot(storage, solution, data)
-      const contents = files.map(
-        ({ path, bytes }) => [path, Buffer.from(bytes).toString()] as const,
-      )
-      await store.saveSnapshot(releaseId, JSON.stringify(Object.fromEntries(contents)))
+      await store.saveSnapshot(releaseId, snapshotText(files))
       return files
     },
   }
@@ -77,21 +72,4 @@ export function startDeployment(
       ),
     ),
   }
-}
-
-function snapshotCollections(
-  { snapshotData }: CompleteDeployment,
-  collections: readonly PublishedCollection[],
-): readonly PublishedCollection[] {
-  const found = snapshotData.map((path) =>
-    collections.find(({ application, name }) => `${application}/${name}` === path),
-  )
-  const mistakes = snapshotData
-    .filter((_, index) => found[index] === undefined)
-    .map((path) => ({
-      place: 'deployment.snapshotData',
-      advice: `there is no collection ${path} in storage`,
-    }))
-  if (mistakes.length > 0) throw mistaken(mistakes)
-  return found.filter((collection) => collection !== undefined)
 }

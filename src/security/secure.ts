@@ -17,7 +17,7 @@ import type {
   SecurityContext,
   SecurityProvider,
 } from './provider.ts'
-import { credentialsInQuery, type QueryCredentials } from './query.ts'
+import { credentialsInQuery, type QueryCredentials } from './query-credentials.ts'
 import type { Account, FindUser, User, UserLookup, Users } from './users/user-store.ts'
 
 /** What the security of a service needs. */

@@ -1,0 +1,95 @@
+import { isStorageError } from '../storage/adapter.ts'
+import type { CommandContext } from './command.ts'
+import { CommandError } from './command-error.ts'
+import { keysOf, usersOf, type ServiceToManage } from './load-service.ts'
+import { openProgress } from './progress.ts'
+import type { Terminal } from './terminal.ts'
+
+/** Opens the context of a command. Its service is loaded and opened on first access. */
+export function openContext(
+  terminal: Terminal,
+  named: string | undefined,
+): CommandContext & { close(): Promise<void> } {
+  let opening: Promise<ServiceToManage> | undefined
+  let loaded: ServiceToManage | undefined
+  const repeat = createRetry(terminal)
+  const service = (): Promise<ServiceToManage> => (opening ??= open())
+  async function open(): Promise<ServiceToManage> {
+    loaded = await terminal.loadService(named, terminal.workingFolder)
+    const found = loaded
+    await repeat(() => found.ready())
+    if (found.isDurable === false)
+      terminal.messages.write(
+        'Warning: the service stores in memory. The changes of this command are lost when it ends.\n',
+      )
+    return found
+  }
+  const parts = async () => {
+    const found = await terminal.loadParts(named, terminal.workingFolder)
+    await service()
+    return found
+  }
+  return {
+    ...terminal,
+    keys: async () => withRetries(keysOf(await service()), repeat),
+    users: async () => withRetries(usersOf(await service()), repeat),
+    parts,
+    outbox: async () => {
+      const { outbox } = await parts()
+      if (outbox !== undefined) return withRetries(outbox, repeat)
+      throw new CommandError(
+        'The module exports no outbox. Add: export const outbox = createOutbox(...)',
+      )
+    },
+    close: async () => loaded?.close(),
+  }
+}
+
+/** Runs work, and repeats it while the database can't be written. */
+type Retry = <Result>(work: () => Promise<Result>) => Promise<Result>
+
+const maxMilliseconds = 30_000
+const pauseMilliseconds = 100
+
+/**
+ * Returns a function that repeats work for up to 30 seconds while storage is unavailable, for example
+ * because another process is writing. Nothing is stored by failed work. The messages show the progress.
+ */
+function createRetry(terminal: Terminal, milliseconds: number = maxMilliseconds): Retry {
+  return async (work) => {
+    const startedAt = performance.now()
+    let progress: ReturnType<typeof openProgress> | undefined
+    try {
+      for (;;) {
+        try {
+          return await work()
+        } catch (error) {
+          const waited = performance.now() - startedAt
+          if (!isUnavailable(error) || waited >= milliseconds) throw error
+          progress ??= openProgress(terminal)
+          progress.show(`Waiting up to ${milliseconds / 1000} seconds for the database ...`)
+        }
+        await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds))
+      }
+    } finally {
+      progress?.end()
+    }
+  }
+}
+
+/** Returns an object with the same methods, whose calls are repeated. */
+function withRetries<Part extends object>(part: Part, repeat: Retry): Part {
+  const methods = Object.entries(part).map(([name, member]: [string, unknown]) => [
+    name,
+    typeof member === 'function'
+      ? (...given: unknown[]) => repeat(async () => (member as Method)(...given))
+      : member,
+  ])
+  return Object.freeze(Object.fromEntries(methods)) as Part
+}
+
+type Method = (...given: unknown[]) => unknown
+
+function isUnavailable(error: unknown): boolean {
+  return isStorageError(error) && error.kind === 'unavailable'
+}
