@@ -1,27 +1,9 @@
 export { createService, type Service } from './service.ts'
 export type { OpenServiceOptions, ServiceOptions } from './options.ts'
-export type {
-  InProcess,
-  ServiceCollection,
-  TransactionCollections,
-  TransactionTime,
-  WithinTransaction,
-} from './in-process.ts'
-export {
-  ServiceError,
-  errorStatuses,
-  isServiceError,
-  type ServiceErrorCode,
-  type ServiceErrorOptions,
-} from './errors.ts'
-export type { Observation, Place, Report } from './observation/reports.ts'
-export type {
-  CallTrace,
-  EventTrace,
-  RequestTrace,
-  SecurityTrace,
-  StorageTrace,
-} from './observation/channels.ts'
+export type { InProcess, ServiceCollection, WithinTransaction } from './in-process.ts'
+export { ServiceError, errorStatuses, isServiceError, type ServiceErrorCode } from './errors.ts'
+export type { Observation, Report } from './observation/reports.ts'
+export type { RequestTrace, Traces } from './observation/channels.ts'
 export type { RequestLog } from './observation/request-log.ts'
 
 export {
@@ -59,8 +41,6 @@ export type {
   InsertValues,
   Item,
   Key,
-  KeyName,
-  LooseItem,
   UpdateValues,
   ValueOf,
 } from './definition/item.ts'
@@ -90,7 +70,6 @@ export type {
   Handlers,
   ItemPage,
   PublishedEventName,
-  CollectionLookup,
   SaveOptions,
   SaveResult,
   System,

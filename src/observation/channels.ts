@@ -102,16 +102,23 @@ export interface CallTrace {
   error?: unknown
 }
 
-/**
- * The stages of a service, as `rowgate:request`, `rowgate:event`, `rowgate:storage`, `rowgate:security`,
- * and `rowgate:call` for calls of other services.
- */
+/** The type of the trace by tracing channel, for subscribers: `trace as Traces['rowgate:event']`. */
+export interface Traces {
+  'rowgate:request': RequestTrace
+  'rowgate:security': SecurityTrace
+  'rowgate:event': EventTrace
+  'rowgate:storage': StorageTrace
+  /** Calls of other services. */
+  'rowgate:call': CallTrace
+}
+
+/** The stages that are traced. */
 export const stages = {
-  request: openStage<RequestTrace>('rowgate:request'),
-  event: openStage<EventTrace>('rowgate:event'),
-  storage: openStage<StorageTrace>('rowgate:storage'),
-  security: openStage<SecurityTrace>('rowgate:security'),
-  call: openStage<CallTrace>('rowgate:call'),
+  request: openStage('rowgate:request'),
+  security: openStage('rowgate:security'),
+  event: openStage('rowgate:event'),
+  storage: openStage('rowgate:storage'),
+  call: openStage('rowgate:call'),
 }
 
 /**
@@ -140,7 +147,8 @@ interface TracingChannel {
   readonly error: Channel
 }
 
-function openStage<Trace extends object>(name: string): Stage<Trace> {
+function openStage<Name extends keyof Traces>(name: Name): Stage<Traces[Name]> {
+  type Trace = Traces[Name]
   const channel = tracingChannel(name)
   if (channel === undefined) return { isWatched: false, run: (_trace, work) => work() }
   const finish = (trace: Trace): void => {
