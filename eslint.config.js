@@ -51,6 +51,14 @@ export default defineConfig(
     files: ['src/**/*.ts'],
     rules: {
       'no-console': 'error',
+      'no-restricted-imports': [
+        'error',
+        {
+          name: 'zod',
+          importNames: ['z'],
+          message: 'Write `import * as z`: `z` would put all locales into the bundle.',
+        },
+      ],
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },

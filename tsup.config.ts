@@ -3,7 +3,10 @@ import type { Options } from 'tsup'
 import { entries, root } from './.ci/entries.ts'
 import { writeLicences } from './.ci/licences.ts'
 
-/** The library: every entry, as modules and as CommonJS. */
+/**
+ * The library: every entry, as modules and as CommonJS. It contains zod, with its licence: bundled, it
+ * loads without its locales, in a third of the time.
+ */
 export const library: Options = {
   entry: Object.fromEntries(
     entries
@@ -26,11 +29,12 @@ export const library: Options = {
   removeNodeProtocol: false,
   // The command line is built at the same time.
   clean: ['!cli.js', '!cli-licences.txt'],
+  esbuildPlugins: [writeLicences('licences.txt')],
 }
 
 /**
- * The command line: one module. It contains the packages that only it uses, with their licences;
- * those that the library depends on are installed with it.
+ * The command line: one module. It contains the packages that are not installed with the library, with
+ * their licences.
  */
 export const commandLine: Options = {
   entry: { cli: 'src/cli/main.ts' },

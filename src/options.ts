@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { inspectApplications } from './definition/check.ts'
 import { mistaken } from './checks/mistakes.ts'

@@ -1,4 +1,4 @@
-import type { z } from 'zod'
+import type * as z from 'zod'
 import { mistaken, type Mistake } from './mistakes.ts'
 import { suggestion } from './nearest-name.ts'
 

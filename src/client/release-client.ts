@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { encodePath } from '../protocol/path.ts'
 import { sendRequest } from './send-request.ts'
 

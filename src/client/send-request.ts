@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 
 /**
  * The error of a failed request. `rejected`: the service rejected it, and a retry would be rejected again.

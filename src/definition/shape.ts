@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { code as codeOf } from '../checks/option-shapes.ts'
 
 const code = codeOf()

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ApplicationDefinition } from '../definition/application.ts'
 import { completeOptions } from '../checks/options.ts'
 import { guardedListener } from '../observation/reports.ts'

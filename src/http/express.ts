@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../checks/options.ts'
 import { whenDone, whenFailed } from '../maybe-promise.ts'
 import type { RequestHandler } from '../request/request.ts'

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { Readable } from 'node:stream'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { objectWith } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'

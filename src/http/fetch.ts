@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import { z } from 'zod'
+import * as z from 'zod'
 import { code } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
 import { ServiceError } from '../errors.ts'

@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../checks/options.ts'
 import { whenDone } from '../maybe-promise.ts'
 import type { RequestHandler } from '../request/request.ts'

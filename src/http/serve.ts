@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
 import { createServer as createSecureServer, type ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { nodeShape, toNodeHandler, type NodeHandlerOptions } from './node-handler.ts'

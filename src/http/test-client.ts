@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions, requireKnown, withoutUndefined } from '../checks/options.ts'
 import type { RequestHandler, ServiceRequest } from '../request/request.ts'
 import type { Envelope } from '../protocol/envelope.ts'

@@ -6,7 +6,7 @@ import {
   type Span,
   type TracerProvider,
 } from '@opentelemetry/api'
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../checks/options.ts'
 import { describeCall, describeEvent, describeSecurity, describeStorage } from './inner-stages.ts'
 import { follow, type Instruments } from './follow.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { mistaken } from '../../checks/mistakes.ts'
 import { code, objectWith } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'

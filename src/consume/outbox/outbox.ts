@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { orderedId } from '../../definition/ordered-id.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { mistaken } from '../../checks/mistakes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { code } from '../../checks/option-shapes.ts'

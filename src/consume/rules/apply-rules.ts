@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../../checks/options.ts'
 import type { CollectionAccess } from '../../definition/handler.ts'
 import type { CollectionShape } from '../../definition/item.ts'

@@ -1,5 +1,5 @@
 import { escapeKey, setMember } from '../json-path.ts'
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../../checks/options.ts'
 import type { Json } from '../../protocol/json.ts'
 import { type Cell, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'

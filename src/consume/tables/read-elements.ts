@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions, withoutUndefined } from '../../checks/options.ts'
 import type { Json } from '../../protocol/json.ts'
 import { arrayScanner } from './array-scanner.ts'

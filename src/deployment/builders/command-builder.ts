@@ -1,5 +1,5 @@
 import { isAbsolute } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../../checks/options.ts'
 import type { Builder, BuildJob, PackageFile } from '../builder.ts'
 import { packageFileName } from '../package/file-name.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Builder, BuildJob, PackageFile } from '../builder.ts'

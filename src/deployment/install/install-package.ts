@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { objectWith, code } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'

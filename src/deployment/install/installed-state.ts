@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 import { kindOf, readPlainFile } from './plain-file.ts'

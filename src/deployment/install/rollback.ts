@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { code } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { openDisk, type Disk } from './disk.ts'

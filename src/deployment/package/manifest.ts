@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { adviceFor, explain } from '../../checks/options.ts'
 import { mistakesText, PackageError } from './package-error.ts'
 

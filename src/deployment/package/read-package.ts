@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { definitionMistakes, omittedCode } from './definition-data.ts'

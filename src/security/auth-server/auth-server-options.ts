@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../../checks/options.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
 

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../../checks/options.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'

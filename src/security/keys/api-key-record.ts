@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../../checks/options.ts'
 import { isUuid } from '../../definition/field-type.ts'
 import { mistaken, type Mistake } from '../../checks/mistakes.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { isUuid } from '../../definition/field-type.ts'
 import { orderedId } from '../../definition/ordered-id.ts'
 import { accepted, checkCall, line, minutes } from '../check-call.ts'

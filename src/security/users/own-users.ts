@@ -1,5 +1,5 @@
 import { whenDone } from '../../maybe-promise.ts'
-import { z } from 'zod'
+import * as z from 'zod'
 import type { Attributes } from '../../definition/principal.ts'
 import { isStorageError, type Row, type StorageTransaction } from '../../storage/adapter.ts'
 import { table, tableReader } from '../../storage/table.ts'

@@ -1,4 +1,4 @@
-import { z } from 'zod'
+import * as z from 'zod'
 import { completeOptions } from '../../checks/options.ts'
 import { waitLimits } from '../wait-limits.ts'
 import type { SqliteDriver } from './connection.ts'
