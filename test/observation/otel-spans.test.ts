@@ -114,9 +114,9 @@ test('spans of handlers are children of the event, and around the events that th
 })
 
 test('reads of keys and users are part of the authentication span', async () => {
-  const { sdk, ask } = await open()
-  expect(await ask('POST', '/log', { line: 'one' })).toBe(200)
-  // What is known of a caller is looked up again after each change.
+  const { sdk, service, ask } = await open()
+  // Callers are remembered until a key or a user changes.
+  await service.users.add({ user: 'jens' })
   expect(await ask('GET', '/log')).toBe(200)
   expect(pathsOf(sdk.allSpans())).toContain('GET /rest/v1/sales/log > authenticate > filter keys')
 })
