@@ -51,17 +51,13 @@ export default defineConfig(
     files: ['src/**/*.ts'],
     rules: {
       'no-console': 'error',
-      'no-restricted-imports': [
-        'error',
-        {
-          name: 'zod',
-          importNames: ['z'],
-          message: 'Write `import * as z`: `z` would put all locales into the bundle.',
-        },
-      ],
       'no-restricted-syntax': [
         'error',
         { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
+        {
+          selector: 'ImportDeclaration[source.value="zod"] > ImportSpecifier[imported.name="z"]',
+          message: 'Write `import * as z`: `z` puts all locales into the bundle.',
+        },
         {
           selector:
             'MemberExpression[object.name="process"][property.name=/^(on|once|addListener|exit)$/]',
