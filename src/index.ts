@@ -67,13 +67,22 @@ export type {
   FilterOptions,
   Find,
   HandlerContext,
-  Handlers,
   ItemPage,
   PublishedEventName,
   SaveOptions,
   SaveResult,
   System,
 } from './definition/handler.ts'
+export type {
+  Handlers,
+  Preparation,
+  PrepareContext,
+  PrepareDelete,
+  PrepareFunction,
+  PrepareInsert,
+  PrepareSave,
+  PrepareUpdate,
+} from './definition/handlers.ts'
 export type { EventRoles, RowRule, RowRuleData, RowValue } from './definition/rights.ts'
 export { definitionJsonSchema, readApplications } from './definition/check.ts'
 export type {

@@ -1,6 +1,7 @@
 import { withoutUndefined } from '../checks/options.ts'
 import type { Fields } from './field.ts'
-import type { CustomEvent, Handlers, PublishedEventName } from './handler.ts'
+import type { CustomEvent, PublishedEventName } from './handler.ts'
+import type { Handlers } from './handlers.ts'
 import type { CollectionShape, Draft } from './item.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import type { Serve } from './serve.ts'
@@ -42,13 +43,23 @@ export interface CollectionData {
   readonly omittedCode?: readonly string[]
 }
 
-/** The code of a collection: validations, row rules, handlers, user-defined events, and functions that serve it. */
-export interface CollectionBehaviour<C extends CollectionShape, U = object> {
+/**
+ * The code of a collection: validations, row rules, handlers, user-defined events, and functions that serve
+ * it. The last four parameters are those of {@link Handlers}.
+ */
+export interface CollectionBehaviour<
+  C extends CollectionShape,
+  U = object,
+  PS = unknown,
+  PI = PS,
+  PU = PS,
+  PD = unknown,
+> {
   readonly validations?: readonly Validation<Draft<C>>[]
   /** Limits the rows that a caller can read and write. Default: all rows. */
   readonly rows?: RowRule<C>
   /** Handlers that run before an event, after it, and after its commit. */
-  readonly events?: Handlers<C>
+  readonly events?: Handlers<C, PS, PI, PU, PD>
   /** The functions that serve the collection instead of storage. */
   readonly serve?: Serve<C>
   /** User-defined events: named functions for in-process calls. */
@@ -109,12 +120,16 @@ export function defineCollection<
   const F extends Fields,
   const K extends (keyof F & string) | readonly (keyof F & string)[] | undefined = undefined,
   U extends Record<string, (event: CustomEvent<ShapeOf<F, K>>, input: never) => unknown> = NoEvents,
+  PS = never,
+  PI = never,
+  PU = never,
+  PD = never,
 >(
   data: CollectionDataOf<keyof F & string> & {
     readonly fields: F
     readonly key?: K
   } & CollectionBehaviour<ShapeOf<F, K>>,
-  behaviour: CollectionBehaviour<ShapeOf<F, K>, U> = {},
+  behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD> = {},
 ): CollectionDefinition<F, K, U> {
   // An undefined member must not remove a member of the data, such as its row rule.
   return Object.freeze({

@@ -42,6 +42,7 @@ function checkCollection(
     ...checkColumns(collection),
     ...pageMistakes(collection, maxPageSize),
     ...checkRules(collection),
+    ...checkPreparations(collection),
     ...rightsMistakes(collection),
     ...serveMistakes(collection),
   ]
@@ -245,4 +246,13 @@ function tableUsers(applications: ApplicationDefinitions): readonly TableUser[] 
         sharesTable,
       })),
   )
+}
+
+// An event has one result of `prepare`.
+function checkPreparations({ events = {} }: CollectionDefinition): readonly Mistake[] {
+  if (events.Save?.prepare === undefined) return []
+  const advice = 'Save has prepare already; call both functions in one of them'
+  return (['Insert', 'Update'] as const)
+    .filter((event) => events[event]?.prepare !== undefined)
+    .map((event) => ({ place: `events.${event}.prepare`, advice }))
 }

@@ -112,7 +112,8 @@ export interface System {
   readonly find: Find
 }
 
-type FieldNameOf<C extends CollectionShape> = keyof C['fields'] & string
+/** The names of the fields of a collection. */
+export type FieldNameOf<C extends CollectionShape> = keyof C['fields'] & string
 
 /** The context of every handler. A finding about an unknown field throws a TypeError. */
 export interface HandlerContext<FieldName extends string = string> {
@@ -149,30 +150,50 @@ export interface AfterFilter<C extends CollectionShape> extends HandlerContext<F
 }
 
 /** An Insert before its validations. The handler may change the item. */
-export interface BeforeInsert<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
+export interface BeforeInsert<C extends CollectionShape, Prepared = unknown> extends HandlerContext<
+  FieldNameOf<C>
+> {
+  /** What `prepare` of the event returned; undefined without it. */
+  readonly prepared: Prepared
   readonly item: Draft<C>
 }
 
 /** An Update before its validations. The handler may change the item. */
-export interface BeforeUpdate<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
+export interface BeforeUpdate<C extends CollectionShape, Prepared = unknown> extends HandlerContext<
+  FieldNameOf<C>
+> {
+  /** What `prepare` of the event returned; undefined without it. */
+  readonly prepared: Prepared
   readonly item: Draft<C>
   readonly stored: Item<C>
 }
 
 /** An Insert or Update before its validations, for code that both share. The handler may change the item. */
-export interface BeforeSave<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
+export interface BeforeSave<C extends CollectionShape, Prepared = unknown> extends HandlerContext<
+  FieldNameOf<C>
+> {
+  /** What `prepare` of the event returned; undefined without it. */
+  readonly prepared: Prepared
   readonly item: Draft<C>
   /** The item as it is stored; null for an Insert. */
   readonly stored: Item<C> | null
 }
 
 /** A Delete before it runs. */
-export interface BeforeDelete<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
+export interface BeforeDelete<C extends CollectionShape, Prepared = unknown> extends HandlerContext<
+  FieldNameOf<C>
+> {
+  /** What `prepare` of the event returned; undefined without it. */
+  readonly prepared: Prepared
   readonly stored: Item<C>
 }
 
 /** A save or delete that has been written, but not committed. */
-export interface AfterSave<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
+export interface AfterSave<C extends CollectionShape, Prepared = unknown> extends HandlerContext<
+  FieldNameOf<C>
+> {
+  /** What `prepare` of the event returned; undefined without it. */
+  readonly prepared: Prepared
   readonly item: Item<C>
   /** The item as it was; null for an Insert. */
   readonly stored: Item<C> | null
@@ -190,45 +211,6 @@ export interface Committed<C extends CollectionShape> {
   readonly item: Item<C>
   /** The item as it was; null for an Insert. */
   readonly stored: Item<C> | null
-}
-
-type Handler<Event> = (event: Event) => void | Promise<void>
-
-/** The handlers of a collection by event: before and after it, in its transaction, and after the commit. */
-export interface Handlers<C extends CollectionShape> {
-  readonly Filter?: {
-    readonly before?: Handler<BeforeFilter<C>>
-    readonly after?: Handler<AfterFilter<C>>
-  }
-  /** Handlers of both Insert and Update. Each runs before that of Insert or Update with the same name. */
-  readonly Save?: {
-    readonly before?: Handler<BeforeSave<C>>
-    readonly after?: Handler<AfterSave<C>>
-    /** Runs after the commit, without delaying the response; a failure is only reported. */
-    readonly committed?: Handler<Committed<C>>
-  }
-  readonly Insert?: {
-    readonly before?: Handler<BeforeInsert<C>>
-    readonly after?: Handler<AfterSave<C>>
-    /** Runs after the commit, without delaying the response; a failure is only reported. */
-    readonly committed?: Handler<Committed<C>>
-  }
-  readonly Update?: {
-    readonly before?: Handler<BeforeUpdate<C>>
-    readonly after?: Handler<AfterSave<C>>
-    /** Runs after the commit, without delaying the response; a failure is only reported. */
-    readonly committed?: Handler<Committed<C>>
-  }
-  readonly Delete?: {
-    readonly before?: Handler<BeforeDelete<C>>
-    readonly after?: Handler<AfterSave<C>>
-    /** Runs after the commit, without delaying the response; a failure is only reported. */
-    readonly committed?: Handler<Committed<C>>
-  }
-  readonly New?: {
-    /** May change the new item. */
-    readonly after?: Handler<BeforeInsert<C>>
-  }
 }
 
 /** The result of a user-defined event. A rejected one changed nothing. */

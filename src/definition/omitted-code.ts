@@ -37,7 +37,7 @@ export function missingCode(collection: CollectionDefinition): readonly string[]
 
 // Code that receives the caller, and can hide items or reject a write. Without the functions that serve a
 // collection, storage would serve it, with events that were not published.
-const guards = /^(rows$|validations\.|serve\.|events\.[^.]+\.(before|after)$)/
+const guards = /^(rows$|validations\.|serve\.|events\.[^.]+\.(prepare|before|after)$)/
 
 /**
  * Returns a mistake for each collection that was exported without code that can decide what a caller may

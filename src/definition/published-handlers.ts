@@ -1,4 +1,4 @@
-import type { Handlers } from './handler.ts'
+import type { Handlers } from './handlers.ts'
 import type { CollectionShape } from './item.ts'
 import { withoutUndefined } from '../checks/options.ts'
 

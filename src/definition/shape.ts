@@ -117,6 +117,7 @@ const validation = z
   })
 
 const saveHandlers = z.strictObject({
+  prepare: z.union([code, z.looseObject({ run: code })]).optional(),
   before: code.optional(),
   after: code.optional(),
   committed: code.optional(),

@@ -10,6 +10,8 @@ export interface ValidationContext<I> {
   readonly event: EventName
   /** The item as it is stored; null for a new one. */
   readonly stored: Readonly<I> | null
+  /** What `prepare` of the event returned; undefined without it, and in a Change. */
+  readonly prepared: unknown
   readonly principal: Principal
   /** Returns items of other collections, in the same transaction and with the caller's rights. */
   readonly find: Find

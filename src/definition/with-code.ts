@@ -1,6 +1,6 @@
 import type { ApplicationDefinitions } from './application.ts'
 import type { CollectionBehaviour, CollectionDefinition } from './collection.ts'
-import type { Handlers } from './handler.ts'
+import type { Handlers } from './handlers.ts'
 import type { CollectionShape } from './item.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { codePlaces } from './omitted-code.ts'

@@ -38,6 +38,7 @@ export function checkRules(
   const context = Object.freeze({
     event: subject.event,
     stored,
+    prepared: scope.prepared,
     principal,
     find,
     system: { find: system.find },

@@ -9,11 +9,12 @@ import type { Outcome } from '../request/outcome.ts'
 import { collectionAccess } from './access.ts'
 import { filterAsRows, filterAsText, filterInScope } from './filter.ts'
 import { Rollback } from './guard.ts'
+import { whenPrepared } from './prepare.ts'
 import { requireTransaction } from './runtime.ts'
 import type { Caller, NestedAccess, Running, Runtime, Terms } from './runtime.ts'
 import { runSave } from './save.ts'
 import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
-import { openScope, type Scope } from './scope.ts'
+import { openScope, type Prepared, type Scope } from './scope.ts'
 import { isBrief, rejectionFor, runUnit } from './unit.ts'
 
 /** The deepest nesting of events that handlers invoke. */
@@ -49,8 +50,11 @@ function run(
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
   const options = { collection, mode, brief: isBrief(runtime, collection), depth } as const
-  const work = (running: Running) => runWithin(event, { runtime, caller, running })
-  return runUnit(runtime, options, work, (undo) => rejectionFor(caller, undo))
+  const outside = { transaction: undefined, depth: depth ?? 0, log: { writes: 0, committed: [] } }
+  return whenPrepared(event, { runtime, caller, running: outside }, nestedAccess, (prepared) => {
+    const work = (running: Running) => runWithin(event, { runtime, caller, running }, prepared)
+    return runUnit(runtime, options, work, (undo) => rejectionFor(caller, undo))
+  })
 }
 
 /**
@@ -66,7 +70,9 @@ export function runNested(event: DataEvent, terms: Terms): MaybePromise<Outcome>
       const { transaction, depth } = running
       if (transaction === undefined) return run(event, { runtime, caller }, { page: 'rows', depth })
       if (type !== 'Filter' && collection.serve !== undefined) throw notInTransaction(event)
-      return runWithin(event, terms)
+      return whenPrepared(event, terms, nestedAccess, (prepared) =>
+        runWithin(event, terms, prepared),
+      )
     },
     (outcome) => outcome.type,
   )
@@ -82,7 +88,11 @@ function notInTransaction({ collection: { application, name }, type }: DataEvent
  * Runs an event in a unit of work. If it fails or is rejected after it has written, the whole transaction
  * is rolled back, even if the calling handler catches the error.
  */
-function runWithin(event: DataEvent, terms: Terms): MaybePromise<Outcome> {
+function runWithin(
+  event: DataEvent,
+  terms: Terms,
+  prepared: Prepared | undefined,
+): MaybePromise<Outcome> {
   const { running } = terms
   if (running.depth >= maxDepth) throw new TypeError('Handlers invoke events without end.')
   const { log, depth } = running
@@ -95,7 +105,7 @@ function runWithin(event: DataEvent, terms: Terms): MaybePromise<Outcome> {
     throw new Rollback(depth === 0 ? outcome : { ...outcome, echo: undefined }, event.collection)
   }
   return whenFailed(
-    () => whenDone(dispatch(event, inner), kept),
+    () => whenDone(dispatch(event, inner, prepared), kept),
     (error) => {
       if (log.writes !== writes) log.failure ??= { error }
       throw error
@@ -114,12 +124,16 @@ function rejectedTooLate({ collection, type }: DataEvent, { runtime }: Terms): E
   return internal(error)
 }
 
-function dispatch(event: DataEvent, terms: Terms): MaybePromise<Outcome> {
+function dispatch(
+  event: DataEvent,
+  terms: Terms,
+  prepared: Prepared | undefined,
+): MaybePromise<Outcome> {
   const { collection, type } = event
   if (type === 'Filter' && collection.filtersDirectly) {
     return filterAsRows(requireTransaction(terms.running), event)
   }
-  const scope = openScope(terms, { collection, event: type }, nestedAccess)
+  const scope = openScope(terms, { collection, event: type, prepared }, nestedAccess)
   switch (type) {
     case 'Filter':
       return filterInScope(event, scope)

@@ -16,7 +16,7 @@ import { entriesFor, readableValues } from '../request/view.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import { callAfterCommit, HandlerRejection } from './guard.ts'
 import { checkRules, rulesOn } from './rules.ts'
-import type { Scope } from './scope.ts'
+import type { CodeScope, Scope } from './scope.ts'
 
 /** An event that writes. */
 export type SaveEvent = InsertEvent | UpdateEvent | DeleteEvent
@@ -117,7 +117,8 @@ function runBefore<Event extends SaveEvent>(
   const { collection, type } = event
   const before = collection.events[type]?.before as Handler | undefined
   if (before === undefined) return save
-  const seen = { ...scope.context(), ...(draft !== null && { item: draft }), stored }
+  const { prepared } = scope
+  const seen = { ...scope.context(), ...(draft !== null && { item: draft }), stored, prepared }
   const called = untilRejected(save, () => scope.call('before', () => before(seen)))
   if (draft === null) return called
   return next(called, () => {
@@ -153,7 +154,14 @@ function decide<Stage extends Save>(save: Stage): MaybePromise<Decided<Stage> | 
   )
 }
 
-function decisionOn({ event, scope }: Save): MaybePromise<Decision> {
+/** Decides on the findings of a save so far. */
+export function decisionOn({
+  event,
+  scope,
+}: {
+  readonly event: SaveEvent
+  readonly scope: CodeScope
+}): MaybePromise<Decision> {
   const { view, type } = event
   const key = event.type === 'Insert' ? [] : event.key
   const data = event.type === 'Delete' ? {} : event.submitted.values
@@ -212,7 +220,7 @@ function runAfter<Event extends SaveEvent>(
   const fail = (message: string): void => {
     failure = message
   }
-  const seen = { ...scope.context(), ...itemsOf(written), fail }
+  const seen = { ...scope.context(), ...itemsOf(written), prepared: scope.prepared, fail }
   const called = untilRejected(written, () => scope.call('after', () => after(seen)))
   return next(called, () => (failure === undefined ? written : { ...written, failure }))
 }

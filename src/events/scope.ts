@@ -21,11 +21,17 @@ import { requireTransaction, type NestedAccess, type Terms } from './runtime.ts'
 import { servedSource } from './served.ts'
 
 /** One event while it runs: its terms, its findings, and what its application code sees. */
-export interface Scope {
-  readonly terms: Terms
+export interface Scope extends CodeScope {
   /** Where the items of its collection are read and written. */
   readonly source: StorageTransaction
+}
+
+/** The application code of one event. */
+export interface CodeScope {
+  readonly terms: Terms
   readonly findings: Finding[]
+  /** The result of `prepare`. */
+  readonly prepared: unknown
   /** Returns the context of handlers and rules, which is created once. */
   readonly context: () => HandlerContext
   /** Adds the results of the definition's own checks. */
@@ -44,27 +50,54 @@ export interface Scope {
   untilRejected(work: () => MaybePromise<void>): MaybePromise<boolean>
 }
 
-/**
- * Opens the scope of one event. `name` is that of a user-defined event; `access` is how the code of the
- * event reaches collections.
- */
-export function openScope(
-  terms: Terms,
-  subject: {
-    readonly collection: PublishedCollection
-    readonly event: EventName
-    readonly name?: string
-  },
-  access: NestedAccess,
-): Scope {
-  const { collection, event, name = event } = subject
-  const { runtime } = terms
-  const findings: Finding[] = []
+/** What a scope is opened for. */
+export interface ScopeSubject {
+  readonly collection: PublishedCollection
+  readonly event: EventName
+  /** The name of a user-defined event. */
+  readonly name?: string
+  /** What `prepare` has returned and found. */
+  readonly prepared?: Prepared | undefined
+}
+
+/** The result of `prepare`, for the other handlers of its event. */
+export interface Prepared {
+  readonly result: unknown
+  readonly findings: readonly Finding[]
+}
+
+/** Opens the scope of one event. `access` is how the code of the event reaches collections. */
+export function openScope(terms: Terms, subject: ScopeSubject, access: NestedAccess): Scope {
+  const { collection } = subject
+  const code = openCode(terms, subject, access)
+  return {
+    ...code,
+    source:
+      collection.serve === undefined
+        ? requireTransaction(terms.running)
+        : servedSource({
+            collection,
+            serve: collection.serve,
+            rows: () => viewOf(collection, terms.caller.principal).rows,
+            context: code.context,
+            call: code.call,
+          }),
+  }
+}
+
+/** Opens the scope of the code of an event, which may run before the event has a transaction. */
+export function openCode(terms: Terms, subject: ScopeSubject, access: NestedAccess): CodeScope {
+  const { collection, event, name = event, prepared } = subject
+  const { runtime, running } = terms
+  const findings: Finding[] = prepared === undefined ? [] : [...prepared.findings]
   const place = { application: collection.application, collection: collection.name, event: name }
   const calls = nestedCalls()
   let stop: AbortController | undefined
   let context: HandlerContext | undefined
-  const onWait = () => runtime.waiting.set(collection, true)
+  // Without a transaction, no other writer waits for the code.
+  const onWait = (): void => {
+    if (running.transaction !== undefined) runtime.waiting.set(collection, true)
+  }
   const contextOnce = (): HandlerContext => {
     stop ??= new AbortController()
     context ??= handlerContext(terms, subject, { stop: stop.signal, findings, calls, access })
@@ -78,23 +111,14 @@ export function openScope(
       if (error === undefined) return result
       // What the call writes later must be rolled back, too.
       const failure = internal(error)
-      terms.running.log.failure ??= { error: failure }
+      running.log.failure ??= { error: failure }
       runtime.report({ type: 'handler-failed', place, name: callee, error })
       throw failure
     })
   }
   return {
     terms,
-    source:
-      collection.serve === undefined
-        ? requireTransaction(terms.running)
-        : servedSource({
-            collection,
-            serve: collection.serve,
-            rows: () => viewOf(collection, terms.caller.principal).rows,
-            context: contextOnce,
-            call,
-          }),
+    prepared: prepared?.result,
     findings,
     context: contextOnce,
     add: (entries) => {

@@ -66,8 +66,11 @@ export function rejectionFor(
 export function isBrief(runtime: Runtime, collection: PublishedCollection): boolean {
   const known = runtime.waiting.get(collection)
   if (known !== undefined) return !known
+  // `prepare` runs before the transaction.
   const handlers = Object.values(collection.events).flatMap((event) =>
-    Object.values(event as Readonly<Record<string, object>>),
+    Object.entries(event as Readonly<Record<string, object>>)
+      .filter(([moment]) => moment !== 'prepare')
+      .map(([, handler]) => handler),
   )
   const checks = collection.validations.map((rule) => ('check' in rule ? rule.check : rule.schema))
   const waits = [...handlers, ...checks].some((code) => code.constructor.name === 'AsyncFunction')

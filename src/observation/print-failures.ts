@@ -20,6 +20,8 @@ function failureOf(observation: Observation): string | undefined {
     }
     case 'committed-handler-failed':
       return `committed failed${at(observation.place)}. The change is kept.\n${stackOf(observation.error)}`
+    case 'prepare-failed':
+      return `prepare reported a failure${at(observation.place)}.\n${stackOf(observation.error)}`
     case 'request-failed':
       return `A request failed${at(observation.place)}.\n${stackOf(observation.error)}`
     case 'storage-unavailable':

@@ -45,6 +45,11 @@ export type Observation =
     }
   /** A handler that runs after the commit failed. The change is kept, the response was not affected. */
   | { readonly type: 'committed-handler-failed'; readonly place: Place; readonly error: unknown }
+  /**
+   * A `prepare` handler reported a failure, such as that of another service. The handler decides whether the
+   * event continues.
+   */
+  | { readonly type: 'prepare-failed'; readonly place: Place; readonly error: unknown }
   /** Something other than storage was not available, such as an authorization server: responded 503. */
   | { readonly type: 'unavailable'; readonly place: Place | null; readonly error: unknown }
   /**

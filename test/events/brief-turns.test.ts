@@ -50,6 +50,11 @@ test.each<[string, CollectionBehaviour<TaskShape>, readonly boolean[]]>([
     [false, false, false],
   ],
   [
+    'an async prepare',
+    { events: { Insert: { prepare: async () => pause() } } },
+    [true, true, true],
+  ],
+  [
     'an async rule',
     { validations: [error('rule', { check: async () => undefined })] },
     [false, false, false],

@@ -1,0 +1,115 @@
+import type {
+  AfterFilter,
+  AfterSave,
+  BeforeDelete,
+  BeforeFilter,
+  BeforeInsert,
+  BeforeSave,
+  BeforeUpdate,
+  Committed,
+  FieldNameOf,
+  HandlerContext,
+  System,
+} from './handler.ts'
+import type { CollectionShape, Draft, Key } from './item.ts'
+
+/** The context of `prepare`, which runs before the transaction of its event. */
+export interface PrepareContext<FieldName extends string = string> extends Omit<
+  HandlerContext<FieldName>,
+  'collection' | 'system'
+> {
+  /** Returns items of other collections with every right. */
+  readonly system: Pick<System, 'find'>
+  /** Reports a failure that the handler deals with, as `prepare-failed`, to your application. */
+  report(error: unknown): void
+}
+
+/** An Insert before its transaction. */
+export interface PrepareInsert<C extends CollectionShape> extends PrepareContext<FieldNameOf<C>> {
+  /** The values of the client, without defaults. Each has the type of its field. */
+  readonly values: Readonly<Partial<Draft<C>>>
+}
+
+/** An Update before its transaction. The item may not exist. */
+export interface PrepareUpdate<C extends CollectionShape> extends PrepareInsert<C> {
+  readonly key: Key<C>
+}
+
+/** An Insert or Update before its transaction, for code that both share. */
+export interface PrepareSave<C extends CollectionShape> extends PrepareInsert<C> {
+  /** The key of an Update; null for an Insert. */
+  readonly key: Key<C> | null
+}
+
+/** A Delete before its transaction. The item may not exist. */
+export interface PrepareDelete<C extends CollectionShape> extends PrepareContext<FieldNameOf<C>> {
+  readonly key: Key<C>
+}
+
+/**
+ * A handler that runs before the transaction of an event: a function, or an object with the function `run`. A
+ * factory returns the object, because TypeScript does not infer the result from the call of a generic function
+ * that returns a function.
+ */
+export type Preparation<Context, Result> =
+  PrepareFunction<Context, Result> | { readonly run: PrepareFunction<Context, Result> }
+
+/** The function of a {@link Preparation}. Its result is `prepared` in the handlers of the event. */
+export type PrepareFunction<Context, Result> = (context: Context) => Result | Promise<Result>
+
+type Handler<Event> = (event: Event) => void | Promise<void>
+
+interface SaveHandlers<C extends CollectionShape, Prepare, Before, Prepared> {
+  /** Runs before the transaction. Its result is `prepared` in `before`, `after` and validations. */
+  readonly prepare?: Prepare
+  readonly before?: Handler<Before>
+  readonly after?: Handler<AfterSave<C, PreparedOf<Prepared>>>
+  /** Runs after the commit, without delaying the response; a failure is only reported. */
+  readonly committed?: Handler<Committed<C>>
+}
+
+/** `never` stands for an event without `prepare`. */
+type PreparedOf<Result> = [Result] extends [never] ? undefined : Result
+
+/**
+ * The handlers of a collection by event: before its transaction, before and after it, and after the commit.
+ * The parameters after `C` are the results of `prepare` of Save, Insert, Update and Delete.
+ */
+export interface Handlers<C extends CollectionShape, PS = unknown, PI = PS, PU = PS, PD = unknown> {
+  readonly Filter?: {
+    readonly before?: Handler<BeforeFilter<C>>
+    readonly after?: Handler<AfterFilter<C>>
+  }
+  /**
+   * Handlers of both Insert and Update. Each runs before that of Insert or Update with the same name. If it
+   * has `prepare`, Insert and Update can't have their own.
+   */
+  readonly Save?: SaveHandlers<
+    C,
+    Preparation<PrepareSave<C>, PS>,
+    BeforeSave<C, PreparedOf<PS>>,
+    PS
+  >
+  readonly Insert?: SaveHandlers<
+    C,
+    Preparation<PrepareInsert<C>, PI>,
+    BeforeInsert<C, PreparedOf<PS | PI>>,
+    PS | PI
+  >
+  readonly Update?: SaveHandlers<
+    C,
+    Preparation<PrepareUpdate<C>, PU>,
+    BeforeUpdate<C, PreparedOf<PS | PU>>,
+    PS | PU
+  >
+  readonly Delete?: SaveHandlers<
+    C,
+    Preparation<PrepareDelete<C>, PD>,
+    BeforeDelete<C, PreparedOf<PD>>,
+    PD
+  >
+  readonly New?: {
+    /** May change the new item. */
+    readonly after?: Handler<Omit<BeforeInsert<C>, 'prepared'>>
+  }
+}
