@@ -61,6 +61,7 @@ export type {
 export type { AnyColumns, Cell, ResponseTable, ResponseTables, TableRow } from './tables/table.ts'
 export { TablesError, type TablesErrorCode } from './tables/tables-error.ts'
 export { unflatten } from './tables/unflatten.ts'
+export { prepareCall, type CallPreparation, type PrepareCallOptions } from './prepare-call.ts'
 export { nextLink, parseLinks } from './paging/link-header.ts'
 export type { Link } from './paging/link-header.ts'
 export { pages } from './paging/pages.ts'
