@@ -1,9 +1,9 @@
 import { lookup } from 'node:dns/promises'
 import fc from 'fast-check'
-import { afterAll, describe, expect, test } from 'vitest'
+import { afterAll, describe, expect, onTestFinished, test } from 'vitest'
 import { connection, endpoint, type ConnectionOptions } from '../../src/consume/index.ts'
 import { addressCheck } from '../../src/consume/connection/private-addresses.ts'
-import { startTls } from '../kit/tls.ts'
+import { makeCertificate, startTls } from '../kit/tls.ts'
 import { rejection } from './calls.ts'
 import { respond, startServer } from './server.ts'
 
@@ -146,6 +146,40 @@ test('a certificate that is not trusted is rejected with its code, without a ret
   expect(error.message).toContain('DEPTH_ZERO_SELF_SIGNED_CERT')
   expect(connections).toBe(0)
   await tls.close()
+})
+
+describe('with ca', () => {
+  test.each<[string, ConnectionOptions['allowPrivateAddresses']]>([
+    ['all private addresses', true],
+    ['a range', ['127.0.0.0/8', '::1']],
+  ])('its certificates are trusted where %s may be called', async (_what, allowed) => {
+    const tls = await startTls((_request, response) => {
+      respond(response, 'reached')
+    })
+    onTestFinished(() => tls.close())
+    const other = (await makeCertificate()).cert
+    for (const host of ['127.0.0.1', 'localhost']) {
+      const options = { baseUrl: `https://${host}:${tls.port}`, allowPrivateAddresses: allowed }
+      expect(await call({ ...options, ca: tls.ca })).toMatchObject({ body: 'reached' })
+      expect(await call({ ...options, ca: [tls.ca] })).toMatchObject({ body: 'reached' })
+      expect(await rejection(call({ ...options, ca: other }))).toMatchObject({ code: 'TLS_FAILED' })
+    }
+  })
+
+  test('private addresses are still rejected', async () => {
+    const ca = (await makeCertificate()).cert
+    const error = await rejection(call({ baseUrl: `https://127.0.0.1:${port}`, ca }))
+    expect(error).toMatchObject({ code: 'PRIVATE_ADDRESS' })
+  })
+
+  test('invalid options are mistakes', async () => {
+    const ca = (await makeCertificate()).cert
+    const baseUrl = 'https://api.example.com'
+    expect(() => connection({ baseUrl, ca: ['no certificate'] })).toThrow('connection.ca')
+    expect(() => connection({ baseUrl, ca: [] })).toThrow('connection.ca')
+    const replaced = { baseUrl, ca, fetch: async () => Response.json(1) }
+    expect(() => connection(replaced)).toThrow('has no effect with fetch')
+  })
 })
 
 test('plain HTTP behind https is rejected as TLS', async () => {

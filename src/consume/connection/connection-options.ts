@@ -1,3 +1,4 @@
+import { X509Certificate } from 'node:crypto'
 import * as z from 'zod'
 import { mistaken, type Mistake } from '../../checks/mistakes.ts'
 import { code } from '../../checks/option-shapes.ts'
@@ -42,6 +43,11 @@ export interface ConnectionOptions {
    */
   readonly allowPrivateAddresses?: boolean | readonly string[] | undefined
   /**
+   * The certificates that are trusted instead of those of Node, each as a PEM string: that of the service, or
+   * of the authority that signed it. Not on Bun. Default: those of Node.
+   */
+  readonly ca?: string | readonly string[] | undefined
+  /**
    * The header that contains the idempotency key of a call, and whether the key is sent as a quoted string.
    * Default: `Idempotency-Key`, not quoted.
    */
@@ -55,6 +61,8 @@ const milliseconds = z.int().min(1).max(3_600_000)
 const range = z
   .string()
   .refine(isAddressRange, { error: 'must be an address or a range of addresses' })
+
+const certificate = z.string().refine(isCertificate, { error: 'must be a certificate as PEM' })
 
 const authentication = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('none') }),
@@ -97,6 +105,7 @@ const shape = z.strictObject({
   allowHttp: z.boolean().default(false),
   allowHosts: z.array(z.string().regex(/^(?:\*\.)?[^\s/*@?#]+$/, 'must be a host')).default([]),
   allowPrivateAddresses: z.union([z.boolean(), z.array(range)]).default(false),
+  ca: z.union([certificate, z.array(certificate).min(1)]).optional(),
   idempotency: z
     .strictObject({ header: headerName.optional(), quoted: z.boolean().optional() })
     .default({}),
@@ -111,9 +120,20 @@ export function completeConnection(options: ConnectionOptions): ConnectionSettin
   const mistakes = [
     ...urlMistakes('connection.baseUrl', settings.baseUrl, settings),
     ...authenticationMistakes(settings),
+    ...(settings.ca !== undefined && settings.fetch !== undefined
+      ? [{ place: 'connection.ca', advice: 'has no effect with fetch: leave one of them out' }]
+      : []),
   ]
   if (mistakes.length > 0) throw mistaken(mistakes)
   return settings
+}
+
+function isCertificate(pem: string): boolean {
+  try {
+    return new X509Certificate(pem).raw.length > 0
+  } catch {
+    return false
+  }
 }
 
 function authenticationMistakes(settings: ConnectionSettings): readonly Mistake[] {

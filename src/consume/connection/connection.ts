@@ -154,10 +154,15 @@ async function credentialsOf(authenticate: Authenticator, { endpoint }: Endpoint
   }
 }
 
-function clientOf({ fetch: given, allowPrivateAddresses }: ConnectionSettings): FetchClient {
+function clientOf({ fetch: given, allowPrivateAddresses, ca }: ConnectionSettings): FetchClient {
   const close = async (): Promise<void> => undefined
   if (given !== undefined) return { fetch: given, close }
+  if (allowPrivateAddresses !== true) {
+    return guardedFetch(allowPrivateAddresses === false ? [] : allowPrivateAddresses, ca)
+  }
+  if (ca !== undefined) return guardedFetch(everyAddress, ca)
   // The global function may be replaced later, for instance in tests.
-  if (allowPrivateAddresses === true) return { fetch: (url, init) => fetch(url, init), close }
-  return guardedFetch(allowPrivateAddresses === false ? [] : allowPrivateAddresses)
+  return { fetch: (url, init) => fetch(url, init), close }
 }
+
+const everyAddress = ['0.0.0.0/0', '::/0']

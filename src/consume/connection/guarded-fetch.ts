@@ -13,6 +13,9 @@ export interface FetchClient {
   close(): Promise<void>
 }
 
+/** Certificates as PEM strings. */
+export type TrustedCertificates = string | readonly string[]
+
 /** The code of the error for a host with a private address. */
 export const privateAddress = 'ROWGATE_PRIVATE_ADDRESS'
 
@@ -24,14 +27,15 @@ const connectTimeout = 10_000
 /**
  * Returns a `fetch` that connects to public addresses only, and to those of the allowed ranges. Addresses
  * are checked when a connection is opened, so that neither an IP address in the URL nor a host name that
- * later resolves to another address can avoid the check. undici is loaded by the first call.
+ * later resolves to another address can avoid the check. `ca` replaces the trusted certificates. undici is
+ * loaded by the first call.
  */
-export function guardedFetch(allowed: readonly string[]): FetchClient {
+export function guardedFetch(allowed: readonly string[], ca?: TrustedCertificates): FetchClient {
   const isAllowed = addressCheck(allowed)
   let loading: Promise<LoadedClient> | undefined
   return {
     fetch: async (url, init) => {
-      loading ??= load(isAllowed)
+      loading ??= load(isAllowed, ca)
       const { fetch } = await loading
       return fetch(url, init)
     },
@@ -48,11 +52,15 @@ interface LoadedClient {
   readonly agent: Agent
 }
 
-async function load(isAllowed: AddressCheck): Promise<LoadedClient> {
+async function load(isAllowed: AddressCheck, ca?: TrustedCertificates): Promise<LoadedClient> {
   // Bun replaces undici with a module that ignores agents: addresses would not be checked.
   if ('bun' in process.versions) throw coded('Addresses are not checked.', uncheckedAddresses)
   const { Agent, buildConnector, fetch } = await import('undici')
-  const connect = buildConnector({ lookup: guardedLookup(isAllowed), timeout: connectTimeout })
+  const connect = buildConnector({
+    lookup: guardedLookup(isAllowed),
+    timeout: connectTimeout,
+    ...(ca !== undefined && { ca: [ca].flat() }),
+  })
   const agent = new Agent({
     connect: (target, done) => {
       // lookup is not called for an IP address.
