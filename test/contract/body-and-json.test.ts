@@ -11,9 +11,9 @@ const around = (...bytes: readonly number[]) =>
   Buffer.concat([Buffer.from('{"contactName":"'), Buffer.from(bytes), Buffer.from('"}')])
 
 const malformed: readonly (readonly [id: string, ...bodies: readonly (string | Uint8Array)[]])[] = [
-  ['B01 an empty body', '', ' ', '\n\t', '\ufeff'],
+  ['an empty body', '', ' ', '\n\t', '\ufeff'],
   [
-    'B02 a broken text',
+    'malformed JSON',
     '{"a":',
     '{"a":1,}',
     "{'a':1}",
@@ -42,7 +42,7 @@ const malformed: readonly (readonly [id: string, ...bodies: readonly (string | U
     '/* c */{}',
   ],
   [
-    'B04 another JSON type',
+    'another JSON type',
     '[]',
     '[{"customerId":"A"}]',
     `[${'{},'.repeat(9_999)}{}]`,
@@ -52,7 +52,7 @@ const malformed: readonly (readonly [id: string, ...bodies: readonly (string | U
     '"{}"',
   ],
   [
-    'B07 invalid UTF-8',
+    'invalid UTF-8',
     around(0xff, 0xfe),
     around(0xc0, 0xaf),
     around(0xe2, 0x82),
@@ -62,7 +62,7 @@ const malformed: readonly (readonly [id: string, ...bodies: readonly (string | U
     Buffer.from([0x7b, 0x7d, 0xc3]),
   ],
   [
-    'B08 another encoding',
+    'another encoding',
     encoded('{"city":"x"}', 'utf16le'),
     encoded('\ufeff{"city":"x"}', 'utf16le'),
     swapped('{"city":"x"}'),
@@ -71,7 +71,7 @@ const malformed: readonly (readonly [id: string, ...bodies: readonly (string | U
     encoded('{"city":"\u00e9"}', 'latin1'),
   ],
   [
-    'B09 a duplicate name',
+    'a duplicate name',
     '{"contactName":"a","contactName":"b"}',
     '{"contactName":"a","contact\\u004eame":"b"}',
     '{"contactName":"a","contactName":"a"}',
@@ -83,7 +83,7 @@ const malformed: readonly (readonly [id: string, ...bodies: readonly (string | U
     '{"":1,"":1}',
   ],
   [
-    'D15 a depth above 32',
+    'a depth above 32',
     `{"extra":${nested(33)}}`,
     `{"extra":${'{"a":'.repeat(32)}1${'}'.repeat(32)}}`,
     '['.repeat(100_000),
@@ -92,20 +92,20 @@ const malformed: readonly (readonly [id: string, ...bodies: readonly (string | U
 ]
 
 const unknown: readonly (readonly [id: string, body: string, ...fields: readonly string[]])[] = [
-  ['B10 __proto__', '{"__proto__":{"isAdmin":true}}', '__proto__'],
-  ['B10 __proto__ as escape', '{"\\u005f_proto__":{"isAdmin":true}}', '__proto__'],
-  ['B11 constructor', '{"constructor":{"prototype":{"x":1}}}', 'constructor'],
-  ['B11 toString', '{"toString":"x"}', 'toString'],
-  ['B11 hasOwnProperty', '{"hasOwnProperty":1}', 'hasOwnProperty'],
-  ['B13 no field', '{"nope":1}', 'nope'],
-  ['B13 another case', '{"companyname":"x"}', 'companyname'],
-  ['B13 a trailing space', '{"companyName ":"x"}', 'companyName '],
-  ['B13 a character of no width', '{"company\u200bName":"x"}', 'company\u200bName'],
-  ['B13 a number as name', '{"0":1}', '0'],
-  ['B14 an empty name', '{"":1}', ''],
-  ['B36 a field that the caller may not know', '{"secretNote":"x"}', 'secretNote'],
+  ['__proto__', '{"__proto__":{"isAdmin":true}}', '__proto__'],
+  ['__proto__ as escape', '{"\\u005f_proto__":{"isAdmin":true}}', '__proto__'],
+  ['constructor', '{"constructor":{"prototype":{"x":1}}}', 'constructor'],
+  ['toString', '{"toString":"x"}', 'toString'],
+  ['hasOwnProperty', '{"hasOwnProperty":1}', 'hasOwnProperty'],
+  ['an unknown name', '{"nope":1}', 'nope'],
+  ['another case', '{"companyname":"x"}', 'companyname'],
+  ['a trailing space', '{"companyName ":"x"}', 'companyName '],
+  ['a character without width', '{"company\u200bName":"x"}', 'company\u200bName'],
+  ['a number as name', '{"0":1}', '0'],
+  ['an empty name', '{"":1}', ''],
+  ['a field that the caller may not know', '{"secretNote":"x"}', 'secretNote'],
   [
-    'B38 members of the envelope',
+    'members of the envelope',
     '{"status":1,"item":{},"items":[],"validations":[],"message":"","count":1}',
     'status',
     'item',
@@ -114,7 +114,7 @@ const unknown: readonly (readonly [id: string, body: string, ...fields: readonly
     'message',
     'count',
   ],
-  ['C28 names of parameters', '{"$limit":1,"$set":{"city":"x"}}', '$limit', '$set'],
+  ['names of parameters', '{"$limit":1,"$set":{"city":"x"}}', '$limit', '$set'],
 ]
 
 describeContract('bodies', {}, (contract) => {
@@ -125,7 +125,7 @@ describeContract('bodies', {}, (contract) => {
     }
   })
 
-  test('B02 the message contains at most a position, and never the input', async () => {
+  test('the message contains at most a position, and never the input', async () => {
     for (const body of ['{"a":s3cret}', 's3cret', '{"s3cret":1,"s3cret":2}', '{"a":"s3cret']) {
       expect((await contract.post('/customers', body)).text).not.toContain('s3cret')
     }
@@ -133,7 +133,7 @@ describeContract('bodies', {}, (contract) => {
     expect(body.message).toBe('The request body is not valid JSON (at position 7).')
   })
 
-  test('B06 a leading BOM is accepted', async () => {
+  test('a leading BOM is accepted', async () => {
     itemIn(await contract.post('/orders/1', '\ufeff{"quantity":5}'))
   })
 
@@ -141,7 +141,7 @@ describeContract('bodies', {}, (contract) => {
     itemIn(await contract.post('/orders/1', ' \r\n\t{ "quantity" :\n5 }\n '))
   })
 
-  test('B09 equal names in different objects and colons in strings are not duplicates', async () => {
+  test('equal names in different objects and colons in strings are not duplicates', async () => {
     const extra = { a: { a: { a: ':' } }, ':': ['{"a":1,"a":1}', '\\":', '"'] }
     expect(itemIn(await contract.post('/customers/ALFKI', { extra }))['extra']).toEqual(extra)
   })
@@ -160,7 +160,7 @@ describeContract('bodies', {}, (contract) => {
     }
   })
 
-  test('D15 a depth of 32 is accepted', async () => {
+  test('a depth of 32 is accepted', async () => {
     itemIn(await contract.post('/customers/ALFKI', `{"extra":${nested(32)}}`))
   })
 
@@ -175,7 +175,7 @@ describeContract('bodies', {}, (contract) => {
     expect(({} as Record<string, unknown>)['x']).toBeUndefined()
   })
 
-  test('B36 an unknown field has the same message, whatever its name', async () => {
+  test('an unknown field has the same message, whatever its name', async () => {
     const texts = await Promise.all(
       ['nope', 'secretNote', '__proto__'].map(async (name) => {
         const { body } = await contract.post('/customers/ALFKI', `{"${name}":"s3cret"}`)
@@ -186,7 +186,7 @@ describeContract('bodies', {}, (contract) => {
     expect(new Set(texts).size).toBe(1)
   })
 
-  test('B12 names that JavaScript knows are data inside a json field', async () => {
+  test('names of Object.prototype are data inside a json field', async () => {
     const extra =
       '{"__proto__":{"isAdmin":true},"constructor":{"prototype":{"x":1}},"toString":"x"}'
     const { text } = await contract.post('/customers/ALFKI', `{"extra":${extra}}`)
@@ -195,20 +195,20 @@ describeContract('bodies', {}, (contract) => {
     expect(({} as Record<string, unknown>)['isAdmin']).toBeUndefined()
   })
 
-  test('B14 of 5000 unknown names the first 100 are reported, at once', async () => {
+  test('of 5000 unknown names the first 100 are reported, at once', async () => {
     const body = Object.fromEntries(Array.from({ length: 5000 }, (_, index) => [`f${index}`, 1]))
     const answer = await contract.post('/customers/ALFKI', body)
     expect(answer.body.validations).toHaveLength(100)
     expect(answer.milliseconds).toBeLessThan(200)
   })
 
-  test('B14 a name of 100 KB is not repeated at that length', async () => {
+  test('a name of 100 KB is not repeated at that length', async () => {
     const answer = await contract.post('/customers/ALFKI', { ['x'.repeat(100_000)]: 1 })
     expectInvalid(answer, ['x'.repeat(256)], {})
     expect(answer.bytes.length).toBeLessThan(1000)
   })
 
-  test('D15 a body at the limit is read, and one above it responds 413', async () => {
+  test('a body at the limit is read, and one above it responds 413', async () => {
     const body = (size: number) => `{"companyName":"${'x'.repeat(size - 18)}"}`
     expect(body(2 ** 20)).toHaveLength(2 ** 20)
     expectInvalid(await contract.post('/customers/ALFKI', body(2 ** 20)), ['companyName'])

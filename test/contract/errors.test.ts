@@ -49,7 +49,7 @@ describeContract('errors', { security: thrower }, (contract) => {
   })
 
   test.each(['Error', 'text', 'null', 'undefined', 'object', 'symbol'])(
-    'D29 a thrown %s answers 500 with a fixed text, and is reported',
+    'a thrown %s responds 500 with a fixed message, and is reported',
     async (what) => {
       const answer = await provoke(what)
       expectError(answer, 500, /^The request could not be served/)
@@ -62,7 +62,7 @@ describeContract('errors', { security: thrower }, (contract) => {
     },
   )
 
-  test('A22 an error is JSON, whatever the Accept header', async () => {
+  test('an error is JSON, whatever the Accept header', async () => {
     expectError(await contract.get('/orders', { Accept: 'text/html' }), 406)
   })
 })

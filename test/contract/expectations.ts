@@ -27,7 +27,7 @@ export function expectError(answer: Answer, status: number, message?: string | R
   if (message !== undefined) expect(answer.body.message).toMatch(message)
 }
 
-/** Checks a failed save (`V400` of the catalogue) of exactly these fields, one entry each. */
+/** Checks a failed save of exactly these fields, one entry each. */
 export function expectInvalid(answer: Answer, fields: readonly string[], echo?: WireItem): void {
   expect(answer.status, answer.text).toBe(400)
   expect(answer.body).toMatchObject({ message: 'The changes could not be saved.', status: 200 })
@@ -38,7 +38,7 @@ export function expectInvalid(answer: Answer, fields: readonly string[], echo?: 
   if (echo !== undefined) expect(item).toEqual(echo)
 }
 
-/** Checks that only warnings hold a request back (`W400`), and returns their ids. */
+/** Checks that only warnings hold a request back, and returns their ids. */
 export function idsOfWarnings(answer: Answer): readonly string[] {
   expect(answer.status, answer.text).toBe(400)
   expect(answer.body.status).toBe(400)

@@ -11,10 +11,10 @@ const accepted: readonly (readonly [id: string, field: string, sent: unknown, sh
   [
     ['text', 'contactName', 'Ann'],
     ['the empty text', 'contactName', ''],
-    ['B31 spaces around a text', 'contactName', ' ab '],
+    ['spaces around a string', 'contactName', ' ab '],
     ['30 characters', 'contactName', 'x'.repeat(30)],
-    ['D16 30 code points above U+FFFF', 'contactName', '😀'.repeat(30)],
-    ['E01 control characters but U+0000', 'address', '\u0001\u001f\u007f\u2028\ufeff\uffff'],
+    ['30 code points above U+FFFF', 'contactName', '😀'.repeat(30)],
+    ['control characters but U+0000', 'address', '\u0001\u001f\u007f\u2028\ufeff\uffff'],
     ['quotes and backslashes', 'address', `"'\\/<>&;--`],
     ['integer 0', 'credit', 0],
     ['integer -0', 'credit', -0, 0],
@@ -27,12 +27,12 @@ const accepted: readonly (readonly [id: string, field: string, sent: unknown, sh
     ['the largest bigint', 'seq', '9223372036854775807'],
     ['the smallest bigint', 'seq', '-9223372036854775808'],
     ['a bigint as a safe number', 'seq', 42, '42'],
-    ['B23 a leap day', 'since', '2024-02-29'],
+    ['a leap day', 'since', '2024-02-29'],
     ['the first day', 'since', '0001-01-01'],
     ['the last day', 'since', '9999-12-31'],
-    ['B24 a dateTime', 'seen', '2024-01-05T10:00:00'],
-    ['B24 a dateTime with milliseconds', 'seen', '2024-01-05T10:00:00.123'],
-    ['K07 no rounding', 'seen', '2024-12-31T23:59:59.999'],
+    ['a dateTime', 'seen', '2024-01-05T10:00:00'],
+    ['a dateTime with milliseconds', 'seen', '2024-01-05T10:00:00.123'],
+    ['milliseconds are not rounded', 'seen', '2024-12-31T23:59:59.999'],
     [
       'a dateTime with a fraction of zero',
       'seen',
@@ -53,7 +53,7 @@ const accepted: readonly (readonly [id: string, field: string, sent: unknown, sh
       { b: [1, 'x', null, { a: true }], a: -1.5e300, '': { ' ': [] } },
     ],
     [
-      'B12 json with names that JavaScript knows',
+      'json with names of Object.prototype',
       'extra',
       JSON.parse('{"__proto__":{"x":1},"constructor":1,"toString":2}'),
     ],
@@ -61,13 +61,13 @@ const accepted: readonly (readonly [id: string, field: string, sent: unknown, sh
 
 /** Values of a field that are refused: one entry for the field, and nothing is stored. */
 const refused: readonly (readonly [id: string, field: string, ...sent: readonly unknown[]])[] = [
-  ['E01 31 characters', 'contactName', 'x'.repeat(31), '😀'.repeat(31)],
-  ['B32 a megabyte', 'companyName', 'x'.repeat(1_000_000)],
-  ['B26 U+0000', 'address', 'a\0b', '\0'],
-  ['D16 lone surrogates', 'address', '\ud800', 'a\udc00b', '\udc00\ud800'],
-  ['B20 another type in a text', 'address', 1, true, ...hostile.map((shape) => shapes[shape])],
+  ['31 characters', 'contactName', 'x'.repeat(31), '😀'.repeat(31)],
+  ['a megabyte', 'companyName', 'x'.repeat(1_000_000)],
+  ['U+0000', 'address', 'a\0b', '\0'],
+  ['lone surrogates', 'address', '\ud800', 'a\udc00b', '\udc00\ud800'],
+  ['another type in a text field', 'address', 1, true, ...hostile.map((shape) => shapes[shape])],
   [
-    'B20 another type in an integer',
+    'another type in a field of type integer',
     'credit',
     '5',
     true,
@@ -77,7 +77,7 @@ const refused: readonly (readonly [id: string, field: string, ...sent: readonly 
     ...Object.values(shapes),
   ],
   [
-    'B20 another type in a decimal',
+    'another type in a field of type decimal',
     'balance',
     5,
     1.5,
@@ -94,7 +94,7 @@ const refused: readonly (readonly [id: string, field: string, ...sent: readonly 
     ...Object.values(shapes),
   ],
   [
-    'B20 another type in a bigint',
+    'another type in a field of type bigint',
     'seq',
     1.5,
     '05',
@@ -106,7 +106,7 @@ const refused: readonly (readonly [id: string, field: string, ...sent: readonly 
     ...Object.values(shapes),
   ],
   [
-    'B23 no real day',
+    'a day that does not exist',
     'since',
     '2023-02-29',
     '2024-02-30',
@@ -126,7 +126,7 @@ const refused: readonly (readonly [id: string, field: string, ...sent: readonly 
     ...Object.values(shapes),
   ],
   [
-    'B24 no dateTime',
+    'a malformed dateTime',
     'seen',
     '2024-01-05T10:00:00.123456',
     '2024-01-05T10:00:00Z',
@@ -141,7 +141,7 @@ const refused: readonly (readonly [id: string, field: string, ...sent: readonly 
     0,
     ...Object.values(shapes),
   ],
-  ['B25 no boolean', 'active', 1, 'true', 'yes', 0, '', ...Object.values(shapes)],
+  ['not a boolean', 'active', 1, 'true', 'yes', 0, '', ...Object.values(shapes)],
   ['U+0000 inside json', 'extra', 'a\0', { a: ['\0'] }, { '\0': 1 }, '\ud800'],
 ]
 
@@ -174,7 +174,7 @@ describeContract('POST on a collection', {}, (contract) => {
     expect(Object.keys(created)).toHaveLength(17)
   })
 
-  test('D19 H15 an existing key is a failed save on the key, and the stored row is not changed', async () => {
+  test('an existing key is a failed save on the key, and the stored row is not changed', async () => {
     const sent = { customerId: 'ALFKI', companyName: 'Other' }
     expectInvalid(await contract.post('/customers', sent), ['customerId'], sent)
     const answer = await contract.post('/lines', { orderId: 1, product: 'abc' })
@@ -182,7 +182,7 @@ describeContract('POST on a collection', {}, (contract) => {
     expect(answer.body.validations).toMatchObject([{ severity: 'error', field: 'orderId' }])
   })
 
-  test('H15 of twenty simultaneous inserts of one key, one is done', async () => {
+  test('of twenty simultaneous inserts of one key, one is done', async () => {
     const url = `http://127.0.0.1:${contract.port}/rest/v1/app/orders`
     const insert = (quantity: number) =>
       fetch(url, {
@@ -195,7 +195,7 @@ describeContract('POST on a collection', {}, (contract) => {
     expect(statuses).toEqual([200, ...Array.from({ length: 19 }, () => 400)])
   })
 
-  test('E02 lists every failing field in definition order, each once', async () => {
+  test('lists every failing field in definition order, each once', async () => {
     const sent = { active: 'x', nope: 1, since: 'x', contactName: 'x'.repeat(31), createdBy: 'me' }
     const { nope: _nope, ...known } = sent
     const answer = await contract.post('/customers', sent)
@@ -209,7 +209,7 @@ describeContract('POST on a collection', {}, (contract) => {
     expectInvalid(await contract.post('/lines', { orderId: null, product: 'x' }), ['orderId'])
   })
 
-  test('D11 a key that no path can name is rejected', async () => {
+  test('a key that no path can name is rejected', async () => {
     for (const customerId of ['', '.', '..']) {
       expectInvalid(await contract.post('/customers', { ...minimal, customerId }), ['customerId'])
     }
@@ -217,13 +217,13 @@ describeContract('POST on a collection', {}, (contract) => {
     expectInvalid(await contract.post('/lines', { orderId: 1, product: '' }), ['product'])
   })
 
-  test('D11 a single key may contain a comma', async () => {
+  test('a single key may contain a comma', async () => {
     itemIn(await contract.post('/customers', { customerId: 'a,b', companyName: 'x' }))
     itemIn(await contract.get('/customers/a,b'))
     itemIn(await contract.get('/customers/a%2Cb'))
   })
 
-  test('B35 a read-only field may repeat its default on an insert, and nothing else', async () => {
+  test('a read-only field may repeat its default on an insert, and nothing else', async () => {
     itemIn(await contract.post('/customers', { ...minimal, createdBy: 'system' }))
     const other = { ...minimal, customerId: 'N2', createdBy: 'me' }
     expectInvalid(await contract.post('/customers', other), ['createdBy'])
@@ -238,7 +238,7 @@ describeContract('POST on a collection', {}, (contract) => {
     }
   })
 
-  test('K09 json keeps the order of its names, and its numbers', async () => {
+  test('json keeps the order of its names, and its numbers', async () => {
     const extra = '{"z":1,"a":{"y":[0.1,1e21,-1.5,100],"b":null},"é":"\\u2028"}'
     const body = `{"customerId":"J","companyName":"x","extra":${extra}}`
     const { text } = await contract.post('/customers', body)
@@ -249,14 +249,14 @@ describeContract('POST on a collection', {}, (contract) => {
     )
   })
 
-  test('B40 the echo repeats known fields with the values of the client, at a bounded length', async () => {
+  test('the echo repeats known fields with the values of the client, at a bounded length', async () => {
     const sent = { contactName: 'x'.repeat(5000), credit: '5', extra: { a: 1 }, nope: 's3cret' }
     const { body, text } = await contract.post('/customers/ALFKI', sent)
     expect(body.item).toEqual({ contactName: 'x'.repeat(1000), credit: '5', extra: { a: 1 } })
     expect(text).not.toContain('s3cret')
   })
 
-  test('B40 the echo is always well-formed Unicode', async () => {
+  test('the echo is always well-formed Unicode', async () => {
     const { bytes, body } = await contract.post('/customers/ALFKI', '{"address":"a\\ud800"}')
     expect(body.item).toEqual({ address: 'a\ufffd' })
     expect(bytes.toString('utf8').isWellFormed()).toBe(true)

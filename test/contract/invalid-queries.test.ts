@@ -7,7 +7,7 @@ const tenDigits = '9'.repeat(20)
 /** Queries that are refused with 400. */
 const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
   [
-    'C05 a $limit that is no plain whole number',
+    'a $limit that is not a plain whole number',
     ...[
       '-1',
       '1.5',
@@ -27,43 +27,43 @@ const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
     '$limit',
   ],
   [
-    'D2 an $offset that is no plain whole number',
+    'an $offset that is not a plain whole number',
     ...['-1', '1.5', '+5', '', '1e3', tenDigits, '9007199254740992'].map(
       (value) => `$offset=${value}`,
     ),
   ],
-  ['C06 a repeated parameter', '$limit=5&$limit=6', '$limit=5&$limit=5', '$limit=5&%24limit=5'],
-  ['C06 another spelling', '$limit[]=5', '$LIMIT=5', '$Sort=credit', '$%6Cimits=5', '$=5'],
+  ['a repeated parameter', '$limit=5&$limit=6', '$limit=5&$limit=5', '$limit=5&%24limit=5'],
+  ['another spelling', '$limit[]=5', '$LIMIT=5', '$Sort=credit', '$%6Cimits=5', '$=5'],
   [
-    'C12 an empty or malformed $sort',
+    'an empty or malformed $sort',
     ...['', ',', '-', '--companyName', 'companyName,', ',companyName', '%20companyName'].map(
       (value) => `$sort=${value}`,
     ),
   ],
   [
-    'C13 a $sort on no field',
+    'a $sort on an unknown field',
     '$sort=nope',
     '$sort=Companyname',
     '$sort=secretNote',
     '$sort=toString',
   ],
   [
-    'D5 a $sort that names a field twice',
+    'a $sort that names a field twice',
     '$sort=city,city',
     '$sort=city,-city',
     '$sort=city&$sort=city',
   ],
   [
-    'C15 a $sort on json or too many fields',
+    'a $sort on json or too many fields',
     '$sort=extra',
     `$sort=${Array.from({ length: 50 }, (_, index) => `f${index}`).join(',')}`,
   ],
   [
-    'C15 a $sort on eleven fields',
+    'a $sort on eleven fields',
     '$sort=companyName,contactName,address,city,region,postalCode,phone,country,credit,seq,since',
   ],
   [
-    'C16 a $sort that is SQL',
+    'a $sort that is SQL',
     ...[
       'companyName;drop table customers',
       'companyName desc',
@@ -78,7 +78,7 @@ const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
     ].map((value) => `$sort=${encodeURIComponent(value)}`),
   ],
   [
-    'C18 a $fields that does not name distinct fields',
+    'a $fields that does not name distinct fields',
     ...[
       '',
       'nope',
@@ -97,18 +97,18 @@ const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
     '$fields=city&$fields=city',
   ],
   [
-    'C19 a $fields that is SQL',
+    'a $fields that is SQL',
     ...['companyName as x', 'count(*)', '*;--'].map(
       (value) => `$fields=${encodeURIComponent(value)}`,
     ),
   ],
   [
-    'C23 a $q above 200 characters',
+    'a $q above 200 characters',
     `$q=${'x'.repeat(201)}`,
     `$q=${encodeURIComponent('😀'.repeat(201))}`,
   ],
   [
-    'C26 a $q with U+0000 or invalid UTF-8',
+    'a $q with U+0000 or invalid UTF-8',
     '$q=%00',
     '$q=a%00b',
     '$q=%ff',
@@ -117,7 +117,7 @@ const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
     '$q=%',
   ],
   [
-    'C27 an unknown parameter with $',
+    'an unknown parameter with $',
     '$x=1',
     '$where=1',
     '$filter=a',
@@ -128,7 +128,7 @@ const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
     '$',
   ],
   [
-    'C28 an unknown parameter',
+    'an unknown parameter',
     'nope=1',
     '_=123',
     'apiKey=s3cret',
@@ -138,7 +138,7 @@ const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
     'constructor=1',
   ],
   [
-    'C30 operators',
+    'operators',
     'companyName[$ne]=x',
     'companyName[]=a',
     'companyName.x=1',
@@ -146,7 +146,7 @@ const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
     'companyName=a&companyNam%65=a',
   ],
   [
-    'C32 an integer that is not canonical',
+    'an integer that is not canonical',
     ...[
       '05',
       '5.0',
@@ -162,20 +162,20 @@ const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
     ].map((value) => `credit=${value}`),
   ],
   [
-    'D8 a bigint that is not canonical',
+    'a bigint that is not canonical',
     ...['05', '1.0', '9223372036854775808', '-9223372036854775809', '-0'].map(
       (value) => `seq=${value}`,
     ),
   ],
   [
-    'D8 a decimal that is not canonical',
+    'a decimal that is not canonical',
     ...['5', '5.0', '05.0000', '.5000', '-0.0000', '12345678901234567.0000', '1e3'].map(
       (value) => `balance=${value}`,
     ),
   ],
-  ['D8 a boolean that is not canonical', 'active=1', 'active=True', 'active=yes', 'active=%20true'],
+  ['a boolean that is not canonical', 'active=1', 'active=True', 'active=yes', 'active=%20true'],
   [
-    'D8 a date that is none',
+    'a malformed date',
     'since=2024-02-30',
     'since=2024-1-5',
     'since=20240105',
@@ -183,28 +183,25 @@ const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
     'since=today',
   ],
   [
-    'D8 a dateTime that is none',
+    'a malformed dateTime',
     'seen=2024-01-05',
     'seen=2024-01-05T00:00:00Z',
     'seen=2024-01-05T24:00:00',
     'seen=2024-01-05%2000:00:00',
   ],
-  ['D8 a filter on json', 'extra=1', 'extra='],
-  ['D8 a text with U+0000', 'companyName=%00'],
+  ['a filter on json', 'extra=1', 'extra='],
+  ['a string with U+0000', 'companyName=%00'],
   [
-    'D9 a $count that is not true or false',
+    'a $count that is not true or false',
     '$count=',
     '$count=1',
     '$count=TRUE',
     '$count=yes',
     '$count',
   ],
-  ['C44 a parameter without name', '=x', '$limit=5&=x'],
-  [
-    'C45 more than 100 parameters',
-    Array.from({ length: 1100 }, (_, index) => `a${index}=1`).join('&'),
-  ],
-  ['D12 malformed percent-encoding', 'city=%zz', 'city=%', '%zz=1', 'city=%E4', 'city=a%2'],
+  ['a parameter without name', '=x', '$limit=5&=x'],
+  ['more than 100 parameters', Array.from({ length: 1100 }, (_, index) => `a${index}=1`).join('&')],
+  ['malformed percent-encoding', 'city=%zz', 'city=%', '%zz=1', 'city=%E4', 'city=a%2'],
 ]
 
 describeReads('a query that is refused', {}, (contract) => {
@@ -223,7 +220,7 @@ describeReads('a query that is refused', {}, (contract) => {
     ['apiKey%3Ds3cret', 'Unknown query parameter: apiKey.'],
     ['apikey=s3cret', 'Unknown query parameter: apikey.'],
     ['$sort=apiKey%3Ds3cret', 'Unknown field in $sort: apiKey.'],
-  ])('C13 C18 C28 D3a %s gets "%s"', async (query, message) => {
+  ])('%s gets "%s"', async (query, message) => {
     const target = `/customers?${query.replace(/[^\x20-\x7e]/gu, encodeURIComponent)}`
     const answer = await contract.get(target)
     expectError(answer, 400, message)
@@ -231,7 +228,7 @@ describeReads('a query that is refused', {}, (contract) => {
   })
 
   test.each(['?', '?$sort=', '?$fields='])(
-    'C13 C18 C28 D3a an unreadable field has the message of an unknown one behind %s',
+    'an unreadable field has the message of an unknown one behind %s',
     async (start) => {
       const messageFor = async (name: string) => {
         const { body } = await contract.get(`/customers${start}${name}`)
@@ -242,7 +239,7 @@ describeReads('a query that is refused', {}, (contract) => {
     },
   )
 
-  test('D2 D3 the message names a declared parameter, and never contains a value', async () => {
+  test('the message names a declared parameter, and never contains a value', async () => {
     for (const [query, name] of [
       ['$limit=s3cret', '$limit'],
       ['$offset=s3cret', '$offset'],
@@ -256,7 +253,7 @@ describeReads('a query that is refused', {}, (contract) => {
     }
   })
 
-  test('C45 a query of 7 KB is handled quickly', async () => {
+  test('a query of 7 KB is handled quickly', async () => {
     const query = Array.from({ length: 100 }, (_, index) => `a${index}=${'x'.repeat(60)}`).join('&')
     const answer = await contract.get(`/customers?${query}`)
     expectError(answer, 400)

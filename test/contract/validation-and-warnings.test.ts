@@ -6,7 +6,7 @@ const large = { orderId: 10, title: 'x', quantity: 101 }
 const both = { orderId: 10, title: '', quantity: 101 }
 
 describeContract('validations and warnings', {}, (contract) => {
-  test('E01 a broken rule of severity error is a failed save', async () => {
+  test('a broken rule of severity error is a failed save', async () => {
     const sent = { orderId: 10, quantity: -1 }
     const answer = await contract.post('/orders', sent)
     expectInvalid(answer, ['quantity'], sent)
@@ -14,7 +14,7 @@ describeContract('validations and warnings', {}, (contract) => {
     expectInvalid(await contract.post('/orders/1', { quantity: -1 }), ['quantity'])
   })
 
-  test('E04 D24 information is listed in the successful response', async () => {
+  test('information is listed in the successful response', async () => {
     const answer = await contract.post('/orders', { orderId: 10, quantity: 7 })
     itemIn(answer)
     expect(answer.body.validations).toEqual([
@@ -23,7 +23,7 @@ describeContract('validations and warnings', {}, (contract) => {
     itemIn(await contract.get('/orders/10'))
   })
 
-  test('E05 D23 a warning rejects the save with 400 in both places', async () => {
+  test('a warning rejects the save with 400 in both places', async () => {
     const answer = await contract.post('/orders', large)
     const [id] = idsOfWarnings(answer)
     expect(answer.body).toEqual({
@@ -41,7 +41,7 @@ describeContract('validations and warnings', {}, (contract) => {
     })
   })
 
-  test('E06 the same request with the id is done, once', async () => {
+  test('the same request with the id is done, once', async () => {
     const ids = idsOfWarnings(await contract.post('/orders', large))
     const answer = await contract.post('/orders', large, ignoring(...ids))
     expect(itemIn(answer)).toEqual(large)
@@ -49,7 +49,7 @@ describeContract('validations and warnings', {}, (contract) => {
     expectInvalid(await contract.post('/orders', large, ignoring(...ids)), ['orderId'])
   })
 
-  test('E07 with one of two ids the other warning remains', async () => {
+  test('with one of two ids the other warning remains', async () => {
     const ids = idsOfWarnings(await contract.post('/orders', both))
     expect(ids).toHaveLength(2)
     for (const [given, remaining] of [ids, ids.toReversed()]) {
@@ -60,19 +60,19 @@ describeContract('validations and warnings', {}, (contract) => {
   })
 
   test.each(['""', '"*"', '"%"', '"all"', '"large"', '"null"', '" "'])(
-    'E11 the header %s has no wildcard meaning',
+    'the header %s has no wildcard meaning',
     async (header) => {
       idsOfWarnings(await contract.post('/orders', large, { 'X-Svc-Ignore-Warnings': header }))
     },
   )
 
-  test('E14 D18 the id stands for the data, in any member order and white space', async () => {
+  test('the id stands for the data, in any member order and white space', async () => {
     const [id = ''] = idsOfWarnings(await contract.post('/orders', large))
     const other = ' {\n"quantity" : 101, "title":"\\u0078","orderId":1.0e1}'
     itemIn(await contract.post('/orders', other, ignoring(id)))
   })
 
-  test('D18 other data, another key, event or collection gets another id', async () => {
+  test('other data, another key, event or collection gets another id', async () => {
     const ids = [
       await contract.post('/orders', large),
       await contract.post('/orders', { ...large, quantity: 102 }),
@@ -86,12 +86,12 @@ describeContract('validations and warnings', {}, (contract) => {
       idsOfWarnings(await contract.post('/orders', large, ignoring(id)))
   })
 
-  test('D18 the id is derived, so that every instance and every start gives the same', async () => {
+  test('the id is derived, so that every instance and every start gives the same', async () => {
     const [id] = idsOfWarnings(await contract.post('/orders', large))
     expect(id).toBe('e528f8d783b132e5fbdda6dfde7acd7a')
   })
 
-  test('E15 errors have no id and can not be confirmed', async () => {
+  test('errors have no id and can not be confirmed', async () => {
     const [id = ''] = idsOfWarnings(await contract.post('/orders', large))
     const sent = { orderId: 10, title: '', quantity: -1 }
     for (const given of [id, 'negative', 'error', '']) {
@@ -101,21 +101,21 @@ describeContract('validations and warnings', {}, (contract) => {
     }
   })
 
-  test('D17 D23 a confirmed warning leaves the error, and both are listed before', async () => {
+  test('a confirmed warning leaves the error, and both are listed before', async () => {
     const sent = { orderId: 10, title: '', quantity: -1 }
     const { body } = await contract.post('/orders', sent)
     const id = body.validations.find(({ severity }) => severity === 'warning')?.validationId
     expectInvalid(await contract.post('/orders', sent, ignoring(id ?? '')), ['quantity'], sent)
   })
 
-  test('E16 the header is checked and otherwise ignored on GET', async () => {
+  test('the header is checked and otherwise ignored on GET', async () => {
     const path = '/orders/1'
     itemIn(await contract.get(path, ignoring('x', 'y')))
     expectError(await contract.get(path, { 'X-Svc-Ignore-Warnings': 'x' }), 400)
     expectError(await contract.get('/orders', { 'X-Svc-Ignore-Warnings': '"' }), 400)
   })
 
-  test('E17 a warning on Delete keeps the row until it is confirmed', async () => {
+  test('a warning on Delete keeps the row until it is confirmed', async () => {
     const answer = await contract.delete('/orders/2')
     expect(answer.body.message).toBe('The deletion needs confirmation.')
     expect(answer.body.item).toEqual({ orderId: 2, title: 'locked', quantity: 2 })
@@ -124,7 +124,7 @@ describeContract('validations and warnings', {}, (contract) => {
     expectError(await contract.get('/orders/2'), 404)
   })
 
-  test('E18 at most 100 ids may be listed', async () => {
+  test('at most 100 ids may be listed', async () => {
     const [id = ''] = idsOfWarnings(await contract.post('/orders', large))
     const many = Array.from({ length: 101 }, () => id)
     const answer = await contract.post('/orders', large, ignoring(...many))
@@ -133,7 +133,7 @@ describeContract('validations and warnings', {}, (contract) => {
     itemIn(await contract.post('/orders', large, ignoring(...many.slice(1))))
   })
 
-  test('E19 a message is escaped and otherwise unchanged', async () => {
+  test('a message is escaped and otherwise unchanged', async () => {
     const answer = await contract.post('/orders', { orderId: 10, title: '' })
     expect(answer.body.validations[0]?.message).toBe('The order has <no> "title".\u0001')
     expect(answer.body.validations[0]).not.toHaveProperty('field')
@@ -150,13 +150,13 @@ describeContract('validations and warnings', {}, (contract) => {
     ['x"a"'],
     ['"a", b'],
     ['[]'],
-  ])('D17 the header %s is malformed', async (header) => {
+  ])('the header %s is malformed', async (header) => {
     const answer = await contract.post('/orders', large, { 'X-Svc-Ignore-Warnings': header })
     expectError(answer, 400)
     itemIn(await contract.post('/orders/1', {}, ignoring('x')))
   })
 
-  test('D17 white space, empty elements and several header lines are allowed', async () => {
+  test('white space, empty elements and several header lines are allowed', async () => {
     const ids = idsOfWarnings(await contract.post('/orders', both))
     const [first = '', second = ''] = ids
     const forms = [` , "${first}" ,,\t"${second}",`, ['"x"', `"${first}","${second}"`]]
@@ -169,7 +169,7 @@ describeContract('validations and warnings', {}, (contract) => {
     idsOfWarnings(await contract.post('/orders', both, { 'X-Svc-Ignore-Warnings': '' }))
   })
 
-  test('D22 a rule receives only values of the right type, and mistakes against the definition are listed first', async () => {
+  test('a rule receives only values of the right type, and mistakes against the definition are listed first', async () => {
     const sent = { orderId: 10, title: 'x'.repeat(21), quantity: 101 }
     expectInvalid(await contract.post('/orders', sent), ['title'], sent)
     const wrong = { orderId: 10, quantity: 'many' }

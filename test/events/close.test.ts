@@ -51,7 +51,7 @@ test('after close in-process events are rejected, and closing twice is closing o
   expect(observed).toEqual([])
 })
 
-test('D29 close waits for a request in progress, and later requests get 503', async () => {
+test('close waits for a request in progress, and later requests get 503', async () => {
   let inside = false
   const slow = defineCollection(
     { key: 'id', fields: { id: integer() } },
@@ -92,7 +92,7 @@ test('D29 close waits for a request in progress, and later requests get 503', as
   await closed
 })
 
-test('D29 close waits for an in-process event', async () => {
+test('close waits for an in-process event', async () => {
   let proceed = () => undefined as void
   const gate = new Promise<void>((resolve) => (proceed = resolve))
   const slow = defineCollection(

@@ -65,7 +65,7 @@ const places: Readonly<Record<string, (fail: () => never) => CollectionBehaviour
 describeOnStorages('code of the host that throws', (on) => {
   for (const [place, behaviour] of Object.entries(places)) {
     for (const [what, make] of Object.entries(thrown)) {
-      on(`D29 ${what} in ${place}: 500, a report, and nothing is stored`, async (open) => {
+      on(`${what} in ${place}: 500, a report, and nothing is stored`, async (open) => {
         const stage = open({
           tasks: tasks(
             behaviour(() => {
@@ -81,7 +81,7 @@ describeOnStorages('code of the host that throws', (on) => {
     }
   }
 
-  on('E24 only the first settlement of a promise counts', async (open) => {
+  on('only the first settlement of a promise counts', async (open) => {
     const { ask } = open({
       tasks: tasks({
         events: {

@@ -26,7 +26,7 @@ const wrong: Readonly<Record<string, Readonly<Record<string, unknown>>>> = {
 
 describeOnStorages('code of the host that returns or sets what it may not', (on) => {
   for (const [what, values] of Object.entries(wrong)) {
-    on(`B42 ${what} in the item: 500, and nothing is stored`, async (open) => {
+    on(`${what} in the item: 500, and nothing is stored`, async (open) => {
       const stage = open({
         tasks: tasks({
           events: { Insert: { before: ({ item }) => void Object.assign(item, values) } },
@@ -42,7 +42,7 @@ describeOnStorages('code of the host that returns or sets what it may not', (on)
       ])
     })
 
-    on(`B42 ${what} in a shown item: 500`, async (open) => {
+    on(`${what} in a shown item: 500`, async (open) => {
       const stage = open({
         tasks: tasks({
           events: { Filter: { after: ({ items }) => void Object.assign(items[0] ?? {}, values) } },
@@ -55,20 +55,17 @@ describeOnStorages('code of the host that returns or sets what it may not', (on)
   }
 
   for (const verdict of [5, {}, [], true, false, '', Symbol('x'), new Map()]) {
-    on(
-      `E19 a rule whose verdict is ${typeof verdict} ${JSON.stringify(verdict)}: 500`,
-      async (open) => {
-        const stage = open({
-          tasks: tasks({ validations: [error('rule', { check: () => verdict as string })] }),
-        })
-        await expectFault(stage)
-        expect(stage.reports()).toMatchObject([{ type: 'handler-failed', name: 'rule' }])
-      },
-    )
+    on(`a rule that returns ${typeof verdict} ${JSON.stringify(verdict)}: 500`, async (open) => {
+      const stage = open({
+        tasks: tasks({ validations: [error('rule', { check: () => verdict as string })] }),
+      })
+      await expectFault(stage)
+      expect(stage.reports()).toMatchObject([{ type: 'handler-failed', name: 'rule' }])
+    })
   }
 
   for (const message of [5, '', undefined, null, {}]) {
-    on(`E19 a finding whose message is ${JSON.stringify(message)}: 500`, async (open) => {
+    on(`a finding whose message is ${JSON.stringify(message)}: 500`, async (open) => {
       const stage = open({
         tasks: tasks({ events: { Insert: { before: (event) => event.error(message as string) } } }),
       })
@@ -93,7 +90,7 @@ describeOnStorages('code of the host that returns or sets what it may not', (on)
     })
   }
 
-  on('E24 what a handler sees and must not change is frozen', async (open) => {
+  on('what a handler sees and must not change is frozen', async (open) => {
     const attempts: string[] = []
     const attempt = (name: string, change: () => void) => {
       try {

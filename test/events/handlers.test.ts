@@ -36,7 +36,7 @@ function traced(trace: string[]): CollectionBehaviour<TaskShape> {
 }
 
 describeOnStorages('handlers', (on) => {
-  on('E27 run in the order before, rules, write, after, committed', async (open) => {
+  on('run in the order before, rules, write, after, committed', async (open) => {
     const trace: string[] = []
     const { ask } = open({ tasks: tasks(traced(trace)) })
     const steps = async (method: string, path: string, body?: unknown) => {
@@ -57,7 +57,7 @@ describeOnStorages('handlers', (on) => {
     )
   })
 
-  on('E27 do not run when a value has a wrong type, size or name', async (open) => {
+  on('do not run when a value has a wrong type, size or name', async (open) => {
     const trace: string[] = []
     const { ask } = open({ tasks: tasks(traced(trace)) })
     for (const wrong of [{ title: 5 }, { title: 'x'.repeat(21) }, { nope: 1 }, { state: 'mine' }]) {

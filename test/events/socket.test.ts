@@ -48,7 +48,7 @@ function insert(url: string, id: number): Promise<Response> {
 const behaviour = (before: unknown): CollectionBehaviour<TaskShape> =>
   ({ events: { Insert: { before } } }) as CollectionBehaviour<TaskShape>
 
-test('U6 a handler that invokes many events leaves no warning about listeners', async () => {
+test('a handler that invokes many events leaves no warning about listeners', async () => {
   const warnings: Error[] = []
   const notice = (warning: Error) => warnings.push(warning)
   process.on('warning', notice)
@@ -76,7 +76,7 @@ test('U6 a handler that invokes many events leaves no warning about listeners', 
   expect(warnings).toEqual([])
 })
 
-test('J05 the signal of a handler is aborted when the client leaves, and the service continues', async () => {
+test('the signal of a handler is aborted when the client disconnects, and the service continues', async () => {
   const seen: string[] = []
   const url = await serve({
     tasks: tasks(
@@ -112,7 +112,7 @@ test.each([
   ['a letter that no header has', { 'X-Reason': '中' }],
   ['a name that is none', { 'X Reason': 'a' }],
 ])(
-  'U6 an error response of a handler with %s in its headers does not affect other requests',
+  'an error response of a handler with %s in its headers does not affect other requests',
   async (_what, headers) => {
     const url = await serve({
       tasks: tasks(

@@ -155,7 +155,7 @@ describeOnStorages('events inside events', (on) => {
 
   for (const fail of ['throws', 'objects'] as const) {
     on(
-      `K12 an inner event whose after handler ${fail} leaves nothing, even when the outer handler catches it`,
+      `an inner event whose after handler ${fail} leaves nothing, even when the outer handler catches it`,
       async (open) => {
         const stage = open({
           log: failing(fail),
