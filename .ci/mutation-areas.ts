@@ -9,13 +9,14 @@ export interface MutationArea {
  * would take minutes.
  */
 export const slowTests: readonly string[] = [
-  'test/events/failures.test.ts',
   'test/events/garbage.test.ts',
   'test/events/slow-code.test.ts',
   'test/events/socket.test.ts',
   'test/rights/oracle.test.ts',
   'test/rights/pages.test.ts',
   'test/rights/socket.test.ts',
+  'test/served/bindings.test.ts',
+  'test/served/pages.test.ts',
 ]
 
 /** What `npm run mutation` covers. */
@@ -51,5 +52,14 @@ export const mutationAreas: Readonly<Record<string, MutationArea>> = {
     tests: ['test/rights', 'test/definition'],
   },
   request: { code: ['src/request'], tests: ['test/request'] },
-  events: { code: ['src/events'], tests: ['test/events', 'test/rights', 'test/request'] },
+  events: {
+    code: ['src/events'],
+    tests: [
+      'test/events',
+      'test/rights',
+      'test/request',
+      'test/served',
+      'test/observation/events.test.ts',
+    ],
+  },
 }
