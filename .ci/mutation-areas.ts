@@ -5,10 +5,11 @@ export interface MutationArea {
 }
 
 /**
- * Tests that no area runs: they use sockets, wait, or compare whole scripts of requests, so that each mutant
- * would take minutes.
+ * Tests that no area runs: they use sockets or other processes, wait, or compare whole scripts of requests, so that
+ * each mutant would take minutes.
  */
 export const slowTests: readonly string[] = [
+  'test/deployment/package/other-process.test.ts',
   'test/events/garbage.test.ts',
   'test/events/slow-code.test.ts',
   'test/events/socket.test.ts',

@@ -56,12 +56,12 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
   },
   write({ event, scope, stored: before, unfit, draft }) {
     const { source, terms } = scope
-    const { collection, conditions } = event
-    // A null that replaces a stored value of a wrong type is a change.
-    const replaced = unfit.length === 0 ? {} : writableValues(event, terms)
+    const { collection, conditions, submitted } = event
     const changes = rowOf(collection, draft, (field, value) => {
       const { name } = field
-      const isReplaced = unfit.includes(name) && name in replaced
+      // A null that replaces a stored value of a wrong type is a change.
+      const isReplaced =
+        unfit.includes(name) && name in submitted.values && maySet(field, event, terms)
       return isReplaced || value !== field.store(before?.[name])
     })
     const updated = source.update(collection, conditions, changes)

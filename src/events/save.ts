@@ -55,7 +55,7 @@ export type Decided<Stage> = Stage & {
 type Written<Stage> = Stage & {
   readonly row: Row
   /** The message of a handler that has called `fail`. */
-  readonly failure?: string
+  readonly failure?: string | undefined
 }
 
 /**
@@ -222,7 +222,7 @@ function runAfter<Event extends SaveEvent>(
   }
   const seen = { ...scope.context(), ...itemsOf(written), prepared: scope.prepared, fail }
   const called = untilRejected(written, () => scope.call('after', () => after(seen)))
-  return next(called, () => (failure === undefined ? written : { ...written, failure }))
+  return next(called, () => ({ ...written, failure }))
 }
 
 /** Returns the outcome of a save that has passed every stage. */

@@ -1,5 +1,3 @@
-import { spawnSync } from 'node:child_process'
-import { fileURLToPath } from 'node:url'
 import fc from 'fast-check'
 import { unzipSync } from 'fflate'
 import { expect, test } from 'vitest'
@@ -87,20 +85,6 @@ test('another release gives other bytes', async () => {
     expect(sha256(await writePackage(jobOf(change)))).not.toBe(archive)
   }
 })
-
-test('another time zone and another language give the same bytes', async () => {
-  const archive = await writePackage(jobOf())
-  const program = fileURLToPath(new URL('write-one.ts', import.meta.url))
-  for (const [TZ, locale] of [
-    ['Pacific/Kiritimati', 'tr_TR.UTF-8'],
-    ['America/St_Johns', 'C'],
-  ]) {
-    const env = { PATH: process.env['PATH'], TZ, LANG: locale, LC_ALL: locale }
-    const { stdout, stderr } = spawnSync(process.execPath, ['--import', 'tsx', program], { env })
-    expect(stderr.toString()).toBe('')
-    expect(stdout.toString()).toBe(`${TZ ?? ''} ${sha256(archive)}\n`)
-  }
-}, 60_000)
 
 test('these bytes are those of every machine', async () => {
   const archive = await zip([

@@ -1,0 +1,75 @@
+import { runEvent } from '../../src/events/run.ts'
+import type { Caller, Runtime } from '../../src/events/runtime.ts'
+import { memoryStorage, principal, type Observation, type Principal } from '../../src/index.ts'
+import type { DataEvent } from '../../src/request/event.ts'
+import type { Outcome } from '../../src/request/outcome.ts'
+import type { PublishedCollection, StorageTransaction } from '../../src/storage/index.ts'
+
+/** A storage whose operations are those of a test, and what events did with it. */
+export interface StubbedStorage {
+  readonly runtime: Runtime
+  /** The names and arguments of the calls of its operations, without the collection. */
+  readonly calls: readonly (readonly unknown[])[]
+  readonly reports: readonly Observation[]
+  /** Runs an event, as a caller without roles unless one is given. */
+  run(event: DataEvent, as?: Principal): Promise<Outcome>
+}
+
+/** Returns a caller who has confirmed no warning. */
+export function callerOf(given: Principal = principal('maria')): Caller {
+  return { principal: given, confirmed: new Set(), signal: () => undefined }
+}
+
+/** Creates a storage from operations. Those that are missing find and change nothing. */
+export function stubbedStorage(
+  collection: PublishedCollection,
+  operations: Partial<StorageTransaction> = {},
+): StubbedStorage {
+  const calls: (readonly unknown[])[] = []
+  const reports: Observation[] = []
+  const all: StorageTransaction = {
+    filter: () => ({ rows: [], count: null }),
+    insert: (_, row) => row,
+    update: () => undefined,
+    delete: () => undefined,
+    ...operations,
+  }
+  const transaction: StorageTransaction = {
+    filter: (reached, query) => {
+      calls.push(['filter', query.conditions, query.select])
+      return all.filter(reached, query)
+    },
+    insert: (reached, row) => {
+      calls.push(['insert', row])
+      return all.insert(reached, row)
+    },
+    update: (reached, conditions, changes) => {
+      calls.push(['update', conditions, changes])
+      return all.update(reached, conditions, changes)
+    },
+    delete: (reached, conditions) => {
+      calls.push(['delete', conditions])
+      return all.delete(reached, conditions)
+    },
+  }
+  const runtime: Runtime = {
+    adapter: {
+      ...memoryStorage(),
+      filter: transaction.filter,
+      transaction: (_, work) => work(transaction),
+    },
+    collectionOf: () => collection,
+    report: (one) => reports.push(one),
+    handlerTimeout: 60_000,
+    now: () => new Date(0),
+    waiting: new WeakMap(),
+    enter: (begin) => begin(),
+    track: () => undefined,
+  }
+  return {
+    runtime,
+    calls,
+    reports,
+    run: async (event, as) => runEvent(runtime, event, callerOf(as), 'rows'),
+  }
+}
