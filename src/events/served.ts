@@ -150,8 +150,8 @@ function contextOf(
 /** Returns the key among the conditions of an item. The key of its path comes first. */
 function keyIn({ key }: PublishedCollection, conditions: readonly Condition[]): StoredKey {
   return key.map(({ name }) => {
-    const found = conditions.find(({ field, is }) => field === name && is === 'equal')
-    return found?.is === 'equal' ? found.value : null
+    const own = conditions.find(({ field }) => field === name)
+    return own?.is === 'equal' ? own.value : null
   })
 }
 

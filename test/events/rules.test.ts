@@ -132,7 +132,7 @@ test('a validator checks the value of its field, or the whole item', async () =>
   const values: unknown[] = []
   const seen = schema((value) => {
     values.push(value)
-    return { value }
+    return {}
   })
   await insert([error('field', { field: 'title', schema: seen }), error('item', { schema: seen })])
   expect(values).toEqual(['a', { id: 1, title: 'a', size: 2 }])
