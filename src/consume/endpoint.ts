@@ -93,8 +93,7 @@ export function endpoint<
     input: Input,
     callOptions: CallOptions = {},
   ): Promise<EndpointResponse<OutputOf<Response>>> {
-    // Other writers would wait for the response, and a rollback could not undo the call.
-    if (transactions.isInside()) throw new CallError('IN_TRANSACTION', data.name)
+    requireOutside(data.name)
     const request = await buildRequest(description, input, callOptions)
     const response = await connection.send(request)
     return Object.freeze({ ...response, body: await checked(response) })
@@ -126,5 +125,11 @@ export async function readStream<Input, Result>(
   const data = { name, method, path, parameters, query, headers, body }
   const template = pathTemplate(path)
   const description = { ...data, template, largeNumbers: 'reject' as const }
+  requireOutside(name)
   return endpoint.connection.stream(await buildRequest(description, input, options), read)
+}
+
+// Other writers would wait for the response, and a rollback could not undo the call.
+function requireOutside(name: string): void {
+  if (transactions.isInside()) throw new CallError('IN_TRANSACTION', name)
 }
