@@ -1,12 +1,12 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as z from 'zod'
 import { completeOptions } from '../checks/options.ts'
-import { whenDone, whenFailed } from '../maybe-promise.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { isEncrypted } from './connection.ts'
 import {
   NodeRequest,
+  replyOf,
   readIncoming,
   requireWhole,
   writeReply,
@@ -66,14 +66,11 @@ export function toExpressHandler(
     }
     const resume = pauseUntilRead(incoming)
     const request = new NodeRequest(incoming, response, target, reader)
-    void whenFailed(
-      () =>
-        whenDone(service.handle(request), (reply) =>
-          whenDone(writeReply(incoming, response, reply), resume),
-        ),
+    replyOf(service, request)
+      .then((reply) => writeReply(incoming, response, reply))
+      .then(resume)
       // Methods of the response that middleware has replaced may throw, and Express 4 ignores promises.
-      next,
-    )
+      .catch(next)
   }
 }
 

@@ -1,7 +1,7 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { ServiceError } from '../errors.ts'
-import type { ServiceReply, ServiceRequest } from '../request/request.ts'
+import type { RequestHandler, ServiceReply, ServiceRequest } from '../request/request.ts'
 import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
 import { bodyTooLarge } from './read.ts'
@@ -131,6 +131,17 @@ export function requireWhole(incoming: Readable): void {
 
 function incomplete(): ServiceError {
   return new ServiceError('MALFORMED_BODY', 'The request body is not complete.')
+}
+
+/**
+ * Returns the reply for a request, after Node has parsed all bytes that arrived with it: to bytes that are no
+ * request, Node responds 400 only if no response is being written.
+ */
+export async function replyOf(
+  service: RequestHandler,
+  request: ServiceRequest,
+): Promise<ServiceReply> {
+  return service.handle(request)
 }
 
 /**

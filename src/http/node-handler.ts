@@ -2,11 +2,10 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
 import * as z from 'zod'
 import { completeOptions } from '../checks/options.ts'
-import { whenDone } from '../maybe-promise.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { isEncrypted } from './connection.ts'
-import { NodeRequest, readIncoming, writeReply, type IncomingReader } from './incoming.ts'
+import { NodeRequest, readIncoming, replyOf, writeReply, type IncomingReader } from './incoming.ts'
 import { requirePrefix, targetBelow } from './prefix.ts'
 import { trustedProxies, type ForwardedHeaders, type ProxyOptions } from './trusted-proxies.ts'
 
@@ -56,7 +55,7 @@ export function toNodeHandler(
       return
     }
     const request = new NodeRequest(incoming, response, target ?? '/', reader)
-    void whenDone(service.handle(request), (reply) => writeReply(incoming, response, reply))
+    void replyOf(service, request).then((reply) => writeReply(incoming, response, reply))
   }
 }
 
