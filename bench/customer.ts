@@ -65,10 +65,6 @@ export function customer(index: number): Customer {
   }
 }
 
-export function customers(count: number): Customer[] {
-  return Array.from({ length: count }, (_, index) => customer(index + 1))
-}
-
 export function listedFields(row: Customer): Partial<Customer> {
   return Object.fromEntries(listed.map((name) => [name, row[name]]))
 }

@@ -1,18 +1,31 @@
 import { listedFields, type Customer } from './customer.ts'
-import type { Table } from './database.ts'
+
+/** What a list request may have beside its table. */
+export interface Page {
+  limit?: number
+  offset?: number
+}
 
 /** How a family of servers writes the same requests and answers on the wire. */
 export interface Dialect {
-  list(table: Table, limit?: number): string
-  item(table: Table, key: string): string
+  list(table: string, page?: Page): string
+  item(table: string, key: string): string
   updateMethod: 'POST' | 'PATCH'
   insertStatus: number
   pageBody(rows: Customer[], total: number): unknown
   itemBody(row: Customer): unknown
 }
 
+function query(page: Page, names: Readonly<Record<keyof Page, string>>): string {
+  const parts = (['limit', 'offset'] as const)
+    .filter((name) => page[name] !== undefined)
+    .map((name) => `${names[name]}=${page[name]}`)
+  return parts.length === 0 ? '' : `?${parts.join('&')}`
+}
+
 export const envelope: Dialect = {
-  list: (table, limit) => `/rest/v1/sales/${table}${limit ? `?$limit=${limit}` : ''}`,
+  list: (table, page = {}) =>
+    `/rest/v1/sales/${table}${query(page, { limit: '$limit', offset: '$offset' })}`,
   item: (table, key) => `/rest/v1/sales/${table}/${key}`,
   updateMethod: 'POST',
   insertStatus: 200,
@@ -27,7 +40,7 @@ export const envelope: Dialect = {
 }
 
 export const feathers: Dialect = {
-  list: (table, limit) => `/${table}${limit ? `?$limit=${limit}` : ''}`,
+  list: (table, page = {}) => `/${table}${query(page, { limit: '$limit', offset: '$skip' })}`,
   item: (table, key) => `/${table}/${key}`,
   updateMethod: 'PATCH',
   insertStatus: 201,

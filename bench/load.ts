@@ -1,7 +1,7 @@
-import autocannon from 'autocannon'
 import type { Contestant } from './contestants.ts'
-import type { Dialect } from './dialects.ts'
-import type { HttpRequest, Scenario } from './scenarios.ts'
+import { generateLoad, type Wire } from './generator.ts'
+import { busyTicks, foreignShare } from './machine.ts'
+import type { HttpRequest, Scenario } from './scenario.ts'
 import type { RunningServer } from './server-process.ts'
 import type { Headers } from './servers/announce.ts'
 
@@ -11,35 +11,40 @@ export interface Round {
   cpuMicroseconds: number
   p99Milliseconds: number
   rssMegabytes: number
+  /** The share of a core that the load generator used. */
   generatorBusy: number
+  /** The share of the machine that neither the server nor the load generator used. */
+  foreign: number
 }
 
-function wireOf(request: HttpRequest, own: Headers): autocannon.Request {
-  const { method, path } = request
-  if (request.body === undefined) return { method, path, headers: { ...own } }
-  const headers = { ...own, 'content-type': 'application/json' }
-  return { method, path, body: JSON.stringify(request.body), headers }
+/** Returns the bytes of a request. */
+export function wireOf({ method, path, body }: HttpRequest, own: Headers): Wire {
+  const text = body === undefined ? '' : JSON.stringify(body)
+  const headers: Headers = {
+    host: 'localhost',
+    ...own,
+    ...(text && {
+      'content-type': 'application/json',
+      'content-length': String(Buffer.byteLength(text)),
+    }),
+  }
+  const lines = Object.entries(headers).map(([name, value]) => `${name}: ${value}\r\n`)
+  return Buffer.from(`${method} ${path} HTTP/1.1\r\n${lines.join('')}\r\n${text}`)
 }
 
-function requestsOf(scenario: Scenario, dialect: Dialect, own: Headers): autocannon.Request[] {
+function nextOf(scenario: Scenario, { dialect }: Contestant, own: Headers): () => Wire {
   const load = scenario.load(dialect)
-  if (typeof load !== 'function') return [wireOf(load, own)]
-  return [{ setupRequest: (request) => ({ ...request, ...wireOf(load(), own) }) }]
+  if (typeof load === 'function') return () => wireOf(load(), own)
+  const wire = wireOf(load, own)
+  return () => wire
 }
 
-function refuseFailures(name: string, result: autocannon.Result): void {
-  const { non2xx, errors, timeouts } = result
-  if (non2xx + errors + timeouts === 0 && result.requests.total > 0) return
-  throw new Error(
-    `${name}: ${result.requests.total} answers, ${non2xx} not 2xx, ${errors} errors, ${timeouts} time-outs.`,
-  )
-}
-
-function busyMicroseconds(): number {
+function ownMicroseconds(): number {
   const { user, system } = process.cpuUsage()
   return user + system
 }
 
+/** Puts a server under the load of a scenario for some seconds. */
 export async function loadFor(
   seconds: number,
   server: RunningServer,
@@ -47,23 +52,27 @@ export async function loadFor(
   contestant: Contestant,
 ): Promise<Round> {
   const before = await server.usage()
-  const busyBefore = busyMicroseconds()
-  const result = await autocannon({
-    url: server.url,
-    connections: scenario.connections,
-    pipelining: 1,
-    duration: seconds,
-    sampleInt: 100,
-    requests: requestsOf(scenario, contestant.dialect, server.headers),
+  const ownBefore = ownMicroseconds()
+  const ticks = busyTicks()
+  const result = await generateLoad({
+    port: server.port,
+    connections: scenario.connections ?? 32,
+    until: { seconds },
+    next: nextOf(scenario, contestant, server.headers),
+  }).catch((error: unknown) => {
+    throw new Error(`${contestant.name} failed under the load of ${scenario.name}.`, {
+      cause: error,
+    })
   })
-  const busy = busyMicroseconds() - busyBefore
+  const own = ownMicroseconds() - ownBefore
   const after = await server.usage()
-  refuseFailures(contestant.name, result)
+  const cpu = after.cpuMicroseconds - before.cpuMicroseconds
   return {
-    perSecond: result.requests.total / result.duration,
-    cpuMicroseconds: (after.cpuMicroseconds - before.cpuMicroseconds) / result.requests.total,
-    p99Milliseconds: result.latency.p99,
+    perSecond: result.responses / result.seconds,
+    cpuMicroseconds: cpu / result.responses,
+    p99Milliseconds: result.p99Milliseconds,
     rssMegabytes: after.rssBytes / 1024 / 1024,
-    generatorBusy: busy / 1e6 / result.duration,
+    generatorBusy: own / 1e6 / result.seconds,
+    foreign: foreignShare(ticks, busyTicks(), (own + cpu) / 1e6),
   }
 }

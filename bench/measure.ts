@@ -1,9 +1,11 @@
 import type { Contestant } from './contestants.ts'
+import { createDatabase, salesTables } from './database.ts'
 import { loadFor, type Round } from './load.ts'
+import { percent, type QuietMachine } from './machine.ts'
 import type { Options } from './options.ts'
 import { checkAnswers } from './probe.ts'
-import type { Scenario } from './scenarios.ts'
-import { startServer, type RunningServer } from './server-process.ts'
+import type { Scenario } from './scenario.ts'
+import { databaseFileOf, startServer, type RunningServer } from './server-process.ts'
 
 export interface Entry {
   contestant: Contestant
@@ -15,6 +17,12 @@ export interface Measurement {
   entries: Entry[]
 }
 
+export interface Surroundings {
+  options: Options
+  pinned: boolean
+  machine: QuietMachine
+}
+
 type Running = Entry & { server: RunningServer }
 
 async function start(
@@ -22,25 +30,32 @@ async function start(
   contestant: Contestant,
   pinned: boolean,
 ): Promise<Running> {
-  const server = await startServer(contestant.name, pinned)
-  await checkAnswers(scenario, contestant, server)
+  const tables = scenario.tables ?? salesTables
+  const file = databaseFileOf(tables, createDatabase)
+  const server = await startServer(contestant.name, { file, tables: Object.keys(tables), pinned })
+  try {
+    await checkAnswers(scenario, contestant, server)
+  } catch (error) {
+    await server.stop()
+    throw error
+  }
   return { contestant, server, rounds: [] }
 }
 
 function show(scenario: Scenario, step: string, name: string, round: Round): void {
   const perSecond = Math.round(round.perSecond).toLocaleString('en').padStart(8)
   const cpu = round.cpuMicroseconds.toFixed(1).padStart(7)
+  const foreign = percent(round.foreign).padStart(5)
   console.log(
-    `${scenario.name.padEnd(10)} ${step.padEnd(10)} ${name.padEnd(17)} ${perSecond}/s ${cpu} µs`,
+    `${scenario.name.padEnd(11)} ${step.padEnd(10)} ${name.padEnd(17)} ${perSecond}/s ${cpu} µs, others ${foreign}`,
   )
 }
 
-/** Runs one scenario on every server: checks, warms up, then takes turns round by round. */
+/** Runs one scenario on every server: checks, warms up, then takes turns, in reverse every other round. */
 export async function measure(
   scenario: Scenario,
   contestants: Contestant[],
-  options: Options,
-  pinned: boolean,
+  { options, pinned, machine }: Surroundings,
 ): Promise<Measurement> {
   const running: Running[] = []
   try {
@@ -50,7 +65,8 @@ export async function measure(
       show(scenario, 'warm-up', contestant.name, round)
     }
     for (let turn = 1; turn <= options.rounds; turn++) {
-      for (const { contestant, server, rounds } of running) {
+      await machine.wait()
+      for (const { contestant, server, rounds } of turn % 2 ? running : running.toReversed()) {
         const round = await loadFor(options.seconds, server, scenario, contestant)
         rounds.push(round)
         show(scenario, `round ${turn}/${options.rounds}`, contestant.name, round)

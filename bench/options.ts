@@ -4,6 +4,8 @@ export interface Options {
   rounds: number
   seconds: number
   warmUpSeconds: number
+  /** How long the whole run may wait for other programs of the machine. */
+  waitSeconds: number
   scenarios: string[]
   servers: string[]
   write: boolean
@@ -42,8 +44,9 @@ export function readOptions(args: string[], env: NodeJS.ProcessEnv, known: Choic
   const { quick, write } = values
   return {
     rounds: count('rounds', values.rounds ?? env['ROUNDS'], quick ? 2 : 5),
-    seconds: count('seconds', values.seconds ?? env['SECONDS'], quick ? 1 : 3),
+    seconds: count('seconds', values.seconds ?? env['SECONDS'], quick ? 1 : 2),
     warmUpSeconds: quick ? 1 : 2,
+    waitSeconds: quick ? 0 : 600,
     scenarios: chosen('only', values.only, known.scenarios),
     servers: chosen('servers', values.servers, known.servers),
     write,

@@ -1,10 +1,10 @@
 import { deepStrictEqual, strictEqual } from 'node:assert/strict'
 import type { Contestant } from './contestants.ts'
-import type { Probe, Scenario } from './scenarios.ts'
+import type { Probe, Scenario } from './scenario.ts'
 import type { RunningServer } from './server-process.ts'
 import type { Headers } from './servers/announce.ts'
 
-/** A key that has the form of one and is nobody's. */
+/** A key in the right form that no user has. */
 const unknownKey = 'A'.repeat(43)
 
 function headersWith(key: Probe['key'], { headers }: RunningServer): Headers {
@@ -24,7 +24,7 @@ async function check(server: RunningServer, { request, status, body, key }: Prob
   if (body !== undefined) deepStrictEqual(answer, body)
 }
 
-/** Sends what the scenario wants answered and compares: wrong answers are never timed. */
+/** Sends the probes of a scenario and compares the responses: wrong ones are never timed. */
 export async function checkAnswers(
   scenario: Scenario,
   contestant: Contestant,

@@ -1,38 +1,42 @@
-import { builds, measureBuilds } from './builds.ts'
 import { buildLibrary, buildServers } from './build.ts'
-import { contestants, takesPart } from './contestants.ts'
+import { contestants } from './contestants.ts'
 import { pinLoadGenerator } from './cores.ts'
+import { figures } from './figures.ts'
+import { quietMachine } from './machine.ts'
 import { measure, type Measurement } from './measure.ts'
 import { readOptions } from './options.ts'
 import { writeReadme } from './readme.ts'
-import { measureOutbox, outbox } from './outbox.ts'
 import { report } from './report.ts'
 import { scenarios } from './scenarios.ts'
-import { measureTables, tables } from './tables.ts'
 
 const options = readOptions(process.argv.slice(2), process.env, {
-  scenarios: [...scenarios.map(({ name }) => name), builds, tables, outbox],
+  scenarios: [...scenarios, ...figures].map(({ name }) => name),
   servers: contestants.map(({ name }) => name),
 })
-const entrants = contestants.filter(({ name }) => options.servers.includes(name))
+const isChosen = ({ name }: { readonly name: string }) => options.scenarios.includes(name)
+const chosenScenarios = scenarios.filter(isChosen)
+const chosenFigures = figures.filter(isChosen)
+const entrantsOf = (servers: readonly string[]) =>
+  contestants.filter(({ name }) => servers.includes(name) && options.servers.includes(name))
 
-if (options.servers.some((name) => name.startsWith('rowgate'))) buildLibrary()
-await buildServers([...options.servers, builds, tables, outbox])
+buildLibrary()
+const programs = [
+  ...chosenScenarios.flatMap(({ servers }) => entrantsOf(servers).map(({ name }) => name)),
+  ...chosenFigures.flatMap((figure) => figure.programs),
+]
+await buildServers([...new Set(programs)])
 const pinned = pinLoadGenerator()
+const surroundings = { options, pinned, machine: quietMachine(options.waitSeconds) }
 
 const measurements: Measurement[] = []
-for (const scenario of scenarios.filter(({ name }) => options.scenarios.includes(name))) {
-  const own = entrants.filter((contestant) => takesPart(contestant, scenario))
-  measurements.push(await measure(scenario, own, options, pinned))
+for (const scenario of chosenScenarios) {
+  measurements.push(await measure(scenario, entrantsOf(scenario.servers), surroundings))
 }
-
-const builtFigures = options.scenarios.includes(builds) ? [await measureBuilds()] : []
-
-const tableFigures = options.scenarios.includes(tables) ? [await measureTables()] : []
-
-const outboxFigures = options.scenarios.includes(outbox) ? [await measureOutbox()] : []
-
-const figures = [...builtFigures, ...tableFigures, ...outboxFigures]
-const text = [report(measurements, options, pinned), ...figures].join('\n\n')
+const sections: string[] = []
+for (const figure of chosenFigures) {
+  await surroundings.machine.wait()
+  sections.push(await figure.measure(surroundings))
+}
+const text = [report(measurements, options, pinned), ...sections].join('\n\n')
 console.log(`\n${text}`)
 if (options.write) writeReadme(text)

@@ -1,19 +1,30 @@
 import { spawn, type ChildProcess } from 'node:child_process'
 import { once } from 'node:events'
-import { mkdtempSync, rmSync } from 'node:fs'
+import { constants, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { programOf } from './build.ts'
 import { serverCommand } from './cores.ts'
-import { createDatabase } from './database.ts'
+import type { Tables } from './database.ts'
 import type { Headers, Usage } from './servers/announce.ts'
 
 export interface RunningServer {
+  port: number
   url: string
   /** What each request has to carry. */
   headers: Headers
   usage(): Promise<Usage>
+  /** Collects garbage and returns the usage after it. */
+  collect(): Promise<Usage>
   stop(): Promise<void>
+}
+
+export interface ServerOptions {
+  /** The database file, which the server has for itself. */
+  file: string
+  /** The tables that it publishes. */
+  tables: string[]
+  pinned: boolean
 }
 
 async function messageFrom(child: ChildProcess): Promise<unknown> {
@@ -33,23 +44,38 @@ const directory = mkdtempSync(join(tmpdir(), 'rowgate-bench-'))
 process.on('exit', () => rmSync(directory, { recursive: true }))
 process.on('SIGINT', () => process.exit(130))
 
-function freshDatabase(name: string): string {
-  const file = join(mkdtempSync(join(directory, `${name}-`)), 'northwind.db')
-  createDatabase(file)
+const templates = new Map<Tables, string>()
+
+/** Returns a copy of a database with these tables; `create` writes it the first time. */
+export function databaseFileOf(
+  tables: Tables,
+  create: (file: string, tables: Tables) => void,
+): string {
+  let template = templates.get(tables)
+  if (template === undefined) {
+    template = join(directory, `template-${templates.size}.db`)
+    create(template, tables)
+    templates.set(tables, template)
+  }
+  const file = join(mkdtempSync(join(directory, 'data-')), 'data.db')
+  copyFileSync(template, file, constants.COPYFILE_FICLONE)
   return file
 }
 
-/** Starts a server by name in a process of its own, on a database of its own. */
-export async function startServer(name: string, pinned: boolean): Promise<RunningServer> {
-  const child = spawn(...serverCommand(pinned, [programOf(name), freshDatabase(name)]), {
+/** Starts a server by name in a process of its own. */
+export async function startServer(
+  name: string,
+  { file, tables, pinned }: ServerOptions,
+): Promise<RunningServer> {
+  const child = spawn(...serverCommand(pinned, ['--expose-gc', programOf(name), file, ...tables]), {
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     env: { ...process.env, NODE_ENV: 'production' },
   })
   const { port, headers } = (await messageFrom(child)) as { port: number; headers: Headers }
 
-  async function usage(): Promise<Usage> {
+  async function ask(what: 'usage' | 'collect'): Promise<Usage> {
     const answer = messageFrom(child)
-    child.send('usage')
+    child.send(what)
     return (await answer) as Usage
   }
 
@@ -58,7 +84,15 @@ export async function startServer(name: string, pinned: boolean): Promise<Runnin
     const exit = once(child, 'exit')
     child.disconnect()
     await exit
+    rmSync(join(file, '..'), { recursive: true, force: true })
   }
 
-  return { url: `http://127.0.0.1:${port}`, headers, usage, stop }
+  return {
+    port,
+    url: `http://127.0.0.1:${port}`,
+    headers,
+    usage: () => ask('usage'),
+    collect: () => ask('collect'),
+    stop,
+  }
 }

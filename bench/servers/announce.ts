@@ -4,14 +4,18 @@ import type { Server } from 'node:http'
 export interface Usage {
   cpuMicroseconds: number
   rssBytes: number
+  /** The heap that is still in use after a collection; 0 if none was asked for. */
+  heapBytes: number
 }
 
-function usage(): Usage {
+function usage(collect: boolean): Usage {
   const { user, system } = process.cpuUsage()
-  return { cpuMicroseconds: user + system, rssBytes: process.memoryUsage.rss() }
+  if (collect) globalThis.gc?.()
+  const heapBytes = collect ? process.memoryUsage().heapUsed : 0
+  return { cpuMicroseconds: user + system, rssBytes: process.memoryUsage.rss(), heapBytes }
 }
 
-function tellPort(server: Server, headers: Headers): void {
+function sendPort(server: Server, headers: Headers): void {
   const { port } = server.address() as AddressInfo
   process.send?.({ port, headers })
 }
@@ -19,16 +23,21 @@ function tellPort(server: Server, headers: Headers): void {
 /** Headers that each request has to carry. */
 export type Headers = Record<string, string>
 
-/** Tells the parent the port and headers, and then the usage whenever it asks. */
+/** Sends the parent the port and headers, and then the usage for each message. */
 export function announce(server: Server, headers: Headers = {}): void {
-  process.on('message', () => process.send?.(usage()))
+  process.on('message', (message) => process.send?.(usage(message === 'collect')))
   process.on('disconnect', () => process.exit())
-  if (server.listening) tellPort(server, headers)
-  else server.once('listening', () => tellPort(server, headers))
+  if (server.listening) sendPort(server, headers)
+  else server.once('listening', () => sendPort(server, headers))
 }
 
 export function databaseFile(): string {
   const file = process.argv[2]
   if (!file) throw new Error('The database file is missing.')
   return file
+}
+
+/** The tables that the server publishes. */
+export function tableNames(): string[] {
+  return process.argv.slice(3)
 }

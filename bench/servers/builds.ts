@@ -31,7 +31,7 @@ function open(workers: number, builder: Builder = definitionBuilder()) {
   const service = createService({
     applications: { ...applications, ...deployment.applications },
     storage: sqliteStorage(databaseFile(), { ensureSchema: true }),
-    security: { anyone: pipeline },
+    security: { name: 'pipeline', anyone: pipeline },
   })
   const client = createTestClient(service)
   async function queue(): Promise<string> {

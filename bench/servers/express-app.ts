@@ -4,8 +4,7 @@ import express, {
   type RequestHandler,
   type Response,
 } from 'express'
-import type { Table } from '../database.ts'
-import { errorReply, failedReply, itemReply, limitOf, pageReply } from './replies.ts'
+import { errorReply, failedReply, itemReply, limitOf, offsetOf, pageReply } from './replies.ts'
 import { failuresOf } from './rules.ts'
 import type { Changes, Stores } from './store.ts'
 
@@ -28,11 +27,11 @@ export function expressApp(stores: Stores, ...first: RequestHandler[]) {
   for (const middleware of first) app.use(middleware)
   app.use(express.json())
 
-  for (const table of Object.keys(stores) as Table[]) {
-    const store = stores[table]
+  for (const [table, store] of stores) {
     const path = `/rest/v1/sales/${table}`
     app.get(path, (request, response) => {
-      response.json(pageReply(store.page(limitOf(request.query['$limit'] as string | undefined))))
+      const { $limit, $offset } = request.query as Partial<Record<string, string>>
+      response.json(pageReply(store.page(limitOf($limit), offsetOf($offset))))
     })
     app.get(`${path}/:key`, (request, response) => {
       sendItem(response, store.one(request.params.key))

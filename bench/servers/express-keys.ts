@@ -1,4 +1,4 @@
-import { announce, databaseFile } from './announce.ts'
+import { announce, databaseFile, tableNames } from './announce.ts'
 import { expressApp } from './express-app.ts'
 import { keyCheck } from './key-check.ts'
 import { unauthorized } from './replies.ts'
@@ -7,7 +7,7 @@ import { openDatabase, storesOf } from './store.ts'
 const db = openDatabase(databaseFile())
 const { admits, headers } = keyCheck(db)
 
-const app = expressApp(storesOf(db), (request, response, next) => {
+const app = expressApp(storesOf(db, tableNames()), (request, response, next) => {
   if (admits(request.headers['x-api-key'])) next()
   else response.status(401).json(unauthorized)
 })

@@ -1,11 +1,10 @@
 import fastify from 'fastify'
 import { columns, listed } from '../customer.ts'
-import type { Table } from '../database.ts'
-import { errorReply, itemReply, limitOf, notSaved, pageReply } from './replies.ts'
+import { errorReply, itemReply, limitOf, notSaved, offsetOf, pageReply } from './replies.ts'
 import { insertSchema, patchSchema } from './rules.ts'
 import type { Changes, Stores } from './store.ts'
 
-type Query = { $limit?: string }
+type Query = { $limit?: string; $offset?: string }
 type Params = { key: string }
 
 function rowSchema(names: readonly string[]) {
@@ -39,8 +38,7 @@ export function fastifyApp(stores: Stores) {
     void reply.code(status).send(errorReply(status, status === 400 ? notSaved : error.message))
   })
 
-  for (const table of Object.keys(stores) as Table[]) {
-    const store = stores[table]
+  for (const [table, store] of stores) {
     const path = `/rest/v1/sales/${table}`
     const replyOf = (found: unknown) => {
       if (found === undefined) throw Object.assign(new Error('Not found.'), { statusCode: 404 })
@@ -50,7 +48,8 @@ export function fastifyApp(stores: Stores) {
       path,
       { schema: { response: { 200: page } } },
       (request, reply) => {
-        void reply.send(pageReply(store.page(limitOf(request.query.$limit))))
+        const { $limit, $offset } = request.query
+        void reply.send(pageReply(store.page(limitOf($limit), offsetOf($offset))))
       },
     )
     app.get<{ Params: Params }>(

@@ -1,4 +1,4 @@
-import { announce, databaseFile } from './announce.ts'
+import { announce, databaseFile, tableNames } from './announce.ts'
 import { fastifyApp } from './fastify-app.ts'
 import { keyCheck } from './key-check.ts'
 import { unauthorized } from './replies.ts'
@@ -6,7 +6,7 @@ import { openDatabase, storesOf } from './store.ts'
 
 const db = openDatabase(databaseFile())
 const { admits, headers } = keyCheck(db)
-const app = fastifyApp(storesOf(db))
+const app = fastifyApp(storesOf(db, tableNames()))
 
 app.addHook('preHandler', (request, reply, done) => {
   if (admits(request.headers['x-api-key'])) done()

@@ -4,8 +4,7 @@ import { bodyParser, errorHandler, koa, rest } from '@feathersjs/koa'
 import { Ajv, getValidator, hooks } from '@feathersjs/schema'
 import knex from 'knex'
 import { listed } from '../customer.ts'
-import { tables } from '../database.ts'
-import { announce, databaseFile } from './announce.ts'
+import { announce, databaseFile, tableNames } from './announce.ts'
 import { insertSchema, patchSchema } from './rules.ts'
 
 const db = knex({
@@ -33,7 +32,7 @@ app.use(errorHandler())
 app.use(bodyParser())
 app.configure(rest())
 
-for (const name of Object.keys(tables)) {
+for (const name of tableNames()) {
   app.use(
     name,
     new KnexService({ Model: db, name, id: 'customerId', paginate: { default: 10, max: 100 } }),

@@ -1,15 +1,14 @@
 import { serve } from '@hono/node-server'
 import { Hono } from 'hono'
 import type { Server } from 'node:http'
-import type { Table } from '../database.ts'
-import { announce, databaseFile } from './announce.ts'
+import { announce, databaseFile, tableNames } from './announce.ts'
 import { keyCheck } from './key-check.ts'
-import { limitOf, pageReply, unauthorized } from './replies.ts'
+import { limitOf, offsetOf, pageReply, unauthorized } from './replies.ts'
 import { openDatabase, storesOf } from './store.ts'
 
 const db = openDatabase(databaseFile())
 const { admits, headers } = keyCheck(db)
-const stores = storesOf(db)
+const stores = storesOf(db, tableNames())
 const app = new Hono()
 
 app.use(async (c, next) => {
@@ -18,10 +17,9 @@ app.use(async (c, next) => {
 })
 
 // It takes part where pages are read, and nowhere else.
-for (const table of Object.keys(stores) as Table[]) {
-  const store = stores[table]
+for (const [table, store] of stores) {
   app.get(`/rest/v1/sales/${table}`, (c) =>
-    c.json(pageReply(store.page(limitOf(c.req.query('$limit'))))),
+    c.json(pageReply(store.page(limitOf(c.req.query('$limit')), offsetOf(c.req.query('$offset'))))),
   )
 }
 

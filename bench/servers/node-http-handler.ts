@@ -1,6 +1,5 @@
 import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http'
-import type { Table } from '../database.ts'
-import { errorReply, failedReply, itemReply, limitOf, pageReply } from './replies.ts'
+import { errorReply, failedReply, itemReply, limitOf, offsetOf, pageReply } from './replies.ts'
 import { failuresOf } from './rules.ts'
 import type { Changes, Store, Stores } from './store.ts'
 
@@ -22,8 +21,16 @@ function sendItem(response: ServerResponse, item: unknown): void {
 
 function read(response: ServerResponse, store: Store, key: string | undefined, search: string) {
   if (key !== undefined) return sendItem(response, store.one(decodeURIComponent(key)))
-  const limit = limitOf(search ? new URLSearchParams(search).get('$limit') : null)
-  send(response, 200, pageReply(store.page(limit)))
+  if (search === '') return send(response, 200, pageReply(store.page(10, 0)))
+  const query = new URLSearchParams(search)
+  const limit = limitOf(query.get('$limit'))
+  const needle = query.get('$q')
+  const items =
+    needle === null
+      ? store.page(limit, offsetOf(query.get('$offset')))
+      : store.search(needle, limit)
+  const count = query.get('$count') === 'true' ? store.count() : null
+  send(response, 200, pageReply(items, count))
 }
 
 function write(response: ServerResponse, store: Store, key: string | undefined, text: string) {
@@ -55,7 +62,7 @@ export function nodeHttpHandler(stores: Stores): RequestListener {
   return (request, response) => {
     const [path = '', search = ''] = (request.url ?? '').split('?')
     const [table, key] = path.slice(prefix.length).split('/')
-    const store = path.startsWith(prefix) ? stores[table as Table] : undefined
+    const store = path.startsWith(prefix) && table ? stores.get(table) : undefined
     if (!store) return send(response, 404, errorReply(404, 'Not found.'))
     if (request.method === 'GET') return guarded(response, () => read(response, store, key, search))
     if (request.method !== 'POST') return send(response, 405, errorReply(405, 'Not allowed.'))

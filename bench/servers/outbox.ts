@@ -50,7 +50,7 @@ const outbox = createOutbox({
 const service = createService({
   applications: { app: { collections: { shipped } } },
   storage: sqliteStorage(file, { ensureSchema: true }),
-  security: { anyone: principal('bench') },
+  security: { name: 'bench', anyone: principal('bench') },
   outbox,
   report: false,
 })

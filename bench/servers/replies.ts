@@ -2,8 +2,8 @@ import type { Failure } from './rules.ts'
 
 export const notSaved = 'The changes could not be saved.'
 
-export function pageReply(items: unknown[]) {
-  return { items, count: null, message: null, validations: [], status: 200 }
+export function pageReply(items: unknown[], count: number | null = null) {
+  return { items, count, message: null, validations: [], status: 200 }
 }
 
 export function itemReply(item: unknown) {
@@ -23,4 +23,9 @@ export const unauthorized = errorReply(401, 'Valid credentials are required.')
 export function limitOf(text: string | null | undefined): number {
   const limit = Number(text ?? 10)
   return Number.isInteger(limit) && limit >= 0 ? Math.min(limit, 100) : 10
+}
+
+export function offsetOf(text: string | null | undefined): number {
+  const offset = Number(text ?? 0)
+  return Number.isInteger(offset) && offset >= 0 ? offset : 0
 }

@@ -1,5 +1,6 @@
 import { createService, defineCollection, text, type ServiceOptions } from 'rowgate'
 import { columns, listed, maxLengths, required, type Column } from '../customer.ts'
+import { tableNames } from './announce.ts'
 
 function includes(names: readonly string[], name: string): boolean {
   return names.includes(name)
@@ -14,9 +15,10 @@ function fieldOf(name: Column) {
 }
 
 const fields = Object.fromEntries(columns.map((name) => [name, fieldOf(name)]))
-const customers = defineCollection({ key: 'customerId', fields })
-const clients = defineCollection({ key: 'customerId', fields })
-const applications = { sales: { collections: { customers, clients } } }
+const collections = Object.fromEntries(
+  tableNames().map((name) => [name, defineCollection({ key: 'customerId', fields })]),
+)
+const applications = { sales: { collections } }
 
 /** The service that every server of rowgate mounts. */
 export function salesService(

@@ -1,21 +1,30 @@
 import Database from 'better-sqlite3'
 import { columns, listed, type Column, type Customer } from '../customer.ts'
-import type { Table } from '../database.ts'
 
 export type Changes = Partial<Record<Column, string | null>>
 
 /** The statements that the hand-written servers share: prepared once, one commit a write. */
 export interface Store {
-  page(limit: number): unknown[]
+  page(limit: number, offset: number): unknown[]
+  count(): number
+  /** The first page of the rows of which one column contains the string. */
+  search(needle: string, limit: number): unknown[]
   one(key: string): unknown
   insert(row: Changes): Customer
   update(key: string, changes: Changes): unknown
 }
 
-function storeOf(db: Database.Database, table: Table): Store {
-  const limit = process.env['PAGE_LIMIT'] ?? '?'
-  const page = db.prepare(
-    `SELECT ${listed.join(', ')} FROM ${table} ORDER BY customerId LIMIT ${limit}`,
+// Bound bare, the limit would make SQLite plan the statement anew at each call.
+const bound = 'CAST(? AS INTEGER)'
+
+function storeOf(db: Database.Database, table: string): Store {
+  const select = `SELECT ${listed.join(', ')} FROM ${table}`
+  const page = db.prepare(`${select} ORDER BY customerId LIMIT ${bound}`)
+  const deep = db.prepare(`${select} ORDER BY customerId LIMIT ${bound} OFFSET ${bound}`)
+  const count = db.prepare(`SELECT count(*) FROM ${table}`).pluck()
+  const matches = columns.map((name) => `instr(lower(${name}), @needle) > 0`).join(' OR ')
+  const search = db.prepare(
+    `${select} WHERE ${matches} ORDER BY customerId LIMIT CAST(@limit AS INTEGER)`,
   )
   const one = db.prepare(`SELECT ${columns.join(', ')} FROM ${table} WHERE customerId = ?`)
   const insert = db.prepare(
@@ -36,7 +45,9 @@ function storeOf(db: Database.Database, table: Table): Store {
   }
 
   return {
-    page: (limit) => page.all(limit),
+    page: (limit, offset) => (offset > 0 ? deep.all(limit, offset) : page.all(limit)),
+    count: () => count.get() as number,
+    search: (needle, limit) => search.all({ needle: needle.toLowerCase(), limit }),
     one: (key) => one.get(key),
     insert(row) {
       const values = columns.map((name) => row[name] ?? null)
@@ -47,7 +58,7 @@ function storeOf(db: Database.Database, table: Table): Store {
   }
 }
 
-export type Stores = Record<Table, Store>
+export type Stores = ReadonlyMap<string, Store>
 
 /** Opens the file in the relaxed mode: a commit survives a crash, but maybe not a power cut. */
 export function openDatabase(file: string): Database.Database {
@@ -56,6 +67,6 @@ export function openDatabase(file: string): Database.Database {
   return db
 }
 
-export function storesOf(db: Database.Database): Stores {
-  return { customers: storeOf(db, 'customers'), clients: storeOf(db, 'clients') }
+export function storesOf(db: Database.Database, tables: readonly string[]): Stores {
+  return new Map(tables.map((table) => [table, storeOf(db, table)]))
 }

@@ -1,0 +1,25 @@
+import { besideScan } from './beside-scan.ts'
+import { builds, measureBuilds } from './builds.ts'
+import type { Surroundings } from './measure.ts'
+import { memory } from './memory.ts'
+import { measureOutbox, outbox } from './outbox.ts'
+import { starts } from './starts.ts'
+import { measureTables, tables } from './tables.ts'
+
+/** A measurement with a table of its own, which `--only` selects by name. */
+export interface Figures {
+  name: string
+  /** The programs in `servers/` that it runs. */
+  programs: readonly string[]
+  /** Returns its section of the results. */
+  measure(surroundings: Surroundings): Promise<string>
+}
+
+export const figures: Figures[] = [
+  besideScan,
+  starts,
+  memory,
+  { name: builds, programs: [builds], measure: () => measureBuilds() },
+  { name: tables, programs: [tables], measure: () => measureTables() },
+  { name: outbox, programs: [outbox], measure: () => measureOutbox() },
+]

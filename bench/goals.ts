@@ -1,0 +1,38 @@
+import type { Entry } from './measure.ts'
+import type { CostGoal, Goal, RatioGoal } from './scenario.ts'
+import { median } from './statistics.ts'
+
+/** Returns the goals whose servers took part, with what was measured. */
+export function goalLines(goals: readonly Goal[], entries: readonly Entry[]): string[] {
+  return goals.flatMap((goal) => {
+    const [own, of] = [named(entries, goal.own), named(entries, goal.of)]
+    if (!own || (goal.of !== undefined && !of)) return []
+    if (!('ratio' in goal)) return [costLine(goal, own, of)]
+    return of ? [ratioLine(goal, own, of)] : []
+  })
+}
+
+function ratioLine({ own, of, ratio, note }: RatioGoal, ownEntry: Entry, ofEntry: Entry): string {
+  const reached = cpuOf(ofEntry) / cpuOf(ownEntry)
+  const condition = note === undefined ? '' : `, ${note}`
+  const goal = `${own} ${ratio.toFixed(2)} × ${of}${condition}`
+  return `${mark(reached >= ratio)}: ${goal}. Measured: ${reached.toFixed(2)}.`
+}
+
+function costLine({ own, of, microseconds }: CostGoal, ownEntry: Entry, ofEntry?: Entry): string {
+  const cost = cpuOf(ownEntry) - (ofEntry ? cpuOf(ofEntry) : 0)
+  const goal = `${own} at most ${microseconds} µs${of === undefined ? '' : ` more than ${of}`}`
+  return `${mark(cost <= microseconds)}: ${goal}. Measured: ${cost.toFixed(1)} µs.`
+}
+
+function mark(isReached: boolean): string {
+  return isReached ? 'Goal reached' : 'Goal missed'
+}
+
+function cpuOf({ rounds }: Entry): number {
+  return median(rounds.map(({ cpuMicroseconds }) => cpuMicroseconds))
+}
+
+function named(entries: readonly Entry[], name: string | undefined): Entry | undefined {
+  return entries.find(({ contestant }) => contestant.name === name)
+}

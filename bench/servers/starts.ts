@@ -1,0 +1,49 @@
+/** What a start took of the processor, all threads. */
+export interface StartCost {
+  cpuMilliseconds: number
+}
+
+function used(): number {
+  const { user, system } = process.cpuUsage()
+  return (user + system) / 1000
+}
+
+/** Imports some modules; returns what the process has used since it was started. */
+async function importing(specifiers: readonly string[]): Promise<number> {
+  for (const specifier of specifiers) await import(specifier)
+  return used()
+}
+
+/** Creates a service of some collections with ten fields each, and opens its storage. */
+async function opening(file: string, count: number): Promise<number> {
+  const { createService, defineCollection, openAccess, text } = await import('rowgate')
+  const { sqliteStorage } = await import('rowgate/sqlite')
+  const fields = () =>
+    Object.fromEntries(
+      Array.from({ length: 10 }, (_, index) => [
+        `field${index}`,
+        text({ maxLength: 40, required: index < 2 }),
+      ]),
+    )
+  const collections = Object.fromEntries(
+    Array.from({ length: count }, (_, index) => [
+      `c${index}`,
+      defineCollection({ key: 'field0', fields: fields() }),
+    ]),
+  )
+  const before = used()
+  const service = createService({
+    applications: { sales: { collections } },
+    storage: sqliteStorage(file, { ensureSchema: true }),
+    security: openAccess(),
+  })
+  await service.ready()
+  const cost = used() - before
+  await service.close()
+  return cost
+}
+
+const [, , what, ...words] = process.argv
+const [file = '', count = '1'] = words
+const cpuMilliseconds = await (what === 'open' ? opening(file, Number(count)) : importing(words))
+process.stdout.write(JSON.stringify({ cpuMilliseconds } satisfies StartCost))
