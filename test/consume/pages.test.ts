@@ -82,6 +82,20 @@ describe('all pages are read', () => {
     ])
   })
 
+  test.each([
+    [{ kind: 'offset', parameter: 'offset' }, [10, 10, 5, 0]],
+    [{ kind: 'page', parameter: 'page' }, [10, 10, 5, 0]],
+    [{ kind: 'link' }, [10, 10, 5]],
+  ] as const)('%o returns each response, also one without items', async (paging, sizes) => {
+    const found: number[] = []
+    const path = paging.kind === 'page' ? '/page' : '/link'
+    for await (const page of pages(list(path), {}, { paging })) {
+      expect(page.index).toBe(found.length)
+      found.push(page.items.length)
+    }
+    expect(found).toEqual(sizes)
+  })
+
   test('by page, from the page of the input', async () => {
     const paging = { kind: 'page', parameter: 'page' } as const
     expect(await read(pages(list('/page'), {}, { paging }))).toEqual(rows)

@@ -41,8 +41,9 @@ interface Step {
 }
 
 /**
- * Returns the pages of a list, one call each. Paging by offset and by page ends with an empty page; paging
- * by cursor and by link ends with a page that has no next one. Rejects with a CallError if a page is
+ * Returns the pages of a list, one call each. Paging by offset and by page ends with an empty page, which is
+ * returned as well, since it may have the total; paging by cursor and by link ends with a page that has no
+ * next one. Rejects with a CallError if a page is
  * repeated, if there are more than `maxPages`, and if a link leads to another origin. Throws a TypeError
  * for invalid options.
  */
@@ -74,7 +75,7 @@ export function pages<Input extends object, Response, Item = ItemOf<Response>>(
       if (found.length > 0 && isDeepStrictEqual(found, last)) throw fail('PAGE_CYCLE')
       last = found
       count += found.length
-      if (found.length > 0 || !endsWithEmptyPage(paging)) yield { ...response, index, items: found }
+      yield { ...response, index, items: found }
       step = nextStep(response, { index, count, isEmpty: found.length === 0 })
     }
   }
@@ -117,10 +118,6 @@ export function pages<Input extends object, Response, Item = ItemOf<Response>>(
   }
 
   return read()
-}
-
-function endsWithEmptyPage({ kind }: Paging): boolean {
-  return kind === 'offset' || kind === 'page'
 }
 
 function firstStep(paging: Paging, input: object): Step {

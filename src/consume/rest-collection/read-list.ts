@@ -57,7 +57,7 @@ async function readPage(
     let position = start.position
     let mustEnd = false
     for await (const { items, body } of pagesFrom(list, call, { ...plan.input, ...start.input })) {
-      if (mustEnd) throw shortPages(list)
+      if (mustEnd && items.length > 0) throw shortPages(list)
       if (count) total ??= totalIn(list, body)
       for (const source of items) {
         if (position >= offset && position < end) found.push(read(mapping, list, call, source))
