@@ -1,12 +1,12 @@
 import { createServer, type RequestListener } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { expect, onTestFinished } from 'vitest'
 import { createDeployment, type Builder } from '../../src/deployment/index.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
 import { createService, defineCollection, memoryStorage, text } from '../../src/index.ts'
-import { newKey, plainKeys } from '../contract/keys.ts'
-import { packageBuilder } from '../deployment/builders.ts'
+import { newKey, plainKeys } from '../kit/keys.ts'
+import { packageBuilder } from '../kit/builders.ts'
 import { runAlone, type Run, type Scene } from './stage.ts'
+import { openServer } from '../kit/server.ts'
 
 const countries = defineCollection({ key: 'code', fields: { code: text({ maxLength: 5 }) } })
 const applications = { sales: { collections: { countries } } }
@@ -58,16 +58,9 @@ export async function startDeployed(builder: Builder = packageBuilder()): Promis
 
 /** Starts a server for the duration of the test, and returns its URL. */
 export async function listen(handler: RequestListener): Promise<string> {
-  const server = createServer(handler)
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(
-    () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  )
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+  const { url, close } = await openServer(createServer(handler))
+  onTestFinished(close)
+  return url
 }
 
 /** Runs `rowgate release ...` with an address and a key. */

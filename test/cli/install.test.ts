@@ -6,7 +6,7 @@ import { installedApplications } from '../../src/deployment/install/release-fold
 import { publish } from '../../src/publication.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import type { ApplicationDefinitions } from '../../src/index.ts'
-import { folderOf } from '../deployment/builders/folder.ts'
+import { folderOf } from '../kit/folder.ts'
 import { packageWith, releases, textOf } from '../deployment/install/packages.ts'
 import { runAlone, type Run, type Scene } from './stage.ts'
 

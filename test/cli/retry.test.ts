@@ -3,7 +3,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { createService, defineCollection, memoryStorage, text } from '../../src/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { drivers, openHandle, temporaryDirectory } from '../storage/sqlite/databases.ts'
+import { drivers, openHandle, temporaryDirectory } from '../kit/databases.ts'
 import { startOfTime, runScene } from './stage.ts'
 
 test('a command over storage in memory warns that its changes are lost', async () => {

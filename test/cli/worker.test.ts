@@ -7,7 +7,7 @@ import { createTestClient } from '../../src/http/test-client.ts'
 import { createService, defineCollection, text } from '../../src/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { packageBuilder } from '../deployment/builders.ts'
+import { packageBuilder } from '../kit/builders.ts'
 import { projectWith, start, type Started } from './built.ts'
 
 const maxMilliseconds = 60_000

@@ -6,6 +6,7 @@ import type { ResponseTable, ResponseTables } from '../../src/consume/tables/tab
 import { unflatten } from '../../src/consume/tables/unflatten.ts'
 import type { Json } from '../../src/protocol/json.ts'
 import { anyJson } from './any-json.ts'
+import { caught } from '../kit/expectations.ts'
 
 /** The rows of all tables, without what is the same in every one. */
 function shown({ root, tables }: ResponseTables): Record<string, ResponseTable['rows']> {
@@ -199,13 +200,4 @@ function tablesOf({
     rows: given,
   })
   return { isList: false, root: table(null, root), tables: new Map([['a', table('a', rows)]]) }
-}
-
-function caught(run: () => unknown): Error {
-  try {
-    run()
-  } catch (error) {
-    return error as Error
-  }
-  throw new Error('nothing was thrown')
 }

@@ -7,6 +7,7 @@ import { RuleError } from '../../src/consume/rules/rule-error.ts'
 import { defineCollection, integer, json, text } from '../../src/index.ts'
 import type { Json } from '../../src/protocol/json.ts'
 import { typed } from '../../src/consume/schema.ts'
+import { caught } from '../kit/expectations.ts'
 
 const api = connection({ baseUrl: 'https://api.example' })
 
@@ -325,13 +326,4 @@ describe('caller', () => {
 
 function failing(): never {
   throw new Error('secret')
-}
-
-function caught(run: () => unknown): Error {
-  try {
-    run()
-  } catch (error) {
-    return error as Error
-  }
-  throw new Error('nothing was thrown')
 }

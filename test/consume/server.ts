@@ -4,7 +4,7 @@ import {
   type RequestListener,
   type ServerResponse,
 } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { openServer } from '../kit/server.ts'
 
 /** A server on 127.0.0.1 that tests call. */
 export interface LocalServer {
@@ -22,18 +22,7 @@ export async function startServer(listener: RequestListener): Promise<LocalServe
     received.push(`${request.method ?? ''} ${request.url ?? ''}`)
     listener(request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
-    received,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve()
-        })
-        server.closeAllConnections()
-      }),
-  }
+  return { ...(await openServer(server)), received }
 }
 
 /** Responds with JSON. */

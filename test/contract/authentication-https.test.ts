@@ -1,6 +1,5 @@
 import { createServer, request as requestPlain, type IncomingMessage } from 'node:http'
 import { request as requestTls } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { afterEach, describe, expect, test } from 'vitest'
 import { toNodeHandler, type NodeHandlerOptions } from '../../src/http/node.ts'
 import type { Observation } from '../../src/index.ts'
@@ -8,11 +7,12 @@ import { apiKeys } from '../../src/security/index.ts'
 import { startTls } from '../kit/tls.ts'
 import { send } from '../kit/http-client.ts'
 import { base, describeContract } from './contract.ts'
-import { expectError, itemsIn } from './expectations.ts'
-import { flipped, newKey, plainKeys, withKey } from './keys.ts'
+import { expectError, itemsIn } from '../kit/expectations.ts'
+import { flipped, newKey, plainKeys, withKey } from '../kit/keys.ts'
 import { cells, type Cell } from '../kit/cells.ts'
 import { start } from './running.ts'
 import { watched } from './wrapped.ts'
+import { openServer } from '../kit/server.ts'
 
 const strictKeys = apiKeys({ name: 'keys' })
 
@@ -156,16 +156,11 @@ describe.each(cells)('HTTPS on $name', (cell) => {
     service: Parameters<typeof toNodeHandler>[0],
     options: NodeHandlerOptions,
   ) {
-    const server = createServer(toNodeHandler(service, options))
-    await new Promise<void>((resolve) => server.listen(0, resolve))
-    ends.push(
-      () =>
-        new Promise((resolve) => {
-          server.close(() => resolve())
-          server.closeAllConnections()
-        }),
-    )
-    return { port: (server.address() as AddressInfo).port }
+    const { port, close } = await openServer(createServer(toNodeHandler(service, options)), {
+      host: null,
+    })
+    ends.push(close)
+    return { port }
   }
 
   /** A proxy that ends TLS, says so, and hands requests on. */

@@ -1,9 +1,10 @@
 import { describe, expect, test } from 'vitest'
 import { describeContract } from './contract.ts'
-import { itemsIn } from './expectations.ts'
-import { eventsOnce, expectUnknown, newKey, plainKeys, stillClock, withKey } from './keys.ts'
+import { itemsIn } from '../kit/expectations.ts'
+import { eventsOnce, expectUnknown, newKey, plainKeys, withKey } from '../kit/keys.ts'
+import { clockAt } from '../kit/clock.ts'
 
-const clock = stillClock()
+const clock = clockAt()
 
 describe('lifetimes', () => {
   const security = plainKeys({ defaultExpiry: 60, maxExpiry: 120 })
@@ -22,7 +23,7 @@ describe('lifetimes', () => {
       expect(await lives(key)).toBe(true)
       clock.set('2024-03-01T00:15:00Z')
       await isDead(key)
-      clock.advance(1_000_000)
+      clock.pass(1_000_000)
       await isDead(key)
     })
 
@@ -39,22 +40,22 @@ describe('lifetimes', () => {
       clock.set(from)
       const { key, expires } = await newKey(contract.service)
       expect(expires).toBe(to)
-      clock.advance(59.9)
+      clock.pass(59.9)
       expect(await lives(key)).toBe(true)
-      clock.advance(0.1)
+      clock.pass(0.1)
       await isDead(key)
     })
 
     test('follows the clock when it is set back: nothing is remembered', async () => {
       clock.set('2024-05-01T10:00:00Z')
       const { key } = await newKey(contract.service)
-      clock.advance(61)
+      clock.pass(61)
       await isDead(key)
-      clock.advance(-61)
+      clock.pass(-61)
       expect(await lives(key)).toBe(true)
-      clock.advance(-60)
+      clock.pass(-60)
       expect(await lives(key)).toBe(true)
-      clock.advance(121)
+      clock.pass(121)
       await isDead(key)
     })
 
@@ -77,9 +78,9 @@ describe('lifetimes', () => {
     test('is logged once a minute for each reason, and not sent to the client', async () => {
       clock.set('2024-05-01T10:00:00Z')
       const { key, keyId } = await newKey(contract.service, { expiresIn: 1 })
-      clock.advance(1)
+      clock.pass(1)
       for (let turn = 0; turn < 3; turn++) await isDead(key)
-      clock.advance(2)
+      clock.pass(2)
       await isDead(key)
       const seen = await eventsOnce(
         contract.service,
@@ -111,7 +112,7 @@ describe('lifetimes', () => {
         expect(expires).toBe('2124-02-29T12:00:00Z')
         clock.set('2124-02-29T11:59:59.999Z')
         itemsIn(await contract.get('/countries', withKey(key)))
-        clock.advance(1)
+        clock.pass(1)
         expectUnknown(contract, await contract.get('/countries', withKey(key)), 'expired')
       })
 

@@ -4,8 +4,9 @@ import { beforeEach, expect, test } from 'vitest'
 import type { Limiter } from '../../src/security/index.ts'
 import { rawRequest, send } from '../kit/http-client.ts'
 import { base, describeContract } from './contract.ts'
-import { expectError, itemsIn } from './expectations.ts'
-import { expectUnknown, flipped, newKey, plainKeys, stillClock, withKey } from './keys.ts'
+import { expectError, itemsIn } from '../kit/expectations.ts'
+import { expectUnknown, flipped, newKey, plainKeys, withKey } from '../kit/keys.ts'
+import { clockAt } from '../kit/clock.ts'
 
 /** A limiter that begins anew with each case. */
 function renewed(make: () => Limiter): Limiter {
@@ -64,7 +65,7 @@ describeContract(
   },
 )
 
-const clock = stillClock()
+const clock = clockAt()
 
 describeContract(
   'a limit on failures',
@@ -93,9 +94,9 @@ describeContract(
         expectError(await contract.get('/orders', withKey(key)), 429)
         expectError(await contract.get('/orders', withKey(flipped(key))), 429)
       }
-      clock.advance(0.9)
+      clock.pass(0.9)
       expectError(await contract.get('/orders', withKey(key)), 429)
-      clock.advance(0.1)
+      clock.pass(0.1)
       itemsIn(await contract.get('/orders', withKey(key)))
       expect(contract.reports()).toEqual([])
     })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { apiKeys } from '../../src/security/index.ts'
 import { base, describeContract } from './contract.ts'
-import { expectError } from './expectations.ts'
-import { expectUnknown, newKey, plainKeys, withKey } from './keys.ts'
+import { expectError } from '../kit/expectations.ts'
+import { expectUnknown, newKey, plainKeys, withKey } from '../kit/keys.ts'
 
 const html = { Accept: 'text/html' }
 const plain = { 'Content-Type': 'text/plain' }

@@ -7,8 +7,8 @@ import { createService, defineCollection, text, type Observation } from '../../s
 import type { ApiKeyOptions } from '../../src/security/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { send } from '../kit/http-client.ts'
-import { expectError, itemsIn } from './expectations.ts'
-import { newKey, plainKeys, withKey } from './keys.ts'
+import { expectError, itemsIn } from '../kit/expectations.ts'
+import { newKey, plainKeys, withKey } from '../kit/keys.ts'
 import { bindings, type Binding } from '../kit/cells.ts'
 
 const applications = {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { base, describeContract } from './contract.ts'
-import { expectError, itemIn, itemsIn } from './expectations.ts'
-import { expectUnknown, flipped, newKey, plainKeys, withKey } from './keys.ts'
+import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
+import { expectUnknown, flipped, newKey, plainKeys, withKey } from '../kit/keys.ts'
 
 const json = { 'Content-Type': 'application/json' }
 

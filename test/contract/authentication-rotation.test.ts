@@ -1,17 +1,10 @@
 import { expect, test } from 'vitest'
 import { describeContract } from './contract.ts'
-import { itemsIn } from './expectations.ts'
-import {
-  eventsOnce,
-  expectUnknown,
-  newKey,
-  plainKeys,
-  recordOnce,
-  stillClock,
-  withKey,
-} from './keys.ts'
+import { itemsIn } from '../kit/expectations.ts'
+import { eventsOnce, expectUnknown, newKey, plainKeys, recordOnce, withKey } from '../kit/keys.ts'
+import { clockAt } from '../kit/clock.ts'
 
-const clock = stillClock()
+const clock = clockAt()
 const options = { security: plainKeys(), now: clock.now }
 
 describeContract('a rotated key', options, (contract) => {
@@ -35,9 +28,9 @@ describeContract('a rotated key', options, (contract) => {
     const next = await contract.service.keys.rotate(old.keyId, { overlap: 10 })
     await lives(next.key)
     await lives(old.key)
-    clock.advance(9.999)
+    clock.pass(9.999)
     await lives(old.key)
-    clock.advance(0.001)
+    clock.pass(0.001)
     await isDead(old.key, 'expired')
     await lives(next.key)
   })
@@ -45,13 +38,13 @@ describeContract('a rotated key', options, (contract) => {
   test('can be rotated again: each key of three has its own expiry', async () => {
     const first = await newKey(contract.service)
     const second = await contract.service.keys.rotate(first.keyId, { overlap: 10 })
-    clock.advance(5)
+    clock.pass(5)
     const third = await contract.service.keys.rotate(second.keyId, { overlap: 10 })
     for (const { key } of [first, second, third]) await lives(key)
-    clock.advance(5)
+    clock.pass(5)
     await isDead(first.key, 'expired')
     await lives(second.key)
-    clock.advance(5)
+    clock.pass(5)
     await isDead(second.key, 'expired')
     await lives(third.key)
     const ids = (await contract.service.keys.list({ user: 'maria' })).map(({ keyId }) => keyId)
@@ -61,7 +54,7 @@ describeContract('a rotated key', options, (contract) => {
   test('does not live longer for an overlap than it would have', async () => {
     const old = await newKey(contract.service, { expiresIn: 3 })
     const next = await contract.service.keys.rotate(old.keyId, { overlap: 60 })
-    clock.advance(3)
+    clock.pass(3)
     await isDead(old.key, 'expired')
     await lives(next.key)
   })
@@ -81,7 +74,7 @@ describeContract('a rotated key', options, (contract) => {
     const revoked = await newKey(contract.service)
     const expired = await newKey(contract.service, { expiresIn: 1 })
     await contract.service.keys.revoke(revoked.keyId)
-    clock.advance(1)
+    clock.pass(1)
     for (const { keyId } of [revoked, expired]) {
       await expect(contract.service.keys.rotate(keyId)).rejects.toThrow(TypeError)
     }
@@ -113,7 +106,7 @@ describeContract('the record of a key', options, (contract) => {
       firstUsed: '2024-05-01T10:00:00Z',
       lastUsed: '2024-05-01T10:00:00Z',
     })
-    clock.advance(5)
+    clock.pass(5)
     itemsIn(await contract.get('/countries', withKey(made.key)))
     const next = await recordOnce(
       contract.service,

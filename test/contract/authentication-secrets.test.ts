@@ -11,11 +11,12 @@ import { apiKeys, httpBasic } from '../../src/security/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { send, type Request } from '../kit/http-client.ts'
 import { base } from './contract.ts'
-import { newKey, plainKeys, stillClock, withKey } from './keys.ts'
+import { newKey, plainKeys, withKey } from '../kit/keys.ts'
 import { bindings, type Binding } from '../kit/cells.ts'
 import { type Storage } from '../kit/storages.ts'
 import { start } from './running.ts'
 import { watched } from './wrapped.ts'
+import { clockAt } from '../kit/clock.ts'
 
 const password = 'correct-horse-Battery/staple+9'
 const otherPassword = 'wrong-horse-battery-Staple?8'
@@ -64,7 +65,7 @@ describe.each(cases)('on $name', ({ binding, place }) => {
 
 /** Does with keys and passwords all that can be done, and gathers all that comes of it. */
 async function live(binding: Binding, place: Place) {
-  const clock = stillClock()
+  const clock = clockAt()
   const reports: Observation[] = []
   const texts: { what: string; text: string }[] = []
   const gather = (what: string, value: unknown) =>
@@ -113,7 +114,7 @@ async function live(binding: Binding, place: Place) {
   const next = await keys.rotate(one.keyId, { overlap: 10 })
   await keys.revoke(gone.keyId)
   await users.remove('jo')
-  clock.advance(1)
+  clock.pass(1)
 
   const everyKey = [one, strict, off, gone, late, doomed, next].map(({ key }) => key)
   const basic = (given: string) => ({

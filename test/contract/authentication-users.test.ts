@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { defineCollection, text } from '../../src/index.ts'
 import type { FindUser, User } from '../../src/security/index.ts'
 import { describeContract } from './contract.ts'
-import { expectError, itemIn, itemsIn } from './expectations.ts'
+import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 import { applications } from './fixture.ts'
-import { expectUnknown, newKey, plainKeys, withKey } from './keys.ts'
+import { expectUnknown, newKey, plainKeys, withKey } from '../kit/keys.ts'
 
 const { app, other } = applications
 

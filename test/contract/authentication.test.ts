@@ -2,9 +2,10 @@ import { describe, expect, test } from 'vitest'
 import type { CollectionDefinition } from '../../src/index.ts'
 import { rawRequest, statusesIn, type Answer } from '../kit/http-client.ts'
 import { base, describeContract, type Contract } from './contract.ts'
-import { expectError, itemsIn } from './expectations.ts'
+import { expectError, itemsIn } from '../kit/expectations.ts'
 import { applications } from './fixture.ts'
-import { expectUnknown, flipped, newKey, plainKeys, stillClock, withKey } from './keys.ts'
+import { expectUnknown, flipped, newKey, plainKeys, withKey } from '../kit/keys.ts'
+import { clockAt } from '../kit/clock.ts'
 
 /** The events of section 6 by method, for each shape of path. */
 const events: Readonly<Record<'collection' | 'item', Readonly<Record<string, string>>>> = {
@@ -158,7 +159,7 @@ describeContract('the text of a key', { security: plainKeys() }, (contract) => {
 })
 
 describe('every rejected key', () => {
-  const clock = stillClock()
+  const clock = clockAt()
   const properties = { HttpHeaderName: 'X-Off-Key' }
   const security = [
     plainKeys(),
@@ -176,7 +177,7 @@ describe('every rejected key', () => {
       await service.keys.revoke(revoked.keyId)
       await service.users.change('disabled', { enabled: false })
       await service.users.remove('gone')
-      clock.advance(2)
+      clock.pass(2)
 
       const missing = await contract.get('/orders')
       expectUnknown(contract, missing, 'missing')

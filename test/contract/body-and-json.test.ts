@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeContract } from './contract.ts'
-import { expectInvalid, expectError, itemIn } from './expectations.ts'
+import { expectInvalid, expectError, itemIn } from '../kit/expectations.ts'
 
 const nested = (depth: number) => '['.repeat(depth - 1) + ']'.repeat(depth - 1)
 const encoded = (text: string, encoding: 'utf16le' | 'latin1') => Buffer.from(text, encoding)

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeReads } from './contract.ts'
-import { expectError, itemsIn, keysIn } from './expectations.ts'
+import { expectError, itemsIn, keysIn } from '../kit/expectations.ts'
 
 const byKey = 'ALFKI ANATR BERGS BLAUS BONAP CACTU COMMI DRACD EASTC FRANK GALED alfki2'.split(' ')
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { rawRequest, statusesIn } from '../kit/http-client.ts'
 import { base, describeEverywhere } from './contract.ts'
-import { expectError, itemIn } from './expectations.ts'
+import { expectError, itemIn } from '../kit/expectations.ts'
 
 const post = `POST ${base}/orders`
 const json = 'Content-Type: application/json'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeContract } from './contract.ts'
-import { itemIn, itemsIn } from './expectations.ts'
+import { itemIn, itemsIn } from '../kit/expectations.ts'
 
 describeContract('the envelope', {}, (contract) => {
   test('of a page has items, count, message, validations and status', async () => {

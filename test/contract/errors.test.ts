@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { anonymous, errorStatuses, ServiceError, type ServiceErrorCode } from '../../src/index.ts'
 import type { SecurityProvider } from '../../src/security/index.ts'
 import { base, describeContract } from './contract.ts'
-import { expectError } from './expectations.ts'
+import { expectError } from '../kit/expectations.ts'
 
 // What the provider of this suite throws, named by a header.
 const thrown: Readonly<Record<string, () => unknown>> = {

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeContract } from './contract.ts'
-import { expectInvalid, itemIn } from './expectations.ts'
+import { expectInvalid, itemIn } from '../kit/expectations.ts'
 
 const minimal = { customerId: 'NEW', companyName: 'New' }
 const hostile = ['object', 'array'] as const

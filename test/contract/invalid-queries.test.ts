@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeReads } from './contract.ts'
-import { expectError } from './expectations.ts'
+import { expectError } from '../kit/expectations.ts'
 
 const tenDigits = '9'.repeat(20)
 

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import fc from 'fast-check'
 import { describeContract, describeReads } from './contract.ts'
-import { expectInvalid, expectError, itemIn, itemsIn } from './expectations.ts'
+import { expectInvalid, expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 
 describeReads('GET of an item', { isSlow: true }, (contract) => {
   test('a composite key is written with a comma or with %2C', async () => {

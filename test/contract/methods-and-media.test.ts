@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { rawRequest, statusesIn } from '../kit/http-client.ts'
 import { base, describeContract } from './contract.ts'
-import { expectError, itemIn, itemsIn } from './expectations.ts'
+import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 
 const json = { 'Content-Type': 'application/json' }
 

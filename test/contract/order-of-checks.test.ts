@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { anonymous } from '../../src/index.ts'
 import type { SecurityProvider } from '../../src/security/index.ts'
 import { base, describeContract } from './contract.ts'
-import { expectInvalid, expectError, idsOfWarnings } from './expectations.ts'
+import { expectInvalid, expectError, idsOfWarnings } from '../kit/expectations.ts'
 
 const json = { 'Content-Type': 'application/json' }
 const html = { Accept: 'text/html' }

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { anonymous, createService, memoryStorage, openAccess } from '../../src/index.ts'
 import { describeContract } from './contract.ts'
-import { expectInvalid, expectError, idsOfWarnings, itemIn, itemsIn } from './expectations.ts'
+import { expectInvalid, expectError, idsOfWarnings, itemIn, itemsIn } from '../kit/expectations.ts'
 import { applications } from './fixture.ts'
 
 describeContract('limitExcess: reject', { limitExcess: 'reject' }, (contract) => {

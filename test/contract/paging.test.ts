@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { principal } from '../../src/index.ts'
 import { describeReads, type Contract } from './contract.ts'
-import { itemsIn, keysIn } from './expectations.ts'
+import { itemsIn, keysIn } from '../kit/expectations.ts'
 
 async function fill(contract: Contract, count: number): Promise<void> {
   const orders = contract.service.as(principal('filler'))

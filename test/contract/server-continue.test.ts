@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { base, describeEverywhere, type Contract } from './contract.ts'
 import { jsonHeaders, jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
 import { expectNoSockets, expectQuietProcess, openSockets } from './server-quiet.ts'
-import { plainKeys } from './keys.ts'
+import { plainKeys } from '../kit/keys.ts'
 
 const json = 'Content-Type: application/json'
 const orders = `${base}/orders`

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { base, describeEverywhere } from './contract.ts'
-import { itemIn } from './expectations.ts'
+import { itemIn } from '../kit/expectations.ts'
 import { jsonRequest, openLine, requestBytes, type Line } from '../kit/host-line.ts'
 import { expectNoSockets, expectQuietProcess, openSockets } from './server-quiet.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { base, describeEverywhere } from './contract.ts'
-import { itemIn } from './expectations.ts'
+import { itemIn } from '../kit/expectations.ts'
 import { jsonHeaders, jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
 import { expectNoSockets, expectQuietProcess } from './server-quiet.ts'
 import { waitingJournal, waits } from './server-waiting.ts'

@@ -8,7 +8,7 @@ import type { RequestHandler } from '../../src/index.ts'
 import { releases } from '../kit/express-app.ts'
 import { listen } from '../kit/fastify-app.ts'
 import { nodeApp, startApp } from '../kit/hono-app.ts'
-import { startPlain } from '../http/client-and-tls.ts'
+import { startPlain } from '../kit/client-and-tls.ts'
 import type { Host } from '../kit/cells.ts'
 
 /** A service, and the path in front of its `/rest/v1`. */

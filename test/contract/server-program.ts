@@ -8,7 +8,7 @@ import type { Cell } from '../kit/cells.ts'
 const before = stateOfProcess()
 const { everyCell } = await import('../kit/cells.ts')
 const { start } = await import('./running.ts')
-const { newKey, plainKeys, withKey } = await import('./keys.ts')
+const { newKey, plainKeys, withKey } = await import('../kit/keys.ts')
 const { send } = await import('../kit/http-client.ts')
 
 for (const cell of everyCell) {

@@ -9,10 +9,10 @@ import {
   type Observation,
 } from '../../src/index.ts'
 import { send, type Answer } from '../kit/http-client.ts'
-import { expectError, itemIn, itemsIn } from './expectations.ts'
+import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 import { mountings, type Mount } from './server-mounts.ts'
 import { expectQuietProcess } from './server-quiet.ts'
-import { newKey, plainKeys, withKey } from './keys.ts'
+import { newKey, plainKeys, withKey } from '../kit/keys.ts'
 import { bindings, everyCell, type Host } from '../kit/cells.ts'
 import { storages } from '../kit/storages.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { base, describeEverywhere } from './contract.ts'
-import { expectError, itemIn, itemsIn } from './expectations.ts'
+import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 import { jsonHeaders, jsonRequest, openLine, requestBytes, type Line } from '../kit/host-line.ts'
 import { expectQuietProcess } from './server-quiet.ts'
 import { everyCell } from '../kit/cells.ts'

@@ -4,7 +4,7 @@ import { statusesIn } from '../kit/http-client.ts'
 import { base, describeContract, type Contract } from './contract.ts'
 import { openLine, requestBytes } from '../kit/host-line.ts'
 import { expectQuietProcess } from './server-quiet.ts'
-import { plainKeys } from './keys.ts'
+import { plainKeys } from '../kit/keys.ts'
 
 const orders = `${base}/orders`
 const json = 'Content-Type: application/json'

@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { describeContract } from './contract.ts'
-import { expectInvalid, expectError, idsOfWarnings, ignoring, itemIn } from './expectations.ts'
+import { expectInvalid, expectError, idsOfWarnings, ignoring, itemIn } from '../kit/expectations.ts'
 
 const large = { orderId: 10, title: 'x', quantity: 101 }
 const both = { orderId: 10, title: '', quantity: 101 }

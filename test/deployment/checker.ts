@@ -2,7 +2,7 @@ import { allRows } from '../kit/storages.ts'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
 import { releaseOf, type Release } from '../../src/deployment/release.ts'
 import type { StorageAdapter } from '../../src/storage/index.ts'
-import { sha256Of } from './builders.ts'
+import { sha256Of } from '../kit/builders.ts'
 import { buildsIn } from './processes.ts'
 
 /** What is wrong with the releases in a storage, and how often builds were begun again. */

@@ -2,7 +2,7 @@ import { describe, expect, test } from 'vitest'
 import { BuildError, type Builder } from '../../src/deployment/index.ts'
 import { storages } from '../kit/storages.ts'
 import { nodeBuilder } from './builders/programs.ts'
-import { packageOf } from './builders.ts'
+import { packageOf } from '../kit/builders.ts'
 import { expectErrorReply, itemOf, itemsOf, stage } from './stage.ts'
 
 const path = '/svc-deploy/release'

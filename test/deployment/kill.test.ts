@@ -1,7 +1,7 @@
 import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { packageBuilder } from './builders.ts'
+import { packageBuilder } from '../kit/builders.ts'
 import { balance, type Balance } from './checker.ts'
 import { processes, type ProcessOrder } from './processes.ts'
 import { stage } from './stage.ts'

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { storages } from '../kit/storages.ts'
-import { gatedBuilder } from './builders.ts'
+import { gatedBuilder } from '../kit/builders.ts'
 import { expectErrorReply, itemOf, stage } from './stage.ts'
 
 const release = '/svc-deploy/release'

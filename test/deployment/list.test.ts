@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { storages } from '../kit/storages.ts'
-import { gatedBuilder } from './builders.ts'
+import { gatedBuilder } from '../kit/builders.ts'
 import { expectErrorReply, itemsOf, stage, type Item, type StageOptions } from './stage.ts'
 
 const path = '/svc-deploy/release'

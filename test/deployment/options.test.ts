@@ -1,6 +1,6 @@
 import { expect, test } from 'vitest'
 import { createDeployment } from '../../src/deployment/index.ts'
-import { packageBuilder } from './builders.ts'
+import { packageBuilder } from '../kit/builders.ts'
 import { applications, environment, solutions } from './solutions.ts'
 
 const solution = { solutionId: 'one', name: 'One', version: '1', applications }

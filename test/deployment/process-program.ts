@@ -5,7 +5,7 @@ import { deploymentCollections } from '../../src/deployment/collections.ts'
 import { createService, openAccess, principal } from '../../src/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { killingStorage } from './killing-storage.ts'
-import { packageOf } from './builders.ts'
+import { packageOf } from '../kit/builders.ts'
 import { applications, environment, solutions } from './solutions.ts'
 import type { ProcessOrder } from './processes.ts'
 

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { storages } from '../kit/storages.ts'
-import { gatedBuilder, textOf } from './builders.ts'
+import { gatedBuilder, textOf } from '../kit/builders.ts'
 import { expectErrorReply, itemOf, itemsOf, stage } from './stage.ts'
 
 const path = '/svc-deploy/release-queue'

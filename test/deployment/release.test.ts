@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { storages } from '../kit/storages.ts'
-import { gatedBuilder, packageBuilder, sha256Of } from './builders.ts'
+import { gatedBuilder, packageBuilder, sha256Of } from '../kit/builders.ts'
 import { expectInvalid, expectErrorReply, itemOf, itemsOf, stage } from './stage.ts'
 
 const uuid = /^[0-9a-f]{8}-[0-9a-f]{4}-7[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/

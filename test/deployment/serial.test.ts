@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import type { BuildQueue } from '../../src/deployment/index.ts'
 import { storages } from '../kit/storages.ts'
-import { gatedBuilder } from './builders.ts'
+import { gatedBuilder } from '../kit/builders.ts'
 import { counted } from './storages.ts'
 import { expectErrorReply, stage } from './stage.ts'
 

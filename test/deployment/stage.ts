@@ -10,7 +10,7 @@ import { createService, type Observation, type Service } from '../../src/index.t
 import type { StorageAdapter } from '../../src/storage/index.ts'
 import { apiKeys, type SecurityProvider } from '../../src/security/index.ts'
 import { openStorage, storages, type Storage } from '../kit/storages.ts'
-import { packageBuilder } from './builders.ts'
+import { packageBuilder } from '../kit/builders.ts'
 import { applications, environment, solutions } from './solutions.ts'
 
 /** How deployment is opened for a test. */

@@ -4,7 +4,7 @@ import { createTestClient } from '../../src/http/test-client.ts'
 import { createService, memoryStorage, openAccess, system } from '../../src/index.ts'
 import type { OpenAccess, SecurityProvider } from '../../src/security/index.ts'
 import { apiKeys, httpBasic } from '../../src/security/index.ts'
-import { packageBuilder } from './builders.ts'
+import { packageBuilder } from '../kit/builders.ts'
 import { environment, solutions } from './solutions.ts'
 import { expectErrorReply, itemOf, keyOf, stage } from './stage.ts'
 

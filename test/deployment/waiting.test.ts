@@ -3,7 +3,7 @@ import { connect } from 'node:net'
 import { describe, expect, onTestFinished, test } from 'vitest'
 import { bindings } from '../kit/cells.ts'
 import { storages } from '../kit/storages.ts'
-import { gatedBuilder, textOf } from './builders.ts'
+import { gatedBuilder, textOf } from '../kit/builders.ts'
 import { expectErrorReply, keyOf, stage } from './stage.ts'
 
 const path = '/svc-deploy/release'

@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
 import { storages } from '../kit/storages.ts'
-import { gatedBuilder, packageBuilder, textOf } from './builders.ts'
+import { gatedBuilder, packageBuilder, textOf } from '../kit/builders.ts'
 import { allRows } from '../kit/storages.ts'
 import { stage } from './stage.ts'
 

@@ -1,5 +1,4 @@
 import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { afterEach, expect, test } from 'vitest'
 import {
   createService,
@@ -14,6 +13,7 @@ import { toNodeHandler } from '../../src/http/node.ts'
 import { log, loose, tasks, type TaskShape } from './stage.ts'
 import { until } from '../kit/service.ts'
 import type { CollectionBehaviour } from '../../src/index.ts'
+import { openServer } from '../kit/server.ts'
 
 const ends: (() => Promise<void>)[] = []
 
@@ -27,14 +27,12 @@ async function serve(collections: Readonly<Record<string, CollectionDefinition>>
     storage: memoryStorage(),
     security: openAccess(),
   })
-  const server = createServer(toNodeHandler(service))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+  const { url, close } = await openServer(createServer(toNodeHandler(service)))
   ends.push(async () => {
-    server.closeAllConnections()
-    await new Promise((resolve) => server.close(resolve))
+    await close()
     await service.close()
   })
-  return `http://127.0.0.1:${(server.address() as AddressInfo).port}/rest/v1/app`
+  return `${url}/rest/v1/app`
 }
 
 function insert(url: string, id: number): Promise<Response> {
@@ -143,10 +141,9 @@ test('a path outside the prefix goes to the next handler, or responds 404', asyn
     }
     handler(incoming, response, () => response.end('next'))
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  ends.push(() => new Promise((resolve) => void server.close(() => resolve())))
-  const base = `http://127.0.0.1:${(server.address() as AddressInfo).port}`
-  const ask = (path: string, headers = {}) => fetch(base + path, { headers })
+  const { url, close } = await openServer(server)
+  ends.push(close)
+  const ask = (path: string, headers = {}) => fetch(url + path, { headers })
   expect((await ask('/api/rest/v1/app/things')).status).toBe(200)
   expect((await ask('/rest/v1/app/things')).status).toBe(404)
   expect((await ask('/apirest/v1/app/things')).status).toBe(404)

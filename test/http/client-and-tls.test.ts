@@ -9,7 +9,7 @@ import {
   echoConnection,
   type Place,
   type Tell,
-} from './client-and-tls.ts'
+} from '../kit/client-and-tls.ts'
 
 const client = '127.0.0.2'
 const proxy = '127.0.0.1'

@@ -9,7 +9,7 @@ import { converse, rawRequest } from '../kit/http-client.ts'
 import { apps, releases } from '../kit/express-app.ts'
 import { get, noteService, notesPath } from './express-service.ts'
 import { startTls } from '../kit/tls.ts'
-import { ask, echoConnection } from './client-and-tls.ts'
+import { ask, echoConnection } from '../kit/client-and-tls.ts'
 
 describe.each(releases)('with middleware of $name, a service', ({ express }) => {
   const { begin, later } = apps(express)

@@ -5,7 +5,7 @@ import { toNodeHandler } from '../../src/http/node.ts'
 import { converse, rawRequest, statusesIn } from '../kit/http-client.ts'
 import { apps, releases, type ExpressModule } from '../kit/express-app.ts'
 import { get, noteService, notesPath, post } from './express-service.ts'
-import { startPlain } from './client-and-tls.ts'
+import { startPlain } from '../kit/client-and-tls.ts'
 
 type Parsers = (express: ExpressModule) => readonly RequestHandler[]
 

@@ -6,7 +6,7 @@ import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastif
 import { afterEach, expect, test, vi } from 'vitest'
 import { rowgateFastify } from '../../src/http/fastify.ts'
 import { converse, rawRequest, statusesIn } from '../kit/http-client.ts'
-import { expectError, itemIn } from '../contract/expectations.ts'
+import { expectError, itemIn } from '../kit/expectations.ts'
 import { openLine } from '../kit/host-line.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { get, notesPath, noteService, post } from './express-service.ts'

@@ -4,7 +4,7 @@ import type { RequestHandler } from '../../src/request/request.ts'
 import { rowgateFastify } from '../../src/http/fastify.ts'
 import { notesPath, noteService } from './express-service.ts'
 import { makeCertificate } from '../kit/tls.ts'
-import { ask, echoConnection, type Place } from './client-and-tls.ts'
+import { ask, echoConnection, type Place } from '../kit/client-and-tls.ts'
 import { listen } from '../kit/fastify-app.ts'
 
 const proxy = '127.0.0.1'

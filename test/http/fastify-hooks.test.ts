@@ -4,7 +4,7 @@ import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastif
 import { afterEach, describe, expect, test } from 'vitest'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../../src/request/request.ts'
 import { rowgateFastify, type FastifyService } from '../../src/http/fastify.ts'
-import { expectError, itemIn } from '../contract/expectations.ts'
+import { expectError, itemIn } from '../kit/expectations.ts'
 import { get, notesPath, noteService, post } from './express-service.ts'
 import { listen } from '../kit/fastify-app.ts'
 

@@ -3,7 +3,7 @@ import { connect as connectHttp2 } from 'node:http2'
 import { fastify, type FastifyInstance, type FastifyServerOptions } from 'fastify'
 import { afterEach, describe, expect, test } from 'vitest'
 import { handleBadUrls, rowgateFastify } from '../../src/http/fastify.ts'
-import { expectError, itemIn, itemsIn } from '../contract/expectations.ts'
+import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 import { get, notesPath, noteService, post } from './express-service.ts'
 import { listen } from '../kit/fastify-app.ts'
 

@@ -9,7 +9,7 @@ import { toNodeHandler } from '../../src/http/node.ts'
 import { converse, rawRequest, statusesIn } from '../kit/http-client.ts'
 import { json, openDesk, path } from './desk.ts'
 import { nodeApp, startApp } from '../kit/hono-app.ts'
-import { startPlain, echoConnection, type Place } from './client-and-tls.ts'
+import { startPlain, echoConnection, type Place } from '../kit/client-and-tls.ts'
 
 const ends: (() => Promise<void>)[] = []
 afterEach(async () => {

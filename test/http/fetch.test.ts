@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { toFetchHandler, type FetchHandlerOptions } from '../../src/http/fetch.ts'
 import { address, bytes, insertion, openDesk, watchedStream } from './desk.ts'
-import { echoConnection } from './client-and-tls.ts'
+import { echoConnection } from '../kit/client-and-tls.ts'
 
 describe('a response', () => {
   test('has the headers of the reply and its length in bytes', async () => {

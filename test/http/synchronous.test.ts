@@ -6,7 +6,7 @@ import {
   text,
   type ServiceReply,
 } from '../../src/index.ts'
-import { newKey, plainKeys } from '../contract/keys.ts'
+import { newKey, plainKeys } from '../kit/keys.ts'
 import { openStorage, storages } from '../kit/storages.ts'
 
 const titles = { key: 'id', fields: { id: text(), title: text() } } as const

@@ -10,7 +10,7 @@ import {
 } from '../../src/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { openDesk } from './desk.ts'
-import { echoConnection } from './client-and-tls.ts'
+import { echoConnection } from '../kit/client-and-tls.ts'
 
 const notes = '/desk/notes'
 

@@ -4,7 +4,7 @@ import { connect, type AddressInfo } from 'node:net'
 import { expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../src/http/node.ts'
 import { noteService, notesPath } from './express-service.ts'
-import { startPlain } from './client-and-tls.ts'
+import { startPlain } from '../kit/client-and-tls.ts'
 
 test('a client that continues sending after a rejection is disconnected', async () => {
   const { port, close } = await startPlain(toNodeHandler(noteService().service), '127.0.0.1')

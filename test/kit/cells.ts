@@ -1,5 +1,4 @@
 import { createServer } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { toExpressHandler } from '../../src/http/express.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
 import type { RequestHandler } from '../../src/index.ts'
@@ -7,6 +6,7 @@ import { storages, type Storage } from './storages.ts'
 import { releases, startExpress } from './express-app.ts'
 import { startFastify } from './fastify-app.ts'
 import { honoAnswers, startHono } from './hono-app.ts'
+import { openServer } from './server.ts'
 
 /** A service behind a socket. */
 export interface Host {
@@ -62,15 +62,6 @@ export const cells: readonly Cell[] =
     ? everyCell
     : everyCell.filter(({ binding, storage }) => binding === bindings[0] || storage === storages[0])
 
-async function startNode(service: RequestHandler): Promise<Host> {
-  const server = createServer(toNodeHandler(service))
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
-  }
+function startNode(service: RequestHandler): Promise<Host> {
+  return openServer(createServer(toNodeHandler(service)))
 }

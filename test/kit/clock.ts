@@ -6,8 +6,8 @@ export interface Clock {
   pass(minutes: number): void
 }
 
-/** Creates a clock that shows an instant until it is set. */
-export function clockAt(instant: string): Clock {
+/** Creates a clock that shows an instant, by default noon of a leap day, until it is set. */
+export function clockAt(instant = '2024-02-29T12:00:00Z'): Clock {
   let time = Date.parse(instant)
   return {
     now: () => new Date(time),

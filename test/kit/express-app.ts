@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module'
 import express, { type Express, type RequestHandler, type Router } from 'express'
 import { afterEach } from 'vitest'
-import { startPlain } from '../http/client-and-tls.ts'
+import { startPlain } from './client-and-tls.ts'
 
 type BodyParsers = Pick<typeof express, 'json' | 'raw' | 'text' | 'urlencoded'>
 

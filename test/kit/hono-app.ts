@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net'
 import { toFetchHandler } from '../../src/http/fetch.ts'
 import type { RequestHandler } from '../../src/index.ts'
 import type { Host, HostAnswer } from './cells.ts'
+import { closeServer } from './server.ts'
 
 const resolved = 'the URL of a Request has its dot segments resolved'
 const backslash = '@hono/node-server refuses backslashes in a path'
@@ -40,10 +41,6 @@ export async function startApp(app: Parameters<typeof serve>[0]): Promise<Host> 
   })
   return {
     port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => resolve())
-        server.closeAllConnections()
-      }),
+    close: () => closeServer(server),
   }
 }

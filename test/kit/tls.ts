@@ -1,7 +1,7 @@
 import type { RequestListener } from 'node:http'
 import { createServer } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import { generate } from 'selfsigned'
+import { openServer } from './server.ts'
 
 /** A TLS server on 127.0.0.1, and the certificate that its clients have to trust. */
 export interface TlsServer {
@@ -19,21 +19,8 @@ export async function startTls(handler: RequestListener): Promise<TlsServer> {
   certificate ??= makeCertificate()
   const { private: key, cert } = await certificate
   const server = createServer({ key, cert }, handler)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(0, '127.0.0.1', resolve)
-  })
-  return {
-    port: (server.address() as AddressInfo).port,
-    ca: cert,
-    close: () =>
-      new Promise((resolve) => {
-        server.close(() => {
-          resolve()
-        })
-        server.closeAllConnections()
-      }),
-  }
+  const { port, close } = await openServer(server)
+  return { port, ca: cert, close }
 }
 
 /** A certificate for localhost, with its key. */

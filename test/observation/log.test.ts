@@ -3,7 +3,7 @@ import type { RequestTrace } from '../../src/index.ts'
 import type { SecurityProvider } from '../../src/security/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
-import { newKey } from '../contract/keys.ts'
+import { newKey } from '../kit/keys.ts'
 import { openDesk } from '../http/desk.ts'
 import { listen } from '../kit/listen.ts'
 

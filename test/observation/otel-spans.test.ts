@@ -5,7 +5,7 @@ import { expect, test } from 'vitest'
 import { principal } from '../../src/index.ts'
 import { startTelemetry, type TelemetryOptions } from '../../src/otel/telemetry.ts'
 import { send } from '../kit/http-client.ts'
-import { withKey } from '../contract/keys.ts'
+import { withKey } from '../kit/keys.ts'
 import { bindings } from '../kit/cells.ts'
 import {
   attributesOf,

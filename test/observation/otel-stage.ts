@@ -22,7 +22,7 @@ import {
 import { onTestFinished } from 'vitest'
 import { createService, defineCollection, integer, memoryStorage, text } from '../../src/index.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
-import { newKey, plainKeys, recordOnce } from '../contract/keys.ts'
+import { newKey, plainKeys, recordOnce } from '../kit/keys.ts'
 
 /** Does something after the test. */
 export function afterTest(end: () => unknown): void {

@@ -1,7 +1,7 @@
 import { expect, test } from 'vitest'
 import { createService, defineCollection, integer, text } from '../../src/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { drivers, openHandle } from '../storage/sqlite/databases.ts'
+import { drivers, openHandle } from '../kit/databases.ts'
 import { call } from './stage.ts'
 import { visitor, visitors } from '../kit/visitors.ts'
 

@@ -4,7 +4,7 @@ import { createService, defineCollection, memoryStorage, text } from '../../src/
 import { apiKeys } from '../../src/security/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import type { StorageAdapter } from '../../src/storage/adapter.ts'
-import { temporaryDirectory } from '../storage/sqlite/databases.ts'
+import { temporaryDirectory } from '../kit/databases.ts'
 
 const key = 'uN3x7Qm2Zr8Lk5Tw9Yb4Vd'
 

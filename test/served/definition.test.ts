@@ -14,7 +14,7 @@ import {
   type Serve,
 } from '../../src/index.ts'
 import { sqliteSchema } from '../../src/storage/sqlite.ts'
-import { openStage } from './stage.ts'
+import { openStage } from '../kit/stage.ts'
 
 const fields = { id: integer(), title: text() } as const
 const data = { key: 'id', fields } as const

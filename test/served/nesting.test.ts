@@ -11,7 +11,7 @@ import {
   type Handlers,
 } from '../../src/index.ts'
 import { joinTransaction } from '../../src/events/join-transaction.ts'
-import { openStage } from './stage.ts'
+import { openStage } from '../kit/stage.ts'
 
 const fields = { id: integer(), title: text() } as const
 const data = { key: 'id', fields } as const

@@ -13,7 +13,7 @@ import {
   text,
   type Item,
 } from '../../src/index.ts'
-import { openStage } from './stage.ts'
+import { openStage } from '../kit/stage.ts'
 
 const data = {
   key: 'id',

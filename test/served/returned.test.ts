@@ -9,7 +9,7 @@ import {
   text,
   type Serve,
 } from '../../src/index.ts'
-import { openStage } from './stage.ts'
+import { openStage } from '../kit/stage.ts'
 
 const data = {
   key: 'id',

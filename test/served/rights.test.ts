@@ -1,7 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { defineCollection, integer, principal, text, type Serve } from '../../src/index.ts'
 import { visitor } from '../kit/visitors.ts'
-import { openStage } from './stage.ts'
+import { openStage } from '../kit/stage.ts'
 
 const data = {
   key: 'id',

@@ -1,7 +1,7 @@
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
 import { onTestFinished } from 'vitest'
 import { defineCollection, integer, StorageError, text } from '../../src/index.ts'
+import { openServer } from '../kit/server.ts'
 
 /** A ticket as the other system has it. */
 export interface Ticket {
@@ -26,12 +26,9 @@ export async function startTicketSystem(): Promise<TicketSystem> {
     requests.push(`${request.method} ${request.url}`)
     void respond(tickets, request, response)
   })
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
-  onTestFinished(() => {
-    server.closeAllConnections()
-    server.close()
-  })
-  return { url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`, tickets, requests }
+  const { url, close } = await openServer(server)
+  onTestFinished(close)
+  return { url, tickets, requests }
 }
 
 async function respond(

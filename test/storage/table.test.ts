@@ -4,7 +4,7 @@ import type { StorageAdapter } from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { table, tableReader, type Table } from '../../src/storage/table.ts'
-import { drivers } from './sqlite/databases.ts'
+import { drivers } from '../kit/databases.ts'
 
 const [driver] = drivers
 const storages: readonly (readonly [string, () => StorageAdapter])[] = [

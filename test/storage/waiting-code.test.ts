@@ -5,7 +5,7 @@ import { customers, orderLines, rowOf } from '../../src/conformance/collections.
 import type { StorageAdapter, StorageTransaction } from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { drivers, openHandle, temporaryDirectory } from './sqlite/databases.ts'
+import { drivers, openHandle, temporaryDirectory } from '../kit/databases.ts'
 
 const writing = { mode: 'write', brief: false } as const
 const urgent = { mode: 'write', brief: true, priority: 'high' } as const

@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http'
 import { beforeEach, expect, test } from 'vitest'
 import { restCollection } from '../../../src/consume/index.ts'
 import { defineCollection, integer } from '../../../src/index.ts'
-import { openStage } from '../../served/stage.ts'
+import { openStage } from '../../kit/stage.ts'
 import { respond } from '../server.ts'
 import { data, endpointsOf, pagings, startTracker, type Tracker } from './tracker.ts'
 

@@ -7,7 +7,7 @@ import {
   type RestCollectionOptions,
 } from '../../../src/consume/index.ts'
 import { defineCollection, integer, system, text } from '../../../src/index.ts'
-import { openStage } from '../../served/stage.ts'
+import { openStage } from '../../kit/stage.ts'
 import { visitor } from '../../kit/visitors.ts'
 import { data, endpointsOf, pagings, startTracker, type Issue, type Tracker } from './tracker.ts'
 

@@ -2,7 +2,7 @@ import { expect, onTestFinished, test } from 'vitest'
 import { connection, rowgateCollection } from '../../../src/consume/index.ts'
 import { defineCollection, error, integer, system, text, warning } from '../../../src/index.ts'
 import { bindings } from '../../kit/cells.ts'
-import { openStage } from '../../served/stage.ts'
+import { openStage } from '../../kit/stage.ts'
 
 const data = {
   key: ['shop', 'sku'],

@@ -2,7 +2,7 @@ import { beforeEach, expect, test } from 'vitest'
 import { restCollection, type RestCollectionOptions } from '../../../src/consume/index.ts'
 import { defineCollection } from '../../../src/index.ts'
 import { valueAt } from '../../../src/consume/json-path.ts'
-import { openStage } from '../../served/stage.ts'
+import { openStage } from '../../kit/stage.ts'
 import { respond } from '../server.ts'
 import { data, endpointsOf, startTracker, type Tracker } from './tracker.ts'
 

@@ -5,7 +5,7 @@ import { commandBuilder } from '../../../src/deployment/builders/command-builder
 import { readApplications } from '../../../src/index.ts'
 import { bytesOf } from '../package/archives.ts'
 import { applications, jobOf, never } from '../package/release.ts'
-import { folderOf } from './folder.ts'
+import { folderOf } from '../../kit/folder.ts'
 import { nodeBuilder } from './programs.ts'
 
 const writes = `require('fs').writeFileSync('out.zip', 'package')`

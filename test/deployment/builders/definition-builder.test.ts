@@ -12,7 +12,7 @@ import { readApplications } from '../../../src/index.ts'
 import { sqliteSchema } from '../../../src/storage/sqlite.ts'
 import { bytesOf, sha256, textOf } from '../package/archives.ts'
 import { applications, jobOf, never, withCode } from '../package/release.ts'
-import { folderOf } from './folder.ts'
+import { folderOf } from '../../kit/folder.ts'
 
 const small = {
   sales: { collections: { orders: withCode['sales']?.collections['orders'] as never } },

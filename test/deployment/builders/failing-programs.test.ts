@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { BuildError } from '../../../src/deployment/builders/build-error.ts'
 import type { CommandBuilderOptions } from '../../../src/deployment/builders/command-builder.ts'
 import { jobOf, never } from '../package/release.ts'
-import { folderOf } from './folder.ts'
+import { folderOf } from '../../kit/folder.ts'
 import { isRunning, nodeBuilder, stubborn, withGrandchild } from './programs.ts'
 
 const writes = `require('fs').writeFileSync('out.zip', 'package')`

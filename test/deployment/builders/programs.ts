@@ -4,7 +4,7 @@ import {
   commandBuilder,
   type CommandBuilderOptions,
 } from '../../../src/deployment/builders/command-builder.ts'
-import { folderOf } from './folder.ts'
+import { folderOf } from '../../kit/folder.ts'
 
 /** A builder that runs a program of Node, and the folder in which its builds have theirs. */
 export function nodeBuilder(program: string, options: Partial<CommandBuilderOptions> = {}) {

@@ -8,7 +8,7 @@ import { installedApplications } from '../../../src/deployment/install/release-f
 import { installOn, installPackage } from '../../../src/deployment/install/install-package.ts'
 import { rollback } from '../../../src/deployment/install/rollback.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
-import { folderOf } from '../builders/folder.ts'
+import { folderOf } from '../../kit/folder.ts'
 import { packageWith, releases, textOf } from './packages.ts'
 
 const { publicKey, privateKey } = generateKeyPairSync('ed25519')

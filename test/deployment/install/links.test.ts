@@ -12,7 +12,7 @@ import { expect, test } from 'vitest'
 import { installedApplications } from '../../../src/deployment/install/release-folder.ts'
 import { installPackage } from '../../../src/deployment/install/install-package.ts'
 import { rollback } from '../../../src/deployment/install/rollback.ts'
-import { folderOf } from '../builders/folder.ts'
+import { folderOf } from '../../kit/folder.ts'
 import { packageWith, releases, textOf } from './packages.ts'
 
 /** An installed release, and a folder outside of it. */

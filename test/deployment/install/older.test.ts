@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { installedApplications } from '../../../src/deployment/install/release-folder.ts'
 import { installPackage } from '../../../src/deployment/install/install-package.ts'
 import { isOlder } from '../../../src/deployment/install/changes.ts'
-import { folderOf } from '../builders/folder.ts'
+import { folderOf } from '../../kit/folder.ts'
 import { packageWith, releases, textOf } from './packages.ts'
 
 test('an older release replaces a newer one only when that is confirmed', async () => {

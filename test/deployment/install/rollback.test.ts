@@ -9,7 +9,7 @@ import { installPackage } from '../../../src/deployment/install/install-package.
 import { startOf } from '../../../src/deployment/install/lock.ts'
 import { readState } from '../../../src/deployment/install/installed-state.ts'
 import { rollback } from '../../../src/deployment/install/rollback.ts'
-import { folderOf } from '../builders/folder.ts'
+import { folderOf } from '../../kit/folder.ts'
 import { packageWith, releases, textOf } from './packages.ts'
 
 const installed = (folder: string): string => textOf(installedApplications(folder))

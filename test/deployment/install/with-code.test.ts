@@ -16,7 +16,7 @@ import { createDeployment, definitionBuilder } from '../../../src/deployment/ind
 import { installedApplications } from '../../../src/deployment/install/release-folder.ts'
 import { installPackage } from '../../../src/deployment/install/install-package.ts'
 import { principal } from '../../../src/definition/principal.ts'
-import { folderOf } from '../builders/folder.ts'
+import { folderOf } from '../../kit/folder.ts'
 import { environment } from '../solutions.ts'
 import { packageWith } from './packages.ts'
 

@@ -1,5 +1,4 @@
-import { createServer, type Server, type ServerResponse } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer, type ServerResponse } from 'node:http'
 import {
   exportJWK,
   generateKeyPair,
@@ -8,6 +7,7 @@ import {
   type JSONWebKeySet,
   type JWTPayload,
 } from 'jose'
+import { openServer, type OpenServer } from '../../kit/server.ts'
 
 /** A key pair with its name. */
 export interface Pair {
@@ -48,15 +48,17 @@ export interface Authority {
 export async function startAuthority(...pairs: readonly Pair[]): Promise<Authority> {
   let fetches = 0
   let manner: Manner = answer(await keySetOf(...pairs))
-  const open = (): Server =>
-    createServer((_, response) => {
+  const open = (port = 0): Promise<OpenServer> => {
+    const server = createServer((_, response) => {
       fetches++
       manner(response)
     })
-  let server = open()
-  const port = await listen(server, 0)
+    return openServer(server, { port })
+  }
+  let server = await open()
+  const { port, url } = server
   return {
-    jwks: `http://127.0.0.1:${port}/keys`,
+    jwks: `${url}/keys`,
     fetches: () => fetches,
     serve: async (...next) => {
       manner = answer(await keySetOf(...next))
@@ -64,10 +66,9 @@ export async function startAuthority(...pairs: readonly Pair[]): Promise<Authori
     behave: (next) => {
       manner = next
     },
-    stop: () => close(server),
+    stop: () => server.close(),
     restart: async () => {
-      server = open()
-      await listen(server, port)
+      server = await open(port)
     },
   }
 }
@@ -110,18 +111,4 @@ export async function sign(
   return new SignJWT(claimsWith(changes))
     .setProtectedHeader({ alg: pair.algorithm, kid: pair.kid, ...header })
     .sign(pair.privateKey)
-}
-
-function listen(server: Server, port: number): Promise<number> {
-  return new Promise((resolve, reject) => {
-    server.once('error', reject)
-    server.listen(port, '127.0.0.1', () => resolve((server.address() as AddressInfo).port))
-  })
-}
-
-function close(server: Server): Promise<void> {
-  return new Promise((resolve) => {
-    server.close(() => resolve())
-    server.closeAllConnections()
-  })
 }

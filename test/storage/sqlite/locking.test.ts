@@ -4,7 +4,7 @@ import { findValues } from '../../../src/conformance/case.ts'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
 import type { StorageAdapter, StorageTransaction } from '../../../src/storage/adapter.ts'
 import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
-import { drivers, openHandle, rowsIn, temporaryDirectory } from './databases.ts'
+import { drivers, openHandle, rowsIn, temporaryDirectory } from '../../kit/databases.ts'
 
 const brief = { mode: 'write', brief: true } as const
 

@@ -20,7 +20,7 @@ import {
 } from '../../../src/index.ts'
 import type { ApplicationDefinitions } from '../../../src/index.ts'
 import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
-import { drivers, openHandle, rowsIn } from './databases.ts'
+import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 
 const fields = {
   id: integer(),

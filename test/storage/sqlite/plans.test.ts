@@ -13,7 +13,7 @@ import {
   type PageShape,
   type StatementText,
 } from '../../../src/storage/sqlite/statements.ts'
-import { drivers, openHandle, rowsIn } from './databases.ts'
+import { drivers, openHandle, rowsIn } from '../../kit/databases.ts'
 
 const fields = { owner: text(), city: text(), amount: integer() }
 const tables = {

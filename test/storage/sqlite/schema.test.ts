@@ -17,7 +17,7 @@ import {
 import { publishCollection, type PublishedCollection } from '../../../src/definition/published.ts'
 import { sqliteSchema, sqliteStorage, type SqliteDriver } from '../../../src/storage/sqlite.ts'
 import { createTables } from '../../../src/storage/sqlite/schema.ts'
-import { drivers, openHandle, temporaryDirectory } from './databases.ts'
+import { drivers, openHandle, temporaryDirectory } from '../../kit/databases.ts'
 
 const driver = drivers[0] as SqliteDriver
 const items = defineCollection({

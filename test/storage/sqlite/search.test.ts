@@ -9,7 +9,7 @@ import {
   type SqliteDriver,
 } from '../../../src/storage/sqlite.ts'
 import { foldFunction, foldValue } from '../../../src/storage/sqlite/search.ts'
-import { drivers, openHandle } from './databases.ts'
+import { drivers, openHandle } from '../../kit/databases.ts'
 
 const signs = Array.from('iIİıkK\u212asSßẞΣςσÉée\u0301\u0307Å\u212båxX%_\\é1-')
 

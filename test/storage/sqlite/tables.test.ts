@@ -5,7 +5,7 @@ import { connectionOf } from '../../../src/storage/sqlite/open.ts'
 import { createTables } from '../../../src/storage/sqlite/schema.ts'
 import { readTables } from '../../../src/storage/sqlite/tables.ts'
 import type { SqliteDriver } from '../../../src/storage/sqlite.ts'
-import { drivers, openHandle } from './databases.ts'
+import { drivers, openHandle } from '../../kit/databases.ts'
 
 test('the tables of any number of collections are read with three statements', () => {
   const connection = connectionOf(openHandle(drivers[0] as SqliteDriver, ':memory:'))

@@ -5,7 +5,7 @@ import { rowOf, samples } from '../../../src/conformance/collections.ts'
 import type { StoredValue } from '../../../src/definition/field-type.ts'
 import type { Row, StorageQuery, StorageTextPage } from '../../../src/storage/adapter.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
-import { drivers } from './databases.ts'
+import { drivers } from '../../kit/databases.ts'
 
 const hardText = fc.oneof(
   fc.string({ unit: 'binary' }).map((text) => text.replaceAll('\0', '').toWellFormed()),

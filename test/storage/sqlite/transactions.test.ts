@@ -7,7 +7,7 @@ import {
   type BetterSqlite3Handle,
   type SqliteHandle,
 } from '../../../src/storage/sqlite.ts'
-import { drivers, openHandle } from './databases.ts'
+import { drivers, openHandle } from '../../kit/databases.ts'
 
 const brief = { mode: 'write', brief: true } as const
 const long = { mode: 'write', brief: false } as const

@@ -5,7 +5,7 @@ import { defineCollection, text } from '../../../src/index.ts'
 import { sqliteStorage, type SqliteDriver } from '../../../src/storage/sqlite.ts'
 import type { Condition, StorageTransaction } from '../../../src/storage/index.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
-import { drivers, openHandle } from './databases.ts'
+import { drivers, openHandle } from '../../kit/databases.ts'
 
 const item = { key: 'id', fields: { id: text(), parent: text() } } as const
 const [parents, children, notes, overview] = [

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Answer, WireItem } from '../kit/http-client.ts'
+import type { Answer, WireItem } from './http-client.ts'
 
 /** Checks a success and returns its item. */
 export function itemIn(answer: Answer): WireItem {
@@ -20,7 +20,7 @@ export function keysIn(answer: Answer, key = 'customerId'): readonly unknown[] {
   return itemsIn(answer).map((item) => item[key])
 }
 
-/** Checks a refusal (`E<n>` of the catalogue). */
+/** Checks an error response: its status, its form and its message. */
 export function expectError(answer: Answer, status: number, message?: string | RegExp): void {
   expect(answer.status, answer.text).toBe(status)
   expect(answer.body).toEqual({ message: answer.body.message, validations: [], status })
@@ -51,4 +51,14 @@ export function idsOfWarnings(answer: Answer): readonly string[] {
 /** The header that confirms warnings. */
 export function ignoring(...ids: readonly string[]): Readonly<Record<string, string>> {
   return { 'X-Svc-Ignore-Warnings': ids.map((id) => `"${id}"`).join(', ') }
+}
+
+/** Returns the error that synchronous code throws. */
+export function caught(run: () => unknown): Error {
+  try {
+    run()
+  } catch (error) {
+    return error as Error
+  }
+  throw new Error('nothing was thrown')
 }

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import type { Service } from '../../src/index.ts'
+import type { Observation, Service } from '../../src/index.ts'
 import type {
   KeyEvent,
   KeyRecord,
@@ -8,8 +8,7 @@ import type {
   RejectionReason,
 } from '../../src/security/index.ts'
 import { apiKeys, type ApiKeyOptions } from '../../src/security/index.ts'
-import type { Answer } from '../kit/http-client.ts'
-import type { Contract } from './contract.ts'
+import type { Answer } from './http-client.ts'
 import { expectError } from './expectations.ts'
 
 /** The part of a service that a helper needs. */
@@ -46,7 +45,7 @@ export function flipped(key: string, at = 5): string {
 
 /** Checks that a request was rejected with 401, and that the reason was only reported. */
 export function expectUnknown(
-  contract: Pick<Contract, 'reports'>,
+  contract: { readonly reports: () => readonly Observation[] },
   answer: Answer,
   reason: RejectionReason,
   told: object = {},
@@ -73,24 +72,6 @@ export function eventsOnce(
   fits: (events: readonly KeyEvent[]) => boolean,
 ): Promise<readonly KeyEvent[]> {
   return once(() => keys.audit({ keyId }), fits)
-}
-
-/** A clock that a case sets. */
-export interface Clock {
-  readonly now: () => Date
-  set(instant: string): void
-  /** In minutes; back when negative. */
-  advance(minutes: number): void
-}
-
-/** A clock that stands still; it begins at noon of a leap day. */
-export function stillClock(): Clock {
-  let time = Date.parse('2024-02-29T12:00:00Z')
-  return {
-    now: () => new Date(time),
-    set: (instant) => void (time = Date.parse(instant)),
-    advance: (minutes) => void (time += minutes * 60_000),
-  }
 }
 
 async function once<Value>(

@@ -10,7 +10,7 @@ import {
   type ServiceOptions,
 } from '../../src/index.ts'
 import type { PublishedCollection, StorageAdapter } from '../../src/storage/index.ts'
-import { visitors } from '../kit/visitors.ts'
+import { visitors } from './visitors.ts'
 
 type Collections = Readonly<Record<string, CollectionDefinition>>
 

@@ -6,9 +6,9 @@ import {
   type RequestListener,
 } from 'node:http'
 import { request as requestTls } from 'node:https'
-import type { AddressInfo } from 'node:net'
 import type { RequestHandler } from '../../src/request/request.ts'
-import { startTls } from '../kit/tls.ts'
+import { startTls } from './tls.ts'
+import { openServer } from './server.ts'
 
 /** What a binding reports to a service about the connection of a request. */
 export interface Way {
@@ -42,22 +42,8 @@ export const echoConnection: RequestHandler = {
 }
 
 /** Starts a plain `node:http` server; without a host, on all addresses. */
-export async function startPlain(handler: RequestListener, host?: string) {
-  const server = createServer(handler)
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', reject)
-    server.listen({ port: 0, ...(host !== undefined && { host }) }, resolve)
-  })
-  return {
-    port: (server.address() as AddressInfo).port,
-    close: () =>
-      new Promise<void>((resolve) => {
-        server.close(() => {
-          resolve()
-        })
-        server.closeAllConnections()
-      }),
-  }
+export function startPlain(handler: RequestListener, host?: string) {
+  return openServer(createServer(handler), { host: host ?? null })
 }
 
 /** The headers by which a proxy says how a request reached it. */
