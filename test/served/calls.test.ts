@@ -8,7 +8,7 @@ import {
   type CollectionShape,
   type Serve,
 } from '../../src/index.ts'
-import { openStage } from './stage.ts'
+import { openStage } from '../kit/stage.ts'
 
 const fields = { id: integer(), part: text(), title: text(), size: integer() }
 const item = { id: 1, part: 'p', title: 'a', size: null }
