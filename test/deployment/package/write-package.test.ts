@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import { maxDecodedBytes } from '../../../src/deployment/package/manifest.ts'
-import { PackageError, quotedName } from '../../../src/deployment/package/package-error.ts'
 import { readPackage } from '../../../src/deployment/package/read-package.ts'
 import { writePackage } from '../../../src/deployment/package/write-package.ts'
 import { bytesOf } from './archives.ts'
@@ -55,26 +54,6 @@ test.each([
   ['files/app.js', Infinity],
 ])('the file %s may have %d bytes', (path, limit) => {
   expect(maxDecodedBytes(path)).toBe(limit)
-})
-
-test.each([
-  ['abcd', 'abcd'],
-  ['abcde', 'abc…'],
-  ['ab\ud83d\ude00', 'ab\ud83d\ude00'],
-  ['ab\ud83d\ude00e', 'ab\ufffd…'],
-  ['a"\\', 'a\\"\\\\'],
-  ['\u009b\n', '\\u009b\\n'],
-])('a message quotes the file name %j in four characters as %j', (name, quoted) => {
-  expect(quotedName(name, 4)).toBe(quoted)
-})
-
-test('the error of a package has a name and the file', () => {
-  const { name, file, message } = new PackageError('a', 'is missing')
-  expect({ name, file, message }).toEqual({
-    name: 'PackageError',
-    file: 'a',
-    message: 'a is missing.',
-  })
 })
 
 test('a file with the name of the signature is not written', async () => {
