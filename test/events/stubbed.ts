@@ -3,13 +3,19 @@ import type { Caller, Runtime } from '../../src/events/runtime.ts'
 import { memoryStorage, principal, type Observation, type Principal } from '../../src/index.ts'
 import type { DataEvent } from '../../src/request/event.ts'
 import type { Outcome } from '../../src/request/outcome.ts'
-import type { PublishedCollection, StorageTransaction } from '../../src/storage/index.ts'
+import type {
+  PublishedCollection,
+  StorageTransaction,
+  TransactionOptions,
+} from '../../src/storage/index.ts'
 
 /** A storage whose operations are those of a test, and what events did with it. */
 export interface StubbedStorage {
   readonly runtime: Runtime
   /** The names and arguments of the calls of its operations, without the collection. */
   readonly calls: readonly (readonly unknown[])[]
+  /** The options of its transactions. */
+  readonly transactions: readonly TransactionOptions[]
   readonly reports: readonly Observation[]
   /** Runs an event, as a caller without roles unless one is given. */
   run(event: DataEvent, as?: Principal): Promise<Outcome>
@@ -26,6 +32,7 @@ export function stubbedStorage(
   operations: Partial<StorageTransaction> = {},
 ): StubbedStorage {
   const calls: (readonly unknown[])[] = []
+  const transactions: TransactionOptions[] = []
   const reports: Observation[] = []
   const all: StorageTransaction = {
     filter: () => ({ rows: [], count: null }),
@@ -56,7 +63,10 @@ export function stubbedStorage(
     adapter: {
       ...memoryStorage(),
       filter: transaction.filter,
-      transaction: (_, work) => work(transaction),
+      transaction: (options, work) => {
+        transactions.push(options)
+        return work(transaction)
+      },
     },
     collectionOf: () => collection,
     report: (one) => reports.push(one),
@@ -69,6 +79,7 @@ export function stubbedStorage(
   return {
     runtime,
     calls,
+    transactions,
     reports,
     run: async (event, as) => runEvent(runtime, event, callerOf(as), 'rows'),
   }
