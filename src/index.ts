@@ -75,15 +75,13 @@ export type {
 } from './definition/handler.ts'
 export type {
   Handlers,
-  Preparation,
   PrepareContext,
   PrepareDelete,
-  PrepareFunction,
   PrepareInsert,
   PrepareSave,
   PrepareUpdate,
 } from './definition/handlers.ts'
-export type { EventRoles, RowRule, RowRuleData, RowValue } from './definition/rights.ts'
+export type { EventRoles, RowRule, RowRuleData } from './definition/rights.ts'
 export { definitionJsonSchema, readApplications } from './definition/check.ts'
 export type {
   DeleteCall,
@@ -104,7 +102,7 @@ export {
   type Principal,
 } from './definition/principal.ts'
 
-export type { Envelope, Severity, ValidationEntry } from './protocol/envelope.ts'
+export type { Envelope, ValidationEntry } from './protocol/envelope.ts'
 export type { Json } from './protocol/json.ts'
 export type { RequestHandler, ServiceReply, ServiceRequest } from './request/request.ts'
 

@@ -33,7 +33,7 @@ export interface SqliteOptions {
   readonly lockTimeout?: number
   /**
    * Milliseconds for which a commit of another process may be unknown to what this process remembers, such
-   * as the callers of API keys. 0: storage is asked for each request. Commits of this process are always
+   * as the callers of API keys. 0: each request reads what it uses. Commits of this process are always
    * known. Default 1.
    */
   readonly maxStaleness?: number

@@ -11,7 +11,7 @@ export interface WrittenTables {
   forget(): void
 }
 
-/** Finds out which tables the statements of a connection write. SQLite itself tells, in its program. */
+/** Returns what finds the tables that the statements of a connection write, by the programs that SQLite compiles. */
 export function writtenTables(connection: Connection): WrittenTables {
   const known = new Map<string, ReadonlySet<string> | 'any'>()
   let written = new Set<string>()
