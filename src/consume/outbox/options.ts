@@ -14,17 +14,17 @@ import type { FlattenOptions } from '../tables/flatten.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
 
 /** What the handlers of a delivery receive. Its writes are committed together with the delivery's state. */
-export interface DeliveryContext extends WithinTransaction<object> {
+export interface DeliveryContext<Row = unknown> extends WithinTransaction<object> {
   /** The id of the delivery, which was the idempotency key of the call. */
   readonly deliveryId: string
   /** Reads a field of the delivery's row. */
-  readonly caller: Caller
+  readonly caller: Caller<Row>
   /** The number of failed calls before. */
   readonly failures: number
 }
 
 /** What `onSuccess` receives. */
-export interface DeliveredContext<Body> extends DeliveryContext {
+export interface DeliveredContext<Body, Row = unknown> extends DeliveryContext<Row> {
   readonly response: EndpointResponse<Body>
   /** The response as tables. */
   readonly tables: ResponseReader<Body>
@@ -33,15 +33,18 @@ export interface DeliveredContext<Body> extends DeliveryContext {
 }
 
 /** What `onFailure` receives. */
-export interface DeadContext extends DeliveryContext {
+export interface DeadContext<Row = unknown> extends DeliveryContext<Row> {
   /** Why the last call failed; null if the workers of the delivery have died. */
   readonly error: CallError | null
 }
 
-/** What happens with the responses of an endpoint that an outbox delivers to. */
-export interface DeliveryHandlers<Body> {
+/**
+ * What happens with the responses of an endpoint that an outbox delivers to. `Row` is the type of the rows that
+ * `caller` reads: that of the rules.
+ */
+export interface DeliveryHandlers<Body, Row = unknown> {
   /** The rules that store items of the response, in this order. Default: none. */
-  readonly rules?: readonly Rule<NoInfer<Body>>[] | undefined
+  readonly rules?: readonly Rule<NoInfer<Body>, Row>[] | undefined
   /** How the response is read as tables. */
   readonly tables?: FlattenOptions | undefined
   /**
@@ -49,36 +52,53 @@ export interface DeliveryHandlers<Body> {
    * `delivered`, so it is applied once. If it throws, the delivery is dead, and its response is kept for
    * `retry`.
    */
-  readonly onSuccess?: NoInfer<(at: DeliveredContext<Body>) => void | Promise<void>>
+  readonly onSuccess?: NoInfer<(at: DeliveredContext<Body, Row>) => void | Promise<void>>
   /** Called when the delivery is dead because its calls failed, or its workers died. */
-  readonly onFailure?: ((at: DeadContext) => void | Promise<void>) | undefined
+  readonly onFailure?: NoInfer<(at: DeadContext<Row>) => void | Promise<void>> | undefined
 }
 
 /** An endpoint that an outbox delivers to. */
-export interface OutboxEndpoint<Input> {
+export interface OutboxEndpoint<Input = never, Row = never> {
   readonly endpoint: Endpoint<Input>
+  /** Only a type: the rows that rules and handlers read. */
+  readonly '~row'?: (row: Row) => void
   readonly tables?: FlattenOptions | undefined
   /** Use {@link deliverTo}, which checks rules and handlers against the responses of the endpoint. */
   readonly rules?: readonly object[] | undefined
   readonly onSuccess?: ((at: never) => void | Promise<void>) | undefined
-  readonly onFailure?: ((at: DeadContext) => void | Promise<void>) | undefined
+  readonly onFailure?: ((at: never) => void | Promise<void>) | undefined
 }
+
+/** Endpoints by the names under which their deliveries are stored. */
+export type OutboxEndpoints = Readonly<Record<string, Omit<OutboxEndpoint, '~row'>>>
+
+/** The type of the input of an endpoint of an outbox. */
+export type DeliveryInput<Of> = Of extends { readonly endpoint: Endpoint<infer Input> }
+  ? Input
+  : never
+
+/** The type of the rows of an endpoint of an outbox: known if its rules have `caller`. */
+export type DeliveryRow<Of> = Of extends { readonly '~row'?: (row: infer Row) => void }
+  ? unknown extends Row
+    ? object
+    : Partial<Row>
+  : object
 
 /**
  * Returns an endpoint with what happens with its responses, for `createOutbox`. Rules and handlers have the
  * types of the endpoint.
  */
-export function deliverTo<Input, Body>(
+export function deliverTo<Input, Body, Row = unknown>(
   endpoint: Endpoint<Input, Body>,
-  handlers: DeliveryHandlers<Body> = {},
-): OutboxEndpoint<Input> {
+  handlers: DeliveryHandlers<Body, Row> = {},
+): OutboxEndpoint<Input, Row> {
   return Object.freeze({ ...handlers, endpoint })
 }
 
 /** The options of `createOutbox`. Times are in milliseconds. */
-export interface OutboxOptions<Inputs> {
+export interface OutboxOptions<Endpoints = OutboxEndpoints> {
   /** The endpoints by the names under which deliveries are stored: renaming one needs a migration. */
-  readonly endpoints: { readonly [Name in keyof Inputs]: OutboxEndpoint<Inputs[Name]> }
+  readonly endpoints: Endpoints
   /** The number of failed calls after which a delivery is dead. Default 10. */
   readonly attempts?: number | undefined
   /**
@@ -146,7 +166,7 @@ const endpointShape = z.strictObject({
   tables: z.custom<FlattenOptions>().optional(),
   onSuccess: code<NonNullable<CheckedEndpoint['onSuccess']>>().optional(),
   onFailure: code<NonNullable<CheckedEndpoint['onFailure']>>().optional(),
-} satisfies Record<keyof OutboxEndpoint<never>, z.ZodType>)
+} satisfies Record<Exclude<keyof OutboxEndpoint, '~row'>, z.ZodType>)
 
 const shape = z.strictObject({
   endpoints: z
@@ -174,7 +194,7 @@ const shape = z.strictObject({
     .min(0)
     .default(1024 * 1024),
   principal: z.custom<Principal>().optional(),
-} satisfies Record<keyof OutboxOptions<object>, z.ZodType>)
+} satisfies Record<keyof OutboxOptions, z.ZodType>)
 
 /** Checks and completes the options of an outbox. Throws a TypeError that lists every mistake. */
 export function completeOutbox(given: object): CompleteOutbox {

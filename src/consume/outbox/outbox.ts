@@ -11,31 +11,37 @@ import { deliveryStates, outboxCollections } from './collections.ts'
 import type { Delivery } from './delivery.ts'
 import { addDelivery, deliveryStore, type DeliveryStore } from './delivery-store.ts'
 import { startDeliveryWorker } from './delivery-worker.ts'
-import { completeOutbox, type OutboxOptions } from './options.ts'
+import {
+  completeOutbox,
+  type DeliveryInput,
+  type DeliveryRow,
+  type OutboxEndpoints,
+  type OutboxOptions,
+} from './options.ts'
 
 /** How a delivery is stored. */
-export interface EnqueueOptions {
+export interface EnqueueOptions<Row = object> {
   /**
    * Deliveries of one lane are sent in the order of their commits, one after the other: `orders/4711`. The
    * lane may contain several endpoints. Default: the delivery is sent without regard to others.
    */
   readonly lane?: string | undefined
   /** The row that rules and handlers read with `caller`. It must have a JSON form. Default: the input. */
-  readonly row?: object | undefined
+  readonly row?: Row | undefined
 }
 
 /** Calls with effects that are stored in the transaction of an event and made after its commit. */
-export interface Outbox<Inputs> extends WithServicePart {
+export interface Outbox<Endpoints = object> extends WithServicePart {
   /**
    * Stores a call in the transaction of a handler's context, or of `service.as(user).transaction`. Resolves to
    * the id of the delivery, which is also the idempotency key of its call. If the transaction is rolled
    * back, nothing is sent. Throws a TypeError for an unknown endpoint, or if the input has no JSON.
    */
-  enqueue<Name extends keyof Inputs & string>(
+  enqueue<Name extends keyof Endpoints & string>(
     context: object,
     name: Name,
-    input: Inputs[Name],
-    options?: EnqueueOptions,
+    input: DeliveryInput<Endpoints[Name]>,
+    options?: EnqueueOptions<DeliveryRow<Endpoints[Name]>>,
   ): Promise<string>
   /** Returns deliveries in the order in which they were stored, without inputs and responses. */
   list(options?: ListOptions): Promise<readonly Delivery[]>
@@ -71,7 +77,9 @@ export interface Outbox<Inputs> extends WithServicePart {
  * )
  * ```
  */
-export function createOutbox<Inputs>(given: OutboxOptions<Inputs>): Outbox<Inputs> {
+export function createOutbox<Endpoints extends OutboxEndpoints>(
+  given: OutboxOptions<Endpoints>,
+): Outbox<Endpoints> {
   const options = completeOutbox(given)
   const names = [...options.endpoints.keys()]
   const polling = new Set<PollingWorker>()
@@ -104,7 +112,7 @@ export function createOutbox<Inputs>(given: OutboxOptions<Inputs>): Outbox<Input
     return delivery
   }
 
-  return Object.freeze<Outbox<Inputs>>({
+  return Object.freeze<Outbox<Endpoints>>({
     enqueue: (context, name, input, chosen = {}) => {
       const { lane = null, row } = completeOptions('enqueue', enqueueShape, chosen)
       if (!options.endpoints.has(name)) {

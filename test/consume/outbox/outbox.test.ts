@@ -91,6 +91,20 @@ describe.each(storages)('on $name', (on) => {
     expect(ofA).toEqual(['A1', 'A2', 'A3'])
   })
 
+  test('deliveries without a lane do not wait for each other', async () => {
+    const { order, outbox, once, receive } = await openStage({ on, workers: 2 })
+    let release = (): void => undefined
+    receive(({ order: id }, response) => {
+      if (id === 'first') release = () => ship({ key: '', order: id }, response, response.req)
+      else ship({ key: '', order: id }, response, response.req)
+    })
+    for (const id of ['first', 'second', 'third']) await order(id)
+    await expect.poll(async () => (await outbox.list({ state: 'delivered' })).length).toBe(2)
+    expect(await outbox.list({ state: 'sending' })).toMatchObject([{ lane: null }])
+    release()
+    await once('delivered')
+  })
+
   test('a failed call is repeated with the same key until it succeeds', async () => {
     const { order, once, calls, receive, reports } = await openStage({ on })
     receive((call, response) => {

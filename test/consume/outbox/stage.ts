@@ -33,7 +33,7 @@ export type Receiver = (
 ) => void
 
 /** The options of a stage: those of the outbox, and of its one endpoint. */
-export type StageOptions = Omit<Partial<OutboxOptions<object>>, 'endpoints'> &
+export type StageOptions = Omit<Partial<OutboxOptions>, 'endpoints'> &
   DeliveryHandlers<Shipment> & {
     readonly receive?: Receiver
     readonly on?: Storage
