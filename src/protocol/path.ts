@@ -19,6 +19,7 @@ export interface Target {
 
 /** Returns the origin form of an absolute-form target. Its host is ignored; the service does not route by host. */
 export function originForm(target: string): string {
+  if (target.startsWith('/')) return target
   const authority = /^https?:\/\/[^/?#]*/i.exec(target)
   if (authority === null) return target
   const rest = target.slice(authority[0].length)

@@ -190,12 +190,18 @@ function namesIn(row: Row): readonly string[] {
   return Object.keys(row).filter((name) => row[name] !== undefined)
 }
 
+// The fields of a collection that SQLite can't write as JSON.
+const withoutJson = new WeakMap<PublishedCollection, readonly string[]>()
+
 function writesJson(collection: PublishedCollection, select: readonly string[]): boolean {
   if (select.length > maxJsonFields) return false
-  return select.every((name) => {
-    const field = collection.byName.get(name)
-    return field !== undefined && columnTypeOf(field).json !== undefined
-  })
+  let names = withoutJson.get(collection)
+  if (names === undefined) {
+    const fields = collection.fields.filter((field) => columnTypeOf(field).json === undefined)
+    names = fields.map(({ name }) => name)
+    withoutJson.set(collection, names)
+  }
+  return !names.some((name) => select.includes(name))
 }
 
 function isCertain({ unfit, uncertain }: ReadRow): boolean {
