@@ -1,4 +1,4 @@
-import type { Connection, Prepared, SqliteValue } from './connection.ts'
+import { rowsOf, type Connection, type Prepared, type SqliteValue } from './connection.ts'
 import { folded } from './tables.ts'
 
 /** The tables that statements have written, including those of triggers and cascades. */
@@ -14,18 +14,18 @@ export interface WrittenTables {
 /** Returns what finds the tables that the statements of a connection write, by the programs that SQLite compiles. */
 export function writtenTables(connection: Connection): WrittenTables {
   const known = new Map<string, ReadonlySet<string> | 'any'>()
+  let roots: ReadonlyMap<number, string> | undefined
   let written = new Set<string>()
   let any = false
 
   function tablesOf(sql: string, parameters: readonly SqliteValue[]): ReadonlySet<string> | 'any' {
-    const roots = connection.rows('SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0')
-    const names = new Map(roots([]).map(([root, name]) => [Number(root), folded(String(name))]))
+    roots ??= rootPages(connection)
     const tables = new Set<string>()
-    for (const [, opcode, , root, database] of connection.rows(`EXPLAIN ${sql}`)(parameters)) {
+    for (const [, opcode, , root, database] of rowsOf(connection, `EXPLAIN ${sql}`, parameters)) {
       // A virtual table runs statements of its own.
       if (opcode === 'VUpdate') return 'any'
       if (opcode !== 'OpenWrite') continue
-      const name = Number(database) === 0 ? names.get(Number(root)) : undefined
+      const name = Number(database) === 0 ? roots.get(Number(root)) : undefined
       if (name === undefined) return 'any'
       tables.add(name)
     }
@@ -55,6 +55,16 @@ export function writtenTables(connection: Connection): WrittenTables {
     },
     forget: () => {
       known.clear()
+      roots = undefined
     },
   }
+}
+
+/** Returns the table of each root page. Indexes have root pages of their own. */
+function rootPages(connection: Connection): ReadonlyMap<number, string> {
+  const pages = rowsOf(
+    connection,
+    'SELECT rootpage, tbl_name FROM sqlite_schema WHERE rootpage > 0',
+  )
+  return new Map(pages.map(([root, name]) => [Number(root), folded(String(name))]))
 }
