@@ -8,7 +8,7 @@ import { withoutUndefined } from '../checks/options.ts'
 import { publishHandlers, type PublishedHandlers } from './published-handlers.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import { servesEvent, type Serve } from './serve.ts'
-import type { Validation } from './validation.ts'
+import type { ValidatedEvent, Validation } from './validation.ts'
 import type { Json } from '../protocol/json.ts'
 import { parameters, type SortKey } from '../protocol/query.ts'
 
@@ -83,7 +83,9 @@ export interface PublishedCollection {
   readonly rolesFor: Readonly<Record<PublishedEventName | 'Custom', readonly (readonly string[])[]>>
   readonly rows: RowRule<CollectionShape> | undefined
   readonly pageSize: { readonly default: number; readonly maximum: number }
-  readonly validations: readonly Validation<Draft<CollectionShape>>[]
+  readonly validations: readonly Rule[]
+  /** The validations that each event runs. */
+  readonly rulesOn: Readonly<Record<ValidatedEvent, readonly Rule[]>>
   readonly events: PublishedHandlers
   /** The functions that serve it; undefined if it is stored. */
   readonly serve: Serve<CollectionShape> | undefined
@@ -91,6 +93,8 @@ export interface PublishedCollection {
   readonly filtersDirectly: boolean
   readonly constraints: CheckConstraints
 }
+
+type Rule = Validation<Draft<CollectionShape>>
 
 /** The options of its application and service that a collection depends on. */
 export interface PublishOptions {
@@ -133,7 +137,7 @@ export function publishCollection(
     rolesFor: rolesByEvent([roles, definition.roles], definition.eventRoles),
     rows: definition.rows,
     pageSize: { default: definition.pageSize?.default ?? Math.min(10, maximum), maximum },
-    validations: Object.freeze((definition.validations ?? []).map(withoutUndefined)),
+    ...rules(definition.validations),
     events,
     serve,
     filtersDirectly:
@@ -199,6 +203,18 @@ function rolesByEvent(
     Update: lists('Update'),
     Delete: lists('Delete'),
     Custom: lists(),
+  }
+}
+
+function rules(
+  declared: CollectionDefinition['validations'] = [],
+): Pick<PublishedCollection, 'validations' | 'rulesOn'> {
+  const validations = Object.freeze(declared.map(withoutUndefined))
+  const on = (event: ValidatedEvent): readonly Rule[] =>
+    validations.filter(({ events = ['Insert', 'Update'] }) => events.includes(event))
+  return {
+    validations,
+    rulesOn: { Insert: on('Insert'), Update: on('Update'), Delete: on('Delete') },
   }
 }
 

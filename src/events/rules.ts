@@ -1,25 +1,12 @@
 import type { EventName } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
-import type { PublishedCollection } from '../definition/published.ts'
-import type {
-  StandardResult,
-  ValidatedEvent,
-  Validation,
-  ValidationContext,
-} from '../definition/validation.ts'
+import type { StandardResult, Validation, ValidationContext } from '../definition/validation.ts'
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { Finding } from '../request/findings.ts'
 import type { ItemValues } from '../request/query.ts'
 import type { Scope } from './scope.ts'
 
 type Rule = Validation<Draft<CollectionShape>>
-
-/** Returns the rules that apply to an event. Without `events`, a rule applies to Insert and Update. */
-export function rulesOn(collection: PublishedCollection, event: ValidatedEvent): readonly Rule[] {
-  return collection.validations.filter((rule) =>
-    (rule.events ?? ['Insert', 'Update']).includes(event),
-  )
-}
 
 /** Checks an item against rules in order, and adds the findings to the scope. */
 export function checkRules(

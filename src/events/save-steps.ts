@@ -13,7 +13,6 @@ import { itemOf } from '../request/serialize.ts'
 import { fault } from '../request/submitted.ts'
 import { readableValues, wholeView } from '../request/view.ts'
 import { isStorageError, unfitError } from '../storage/adapter.ts'
-import { rulesOn } from './rules.ts'
 import type { Terms } from './runtime.ts'
 import type { SaveSteps } from './save.ts'
 import type { Scope } from './scope.ts'
@@ -75,7 +74,7 @@ export const deleteSteps: SaveSteps<DeleteEvent> = {
     const { collection, view } = event
     const save = { event, scope, stored: null, unfit: [], draft: null, faults: [], echo: undefined }
     const isSeen =
-      collection.events.Delete?.before !== undefined || rulesOn(collection, 'Delete').length > 0
+      collection.events.Delete?.before !== undefined || collection.rulesOn.Delete.length > 0
     if (!isSeen) return save
     return whenDone(readItem(event, scope), ({ item, unfit }) => {
       const stored = Object.freeze(item)

@@ -15,7 +15,7 @@ import { inDefinitionOrder, keyFaults, requiredFaults } from '../request/submitt
 import { entriesFor, readableValues } from '../request/view.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import { callAfterCommit, HandlerRejection } from './guard.ts'
-import { checkRules, rulesOn } from './rules.ts'
+import { checkRules } from './rules.ts'
 import type { CodeScope, Scope } from './scope.ts'
 
 /** An event that writes. */
@@ -142,7 +142,7 @@ function validate<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Save
     requireOwnRow(save, draft)
     scope.add(incomplete(save))
   }
-  const rules = rulesOn(collection, type)
+  const rules = collection.rulesOn[type]
   const item = draft ?? stored ?? {}
   return whenDone(checkRules(rules, scope, { event: type, item, stored }), () => save)
 }

@@ -5,7 +5,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { Serve, servingFunctions } from '../definition/serve.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { matchesQuery, meetsAll } from '../request/page-of-rows.ts'
-import { equal, type Condition, type Row, type StorageQuery } from '../request/query.ts'
+import { equal, oneItem, type Condition, type Row, type StorageQuery } from '../request/query.ts'
 import { keyConditions } from '../request/resolve.ts'
 import { itemOf } from '../request/serialize.ts'
 import type { StoragePage, StorageTransaction } from '../storage/adapter.ts'
@@ -88,9 +88,7 @@ export function servedSource(scope: ServingScope): StorageTransaction {
 
   async function current(conditions: readonly Condition[]): Promise<Row | undefined> {
     if (read !== undefined) return read
-    const select = collection.allNames
-    const one = { conditions, search: null, sort: [], limit: 1, offset: 0, select, count: false }
-    return item(one)
+    return item(oneItem(conditions, collection.allNames))
   }
 
   return {

@@ -11,7 +11,7 @@ import {
   type DecodedQuery,
 } from '../protocol/query.ts'
 import type { DataEvent, DeleteEvent, FilterEvent, InsertEvent, UpdateEvent } from './event.ts'
-import { searchText, type Condition, type SortField, type StorageQuery } from './query.ts'
+import { oneItem, searchText, type Condition, type SortField, type StorageQuery } from './query.ts'
 import {
   keyConditions,
   resolveConditions,
@@ -168,9 +168,7 @@ function resolveItemQuery(view: View, query: DecodedQuery): StorageQuery {
 }
 
 function itemQuery(view: View, given: readonly Condition[]): StorageQuery {
-  const conditions = withRows(given, view)
-  const select = view.readable.allNames
-  return { conditions, search: null, sort: [], limit: 1, offset: 0, select, count: false }
+  return oneItem(withRows(given, view), view.readable.allNames)
 }
 
 /** Plans the Filter for the one item that meets the conditions, which contain its key. */

@@ -44,6 +44,11 @@ export interface StorageQuery {
   readonly count: boolean
 }
 
+/** Returns the query of the one item that meets the conditions. */
+export function oneItem(conditions: readonly Condition[], select: readonly string[]): StorageQuery {
+  return { conditions, search: null, sort: [], limit: 1, offset: 0, select, count: false }
+}
+
 /** Item values by field name, in the form of the wire. */
 export type ItemValues = Record<string, Json>
 

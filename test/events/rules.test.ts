@@ -1,6 +1,5 @@
 import { expect, test } from 'vitest'
 import type { StandardSchema } from '../../src/definition/validation.ts'
-import { rulesOn } from '../../src/events/rules.ts'
 import {
   defineCollection,
   error,
@@ -51,7 +50,7 @@ test('a rule applies to Insert and Update, or to the events that it names', () =
     error('all', { check, events: ['Insert', 'Update', 'Delete'] }),
   )
   const namesOn = (event: 'Insert' | 'Update' | 'Delete') =>
-    rulesOn(collection, event).map(({ name }) => name)
+    collection.rulesOn[event].map(({ name }) => name)
   expect(namesOn('Insert')).toEqual(['saved', 'all'])
   expect(namesOn('Update')).toEqual(['saved', 'all'])
   expect(namesOn('Delete')).toEqual(['deleted', 'all'])

@@ -1,4 +1,5 @@
 import type { PublishedCollection } from '../../definition/published.ts'
+import { oneItem } from '../../request/query.ts'
 import { searchText } from '../adapter.ts'
 import type { Condition, Row, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { columnTypeOf } from './columns.ts'
@@ -159,8 +160,8 @@ export function sqliteSession(
     update(collection, conditions, changes) {
       const names = namesIn(changes)
       if (names.length === 0) {
-        const query = { conditions, search: null, sort: [], limit: 1, offset: 0, count: false }
-        return read(collection, { ...query, select: collection.allNames }, 'lengths').rows[0]?.row
+        const query = oneItem(conditions, collection.allNames)
+        return read(collection, query, 'lengths').rows[0]?.row
       }
       return change(
         collection,
