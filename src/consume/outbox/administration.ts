@@ -33,7 +33,8 @@ export async function listDeliveries(
   const { rows } = await storage.filter(deliveries, {
     conditions: state === undefined ? [] : [equal('state', state)],
     search: null,
-    sort: ['created', 'id'].map((field) => ({ field, descending: false })),
+    // Ids are in the order of creation, and are the key.
+    sort: [{ field: 'id', descending: false }],
     limit,
     offset,
     select: shownFields,
@@ -87,7 +88,8 @@ export async function purgeDelivered(
 ): Promise<void> {
   for (;;) {
     const reader = tableReader(storage, deliveries)
-    const part = { sort: ['ended'], limit: purgedAtOnce }
+    // Nearly in the order in which they were delivered, and that of the index for `due`.
+    const part = { sort: ['due'], limit: purgedAtOnce }
     const found = (await reader.all({ state: 'delivered' }, part)).map(deliveryOf)
     const old = found.filter(
       ({ ended }) => ended !== null && Date.parse(ended) < Date.parse(before),

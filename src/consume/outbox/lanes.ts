@@ -41,7 +41,7 @@ export async function leaveLane(
   lane: string,
   now: string,
 ): Promise<string | undefined> {
-  await removeFromLane(storage, lane)
+  if ((await removeFromLane(storage, lane)) === 0) return undefined
   const rows = table(storage, deliveries)
   const [next] = await rows.all({ lane, state: 'behind' }, { sort: ['turn'], limit: 1 })
   if (next === undefined) return undefined
@@ -49,18 +49,19 @@ export async function leaveLane(
   return String(next['id'])
 }
 
-/** Removes a delivery that is not first in its lane. Throws `unavailable` as {@link enterLane} does. */
-export async function removeFromLane(storage: StorageTransaction, lane: string): Promise<void> {
+/**
+ * Removes a delivery from its lane, and returns how many others of the lane are open. Throws `unavailable` as
+ * {@link enterLane} does.
+ */
+export async function removeFromLane(storage: StorageTransaction, lane: string): Promise<number> {
   const rows = table(storage, lanes)
   const found = await rows.one({ lane })
-  if (found === undefined) return
+  if (found === undefined) return 0
   const open = Number(found['open']) - 1
-  if (open > 0) {
-    if ((await rows.change({ ...found }, { open })) === undefined) throw changedMeanwhile()
-    return
-  }
   // A row for each lane that there ever was would be too many.
-  if ((await rows.remove({ ...found })) === undefined) throw changedMeanwhile()
+  const changed = open > 0 ? rows.change({ ...found }, { open }) : rows.remove({ ...found })
+  if ((await changed) === undefined) throw changedMeanwhile()
+  return open
 }
 
 function changedMeanwhile(cause?: unknown): StorageError {

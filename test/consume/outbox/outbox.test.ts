@@ -99,7 +99,8 @@ describe.each(storages)('on $name', (on) => {
       else ship({ key: '', order: id }, response, response.req)
     })
     for (const id of ['first', 'second', 'third']) await order(id)
-    await expect.poll(async () => (await outbox.list({ state: 'delivered' })).length).toBe(2)
+    const done = async () => (await outbox.list({ state: 'delivered' })).length
+    await expect.poll(done, { timeout: 10_000 }).toBe(2)
     expect(await outbox.list({ state: 'sending' })).toMatchObject([{ lane: null }])
     release()
     await once('delivered')
