@@ -69,9 +69,11 @@ export function createService<const Applications extends ApplicationDefinitions>
   const storage = tracedStorage(checkedStorage(options.storage))
   const publication = publish(applications, options.maxPageSize)
   const lifecycle = createLifecycle()
+  // Storage is opened below, with the collections of everything that reads from it.
+  const openStorage = whenOpen(storage, () => storageOpen())
   const security = secure({
     ...options,
-    storage: whenOpen(storage, () => storageOpen()),
+    storage: openStorage,
     report,
     defer: lifecycle.defer,
   })
@@ -81,7 +83,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const stored = publication.collections.filter(({ serve }) => serve === undefined)
   for (const part of parts) {
     part.join({
-      storage: whenOpen(storage, () => storageOpen()),
+      storage: openStorage,
       collections: stored,
       transaction: (principal, work) => hosted(principal).transaction(work),
       report,

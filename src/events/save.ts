@@ -68,8 +68,8 @@ export function runSave<Event extends SaveEvent>(
   scope: Scope,
 ): MaybePromise<Outcome> {
   const accepted = next(steps.open(event, scope), accept)
-  const prepared = next(accepted, runBefore)
-  const validated = next(prepared, validate)
+  const handled = next(accepted, runBefore)
+  const validated = next(handled, validate)
   const decided = next(validated, decide)
   const written = next(decided, (save) => write(save, steps))
   const completed = next(written, runAfter)

@@ -153,18 +153,18 @@ function handlerContext(
   { findings, stop, calls, access }: HandlerSurroundings,
 ): HandlerContext & Joinable {
   const { runtime, caller } = terms
-  const left = caller.signal()
-  const reachAs = (principal: Principal): System => {
-    const reach = ((reference: string) => {
-      const reached = runtime.collectionOf(collection.application, reference)
+  const disconnected = caller.signal()
+  const collectionsFor = (principal: Principal): System => {
+    const lookup = ((reference: string) => {
+      const found = runtime.collectionOf(collection.application, reference)
       const own = { ...caller, principal, confirmed: new Set<string>() }
-      return calls.watchAccess(access({ ...terms, caller: own }, reached))
+      return calls.watchAccess(access({ ...terms, caller: own }, found))
     }) as CollectionLookup
     const find = ((reference: string, conditions?: never, options = {}) => {
-      const items = async () => (await reach(reference).filter(conditions, options)).items
+      const items = async () => (await lookup(reference).filter(conditions, options)).items
       return calls.watch('find', items())
     }) as Find
-    return { collection: reach, find }
+    return { collection: lookup, find }
   }
   const add = (severity: Finding['severity'], name: string, message: unknown, field?: string) => {
     if (typeof message !== 'string' || message === '') {
@@ -176,10 +176,10 @@ function handlerContext(
   return {
     event,
     principal: caller.principal,
-    signal: left === undefined ? stop : AbortSignal.any([left, stop]),
+    signal: disconnected === undefined ? stop : AbortSignal.any([disconnected, stop]),
     now: runtime.now,
-    ...reachAs(caller.principal),
-    system: reachAs(system),
+    ...collectionsFor(caller.principal),
+    system: collectionsFor(system),
     ...joinable(terms.running, calls),
     error: (message, field) => {
       add('error', event, message, field)
