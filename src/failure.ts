@@ -4,7 +4,7 @@ import { isStorageError } from './storage/adapter.ts'
 
 /**
  * Returns the error that the client receives for anything thrown while a request was handled. Details
- * that the client must not learn are reported instead.
+ * that must not be in a response are reported instead.
  */
 export function asServiceError(
   error: unknown,

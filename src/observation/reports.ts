@@ -7,7 +7,7 @@ export interface Place {
   readonly event: string
 }
 
-/** Why a credential was rejected. For reports only; the client never learns it. */
+/** Why a credential was rejected. For reports only; responses never contain it. */
 export type RejectionReason =
   | 'missing'
   | 'malformed'
@@ -61,7 +61,7 @@ export type Observation =
    * responded 500. An update or delete of the row succeeded, with null in place of the value.
    */
   | { readonly type: 'stored-value-unfit'; readonly place: Place | null; readonly error: unknown }
-  /** Responded 403. The client does not learn which right was missing. */
+  /** Responded 403. The response does not say which right was missing. */
   | {
       readonly type: 'forbidden'
       readonly place: Place | null
@@ -69,7 +69,7 @@ export type Observation =
       /** The role, attribute or rule that was missing. */
       readonly reason: string
     }
-  /** Responded 401. The client does not learn why. */
+  /** Responded 401. The response does not say why. */
   | {
       readonly type: 'credential-rejected'
       readonly reason: RejectionReason

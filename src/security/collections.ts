@@ -73,7 +73,7 @@ export const securityApplications: ApplicationDefinitions = Object.freeze({
   [application]: Object.freeze({ collections: Object.freeze({ users, keys, keyEvents }) }),
 })
 
-/** The collections of security, which only storage knows. */
+/** The collections of security. They are stored, but not published. */
 export const securityCollections = Object.freeze({
   users: publishCollection(application, 'users', users),
   keys: publishCollection(application, 'keys', keys),

@@ -101,11 +101,11 @@ async function fail(
   const isDead = failures >= options.attempts || isFinal(error)
   reportFailure(dependencies, claimed, { error, isDead })
   if (isDead) {
-    await bury(dependencies, claimed, { error, changes: { failures, error: error.message } })
+    await markDead(dependencies, claimed, { error, changes: { failures, error: error.message } })
     return
   }
-  const asked = Math.min((error.retryAfter ?? 0) * 1000, options.backOff.max)
-  const pause = Math.max(pauseAfter(failures, options.backOff), asked)
+  const requested = Math.min((error.retryAfter ?? 0) * 1000, options.backOff.max)
+  const pause = Math.max(pauseAfter(failures, options.backOff), requested)
   const due = new Date(host.now().getTime() + pause).toISOString()
   if (await store.giveBack(claimed, { failures, due, error: error.message }))
     wake(claimed.id, pause)
@@ -125,7 +125,7 @@ async function reject(
 }
 
 /** Stores that a delivery is dead, with what its handler writes. If the handler fails, only its writes are lost. */
-export async function bury(
+export async function markDead(
   dependencies: DeliveryDependencies,
   claimed: StoredDelivery,
   {

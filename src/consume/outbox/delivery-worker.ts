@@ -4,7 +4,7 @@ import { startPolling, type PollingWorker } from '../../work/polling-worker.ts'
 import { progressTracker } from '../../work/progress-tracker.ts'
 import { repeat } from '../../work/repeat.ts'
 import { purgeDelivered } from './administration.ts'
-import { bury, deliver, type DeliveryDependencies } from './deliver.ts'
+import { deliver, markDead, type DeliveryDependencies } from './deliver.ts'
 import type { StoredDelivery } from './delivery.ts'
 import type { DeliveryStore, DueDelivery } from './delivery-store.ts'
 import type { CompleteOutbox } from './options.ts'
@@ -90,7 +90,7 @@ export function startDeliveryWorker(
   }
 }
 
-/** Takes a delivery over whose worker has died, or buries it after the last one. */
+/** Gives back a delivery whose worker has died, or marks it dead if too many have died over it. */
 async function takeBack(
   dependencies: DeliveryDependencies,
   delivery: StoredDelivery,
@@ -101,7 +101,7 @@ async function takeBack(
   if (lost >= options.maxLost) {
     const error = `${lost} workers have died over it.`
     host.report({ type: 'delivery-dead', deliveryId: id, endpoint, lane, error: new Error(error) })
-    await bury(dependencies, delivery, { error: null, changes: { lost, error } })
+    await markDead(dependencies, delivery, { error: null, changes: { lost, error } })
     return
   }
   const due = host.now().toISOString()

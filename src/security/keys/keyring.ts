@@ -202,7 +202,7 @@ function chooseProvider(
 function identifierOf(providers: readonly KeyProvider[], wanted: string): string {
   const [found] = named(providers, wanted)
   if (found !== undefined) return found.identifier
-  // Keys of a provider that was removed from the service stay on record.
+  // The keys of a provider that was removed from the service are still listed.
   if (isUuid(wanted)) return wanted.toLowerCase()
   throw new TypeError(`keys.list.provider must be an identifier or one of ${choices(providers)}`)
 }
