@@ -160,3 +160,15 @@ test('a mark that is not the place of code is a mistake', () => {
   const applications = { sales: { collections: { customers: defineCollection(marked) } } }
   expect(() => serve(applications)).toThrow('omittedCode.0: must be the place of code')
 })
+
+test('each handler that can reject an event is missed', () => {
+  const omitted = ['Insert.prepare', 'Insert.before', 'Insert.after', 'Insert.committed']
+  const places = omitted.map((place) => `events.${place}`)
+  const marked = { ...data, omittedCode: places }
+  const applications = { sales: { collections: { customers: defineCollection(marked) } } }
+  expect(() => serve(applications)).toThrow(
+    'without code: events.Insert.after, events.Insert.before, events.Insert.prepare.',
+  )
+  const events = { Insert: { prepare: () => 1, before: () => undefined, after: () => undefined } }
+  return serve(withCode(applications, { sales: { customers: { events } } })).close()
+})
