@@ -1,5 +1,6 @@
 import { besideScan } from './beside-scan.ts'
 import { builds, measureBuilds } from './builds.ts'
+import { bundle } from './bundle.ts'
 import type { Surroundings } from './measure.ts'
 import { memory } from './memory.ts'
 import { measureOutbox, outbox } from './outbox.ts'
@@ -18,6 +19,7 @@ export interface Figures {
 export const figures: Figures[] = [
   besideScan,
   starts,
+  bundle,
   memory,
   { name: builds, programs: [builds], measure: () => measureBuilds() },
   { name: tables, programs: [tables], measure: () => measureTables() },
