@@ -158,12 +158,10 @@ describe('with ca', () => {
     })
     onTestFinished(() => tls.close())
     const other = (await makeCertificate()).cert
-    for (const host of ['127.0.0.1', 'localhost']) {
-      const options = { baseUrl: `https://${host}:${tls.port}`, allowPrivateAddresses: allowed }
-      expect(await call({ ...options, ca: tls.ca })).toMatchObject({ body: 'reached' })
-      expect(await call({ ...options, ca: [tls.ca] })).toMatchObject({ body: 'reached' })
-      expect(await rejection(call({ ...options, ca: other }))).toMatchObject({ code: 'TLS_FAILED' })
-    }
+    const options = { baseUrl: `https://127.0.0.1:${tls.port}`, allowPrivateAddresses: allowed }
+    expect(await call({ ...options, ca: tls.ca })).toMatchObject({ body: 'reached' })
+    expect(await call({ ...options, ca: [tls.ca] })).toMatchObject({ body: 'reached' })
+    expect(await rejection(call({ ...options, ca: other }))).toMatchObject({ code: 'TLS_FAILED' })
   })
 
   test('private addresses are still rejected', async () => {
