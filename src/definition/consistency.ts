@@ -9,7 +9,7 @@ import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
 import { rightsMistakes } from './rights-mistakes.ts'
 import type { Json } from '../protocol/json.ts'
-import { servingFunctions, isServed } from './serve.ts'
+import { columnMistakes, serveMistakes, sharedTableMistakes } from './source-mistakes.ts'
 
 /** Returns the mistakes of well-formed applications, such as unknown names and invalid values. */
 export function inconsistencies(
@@ -39,7 +39,7 @@ function checkCollection(
     ...Object.entries(collection.fields).flatMap(([name, field]) =>
       checkField(field).map(({ place, advice }) => ({ place: `fields.${name}.${place}`, advice })),
     ),
-    ...checkColumns(collection),
+    ...columnMistakes(collection),
     ...pageMistakes(collection, maxPageSize),
     ...checkRules(collection),
     ...checkPreparations(collection),
@@ -138,16 +138,13 @@ function checkDefault(field: Field, value: unknown): readonly Mistake[] {
   }))
 }
 
-function checkColumns({ fields }: CollectionDefinition): readonly Mistake[] {
-  const seen = new Map<string, string>()
-  return Object.entries(fields).flatMap(([name, field]) => {
-    const column = (field.column ?? name).toLowerCase()
-    const other = seen.get(column)
-    seen.set(column, name)
-    if (other === undefined) return []
-    const advice = `${other} has the same column; set the option column of one of them`
-    return [{ place: `fields.${name}`, advice }]
-  })
+// An event has one result of `prepare`.
+function checkPreparations({ events = {} }: CollectionDefinition): readonly Mistake[] {
+  if (events.Save?.prepare === undefined) return []
+  const advice = 'Save has prepare already; call both functions in one of them'
+  return (['Insert', 'Update'] as const)
+    .filter((event) => events[event]?.prepare !== undefined)
+    .map((event) => ({ place: `events.${event}.prepare`, advice }))
 }
 
 function checkRules({ validations = [], fields }: CollectionDefinition): readonly Mistake[] {
@@ -171,88 +168,4 @@ function checkRules({ validations = [], fields }: CollectionDefinition): readonl
     }
     return mistakes
   })
-}
-
-/** Returns the mistakes in the functions that serve a well-formed collection. */
-function serveMistakes(collection: CollectionDefinition): readonly Mistake[] {
-  const { serve, key = [], singleton = false, fields, table, sharesTable } = collection
-  if (serve === undefined) return []
-  const given = servingFunctions.filter((name) => serve[name] !== undefined)
-  const mistakes: Mistake[] = []
-  const add = (place: string, advice: string): void => {
-    mistakes.push({ place, advice })
-  }
-  if (given.length === 0) add('serve', 'add a function, such as filter, or leave it out')
-  for (const name of given) {
-    if (singleton && name !== 'get') add(`serve.${name}`, 'a singleton is served by get alone')
-    else if (!singleton && key.length === 0 && needsKey.includes(name)) {
-      add(`serve.${name}`, 'needs a key: declare one, or leave it out')
-    } else if (writesItem.includes(name) && serve.get === undefined && serve.filter === undefined) {
-      add(`serve.${name}`, 'needs get or filter, which read the item that is written')
-    }
-  }
-  if (table !== undefined) add('table', 'a served collection has no table: leave it out')
-  if (sharesTable !== undefined)
-    add('sharesTable', 'a served collection has no table: leave it out')
-  for (const [name, { column }] of Object.entries(fields)) {
-    if (column === undefined) continue
-    add(`fields.${name}.column`, 'a served collection has no columns: leave it out')
-  }
-  return mistakes
-}
-
-const needsKey: readonly string[] = ['get', 'update', 'delete']
-const writesItem: readonly string[] = ['update', 'delete']
-
-/**
- * Returns a mistake for each collection that shares a table with another application without `sharesTable`
- * on both. Names of tables are compared in lower case, as in databases.
- */
-function sharedTableMistakes(applications: ApplicationDefinitions): readonly Mistake[] {
-  const users = new Map<string, TableUser[]>()
-  for (const user of tableUsers(applications)) {
-    const known = users.get(user.table)
-    if (known === undefined) users.set(user.table, [user])
-    else known.push(user)
-  }
-  return [...users.values()].flatMap((sharing) =>
-    sharing.flatMap((user) => {
-      if (user.sharesTable) return []
-      const other = sharing.find(({ application }) => application !== user.application)
-      if (other === undefined) return []
-      const advice = `${other.application}/${other.collection} has the same table: choose another table, or set sharesTable on both collections`
-      return [{ place: user.place, advice }]
-    }),
-  )
-}
-
-interface TableUser {
-  readonly application: string
-  readonly collection: string
-  readonly place: string
-  readonly table: string
-  readonly sharesTable: boolean
-}
-
-function tableUsers(applications: ApplicationDefinitions): readonly TableUser[] {
-  return Object.entries(applications).flatMap(([application, { collections }]) =>
-    Object.entries(collections)
-      .filter(([, definition]) => !isServed(definition))
-      .map(([collection, { table = collection, sharesTable = false }]) => ({
-        application,
-        collection,
-        place: `applications.${application}.collections.${collection}.table`,
-        table: table.toLowerCase(),
-        sharesTable,
-      })),
-  )
-}
-
-// An event has one result of `prepare`.
-function checkPreparations({ events = {} }: CollectionDefinition): readonly Mistake[] {
-  if (events.Save?.prepare === undefined) return []
-  const advice = 'Save has prepare already; call both functions in one of them'
-  return (['Insert', 'Update'] as const)
-    .filter((event) => events[event]?.prepare !== undefined)
-    .map((event) => ({ place: `events.${event}.prepare`, advice }))
 }

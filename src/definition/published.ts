@@ -5,7 +5,7 @@ import { fieldTypes, isValueOf, type FieldType, type StoredValue } from './field
 import type { PublishedEventName } from './handler.ts'
 import type { CollectionShape, Draft } from './item.ts'
 import { withoutUndefined } from '../checks/options.ts'
-import { publishHandlers, type PublishedHandlers } from './published-handlers.ts'
+import { publishHandlers, type PublishedHandlers } from './handlers.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import { servesEvent, type Serve } from './serve.ts'
 import type { ValidatedEvent, Validation } from './validation.ts'

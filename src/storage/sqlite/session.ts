@@ -7,9 +7,15 @@ import type { Connection, Prepared, SqliteRow } from './connection.ts'
 import type { Guaranteed } from './reading.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
-import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
 import type { Inputs } from './sql.ts'
-import { statementCache, statementCapacity } from './statement-cache.ts'
+import {
+  conditionsShape,
+  identityOf,
+  listShape,
+  sortShape,
+  statementCache,
+  statementCapacity,
+} from './statement-cache.ts'
 import {
   countStatement,
   deleteStatement,
