@@ -155,16 +155,16 @@ function handlerContext(
   const { runtime, caller } = terms
   const disconnected = caller.signal()
   const collectionsFor = (principal: Principal): System => {
-    const lookup = ((reference: string) => {
+    const collectionNamed = ((reference: string) => {
       const found = runtime.collectionOf(collection.application, reference)
       const own = { ...caller, principal, confirmed: new Set<string>() }
       return calls.watchAccess(access({ ...terms, caller: own }, found))
     }) as CollectionLookup
     const find = ((reference: string, conditions?: never, options = {}) => {
-      const items = async () => (await lookup(reference).filter(conditions, options)).items
+      const items = async () => (await collectionNamed(reference).filter(conditions, options)).items
       return calls.watch('find', items())
     }) as Find
-    return { collection: lookup, find }
+    return { collection: collectionNamed, find }
   }
   const add = (severity: Finding['severity'], name: string, message: unknown, field?: string) => {
     if (typeof message !== 'string' || message === '') {
