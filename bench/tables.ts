@@ -50,9 +50,9 @@ export async function measureTables(program = programOf(tables)): Promise<string
     rmSync(folder, { recursive: true, force: true })
   }
   const head = [
-    `A response of ${megabytes} MB as tables, the median of ${rounds} processes with their start excluded:`,
+    `A response of ${megabytes} MB as tables, processor time without the start, the median of ${rounds} processes:`,
     '',
-    '| Way | Time | Rows, elements or values | Rate | Peak memory |',
+    '| Way | Processor time | Rows, elements or values | Rate | Peak memory |',
     '| --- | ---: | ---: | ---: | ---: |',
   ]
   return [...head, ...lines].join('\n')
