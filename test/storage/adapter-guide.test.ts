@@ -18,6 +18,7 @@ const internal = {
     'requiredFilters',
     'rolesFor',
     'rows',
+    'rulesOn',
     'searchNames',
     'serve',
     'singleton',
