@@ -39,16 +39,25 @@ export interface EndpointOptions<
   readonly largeNumbers?: 'reject' | 'string' | undefined
 }
 
-/** The complete options of an endpoint. */
-export interface EndpointDescription {
+/** What is known of an endpoint. */
+export interface EndpointData {
+  /** Names the endpoint in errors and traces. */
   readonly name: string
   readonly method: EndpointMethod
+  /** The path template: `/orders/{orderId}`. */
   readonly path: string
+  /** The parameters of the path, the query and the headers, by their names in the input. */
   readonly parameters: Parameters
   readonly query: Parameters
   readonly headers: Parameters
+  /** The schema of the request's body; undefined if requests have none. */
   readonly body: Schema | undefined
+  /** The schema of the response's body; undefined if any JSON is accepted. */
   readonly response: Schema | undefined
+}
+
+/** The complete options of an endpoint. */
+export interface EndpointDescription extends EndpointData {
   readonly largeNumbers: 'reject' | 'string'
   readonly template: PathTemplate
 }

@@ -1,7 +1,7 @@
-import type { CallOptions, EndpointMethod, EndpointResponse } from './call.ts'
+import type { CallOptions, EndpointResponse } from './call.ts'
 import { CallError } from './call-error.ts'
 import type { Connection, ReadStream } from './connection/connection.ts'
-import { completeEndpoint, type EndpointOptions } from './endpoint-options.ts'
+import { completeEndpoint, type EndpointData, type EndpointOptions } from './endpoint-options.ts'
 import type { Parameters, ValueOf } from './parameters.ts'
 import { type PathParameterNames, pathTemplate } from './path-template.ts'
 import { transactionDetector } from '../observation/open-transaction.ts'
@@ -9,21 +9,8 @@ import { buildRequest } from './request.ts'
 import type { InputOf, OutputOf, Schema } from './schema.ts'
 
 /** The part of a URL that an API accepts calls at: a method and a path of a connection. */
-export interface Endpoint<Input = unknown, Response = unknown> {
-  /** Names the endpoint in errors and traces. */
-  readonly name: string
+export interface Endpoint<Input = unknown, Response = unknown> extends EndpointData {
   readonly connection: Connection
-  readonly method: EndpointMethod
-  /** The path template: `/orders/{orderId}`. */
-  readonly path: string
-  /** The parameters of the path, the query and the headers, by their names in the input. */
-  readonly parameters: Parameters
-  readonly query: Parameters
-  readonly headers: Parameters
-  /** The schema of the request's body; undefined if requests have none. */
-  readonly body: Schema | undefined
-  /** The schema of the response's body; undefined if any JSON is accepted. */
-  readonly response: Schema | undefined
   /**
    * Sends a request and returns the response. Rejects with a CallError, or with the reason of
    * `options.signal` once that is aborted.
