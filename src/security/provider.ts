@@ -32,8 +32,8 @@ export interface SecurityContext {
   /** The service's clock. */
   readonly now: () => Date
   /**
-   * Returns a version that changes whenever keys or users change, in any process. Absent, or
-   * undefined: changes can't be detected.
+   * Returns a version that changes whenever keys or users change. A change in another process may count
+   * later, within a bound that storage states. Absent, or undefined: changes can't be detected.
    */
   readonly version?: () => string | number | undefined
 }
