@@ -134,7 +134,7 @@ function incomplete(): ServiceError {
 }
 
 /**
- * Returns the reply for a request, after Node has parsed all bytes that arrived with it: to bytes that are no
+ * Returns the reply for a request, after Node has parsed all bytes that arrived with it: to bytes that are not a
  * request, Node responds 400 only if no response is being written.
  */
 export async function replyOf(

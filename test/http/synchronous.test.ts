@@ -35,7 +35,7 @@ async function open(on: (typeof storages)[number]) {
     })
 }
 
-test.each(storages)('on $name, a response that waits for nothing is no promise', async (on) => {
+test.each(storages)('on $name, a response that waits for nothing is not a promise', async (on) => {
   const ask = await open(on)
   // The first request of a key finds its caller, and notes its use later.
   await ask('GET', '/notes')
