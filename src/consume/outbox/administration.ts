@@ -80,11 +80,11 @@ export async function dropDelivery(
   return shown(delivery)
 }
 
-/** Removes what was delivered before a time, which is an instant. */
+/** Removes what was delivered by a time, which is an instant. */
 export async function purgeDelivered(
   storage: Pick<OutboxStorage, 'filter'>,
   store: Pick<DeliveryStore, 'write'>,
-  before: string,
+  until: string,
 ): Promise<void> {
   for (;;) {
     const reader = tableReader(storage, deliveries)
@@ -92,7 +92,7 @@ export async function purgeDelivered(
     const part = { sort: ['due'], limit: purgedAtOnce }
     const found = (await reader.all({ state: 'delivered' }, part)).map(deliveryOf)
     const old = found.filter(
-      ({ ended }) => ended !== null && Date.parse(ended) < Date.parse(before),
+      ({ ended }) => ended !== null && Date.parse(ended) <= Date.parse(until),
     )
     await store.write(async (transaction) => {
       for (const { id } of old) {

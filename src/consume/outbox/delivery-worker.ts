@@ -70,8 +70,8 @@ export function startDeliveryWorker(
     for (const delivery of stalled(await store.sending())) await takeBack(all, delivery)
   })
   const purge = (): Promise<void> => {
-    const before = new Date(host.now().getTime() - keepDelivered).toISOString()
-    return purgeDelivered(host.storage, store, before)
+    const until = new Date(host.now().getTime() - keepDelivered).toISOString()
+    return purgeDelivered(host.storage, store, until)
   }
   const purging = repeat(purgeInterval, purge)
   purge().catch(() => undefined)

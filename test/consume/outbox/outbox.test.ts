@@ -253,10 +253,17 @@ describe.each(storages)('on $name', (on) => {
     expect(await stage.once('delivered')).toHaveLength(2)
   })
 
-  test('what was delivered is removed after its time', async () => {
-    const { order, once, outbox } = await openStage({ on, keepDelivered: 0 })
+  test('what was delivered is removed after its time, to the millisecond', async () => {
+    const started = Date.now()
+    let passed = 0
+    const now = () => new Date(started + passed)
+    const { order, once, outbox } = await openStage({ on, keepDelivered: 1_000, now })
     await order('A')
     await once('delivered')
+    passed = 999
+    await outbox.work().stop()
+    expect(await outbox.list()).toHaveLength(1)
+    passed = 1_000
     await outbox.work().stop()
     await expect.poll(() => outbox.list()).toEqual([])
   })

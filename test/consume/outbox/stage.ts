@@ -37,6 +37,7 @@ export type StageOptions = Omit<Partial<OutboxOptions>, 'endpoints'> &
   DeliveryHandlers<Shipment> & {
     readonly receive?: Receiver
     readonly on?: Storage
+    readonly now?: () => Date
   }
 
 export const ship: Receiver = ({ order }, response) => {
@@ -50,6 +51,7 @@ export async function openStage({
   onSuccess,
   onFailure,
   on = storages[1],
+  now = () => new Date(),
   ...options
 }: StageOptions = {}) {
   const calls: ReceivedCall[] = []
@@ -95,6 +97,7 @@ export async function openStage({
     storage: openStorage(on),
     security: openAccess(),
     outbox,
+    now,
     report: (observation) => {
       reports.push(observation)
     },
