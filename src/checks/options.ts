@@ -42,6 +42,8 @@ export const parsedOnce = { error: adviceFor, jitless: true } as const
 
 /** Returns a copy without the undefined members, so that they don't replace a default. */
 export function withoutUndefined<Members extends object>(members: Members): Members {
+  // Few have any, and a copy of all is much faster.
+  if (!Object.values(members).includes(undefined)) return { ...members }
   return Object.fromEntries(
     Object.entries(members).filter(([, value]) => value !== undefined),
   ) as Members

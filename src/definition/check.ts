@@ -5,6 +5,7 @@ import { defaultPatternMistakes } from './pattern.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { missingCodeMistakes } from './omitted-code.ts'
 import { explain, parsedOnce } from '../checks/options.ts'
+import { withoutRepeatedFields } from './repeated-fields.ts'
 import { reservedNames } from './reserved-names.ts'
 import type { JsonSchema } from './schema.ts'
 import { applicationsShape, type Form } from './shape.ts'
@@ -51,7 +52,8 @@ export function checkApplications(
 export function inspectApplications(applications: unknown, options: CheckOptions = {}): Inspected {
   const { form = 'code', maxPageSize = 100, brand = defaultBrand, toServe = false } = options
   const shape = applicationsShape(form)
-  const result = shape.safeParse(applications, parsedOnce)
+  const less = shape.safeParse(withoutRepeatedFields(applications), parsedOnce)
+  const result = less.success ? less : shape.safeParse(applications, parsedOnce)
   const reserved = reservedNames(applications, brand)
   const furtherMistakes = (part: ApplicationDefinitions): readonly Mistake[] => [
     ...inconsistencies(part, maxPageSize),

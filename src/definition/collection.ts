@@ -33,6 +33,11 @@ export interface CollectionData {
    * of one application share a table without it. Default false.
    */
   readonly sharesTable?: boolean
+  /**
+   * Whether the response cache of the service keeps responses of the collection. Set it to false if rows
+   * change without a commit of the database, or are rarely read twice. Default true.
+   */
+  readonly cache?: boolean
   /** A description for readers and generated documentation. */
   readonly description?: string
   /**

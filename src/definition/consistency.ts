@@ -36,9 +36,7 @@ function checkCollection(
   if (names.length === 0) return [{ place: 'fields', advice: 'declare at least one field' }]
   return [
     ...checkKey(collection),
-    ...Object.entries(collection.fields).flatMap(([name, field]) =>
-      checkField(field).map(({ place, advice }) => ({ place: `fields.${name}.${place}`, advice })),
-    ),
+    ...fieldMistakes(collection),
     ...columnMistakes(collection),
     ...pageMistakes(collection, maxPageSize),
     ...checkRules(collection),
@@ -46,6 +44,15 @@ function checkCollection(
     ...rightsMistakes(collection),
     ...serveMistakes(collection),
   ]
+}
+
+function fieldMistakes({ fields }: CollectionDefinition): readonly Mistake[] {
+  const mistakes: Mistake[] = []
+  for (const name of Object.keys(fields)) {
+    for (const { place, advice } of checkField(fields[name] as Field))
+      mistakes.push({ place: `fields.${name}.${place}`, advice })
+  }
+  return mistakes
 }
 
 function checkKey(collection: CollectionDefinition): readonly Mistake[] {
@@ -100,6 +107,8 @@ function checkField(field: Field): readonly Mistake[] {
   if (pattern !== undefined && !isPattern(pattern)) {
     mistakes.push({ place: 'pattern', advice: 'must be a regular expression in Unicode mode' })
   }
+  const given = [minimum, maximum, declared.default, field.enumeration]
+  if (given.every((value) => value === undefined)) return mistakes
   const values: readonly (readonly [string, unknown])[] = [
     ['minimum', minimum],
     ['maximum', maximum],

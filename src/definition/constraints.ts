@@ -34,12 +34,14 @@ interface FieldConstraints {
 }
 
 /**
- * Compiles the types and constraints of a collection's fields, once at start. They reject every value that
- * `fieldSchema` rejects, and those that JSON Schema can't express.
+ * Returns the check of the types and constraints of a collection's fields. It is compiled at its first use, so
+ * the fields must not change. It rejects every value that `fieldSchema` rejects, and those that JSON Schema
+ * can't express.
  */
 export function compileConstraints(fields: Fields): CheckConstraints {
-  const compiled = Object.entries(fields).map(([name, field]) => constraintsOf(name, field))
+  let compiled: readonly FieldConstraints[] | undefined
   return (values) => {
+    compiled ??= Object.entries(fields).map(([name, field]) => constraintsOf(name, field))
     let errors: ValidationEntry[] | undefined
     for (const constraints of compiled) {
       const { name } = constraints

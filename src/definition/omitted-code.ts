@@ -30,6 +30,7 @@ export function codePlaces(collection: CollectionDefinition): readonly string[] 
 /** Returns the places of the code that a collection was exported without and that is still missing, in order. */
 export function missingCode(collection: CollectionDefinition): readonly string[] {
   const { omittedCode = [], rows } = collection
+  if (omittedCode.length === 0) return []
   // A row rule that is data replaces one that was a function.
   const present = new Set([...codePlaces(collection), ...(rows === undefined ? [] : ['rows'])])
   return [...new Set(omittedCode)].filter((place) => !present.has(place)).sort()

@@ -91,6 +91,10 @@ export interface PublishedCollection {
   readonly serve: Serve<CollectionShape> | undefined
   /** Whether a Filter is one read of storage: the collection is stored, and Filter has no handlers. */
   readonly filtersDirectly: boolean
+  /** Whether its responses may be cached: a Filter is one read, and the definition allows it. */
+  readonly isCached: boolean
+  /** Whether a default of a field is a function. */
+  readonly computesDefaults: boolean
   readonly constraints: CheckConstraints
 }
 
@@ -122,6 +126,8 @@ export function publishCollection(
   const maximum = definition.pageSize?.maximum ?? maxPageSize
   const serve = definition.serve && Object.freeze(withoutUndefined(definition.serve))
   const events = publishHandlers(definition.events)
+  const filtersDirectly =
+    serve === undefined && events.Filter?.before === undefined && events.Filter?.after === undefined
   return Object.freeze({
     application,
     name,
@@ -140,10 +146,9 @@ export function publishCollection(
     ...rules(definition.validations),
     events,
     serve,
-    filtersDirectly:
-      serve === undefined &&
-      events.Filter?.before === undefined &&
-      events.Filter?.after === undefined,
+    filtersDirectly,
+    isCached: filtersDirectly && definition.cache !== false,
+    computesDefaults: fields.some(({ definition: each }) => typeof each.default === 'function'),
     constraints: compileConstraints(
       Object.fromEntries(fields.map((field) => [field.name, field.definition])),
     ),
@@ -227,8 +232,7 @@ function publishField(
   declared: Field,
   { inKey, isServed }: { readonly inKey: boolean; readonly isServed: boolean },
 ): PublishedField {
-  // A copy, so that later changes of the definition have no effect.
-  const definition = Object.freeze(withoutUndefined(declared))
+  const definition = copyOf(declared)
   const kind = fieldTypes[definition.type]
   const generated = 'generated' in definition ? definition.generated : undefined
   return Object.freeze({
@@ -250,6 +254,13 @@ function publishField(
     generated,
     suppliedAtInsert: generated === 'database' || (isServed && definition.readOnly === true),
   })
+}
+
+// Later changes of the definition must have no effect.
+function copyOf(declared: Field): Field {
+  const copy = withoutUndefined(declared)
+  if (copy.enumeration === undefined) return Object.freeze(copy)
+  return Object.freeze({ ...copy, enumeration: Object.freeze([...copy.enumeration]) } as Field)
 }
 
 type Conversions = Pick<

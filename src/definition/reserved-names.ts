@@ -40,10 +40,12 @@ function namesOfCollection(name: string, definition: unknown, place: string): re
   return [
     ...prototypeName(name, place),
     ...tableName(name, definition).map((advice) => ({ place: `${place}.table`, advice })),
-    ...fields.flatMap(([field, declared]) => [
-      ...prototypeName(field, `${place}.fields.${field}`),
-      ...prototypeName(memberOf(declared, 'column'), `${place}.fields.${field}.column`),
-    ]),
+    ...fields
+      .filter(([field, declared]) => [field, memberOf(declared, 'column')].includes('__proto__'))
+      .flatMap(([field, declared]) => [
+        ...prototypeName(field, `${place}.fields.${field}`),
+        ...prototypeName(memberOf(declared, 'column'), `${place}.fields.${field}.column`),
+      ]),
     ...memberNames(memberOf(rows, 'equal'), `${place}.rows.equal`),
     ...memberNames(memberOf(definition, 'userDefinedEvents'), `${place}.userDefinedEvents`),
     ...memberNames(memberOf(definition, 'events'), `${place}.events`),

@@ -14,8 +14,8 @@ const endpoint = z
   .regex(/^[A-Za-z0-9][A-Za-z0-9._~-]*$/, 'must consist of letters, digits and . _ ~ -')
   .max(64)
 
-/** The name of a field. In queries $ and - have a meaning. */
-const fieldName = z
+/** The shape of the name of a field. In queries $ and - have a meaning. */
+export const fieldName = z
   .string()
   .regex(
     /^[\p{L}_][\p{L}\p{N}_]*$/u,
@@ -175,8 +175,14 @@ const codePlace = z
 /** The form of a definition: code, which may contain functions, or a JSON file. */
 export type Form = 'code' | 'json'
 
+const shapes: Partial<Record<Form, ReturnType<typeof createShape>>> = {}
+
 /** Returns the schema of the applications of a service. */
 export function applicationsShape(form: Form) {
+  return (shapes[form] ??= createShape(form))
+}
+
+function createShape(form: Form) {
   const collection = z.strictObject({
     key: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
     fields: z.record(fieldName, fieldShape(form)),
@@ -195,6 +201,7 @@ export function applicationsShape(form: Form) {
     table: z.string().min(1).optional(),
     omittedCode: z.array(codePlace).optional(),
     sharesTable: z.boolean().optional(),
+    cache: z.boolean().optional(),
     description: z.string().optional(),
     ...(form === 'code' ? behaviour : {}),
   })
