@@ -2,7 +2,7 @@ import type { Principal } from '../definition/principal.ts'
 import { ServiceError } from '../errors.ts'
 import type { Credentials } from '../request/request.ts'
 import type { Report } from '../observation/reports.ts'
-import { keepLatest } from './keep-latest.ts'
+import { keepLatest } from '../keep-latest.ts'
 import type { Limiter, Limits } from './limiter.ts'
 
 /** Enforces the limits of a service. */

@@ -10,17 +10,26 @@ import {
   type JWTVerifyResult,
 } from 'jose'
 import { isServiceError, unavailable } from '../../errors.ts'
-import { fetchedKeys } from './fetched-keys.ts'
+import { fetchedKeys, type KeySource } from './fetched-keys.ts'
 import type { CompleteAuthServer } from './auth-server-options.ts'
 import type { Rejected } from '../provider.ts'
 import type { Attributes } from '../../definition/principal.ts'
 import { isLine } from '../check-call.ts'
 
-/** Returns the claims of a token that is valid now, or the reason why it is rejected. */
-export type TokenCheck = (
-  token: string,
-  now: Date,
-) => Promise<{ readonly claims: JWTPayload } | Rejected>
+/** Verifies tokens with the keys of an authorization server. */
+export interface TokenCheck {
+  /** Returns the claims of a token that is valid now, or the reason why it is rejected. */
+  verify(token: string, now: Date): Promise<VerifiedClaims | Rejected>
+  /** Returns the key set of the verification at this time; undefined if it has to be fetched first. */
+  keySet(): object | undefined
+}
+
+/** The claims of a valid token. */
+export interface VerifiedClaims {
+  readonly claims: JWTPayload
+  /** The key set with which it was verified; undefined if that changed meanwhile. */
+  readonly keySet: object | undefined
+}
 
 const maxTokenLength = 16 * 1024
 const compactForm = /^[\w-]+\.[\w-]+\.[\w-]+$/
@@ -29,12 +38,12 @@ const malformed: Rejected = Object.freeze({ rejected: 'malformed' })
 const unknown: Rejected = Object.freeze({ rejected: 'unknown' })
 
 /**
- * Returns a function that verifies signed JSON Web Tokens (RFC 7519, RFC 8725). That function rejects with
- * UNAVAILABLE if the keys can't be fetched. Its errors contain nothing of the token.
+ * Creates the check of signed JSON Web Tokens (RFC 7519, RFC 8725). It rejects with UNAVAILABLE if the keys
+ * can't be fetched. Its errors contain nothing of the token.
  */
 export function tokenCheck(options: CompleteAuthServer): TokenCheck {
   const { issuer, audience, algorithms, clockTolerance, maxTokenAge } = options
-  const keys = keysOf(options)
+  const { find, keySet } = keysOf(options)
   const fixed: JWTVerifyOptions = {
     issuer,
     audience: typeof audience === 'string' ? audience : [...audience],
@@ -44,15 +53,19 @@ export function tokenCheck(options: CompleteAuthServer): TokenCheck {
     ...(maxTokenAge === undefined ? {} : { maxTokenAge }),
   }
 
-  // Tokens are not cached, so that withdrawn keys and expiry take effect at once.
-  return async (token, currentDate) => {
-    if (token.length > maxTokenLength || !compactForm.test(token)) return malformed
-    try {
-      return { claims: await verify(token, keys, { ...fixed, currentDate }) }
-    } catch (error) {
-      if (error instanceof errors.JOSEError) return rejectionOf(error)
-      throw isServiceError(error) ? error : unavailable(keyFailure(error))
-    }
+  return {
+    keySet,
+    async verify(token, currentDate) {
+      if (token.length > maxTokenLength || !compactForm.test(token)) return malformed
+      const before = keySet()
+      try {
+        const claims = await verify(token, find, { ...fixed, currentDate })
+        return { claims, keySet: keySet() === before ? before : undefined }
+      } catch (error) {
+        if (error instanceof errors.JOSEError) return rejectionOf(error)
+        throw isServiceError(error) ? error : unavailable(keyFailure(error))
+      }
+    },
   }
 }
 
@@ -95,20 +108,21 @@ async function verifyByAny(
 }
 
 /** Returns the source of the keys. Failures that the token did not cause become UNAVAILABLE. */
-function keysOf({ jwks, timeout, cooldown }: CompleteAuthServer): JWTVerifyGetKey {
-  const keys =
+function keysOf({ jwks, timeout, cooldown }: CompleteAuthServer): KeySource {
+  const { find, keySet } =
     typeof jwks === 'string'
       ? fetchedKeys(new URL(jwks), { timeout, cooldown })
-      : createLocalJWKSet(jwks as JSONWebKeySet)
-  return async (header, token) => {
+      : { find: createLocalJWKSet(jwks as JSONWebKeySet), keySet: () => jwks }
+  const findKey: JWTVerifyGetKey = async (header, token) => {
     try {
-      return await keys(header, token)
+      return await find(header, token)
     } catch (error) {
       throw tokenErrors.some((type) => error instanceof type)
         ? error
         : unavailable(keyFailure(error))
     }
   }
+  return { find: findKey, keySet }
 }
 
 const tokenErrors = [

@@ -2,7 +2,9 @@ import {
   createRemoteJWKSet,
   customFetch,
   errors,
+  jwksCache,
   type FetchImplementation,
+  type JWKSCacheInput,
   type JWTVerifyGetKey,
 } from 'jose'
 import { boundedBytes } from '../../bounded-bytes.ts'
@@ -11,6 +13,13 @@ import { boundedBytes } from '../../bounded-bytes.ts'
 export interface FetchTimes {
   readonly timeout: number
   readonly cooldown: number
+}
+
+/** Where the keys of an authorization server come from. */
+export interface KeySource {
+  readonly find: JWTVerifyGetKey
+  /** Returns an object that is another one after each fetch; undefined if the next token needs a fetch. */
+  readonly keySet: () => object | undefined
 }
 
 const maxBytes = 256 * 1024
@@ -23,12 +32,16 @@ const maxWait = 15_000
  * waits 250 ms, and twice as long after each further failure, up to 15 seconds; until then the function
  * rejects with the last failure. A set larger than 256 KiB or with more than 100 keys is a failure.
  */
-export function fetchedKeys(url: URL, { timeout, cooldown }: FetchTimes): JWTVerifyGetKey {
-  return createRemoteJWKSet(url, {
+export function fetchedKeys(url: URL, { timeout, cooldown }: FetchTimes): KeySource {
+  // Its member `jwks` is replaced together with the keys.
+  const current: JWKSCacheInput = {}
+  const find = createRemoteJWKSet(url, {
     timeoutDuration: timeout,
     cooldownDuration: cooldown,
     [customFetch]: withBackOff(fetchBounded),
+    [jwksCache]: current,
   })
+  return { find, keySet: () => (find.fresh ? current['jwks'] : undefined) }
 }
 
 function withBackOff(fetchKeys: FetchImplementation): FetchImplementation {

@@ -1,6 +1,6 @@
 import type { Attributes } from '../../definition/principal.ts'
 import type { Row } from '../../storage/adapter.ts'
-import { keepLatest } from '../keep-latest.ts'
+import { keepLatest } from '../../keep-latest.ts'
 import type { Account, User } from './user-store.ts'
 
 /** Converts rows to users. */

@@ -1,3 +1,4 @@
+import { cheapCost } from '../../kit/keys.ts'
 import { httpBasic, type HttpBasicOptions } from '../../../src/security/basic/http-basic.ts'
 import type {
   Credential,
@@ -7,12 +8,9 @@ import type {
 } from '../../../src/security/provider.ts'
 import type { Principal } from '../../../src/definition/principal.ts'
 
-/** So cheap that a case may hash a thousand times. */
-export const cheap = { N: 2, r: 1, p: 1 } as const
-
 /** A provider with cheap hashes. */
 export function provider(options: HttpBasicOptions = {}): PasswordProvider {
-  return httpBasic({ cost: cheap, ...options })
+  return httpBasic({ cost: cheapCost, ...options })
 }
 
 /** The credential of a user and a password. */
