@@ -177,9 +177,9 @@ function ownTarget({ service, prefix, outside }: Place, url = ''): string | unde
 function respond(
   reply: FastifyReply,
   { status, headers, body }: ServiceReply,
-  more: ConnectionHeaders | undefined,
+  more: ConnectionHeaders = {},
 ): string | Readable {
-  reply.code(status).headers({ ...headers, ...more })
+  reply.code(status).headers(headers).headers(more)
   if (!isLarge(body)) return body
   reply.header('Content-Length', Buffer.byteLength(body))
   return Readable.from(bodyPieces(body))

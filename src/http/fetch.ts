@@ -171,10 +171,8 @@ function joined(chunks: readonly ArrayBufferView[], length: number): Uint8Array 
 const utf8 = new TextEncoder()
 const ascii = /^[\x00-\x7f]*$/
 
-function toResponse(
-  { status, headers, body }: ServiceReply,
-  more: ConnectionHeaders | undefined,
-): Response {
+function toResponse(reply: ServiceReply, more: ConnectionHeaders | undefined): Response {
+  const { status, headers, bytes } = reply
   const complete = (
     content: string | Uint8Array<ArrayBuffer> | ReadableStream,
     length: number,
@@ -183,13 +181,15 @@ function toResponse(
       status,
       headers: { ...headers, ...more, 'Content-Length': String(length) },
     })
+  if (bytes !== undefined) return complete(bytes as Uint8Array<ArrayBuffer>, bytes.byteLength)
+  const { body } = reply
   if (isLarge(body)) {
     return complete(streamOf(body), ascii.test(body) ? body.length : byteLength(body))
   }
   // Servers write an ASCII string without copying it, and its length is its number of bytes.
   if (ascii.test(body)) return complete(body, body.length)
-  const bytes = utf8.encode(body)
-  return complete(bytes, bytes.byteLength)
+  const encoded = utf8.encode(body)
+  return complete(encoded, encoded.byteLength)
 }
 
 function streamOf(body: string): ReadableStream<Uint8Array> {

@@ -161,11 +161,13 @@ export function writeReply(
 
 function write(response: ServerResponse, reply: ServiceReply, more?: ConnectionHeaders): void {
   if (response.destroyed || response.headersSent) return
-  response.writeHead(reply.status, {
-    ...reply.headers,
-    ...more,
-    'Content-Length': Buffer.byteLength(reply.body),
-  })
+  const { status, headers, bytes } = reply
+  const length = bytes?.byteLength ?? Buffer.byteLength(reply.body)
+  response.writeHead(status, { ...headers, ...more, 'Content-Length': length })
+  if (bytes !== undefined) {
+    response.end(bytes)
+    return
+  }
   if (isLarge(reply.body)) {
     // A client that disconnects early is not an error of the service.
     pipeline(Readable.from(bodyPieces(reply.body)), response, () => undefined)

@@ -1,5 +1,5 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http'
-import { createServer as createSecureServer, type ServerOptions } from 'node:https'
+import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
 import * as z from 'zod'
 import { completeOptions } from '../checks/options.ts'
@@ -74,12 +74,7 @@ export async function serve(service: ServedService, options: ServeOptions = {}):
   const listener = (request: IncomingMessage, response: ServerResponse): void => {
     if (health === false || !health(request, response)) handler(request, response)
   }
-  const timeouts = { headersTimeout, requestTimeout, keepAliveTimeout }
-  const server =
-    tls === undefined
-      ? createServer(timeouts, listener)
-      : createSecureServer({ ...tls, ...timeouts }, listener)
-
+  const server = await createServer(tls, listener)
   const close = (): Promise<void> =>
     (closing ??= stop(server, grace).finally(() => service.close()))
   try {
@@ -94,6 +89,17 @@ export async function serve(service: ServedService, options: ServeOptions = {}):
   const actual = (server.address() as AddressInfo | null)?.port ?? port
   const name = host.includes(':') ? `[${host}]` : host
   return { port: actual, url: `${tls ? 'https' : 'http'}://${name}:${actual}${prefix}`, close }
+}
+
+// The modules of the servers take as long to load as the library itself, and most programs use one of them.
+async function createServer(tls: ServeOptions['tls'], listener: RequestListener): Promise<Server> {
+  const timeouts = { headersTimeout, requestTimeout, keepAliveTimeout }
+  if (tls === undefined) {
+    const http = await import('node:http')
+    return http.createServer(timeouts, listener)
+  }
+  const https = await import('node:https')
+  return https.createServer({ ...tls, ...timeouts }, listener)
 }
 
 function listening(server: Server, port: number, host: string): Promise<void> {

@@ -55,28 +55,63 @@ export function trustedProxies(options: ProxyOptions): TrustedProxies {
   const secureValue = secureValues.get(proto) ?? 'https'
   const list = blockListOf(entries)
   if (entries.length === 0) return { isHttps: () => false, clientOf: addressOf }
-  const trusts = (address: string) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6')
+  const find = rememberedHops((address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6'))
+  // Most requests have the same value.
+  let latest: { readonly value: string | undefined; readonly isSecure: boolean } | undefined
+
+  function isSecure(value: string | undefined): boolean {
+    const hops = hopsOf(proto, 'proto', value)
+    return hops.length > 0 && hops.every((hop) => hop.toLowerCase() === secureValue)
+  }
 
   return {
     isHttps: (socketAddress, header) => {
-      const address = addressOf(socketAddress)
-      if (address === undefined || !trusts(address)) return false
-      const hops = hopsOf(proto, 'proto', header)
-      return hops.length > 0 && hops.every((hop) => hop.toLowerCase() === secureValue)
+      if (!find(socketAddress).isTrusted) return false
+      const value = header(proto)
+      if (latest?.value !== value) latest = { value, isSecure: isSecure(value) }
+      return latest?.isSecure === true
     },
     clientOf: (socketAddress, header) => {
-      let known = addressOf(socketAddress)
-      if (known === undefined || !trusts(known)) return known
-      for (const hop of hopsOf(client, 'for', header).toReversed()) {
-        const address = addressOf(hop)
+      const socket = find(socketAddress)
+      let known = socket.address
+      if (!socket.isTrusted) return known
+      for (const hop of hopsOf(client, 'for', header(client)).toReversed()) {
+        const { address, isTrusted: isProxy } = find(hop)
         if (address === undefined) break
         known = address
-        if (!trusts(address)) break
+        if (!isProxy) break
       }
       return known
     },
   }
 }
+
+/** A hop of a request: a socket, or an entry of a header. */
+interface Hop {
+  /** Its address in its shortest form; undefined if it has none. */
+  readonly address: string | undefined
+  readonly isTrusted: boolean
+}
+
+const maxHops = 1_000
+// The longest IPv6 address, in brackets and with a port.
+const maxHopLength = 60
+
+/** Returns a function that finds the address of a hop, and whether it is trusted. It remembers 1,000 hops. */
+function rememberedHops(trusts: (address: string) => boolean): (text: string | undefined) => Hop {
+  const hops = new Map<string, Hop>()
+  return (text) => {
+    const known = text === undefined ? unknownHop : hops.get(text)
+    if (known !== undefined) return known
+    const address = addressOf(text)
+    const hop = { address, isTrusted: address !== undefined && trusts(address) }
+    if (hops.size >= maxHops) hops.clear()
+    if (text !== undefined && text.length <= maxHopLength) hops.set(text, hop)
+    return hop
+  }
+}
+
+const unknownHop: Hop = { address: undefined, isTrusted: false }
 
 function namesOf(forwarded: ForwardedHeaders): Required<ForwardedHeaders> {
   requireKnown('forwarded', forwarded, ['proto', 'client'])
@@ -144,8 +179,11 @@ function unmapped(address: string): string | undefined {
 }
 
 /** Returns the value of each hop, the one closest to the client first. */
-function hopsOf(name: string, parameter: 'proto' | 'for', header: ReadHeader): readonly string[] {
-  const value = header(name)
+function hopsOf(
+  name: string,
+  parameter: 'proto' | 'for',
+  value: string | undefined,
+): readonly string[] {
   if (value === undefined) return []
   if (name !== 'forwarded') return value.split(',').map((hop) => hop.trim())
   return forwardedElements(value).map((element) => element.get(parameter) ?? '')

@@ -118,3 +118,35 @@ describe('which addresses an entry covers', () => {
     expect(isTrusted(entry, address)).toBe(covered)
   })
 })
+
+test('what is remembered of earlier requests changes no result', () => {
+  const options = { trustedProxies: ['10.0.0.0/8', 'fd00::/8'] }
+  const remembering = trustedProxies(options)
+  const hop = fc.oneof(
+    fc.ipV4(),
+    fc.ipV6(),
+    fc.constantFrom('10.0.0.1', '[fd00::1]:80', '::ffff:10.1.2.3', 'unknown', '', 'x'.repeat(100)),
+  )
+  const list = fc.option(fc.array(hop, { maxLength: 4 }), { nil: undefined })
+  const proto = fc.constantFrom(
+    'https',
+    'HTTPS',
+    'http',
+    'https, https',
+    'https,http',
+    '',
+    undefined,
+  )
+  fc.assert(
+    fc.property(hop, list, proto, (socket, hops, value) => {
+      const headers = { 'x-forwarded-for': hops?.join(', '), 'x-forwarded-proto': value }
+      const header = (name: string) => headers[name as keyof typeof headers]
+      const fresh = trustedProxies(options)
+      for (let round = 0; round < 2; round++) {
+        expect(remembering.isHttps(socket, header)).toBe(fresh.isHttps(socket, header))
+        expect(remembering.clientOf(socket, header)).toBe(fresh.clientOf(socket, header))
+      }
+    }),
+    { numRuns: 1_500 },
+  )
+})
