@@ -18,6 +18,16 @@ export interface StorageTextPage {
   readonly count: number | null
 }
 
+/** The request for which an adapter reads. */
+export interface ReadContext {
+  /**
+   * Returns a signal that is aborted when the client disconnects. Undefined without a client. An adapter
+   * whose reads wait or take long may give up then, with an `unavailable` StorageError whose cause is the
+   * reason of the signal. Call it only for such a read: each signal adds a listener to the connection.
+   */
+  signal(): AbortSignal | undefined
+}
+
 /**
  * Reads. Outside a transaction they see committed rows only, and may wait until an open transaction has
  * ended. Inside, they also see the changes of the transaction.
@@ -26,8 +36,13 @@ export interface StorageReader {
   /**
    * Returns a page. Rejects with an `unfit` StorageError if a row of the page has a stored value that
    * does not fit its field. An adapter that can't detect this returns the value; the service checks it.
+   * The context is passed for a request whose Filter is one read, outside a transaction.
    */
-  filter(collection: PublishedCollection, query: StorageQuery): MaybePromise<StoragePage>
+  filter(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    context?: ReadContext,
+  ): MaybePromise<StoragePage>
 }
 
 /** The operations of a transaction. Every call MUST reject after the transaction has ended. */
@@ -101,24 +116,26 @@ export interface StorageAdapter extends StorageReader {
   filterText?(
     collection: PublishedCollection,
     query: StorageQuery,
+    context?: ReadContext,
   ): MaybePromise<StorageTextPage | undefined>
   /**
    * Optional. Returns a version that changes with every commit that changes a row of these collections, of
    * any process; it may also change with other commits. Called for each request, so it MUST be fast.
-   * Undefined: unknown, for instance because storage can't be reached. Without a version, users and keys are
-   * read for each request.
+   * Undefined: unknown, for instance because storage can't be reached. Without a version, users, keys
+   * and rows are read for each request.
    */
   version?(collections: readonly PublishedCollection[]): string | number | undefined
   /**
-   * Runs work in a transaction. If the work resolves, it commits and then resolves with the same value. If
-   * the work rejects, it undoes all changes and rejects with the same error. Uncommitted changes MUST NOT
+   * Runs work in a transaction. If the work returns a value, or a promise that resolves, it commits and then
+   * resolves with the same value. If the work throws or rejects, it undoes all changes and rejects with the
+   * same error. Uncommitted changes MUST NOT
    * be visible outside. Two transactions that write the same row MUST NOT both commit based on stale
    * reads: one of them may reject with an `unavailable` StorageError. A transaction that has waited too
    * long for others should reject with `unavailable` as well.
    */
   transaction<Result>(
     options: TransactionOptions,
-    work: (transaction: StorageTransaction) => Promise<Result>,
+    work: (transaction: StorageTransaction) => MaybePromise<Result>,
   ): Promise<Result>
   /**
    * Ends waiting transactions and releases the resources that the adapter has opened. Every later call

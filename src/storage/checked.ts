@@ -37,11 +37,13 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     name: adapter.name,
     supports: adapter.supports,
     open: (collections) => adapter.open(collections),
-    filter: (collection, query) =>
-      whenDone(adapter.filter(collection, query), (page) => check.page(collection, query, page)),
+    filter: (collection, query, context) =>
+      whenDone(adapter.filter(collection, query, context), (page) =>
+        check.page(collection, query, page),
+      ),
     ...(adapter.filterText !== undefined && {
-      filterText: (collection, query) =>
-        whenDone(adapter.filterText?.(collection, query), (page) =>
+      filterText: (collection, query, context) =>
+        whenDone(adapter.filterText?.(collection, query, context), (page) =>
           check.textPage(collection, query, page),
         ),
     }),

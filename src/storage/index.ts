@@ -13,6 +13,7 @@ export {
   searchText,
   unfitError,
   type Condition,
+  type ReadContext,
   type Row,
   type SortField,
   type StorageAbilities,

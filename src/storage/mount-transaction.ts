@@ -20,7 +20,7 @@ export interface MountTransactionOptions {
 /** Runs work in a transaction that begins on each adapter with the first call for it, and ends on all. */
 export async function mountTransaction<Result>(
   { homeOf, active, options }: MountTransactionOptions,
-  work: (transaction: StorageTransaction) => Promise<Result>,
+  work: (transaction: StorageTransaction) => MaybePromise<Result>,
 ): Promise<Result> {
   const opened = new Map<StorageAdapter, OpenTransaction>()
   const self: ActiveTransaction = { holds: new Set(), awaits: new Set() }

@@ -46,7 +46,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
         await adapter.open(collections.filter((collection) => homes.get(collection) === adapter))
       }
     },
-    filter: (collection, query) => homeOf(collection).filter(collection, query),
+    filter: (collection, query, context) => homeOf(collection).filter(collection, query, context),
     version: (collections) => {
       const versions = distinct
         .map(
@@ -59,9 +59,9 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       return versions.includes(undefined) ? undefined : JSON.stringify(versions)
     },
     ...(textPages && {
-      filterText: (collection, query) => {
+      filterText: (collection, query, context) => {
         const home = homeOf(collection)
-        return home.supports.textPages ? home.filterText?.(collection, query) : undefined
+        return home.supports.textPages ? home.filterText?.(collection, query, context) : undefined
       },
     }),
     transaction: async (options, work) => {

@@ -42,7 +42,8 @@ export function whenOpen(
     return opening === undefined ? work() : opening.then(work)
   }
   return {
-    filter: (collection, query) => opened(() => storage.filter(collection, query)),
+    filter: (collection, query, context) =>
+      opened(() => storage.filter(collection, query, context)),
     version: (collections) => (open() === undefined ? storage.version?.(collections) : undefined),
     transaction: async (options, work) => opened(() => storage.transaction(options, work)),
   }

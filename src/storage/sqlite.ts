@@ -9,12 +9,15 @@ import { isServed } from '../definition/serve.ts'
 import { markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
-import { handleInUse, isBusy, storageFailure } from './sqlite/failure.ts'
+import { closedError, handleInUse, isBusy, storageFailure } from './sqlite/failure.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
+import { plainReads, threadedReads } from './sqlite/reads.ts'
 import { createTables } from './sqlite/schema.ts'
 import { sqliteSession } from './sqlite/session.ts'
 import {
+  exactColumns,
+  computedCollections,
   guaranteedFields,
   missingColumns,
   missingTables,
@@ -23,7 +26,7 @@ import {
 import { readTables, type Tables } from './sqlite/tables.ts'
 import { openTransaction } from './sqlite/transaction.ts'
 import { versionClock } from './sqlite/version-clock.ts'
-import { closedError, sqliteWriter } from './sqlite/writer.ts'
+import { sqliteWriter } from './sqlite/writer.ts'
 import { writtenTables } from './sqlite/written-tables.ts'
 
 export type { BetterSqlite3Handle, BetterSqlite3Statement } from './sqlite/better-sqlite3.ts'
@@ -53,10 +56,14 @@ export function sqliteStorage(
   const { writer: connection, reader, owned, durable } = openConnections(source, complete)
   const guaranteed = new Set<PublishedField>()
   let openCollections = 0
-  const opened = { guaranteed, collections: () => openCollections }
+  const computed = new Set<PublishedCollection>()
+  const opened = { guaranteed, computed, collections: () => openCollections }
   const written = writtenTables(connection)
   const session = sqliteSession(connection, opened, written)
-  const readSession = reader === connection ? session : sqliteSession(reader, opened)
+  const reads =
+    reader === connection
+      ? plainReads(session)
+      : threadedReads(reader, sqliteSession(reader, opened), complete)
   const constraints = constraintFields(connection)
   let defersConstraints = false
   let closing: Promise<void> | undefined
@@ -78,8 +85,10 @@ export function sqliteStorage(
   })
 
   // With one connection, a read during a transaction would see uncommitted changes.
-  function betweenTransactions<Result>(work: () => Result): () => MaybePromise<Result> {
-    const guarded = (): Result => {
+  function betweenTransactions<Result>(
+    work: () => MaybePromise<Result>,
+  ): () => MaybePromise<Result> {
+    const guarded = (): MaybePromise<Result> => {
       if (connection.inTransaction()) throw handleInUse()
       return work()
     }
@@ -95,7 +104,7 @@ export function sqliteStorage(
     })
   }
 
-  function read<Result>(work: () => Result): MaybePromise<Result> {
+  function read<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
     return retried(reader === connection ? betweenTransactions(work) : work)
   }
 
@@ -117,12 +126,15 @@ export function sqliteStorage(
       }
       tables = readTables(connection, collections)
     }
-    const mistakes = tableMistakes(tables, collections)
+    const exact = exactColumns(tables, collections)
+    const mistakes = tableMistakes(tables, collections, exact)
     if (mistakes.length > 0) {
       throw new TypeError(`sqliteStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
     }
-    for (const field of guaranteedFields(tables, collections)) guaranteed.add(field)
+    for (const field of guaranteedFields(tables, collections, exact)) guaranteed.add(field)
+    for (const each of computedCollections(tables, collections)) computed.add(each)
     clock.opened(tables, collections)
+    reads.opened(tables, collections)
     openCollections = Math.max(openCollections, collections.length)
     const deferred = `SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1`
     defersConstraints = rowsOf(connection, deferred).length > 0
@@ -130,6 +142,7 @@ export function sqliteStorage(
 
   async function closeAll(): Promise<void> {
     await writer.close()
+    await reads.close()
     if (!owned) return
     if (reader !== connection) reader.close()
     connection.close()
@@ -139,12 +152,13 @@ export function sqliteStorage(
     name: 'sqlite',
     supports: { textPages: true, durable, generatedNumbers: true },
     open: (collections) => retried(betweenTransactions(() => prepareTables(collections))),
-    filter: (collection, query) => read(() => readSession.filter(collection, query)),
+    filter: (collection, query, context) => read(() => reads.filter(collection, query, context)),
     // Other code may write through a handle, whose commits are those of the same connection.
     ...(reader !== connection && {
       version: clock.version,
     }),
-    filterText: (collection, query) => read(() => readSession.filterText(collection, query)),
+    filterText: (collection, query, context) =>
+      read(() => reads.filterText(collection, query, context)),
     transaction: (transactionOptions, work) => writer.transaction(transactionOptions, work),
     close: () => (closing ??= closeAll()),
   })

@@ -84,7 +84,7 @@ export function withoutTransactions(): StorageAdapter {
     memory.transaction(options, async (on) => call(on))
   return {
     ...memory,
-    transaction: (_options, work) =>
+    transaction: async (_options, work) =>
       work({
         filter: memory.filter.bind(memory),
         insert: (collection, row) => alone((on) => on.insert(collection, row)),

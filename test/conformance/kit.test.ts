@@ -49,7 +49,7 @@ test('an adapter that loses updates between two processes fails', async () => {
   // Two adapters over one store that ignore each other's transactions.
   const another = (): StorageAdapter => {
     const store = shared.get('store') as StorageAdapter
-    const transaction: StorageAdapter['transaction'] = (options, work) =>
+    const transaction: StorageAdapter['transaction'] = async (options, work) =>
       work({
         filter: store.filter,
         insert: (collection, row) =>

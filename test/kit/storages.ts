@@ -69,6 +69,8 @@ export async function allRows(
 export interface InspectedStorage {
   readonly storage: StorageAdapter
   readonly collections: () => readonly PublishedCollection[]
+  /** Returns how many transactions have begun, and how many of them have ended. */
+  readonly transactions: () => readonly [begun: number, ended: number]
   /** Reads all rows of a collection of the application `app`. */
   readonly rows: (name: string) => Promise<readonly Row[]>
 }
@@ -76,6 +78,7 @@ export interface InspectedStorage {
 /** Lets a test read the rows of a storage without the service. */
 export function inspected(storage: StorageAdapter): InspectedStorage {
   let collections: readonly PublishedCollection[] = []
+  let [begun, ended] = [0, 0]
   return {
     storage: {
       ...storage,
@@ -83,7 +86,16 @@ export function inspected(storage: StorageAdapter): InspectedStorage {
         collections = published
         return storage.open(published)
       },
+      transaction: async (options, work) => {
+        begun++
+        try {
+          return await storage.transaction(options, work)
+        } finally {
+          ended++
+        }
+      },
     },
+    transactions: () => [begun, ended],
     collections: () => collections,
     rows: async (name) => {
       const collection = collections.find((one) => one.application === 'app' && one.name === name)

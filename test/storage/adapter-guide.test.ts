@@ -7,6 +7,7 @@ const guide = readFileSync('docs/guides/storage-adapters.md', 'utf8')
 // The members that only the service uses. Every other member is for adapters and is listed in the guide.
 const internal = {
   PublishedCollection: [
+    'computesDefaults',
     'constraints',
     'defaultNames',
     'defaultSort',
@@ -14,6 +15,7 @@ const internal = {
     'events',
     'filtersDirectly',
     'hasPages',
+    'isCached',
     'pageSize',
     'requiredFilters',
     'rolesFor',

@@ -185,7 +185,7 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
         storage
           .transaction(writing, async (transaction) => {
             await insert(`s${index}`)(transaction)
-            await pause(name === 'memory' ? 900 : 350)
+            await pause(name === 'memory' ? 900 : 300)
           })
           .then(
             () => order.push('slow'),

@@ -38,6 +38,10 @@ export function betterSqlite3Connection(database: BetterSqlite3Handle): Connecti
       statement.pluck(true)
       return (parameters) => statement.all(...parameters) as (string | null)[]
     },
+    changes(sql) {
+      const statement = database.prepare(sql)
+      return (parameters) => (statement.run(...parameters) as { readonly changes: number }).changes
+    },
     value(sql) {
       const statement = reading(database, sql)
       statement.pluck(true)

@@ -20,6 +20,8 @@ export interface Connection {
   rows(sql: string): Prepared<readonly SqliteRow[]>
   /** Prepares a statement that returns one string or null for each row. */
   strings(sql: string): Prepared<readonly (string | null)[]>
+  /** Prepares a statement that writes. It returns the number of rows that it wrote itself, without triggers. */
+  changes(sql: string): Prepared<number>
   /** Prepares a statement that binds nothing and returns one value. */
   value(sql: string): () => SqliteValue
   /** Prepares a statement that binds nothing and returns nothing. */

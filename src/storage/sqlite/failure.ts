@@ -109,3 +109,13 @@ function fieldsInMessage(
   }
   return found
 }
+
+/** Creates the error of a call that storage can't carry out now. */
+export function unavailable(cause: unknown): StorageError {
+  return new StorageError('unavailable', { cause })
+}
+
+/** Creates the error of every call after `close`. */
+export function closedError(): StorageError {
+  return unavailable(new Error('the storage is closed'))
+}

@@ -36,6 +36,10 @@ export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
       const { statement } = reading(database, sql)
       return (parameters) => statement.all(...parameters).map(firstOf)
     },
+    changes(sql) {
+      const statement = database.prepare(sql)
+      return (parameters) => Number((statement.run(...parameters) as Written).changes)
+    },
     value(sql) {
       const { statement } = reading(database, sql)
       return () => firstOf(statement.all()[0])
@@ -62,6 +66,10 @@ function reading(
   const arrays = statement.setReturnArrays !== undefined
   statement.setReturnArrays?.(true)
   return { statement, arrays }
+}
+
+interface Written {
+  readonly changes: number | bigint
 }
 
 function valuesOf(row: unknown): SqliteRow {

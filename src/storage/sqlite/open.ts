@@ -67,14 +67,34 @@ function openFile(file: string, options: CompleteSqlite): Connections {
     settle(writer, options.synchronous ?? 'FULL')
     if (mode !== 'wal') return { writer, reader: writer, owned: true, durable }
     const reader = openOne()
-    settle(reader, 'NORMAL')
-    reader.execute(`PRAGMA cache_size = -${readCacheKibibytes}`)
-    return { writer, reader, owned: true, durable }
+    settle(reader, undefined)
+    return { writer, reader: withReadCache(reader), owned: true, durable }
   } catch (error) {
     for (const connection of opened) connection.close()
     throw new Error(`sqliteStorage: can't open the file ${file}: ${String(error)}`, {
       cause: error,
     })
+  }
+}
+
+// The size of the cache can't be set before SQLite has read all tables, so the first read sets it.
+function withReadCache(connection: Connection): Connection {
+  let isSet = false
+  const setOnce = (): void => {
+    if (isSet) return
+    connection.execute(`PRAGMA cache_size = -${readCacheKibibytes}`)
+    isSet = true
+  }
+  return {
+    ...connection,
+    rows: (sql) => {
+      setOnce()
+      return connection.rows(sql)
+    },
+    strings: (sql) => {
+      setOnce()
+      return connection.strings(sql)
+    },
   }
 }
 
@@ -144,4 +164,10 @@ function betterSqlite3Opener(): OpenFile | undefined {
     if ((error as { code?: unknown }).code === 'MODULE_NOT_FOUND') return undefined
     throw error
   }
+}
+
+/** Returns the path of the module that a driver is loaded from. Undefined for a module of Node. */
+export function driverPathOf(driver: SqliteDriver): string | undefined {
+  if (driver === 'node:sqlite') return undefined
+  return createRequire(import.meta.url).resolve('better-sqlite3')
 }

@@ -37,11 +37,28 @@ export interface SqliteOptions {
    * known. Default 1.
    */
   readonly maxStaleness?: number
+  /**
+   * Rows from which a table is large. Of a large table, reads that may visit every row, such as a search,
+   * run in a thread, so that they delay no other request. `false`: no thread is started. 0: every read but
+   * that of an item by its key runs in the thread. Applies to files. Default 5000.
+   */
+  readonly scanRows?: number | false
+  /** How many reads may wait for the thread. For a further one, the response is 503. Default 100. */
+  readonly scanQueue?: number
+  /**
+   * Milliseconds that a read may take in the thread, with its wait, before it is interrupted and the
+   * response is 503. Default 30000.
+   */
+  readonly scanTimeout?: number
   /** The driver that opens a file. Default: `node:sqlite` if Node has it, otherwise better-sqlite3. */
   readonly driver?: SqliteDriver
 }
 
 const milliseconds = 'must be a whole number of milliseconds from 0 to 60000'
+
+const rows = 'must be false, or a whole number of rows from 0'
+const reads = 'must be a whole number of reads from 0 to 10000'
+const time = 'must be a whole number of milliseconds from 1 to 600000'
 
 const shape = z.strictObject({
   ensureSchema: z
@@ -68,6 +85,11 @@ const shape = z.strictObject({
     .min(0, milliseconds)
     .max(60_000, milliseconds)
     .default(1),
+  scanRows: z
+    .union([z.int({ error: rows }).min(0, rows), z.literal(false)], { error: rows })
+    .default(5_000),
+  scanQueue: z.int({ error: reads }).min(0, reads).max(10_000, reads).default(100),
+  scanTimeout: z.int({ error: time }).min(1, time).max(600_000, time).default(30_000),
   driver: z
     .enum(['better-sqlite3', 'node:sqlite'], { error: "must be 'better-sqlite3' or 'node:sqlite'" })
     .optional(),

@@ -57,7 +57,10 @@ function isText(field: PublishedField): boolean {
   return storageClassOf(field) === 'text'
 }
 
-/** Returns the expression of the JSON text of a row. It is null if a value does not fit its field. */
+/**
+ * Returns the expression of the JSON text of a row. It is null if a value does not fit its field, except for
+ * a string with U+0000: JSON escapes it, and {@link fitsAsText} finds it.
+ */
 export function jsonObject(
   fields: readonly PublishedField[],
   guaranteed: Guaranteed,
@@ -69,12 +72,33 @@ export function jsonObject(
     return sql`${literal(field.name)}, ${value}`
   })
   const object = sql`json_object(${join(members)})`
+  const isCompared = (field: PublishedField): boolean => isString(field) && !guaranteed.has(field)
+  const misfits = fields.filter(isCompared).map((field) => notText(field, column(field)))
   const guards = fields
+    .filter((field) => !isCompared(field))
     .map((field) => guardOf(field, guaranteed, alias))
     .filter((guard) => guard !== undefined)
-  return guards.length === 0
-    ? object
-    : sql`case when ${join(guards, sql` and `)} then ${object} end`
+  if (misfits.length === 0 && guards.length === 0) return object
+  const unfit = misfits.length === 0 ? sql`` : sql`when ${join(misfits, sql` or `)} then null `
+  const fit = guards.length === 0 ? sql`else` : sql`when ${join(guards, sql` and `)} then`
+  return sql`case ${unfit}${fit} ${object} end`
+}
+
+/** Returns whether the JSON text of a row, read with {@link jsonObject}, has only strings that fit. */
+export function fitsAsText(item: string): boolean {
+  // Drivers replace invalid UTF-8 with U+FFFD. A string may also contain the characters \u0000 themselves.
+  return !item.includes('\ufffd') && !item.includes('\\u0000')
+}
+
+function isString({ type }: PublishedField): boolean {
+  return type === 'text'
+}
+
+// Numbers sort before the empty string, and blobs after all strings. Comparing costs a fifth of what
+// typeof() and instr() do, and these two take a third of the time of a page.
+function notText({ inKey }: PublishedField, column: Sql): Sql {
+  const misfit = sql`${column} collate binary >= x'' or ${column} collate binary < ''`
+  return inKey ? sql`${column} is null or ${misfit}` : misfit
 }
 
 function guardOf(field: PublishedField, guaranteed: Guaranteed, alias?: string): Sql | undefined {

@@ -4,6 +4,10 @@ import { fieldTypes } from '../../definition/field-type.ts'
 import { checkCondition, storageClassOf } from './forms.ts'
 import { quoted } from './sql.ts'
 
+const betweenLines = ',\n  '
+// What may follow the definition of a column.
+const ends = [',', '\n', ')']
+
 /** Returns the CREATE TABLE statements of collections. Collections that share a table have one statement. */
 export function createTables(collections: readonly PublishedCollection[]): readonly string[] {
   const tables = new Map<string, PublishedCollection[]>()
@@ -28,9 +32,26 @@ export function bareColumn(field: PublishedField): string {
 }
 
 /** Returns whether a CREATE TABLE statement contains the column as {@link columnDefinition} writes it. */
-export function hasColumn(statement: string, field: PublishedField): boolean {
-  const column = columnDefinition(field)
-  return [',', '\n', ')'].some((end) => statement.includes(column + end))
+function hasColumn(statement: string, field: PublishedField): boolean {
+  return contains(statement, columnDefinition(field))
+}
+
+/** Returns the fields whose columns a CREATE TABLE statement contains as {@link columnDefinition} writes them. */
+export function exactFields(
+  statement: string,
+  fields: readonly PublishedField[],
+): readonly PublishedField[] {
+  const columns = fields.map(columnDefinition)
+  // A table that was created here is found at once.
+  if (contains(statement, columns.join(betweenLines))) return fields
+  return fields.filter((_, index) => contains(statement, columns[index] as string))
+}
+
+function contains(statement: string, columns: string): boolean {
+  for (let at = statement.indexOf(columns); at >= 0; at = statement.indexOf(columns, at + 1)) {
+    if (ends.includes(statement.charAt(at + columns.length))) return true
+  }
+  return false
 }
 
 /**
@@ -64,7 +85,7 @@ function createTable(collections: readonly PublishedCollection[]): string {
     lines.push(`PRIMARY KEY (${keyed.key.map((field) => quoted(field.column)).join(', ')})`)
   }
   const table = quoted((collections[0] as PublishedCollection).table)
-  return `CREATE TABLE IF NOT EXISTS ${table} (\n  ${lines.join(',\n  ')}\n) STRICT;`
+  return `CREATE TABLE IF NOT EXISTS ${table} (\n  ${lines.join(betweenLines)}\n) STRICT;`
 }
 
 // If fields of different types share a column, a CHECK for one could reject the values of another.

@@ -1,9 +1,16 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import { oneItem } from '../../request/query.ts'
-import { searchText } from '../adapter.ts'
+import type { StoredValue } from '../../definition/field-type.ts'
 import type { Condition, Row, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
-import { columnTypeOf } from './columns.ts'
 import type { Connection, Prepared, SqliteRow } from './connection.ts'
+import {
+  filterRows,
+  filterText,
+  pageRead,
+  type PageRead,
+  type RawPage,
+  type ReadPage,
+} from './page-read.ts'
 import type { Guaranteed } from './reading.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
@@ -12,24 +19,24 @@ import {
   conditionsShape,
   identityOf,
   listShape,
-  sortShape,
   statementCache,
   statementCapacity,
 } from './statement-cache.ts'
 import {
-  countStatement,
   deleteStatement,
   insertStatement,
-  pageStatement,
   updateStatement,
   type Output,
-  type PageShape,
   type StatementText,
+  type WriteShape,
 } from './statements.ts'
 import type { WrittenTables } from './written-tables.ts'
 
 /** Reads and writes rows on one connection, synchronously. Throws the errors of the driver. */
 export interface Session {
+  /** Returns the statements of a page, without running them. */
+  pageRead(collection: PublishedCollection, query: StorageQuery, output: Output): PageRead
+  runPage(read: PageRead): RawPage
   filter(collection: PublishedCollection, query: StorageQuery): StoragePage
   filterText(collection: PublishedCollection, query: StorageQuery): StorageTextPage | undefined
   insert(collection: PublishedCollection, row: Row): Row
@@ -41,14 +48,11 @@ export interface Session {
   delete(collection: PublishedCollection, conditions: readonly Condition[]): Row | undefined
 }
 
-// Beyond this offset, skipping complete rows costs more than reading the rows of the page by their keys.
-const deepOffset = 1_000
-// SQLite's json_object takes at most 127 arguments in older versions.
-const maxJsonFields = 60
-
 /** What the sessions of a storage share. It grows when collections are opened. */
 export interface Opened {
   readonly guaranteed: Guaranteed
+  /** The collections of which a write may change other fields than those that it sets. */
+  readonly computed: ReadonlySet<PublishedCollection>
   /** Returns the number of open collections. */
   collections(): number
 }
@@ -59,7 +63,7 @@ export function sqliteSession(
   opened: Opened,
   written?: WrittenTables,
 ): Session {
-  const { guaranteed } = opened
+  const { guaranteed, computed } = opened
   const statements = statementCache(() => statementCapacity(opened.collections()))
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
@@ -80,142 +84,120 @@ export function sqliteSession(
     }
   }
 
-  function page<Given>(
-    collection: PublishedCollection,
-    query: StorageQuery,
-    output: Output,
-    prepare: (sql: string) => Prepared<readonly Given[]>,
-  ): { rows: readonly Given[]; count: number | null } {
-    const { limit, offset, conditions } = query
-    const needle = query.search === null ? '' : searchText(query.search.text)
-    const search = query.search && { fields: query.search.fields, kind: kindOf(needle) }
-    const deep = offset > deepOffset && collection.key.length > 0
-    const shape: PageShape = { conditions, search, sort: query.sort, select: query.select, deep }
-    const matching = matchingShape(collection, shape)
-    const inputs: Inputs = { conditions, needle, limit, offset }
-
-    const read = (): readonly Given[] => {
-      if (limit === 0) return []
-      const rest = `${deep ? 'deep' : ''}\0${sortShape(query.sort)}\0${listShape(query.select)}`
-      const text = (): StatementText => pageStatement(collection, shape, { output, guaranteed })
-      return statements.run(`${output}${matching}\0${rest}`, text, prepare, inputs)
+  function runPage(read: PageRead): RawPage {
+    const { output, page, count, inputs } = read
+    const { limit, offset } = inputs
+    const readRows = (): RawPage['rows'] => {
+      if (page === undefined) return []
+      const prepare = output === 'json' ? connection.strings : connection.rows
+      return statements.run<RawPage['rows']>(page, () => read.text('page'), prepare, inputs)
     }
-    const count = (): number => {
-      const text = (): StatementText => countStatement(collection, shape)
-      return Number(statements.run(`count${matching}`, text, connection.rows, inputs)[0]?.[0])
-    }
-    if (!query.count) return { rows: read(), count: null }
+    if (count === undefined) return { rows: readRows(), count: null }
     return inSnapshot(() => {
-      const rows = read()
+      const rows = readRows()
       const isLast = rows.length < limit && (offset === 0 || rows.length > 0)
-      return { rows, count: isLast ? offset + rows.length : count() }
+      if (isLast) return { rows, count: offset + rows.length }
+      const [counted] = statements.run(count, () => read.text('count'), connection.rows, inputs)
+      return { rows, count: Number(counted?.[0]) }
     })
   }
 
-  function prepareWrite(sql: string): Prepared<readonly SqliteRow[]> {
-    const run = connection.rows(sql)
-    return written === undefined ? run : written.noting(sql, run)
-  }
+  const prepareRead: Session['pageRead'] = (collection, query, output) =>
+    pageRead(collection, query, { output, guaranteed, kindOf })
+  // The statements run synchronously, so neither of these returns a promise.
+  const readPage: ReadPage = (collection, query, output) =>
+    runPage(prepareRead(collection, query, output))
+  const filter = (collection: PublishedCollection, query: StorageQuery): StoragePage =>
+    filterRows(readPage, collection, query) as StoragePage
 
-  function change(
+  /** Writes one row, and returns it if the statement does. */
+  function write(
+    kind: keyof typeof writes,
     collection: PublishedCollection,
-    shape: string,
-    write: () => StatementText,
-    inputs: Inputs,
+    shape: WriteShape,
+    row?: Row,
+  ): { readonly count: number; readonly written?: ReadRow } {
+    const { conditions, names, returning } = shape
+    const key = `${kind}${returning ? '' : '!'}${identityOf(collection)}\0${conditionsShape(conditions)}\0${listShape(names)}`
+    const text = (): StatementText => writes[kind](collection, shape, guaranteed)
+    const inputs: Inputs = { conditions, ...(row && { row }) }
+    if (!returning) return { count: statements.run(key, text, noted(connection.changes), inputs) }
+    const [first] = statements.run(key, text, noted(connection.rows), inputs)
+    return first === undefined
+      ? { count: 0 }
+      : { count: 1, written: readRow(collection, collection.allNames, first) }
+  }
+
+  function noted<Result>(prepare: (sql: string) => Prepared<Result>) {
+    return (sql: string): Prepared<Result> =>
+      written === undefined ? prepare(sql) : written.noting(sql, prepare(sql))
+  }
+
+  function rowBefore(
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
   ): ReadRow | undefined {
-    const [row] = statements.run(`${identityOf(collection)}\0${shape}`, write, prepareWrite, inputs)
-    return row && readRow(collection, collection.allNames, row)
-  }
-
-  function read(collection: PublishedCollection, query: StorageQuery, output: 'rows' | 'lengths') {
-    const { rows, count } = page(collection, query, output, connection.rows)
-    return { rows: rows.map((row) => readRow(collection, query.select, row)), count }
-  }
-
-  function filter(collection: PublishedCollection, query: StorageQuery): StoragePage {
-    let { rows, count } = read(collection, query, 'rows')
-    if (!rows.every(isCertain)) {
-      // Read again with the key, for the report. The rows may have been corrected meanwhile.
-      const names = [...collection.key.map(({ name }) => name), ...query.select]
-      ;({ rows, count } = read(collection, { ...query, select: [...new Set(names)] }, 'lengths'))
-      const broken = rows.find(({ unfit }) => unfit.length > 0)
-      if (broken !== undefined) throw unfitRow(collection, broken)
+    const query = oneItem(conditions, collection.allNames)
+    const read = (output: 'rows' | 'lengths'): ReadRow | undefined => {
+      const [row] = runPage(prepareRead(collection, query, output)).rows as readonly SqliteRow[]
+      return row && readRow(collection, query.select, row)
     }
-    return { rows: rows.map(({ row }) => row), count }
+    const row = read('rows')
+    return row?.uncertain === true ? read('lengths') : row
   }
 
   return {
+    pageRead: prepareRead,
+    runPage,
     filter,
-    filterText(collection, query) {
-      if (!writesJson(collection, query.select)) return undefined
-      const { rows, count } = page(collection, query, 'json', connection.strings)
-      // If a row does not fit, the service calls `filter`, which finds the field.
-      return isText(rows) ? { items: rows, count } : undefined
-    },
+    filterText: (collection, query) =>
+      filterText(readPage, collection, query) as StorageTextPage | undefined,
     insert(collection, row) {
-      const names = namesIn(row)
-      const stored = change(
-        collection,
-        `insert\0${listShape(names)}`,
-        () => insertStatement(collection, names, guaranteed),
-        { conditions: [], row },
-      ) as ReadRow
+      const names = namesIn(collection, row)
+      // A column keeps each value as it is given. Returning the row would cost as much as writing it.
+      const isKnown = names === collection.allNames
+      const shape = { names, conditions: [], returning: !isKnown }
+      const { count, written: stored } = write('insert', collection, shape, row)
+      if (isKnown && count === 1) return row
+      if (stored === undefined) throw new Error('A trigger has ignored the insert.')
       if (stored.unfit.length > 0) throw unfitRow(collection, stored)
       return stored.row
     },
     update(collection, conditions, changes) {
-      const names = namesIn(changes)
-      if (names.length === 0) {
-        const query = oneItem(conditions, collection.allNames)
-        return read(collection, query, 'lengths').rows[0]?.row
-      }
-      return change(
-        collection,
-        `update\0${conditionsShape(conditions)}\0${listShape(names)}`,
-        () => updateStatement(collection, conditions, names, guaranteed),
-        { conditions, row: changes },
-      )?.row
+      const before = rowBefore(collection, conditions)
+      if (before === undefined) return undefined
+      const given = namesIn(collection, changes)
+      // A column that keeps its value is not set, because a trigger may watch it.
+      const names = given.filter((name) => before.row[name] !== changes[name])
+      if (names.length === 0) return before.row
+      const shape = { names, conditions, returning: computed.has(collection) }
+      const { count, written: stored } = write('update', collection, shape, changes)
+      if (count === 0) return undefined
+      return stored === undefined ? changedRow(before.row, changes, names) : stored.row
     },
     delete(collection, conditions) {
-      return change(
-        collection,
-        `delete\0${conditionsShape(conditions)}`,
-        () => deleteStatement(collection, conditions, guaranteed),
-        { conditions },
-      )?.row
+      const before = rowBefore(collection, conditions)
+      if (before === undefined) return undefined
+      const shape = { names: noNames, conditions, returning: false }
+      return write('delete', collection, shape).count === 0 ? undefined : before.row
     },
   }
 }
 
-function matchingShape(collection: PublishedCollection, shape: PageShape): string {
-  const { search } = shape
-  const searched = search && `${search.kind}\0${listShape(search.fields)}`
-  return `${identityOf(collection)}\0${conditionsShape(shape.conditions)}\0${searched ?? ''}`
-}
+const writes = { insert: insertStatement, update: updateStatement, delete: deleteStatement }
+const noNames: readonly string[] = Object.freeze([])
 
-function namesIn(row: Row): readonly string[] {
-  return Object.keys(row).filter((name) => row[name] !== undefined)
-}
-
-// The fields of a collection that SQLite can't write as JSON.
-const withoutJson = new WeakMap<PublishedCollection, readonly string[]>()
-
-function writesJson(collection: PublishedCollection, select: readonly string[]): boolean {
-  if (select.length > maxJsonFields) return false
-  let names = withoutJson.get(collection)
-  if (names === undefined) {
-    const fields = collection.fields.filter((field) => columnTypeOf(field).json === undefined)
-    names = fields.map(({ name }) => name)
-    withoutJson.set(collection, names)
+/** Returns the names of the fields that have a value or null. If all have one, the list is `allNames`. */
+function namesIn({ allNames }: PublishedCollection, row: Row): readonly string[] {
+  for (const name of allNames) {
+    if (row[name] === undefined) return allNames.filter((other) => row[other] !== undefined)
   }
-  return !names.some((name) => select.includes(name))
+  return allNames
 }
 
-function isCertain({ unfit, uncertain }: ReadRow): boolean {
-  return unfit.length === 0 && !uncertain
-}
-
-// Drivers replace invalid UTF-8 with U+FFFD.
-function isText(items: readonly (string | null)[]): items is readonly string[] {
-  return items.every((item) => item !== null && !item.includes('\ufffd'))
+function changedRow(before: Row, changes: Row, names: readonly string[]): Row {
+  const row: Record<string, StoredValue> = {}
+  for (const name in before) row[name] = before[name] as StoredValue
+  for (const name of names) row[name] = changes[name] as StoredValue
+  return row
 }

@@ -1,3 +1,4 @@
+import { keepLatest } from '../../keep-latest.ts'
 import type { Prepared, SqliteValue } from './connection.ts'
 import type { Inputs, Slot } from './sql.ts'
 import type { StatementText } from './statements.ts'
@@ -43,14 +44,11 @@ export function statementCache(capacity: () => number): StatementCache {
   ): Entry {
     let found = entries.get(shape)
     if (found !== undefined && shape === latest) return found
-    if (found !== undefined) {
-      entries.delete(shape)
-    } else {
+    if (found === undefined) {
       const { sql, slots } = write()
       found = { run: prepare(sql), slots }
-      if (entries.size >= capacity()) entries.delete(entries.keys().next().value as string)
     }
-    entries.set(shape, found)
+    keepLatest(entries, shape, found, capacity())
     latest = shape
     return found
   }

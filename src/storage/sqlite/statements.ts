@@ -16,6 +16,8 @@ export interface PageShape extends Pick<StorageQuery, 'conditions' | 'sort' | 's
   readonly search: SearchShape | null
   /** Read the keys of the page first, then its rows. */
   readonly deep: boolean
+  /** A condition that is evaluated before all others. */
+  readonly first?: Sql | undefined
 }
 
 /** What a statement returns for a row: its values, its values and the byte lengths of strings, or JSON text. */
@@ -62,10 +64,20 @@ export function countStatement(collection: PublishedCollection, shape: PageShape
   return textOf(sql`select count(*) from ${table} as t${where(collection, shape, columnOf('t'))}`)
 }
 
-/** Returns the statement that inserts a row with these fields and returns it complete. */
+/** What a statement that writes is made from. */
+export interface WriteShape {
+  /** The fields that it sets. */
+  readonly names: readonly string[]
+  /** Empty for an insert. */
+  readonly conditions: readonly Condition[]
+  /** Whether it returns the row complete: an inserted row as it is read, another one with lengths. */
+  readonly returning: boolean
+}
+
+/** Returns the statement that inserts a row. */
 export function insertStatement(
   collection: PublishedCollection,
-  names: readonly string[],
+  { names, returning }: WriteShape,
   guaranteed: Guaranteed,
 ): StatementText {
   const columns = names.map((name) => identifier(fieldOf(collection, name).column))
@@ -73,39 +85,35 @@ export function insertStatement(
     names.length === 0
       ? sql`default values`
       : sql`(${join(columns)}) values (${join(names.map((name) => rowSlot(collection, name)))})`
+  const insert = sql`insert into ${identifier(collection.table)} ${values}`
+  if (!returning) return textOf(insert)
   // The values that the service stores fit their fields.
   const fitting = new Set([...guaranteed, ...names.map((name) => fieldOf(collection, name))])
-  return textOf(
-    sql`insert into ${identifier(collection.table)} ${values} ${returning(collection, { output: 'rows', guaranteed: fitting })}`,
-  )
+  return textOf(sql`${insert} ${returned(collection, { output: 'rows', guaranteed: fitting })}`)
 }
 
-/** Returns the statement that updates these fields of a row and returns it complete, with lengths. */
+/** Returns the statement that updates a row. */
 export function updateStatement(
   collection: PublishedCollection,
-  conditions: readonly Condition[],
-  names: readonly string[],
+  { names, conditions, returning }: WriteShape,
   guaranteed: Guaranteed,
 ): StatementText {
   const changes = names.map(
     (name) => sql`${identifier(fieldOf(collection, name).column)} = ${rowSlot(collection, name)}`,
   )
   const matching = where(collection, { conditions, search: null }, columnOf())
-  return textOf(
-    sql`update ${identifier(collection.table)} set ${join(changes)}${matching} ${returning(collection, { output: 'lengths', guaranteed })}`,
-  )
+  const update = sql`update ${identifier(collection.table)} set ${join(changes)}${matching}`
+  if (!returning) return textOf(update)
+  return textOf(sql`${update} ${returned(collection, { output: 'lengths', guaranteed })}`)
 }
 
-/** Returns the statement that deletes a row and returns it, with lengths. */
+/** Returns the statement that deletes a row. */
 export function deleteStatement(
   collection: PublishedCollection,
-  conditions: readonly Condition[],
-  guaranteed: Guaranteed,
+  { conditions }: Pick<WriteShape, 'conditions'>,
 ): StatementText {
   const matching = where(collection, { conditions, search: null }, columnOf())
-  return textOf(
-    sql`delete from ${identifier(collection.table)}${matching} ${returning(collection, { output: 'lengths', guaranteed })}`,
-  )
+  return textOf(sql`delete from ${identifier(collection.table)}${matching}`)
 }
 
 function textOf({ texts, slots }: Sql): StatementText {
@@ -125,12 +133,13 @@ function rowSlot(collection: PublishedCollection, name: string): Sql {
 
 function where(
   collection: PublishedCollection,
-  shape: Pick<PageShape, 'conditions' | 'search'>,
+  shape: Pick<PageShape, 'conditions' | 'search' | 'first'>,
   column: (field: PublishedField) => Sql,
 ): Sql {
-  const terms = shape.conditions.map((condition, index) =>
-    conditionTerm(fieldOf(collection, condition.field), condition, index, column),
-  )
+  const terms = shape.first === undefined ? [] : [shape.first]
+  for (const [index, condition] of shape.conditions.entries()) {
+    terms.push(conditionTerm(fieldOf(collection, condition.field), condition, index, column))
+  }
   if (shape.search !== null) {
     const fields = shape.search.fields.map((name) => fieldOf(collection, name))
     const parameters = { needle: sql`${needleSlot}`, pattern: sql`${patternSlot}` }
@@ -173,7 +182,7 @@ function orderBy(
   return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`
 }
 
-function returning(collection: PublishedCollection, reading: Reading): Sql {
+function returned(collection: PublishedCollection, reading: Reading): Sql {
   return sql`returning ${selection(collection.fields, reading)}`
 }
 

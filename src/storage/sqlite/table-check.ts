@@ -1,18 +1,25 @@
 import type { PublishedCollection, PublishedField } from '../../definition/published.ts'
 import { columnTypeOf, type Affinity } from './columns.ts'
-import { bareColumn, columnDefinition, createTables, hasColumn, otherCheck } from './schema.ts'
+import { bareColumn, columnDefinition, createTables, exactFields, otherCheck } from './schema.ts'
 import { quoted } from './sql.ts'
 import type { Table, Tables } from './tables.ts'
 
-/** Compares tables with their collections. Returns one message for each mistake. */
+/**
+ * Compares tables with their collections. Returns one message for each mistake.
+ *
+ * @param exact the result of {@link exactColumns}
+ */
 export function tableMistakes(
   tables: Tables,
   collections: readonly PublishedCollection[],
+  exact: ReadonlySet<PublishedField>,
 ): readonly string[] {
   return collections.flatMap((collection) => {
     const table = tables.find(collection.table)
     if (table !== undefined) {
-      const fields = collection.fields.flatMap((field) => columnMistakes(collection, field, table))
+      const fields = collection.fields
+        .filter((field) => !exact.has(field) || !fitsColumn(field, table))
+        .flatMap((field) => columnMistakes(collection, field, table))
       return [...fields, ...keyMistakes(collection, table)]
     }
     const statement = createTables([collection]).join('')
@@ -22,18 +29,44 @@ export function tableMistakes(
   })
 }
 
+/** Returns the fields whose columns are declared as {@link columnDefinition} writes them. */
+export function exactColumns(
+  tables: Tables,
+  collections: readonly PublishedCollection[],
+): ReadonlySet<PublishedField> {
+  const exact = new Set<PublishedField>()
+  for (const { table, fields } of collections) {
+    const statement = tables.find(table)?.statement
+    if (statement === undefined) continue
+    for (const field of exactFields(statement, fields)) exact.add(field)
+  }
+  return exact
+}
+
 /**
  * Returns the fields whose columns accept only values that fit: the table is STRICT, and the column has
  * the CHECK that {@link columnDefinition} writes.
+ *
+ * @param exact the result of {@link exactColumns}
  */
 export function guaranteedFields(
   tables: Tables,
   collections: readonly PublishedCollection[],
+  exact: ReadonlySet<PublishedField>,
 ): readonly PublishedField[] {
-  return collections.flatMap((collection) => {
-    const table = tables.find(collection.table)
-    if (table?.strict !== true) return []
-    return collection.fields.filter((field) => hasColumn(table.statement, field))
+  return collections
+    .filter(({ table }) => tables.find(table)?.strict === true)
+    .flatMap(({ fields }) => fields.filter((field) => exact.has(field)))
+}
+
+/** Returns the collections that have a field whose column SQLite computes from others. */
+export function computedCollections(
+  tables: Tables,
+  collections: readonly PublishedCollection[],
+): readonly PublishedCollection[] {
+  return collections.filter(({ table, fields }) => {
+    const columns = tables.find(table)?.columns
+    return fields.some(({ column }) => columns?.get(column.toLowerCase())?.computed === true)
   })
 }
 
@@ -66,6 +99,11 @@ function addColumn({ table }: PublishedCollection, field: PublishedField): strin
   return `ALTER TABLE ${quoted(table)} ADD COLUMN ${columnDefinition(field)};`
 }
 
+function fitsColumn(field: PublishedField, table: Table): boolean {
+  const column = table.columns.get(field.column.toLowerCase())
+  return column !== undefined && columnTypeOf(field).fits.includes(affinityOf(column.declared))
+}
+
 function columnMistakes(
   collection: PublishedCollection,
   field: PublishedField,
@@ -79,8 +117,7 @@ function columnMistakes(
       `${place}: ${where} has no column ${quoted(field.column)}. Set "column" to the right name, or add it with\n${addColumn(collection, field)}`,
     ]
   }
-  const affinity = affinityOf(column.declared)
-  if (columnTypeOf(field).fits.includes(affinity)) {
+  if (fitsColumn(field, table)) {
     const other = otherCheck(table.statement, field)
     if (other === undefined) return []
     return [
@@ -104,10 +141,7 @@ function keyMistakes(collection: PublishedCollection, table: Table): readonly st
   if (key.length === 0) return []
   const names = key.map((field) => field.column.toLowerCase())
   const columns = key.map((field) => quoted(field.column)).join(', ')
-  const isUnique = table.uniques.some(
-    (unique) => unique.size === names.length && names.every((name) => unique.has(name)),
-  )
-  if (!isUnique) {
+  if (!table.isUnique(names)) {
     const create = `CREATE UNIQUE INDEX ${quoted(`${collection.table}_key`)} ON ${quoted(collection.table)} (${columns});`
     return [
       `${placeOf(collection)}: the key (${columns}) of table ${quoted(collection.table)} has no unique index. Create one with\n${create}`,

@@ -7,6 +7,8 @@ export interface Column {
   readonly declared: string
   /** Its position in the primary key, from 1. 0: not part of it. */
   readonly keyPlace: number
+  /** Whether SQLite computes it from other columns. */
+  readonly computed: boolean
 }
 
 /** A table or view of the database. */
@@ -17,8 +19,8 @@ export interface Table {
   readonly statement: string
   readonly withoutRowId: boolean
   readonly columns: ReadonlyMap<string, Column>
-  /** The columns of each unique index that covers every row. */
-  readonly uniques: readonly ReadonlySet<string>[]
+  /** Returns whether columns, in lower case, are those of the primary key or of a unique index of every row. */
+  isUnique(columns: readonly string[]): boolean
 }
 
 /** The tables of a database that collections name, as they were when they were read. */
@@ -49,19 +51,30 @@ export function readTables(
   const listed = all.filter(([name]) => wanted.has(folded(name)))
   const names = JSON.stringify(listed.map(([name]) => name))
   const columns = columnsOf(connection, names)
-  const indexes = uniquesOf(connection, names)
+  // Most collections have the primary key as their key, so the indexes are seldom read.
+  let indexes: ReturnType<typeof uniquesOf> | undefined
   const tables = new Map(
     listed.map(([name, kind, withoutRowId, strict, statement]) => {
       const described = columns.get(name) ?? []
       const primary = described.filter(({ keyPlace }) => keyPlace > 0)
       const key = new Set(primary.map((column) => column.name.toLowerCase()))
+      const uniques = function* () {
+        if (key.size > 0) yield key
+        indexes ??= uniquesOf(connection, names)
+        yield* indexes.get(name)?.values() ?? []
+      }
       const table: Table = {
         kind,
         strict: strict === 1,
         statement: statement ?? '',
         withoutRowId: withoutRowId === 1,
         columns: new Map(described.map((column) => [column.name.toLowerCase(), column])),
-        uniques: [...(key.size > 0 ? [key] : []), ...(indexes.get(name)?.values() ?? [])],
+        isUnique: (own) => {
+          for (const unique of uniques()) {
+            if (unique.size === own.length && own.every((column) => unique.has(column))) return true
+          }
+          return false
+        },
       }
       return [folded(name), table]
     }),
@@ -72,14 +85,14 @@ export function readTables(
 function columnsOf(connection: Connection, names: string): ReadonlyMap<string, readonly Column[]> {
   const rows = rowsOf(
     connection,
-    `SELECT t.value, x.name, x.type, x.pk FROM json_each(?) AS t, pragma_table_xinfo(t.value) AS x`,
+    `SELECT t.value, x.name, x.type, x.pk, x.hidden IN (2, 3) FROM json_each(?) AS t, pragma_table_xinfo(t.value) AS x`,
     [names],
-  ) as readonly unknown[] as readonly (readonly [string, string, string, number])[]
+  ) as readonly unknown[] as readonly (readonly [string, string, string, number, number])[]
   const columns = new Map<string, Column[]>()
-  for (const [table, name, declared, keyPlace] of rows) {
+  for (const [table, name, declared, keyPlace, computed] of rows) {
     const known = columns.get(table) ?? []
     columns.set(table, known)
-    known.push({ name, declared, keyPlace })
+    known.push({ name, declared, keyPlace, computed: computed === 1 })
   }
   return columns
 }

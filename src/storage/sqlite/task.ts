@@ -1,3 +1,4 @@
+import { whenDone, whenFailed, type MaybePromise } from '../../maybe-promise.ts'
 import type { StorageTransaction, TransactionOptions } from '../adapter.ts'
 import { waitLimits } from '../wait-limits.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
@@ -21,8 +22,8 @@ export interface Task {
   isSettled(): boolean
   /** The version of the database when it gave the lock back. Undefined: unknown. */
   version(): string | undefined
-  /** Starts or continues the work with the lock. Never rejects. */
-  run(): Promise<Ending>
+  /** Starts or continues the work with the lock. Never throws or rejects. */
+  run(): MaybePromise<Ending>
   /** Releases the lock if application code has held it for too long. Called at regular intervals. */
   check(): void
   /** Called after `suspended`. The work may then end, or acquire the lock again. */
@@ -38,7 +39,7 @@ export interface Task {
 /** Options of {@link createTask}. */
 export interface TaskOptions<Result> {
   readonly options: TransactionOptions
-  readonly work: (transaction: StorageTransaction) => Promise<Result>
+  readonly work: (transaction: StorageTransaction) => MaybePromise<Result>
   readonly open: (lock: Lock) => OpenTransaction
   /** Called when the task has to wait for the lock again. */
   readonly enqueue: (task: Task) => void
@@ -74,16 +75,22 @@ export function createTask<Result>(
       })),
   })
 
-  async function perform(): Promise<void> {
-    try {
-      const result = await work(opened.transaction)
-      outcome = { pass: () => resolve(result) }
-    } catch (error) {
-      outcome = { failure: { error }, pass: () => reject(error) }
-    }
+  function perform(): void {
+    const performed = (): MaybePromise<void> =>
+      whenDone(work(opened.transaction), (result) => {
+        complete({ pass: () => resolve(result) })
+      })
+    void whenFailed(performed, (error) => {
+      complete({ failure: { error }, pass: () => reject(error) })
+    })
+  }
+
+  function complete(result: NonNullable<typeof outcome>): void {
+    outcome = result
     opened.end()
     if (leave !== undefined) releaseLock('done')
     else if (detached) task.settle()
+    else held = false
   }
 
   function releaseLock(ending: Ending): void {
@@ -123,19 +130,20 @@ export function createTask<Result>(
     isResumed: () => started,
     isSettled: () => settled,
     version: () => version,
-    run: () =>
-      new Promise((ended) => {
-        heldSince = performance.now()
-        leave = ended
-        held = true
-        detached = false
-        if (started) {
-          proceed()
-          return
-        }
+    run() {
+      heldSince = performance.now()
+      held = true
+      detached = false
+      if (started) proceed()
+      else {
         started = true
-        void perform()
-      }),
+        perform()
+        if (outcome !== undefined) return 'done'
+      }
+      return new Promise((ended) => {
+        leave = ended
+      })
+    },
     check() {
       const milliseconds = performance.now() - heldSince
       if (leave === undefined || milliseconds < waitLimits.suspend) return

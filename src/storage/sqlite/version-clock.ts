@@ -1,13 +1,14 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Connection } from './connection.ts'
-import { folded, type Tables } from './tables.ts'
+import { dependenceOf, readKinds, type Dependence, type KindOf } from './table-dependence.ts'
+import type { Tables } from './tables.ts'
 import type { WrittenTables } from './written-tables.ts'
 
 /** Knows when the tables of a database have changed. */
 export interface VersionClock {
   /**
    * Returns a number that is larger after each change of a row of these collections. Undefined: unknown, for
-   * instance because the file is locked.
+   * instance because the file is locked, or because a view depends on the time.
    */
   version(collections: readonly PublishedCollection[]): number | undefined
   /** Called when collections were opened, with the tables of the database. */
@@ -39,8 +40,7 @@ export function versionClock(
   const schemaVersion = connection.value('PRAGMA schema_version')
   // The last change of each table.
   const changed = new Map<string, number>()
-  // The table of each collection. Others depend on any table: a view, or a virtual table.
-  const tableOf = new Map<PublishedCollection, string>()
+  let dependences: ReadonlyMap<PublishedCollection, Dependence> = new Map()
   let changes = 0
   // The last change that may concern any table, and the last one of this connection.
   let anyTable = 0
@@ -64,13 +64,23 @@ export function versionClock(
       })
     }
     if (current === others) return
-    others = current
     changes += 1
     anyTable = changes
     const found = schemaVersion()
-    // A new trigger may make a known statement write another table.
-    if (found !== schema) written.forget()
+    if (found !== schema) {
+      // A new trigger may make a known statement write another table.
+      written.forget()
+      if (dependences.size > 0) describe(Array.from(dependences.keys()), readKinds(connection))
+    }
     schema = found
+    others = current
+  }
+
+  function describe(collections: readonly PublishedCollection[], kindOf: KindOf): void {
+    const described = collections.map(
+      (each) => [each, dependenceOf(connection, each, kindOf)] as const,
+    )
+    dependences = new Map([...dependences, ...described])
   }
 
   return {
@@ -86,17 +96,15 @@ export function versionClock(
       }
       let latest = anyTable
       for (const collection of collections) {
-        const table = tableOf.get(collection)
-        const last = table === undefined ? own : (changed.get(table) ?? 0)
+        const on = dependences.get(collection) ?? 'any'
+        if (on === 'unknown') return undefined
+        const last = on === 'any' ? own : (changed.get(on.table) ?? 0)
         if (last > latest) latest = last
       }
       return latest
     },
     opened(tables, collections) {
-      for (const collection of collections) {
-        const kind = tables.find(collection.table)?.kind
-        if (kind === 'table') tableOf.set(collection, folded(collection.table))
-      }
+      describe(collections, (table) => tables.find(table)?.kind)
       written.forget()
     },
     committed() {

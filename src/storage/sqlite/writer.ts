@@ -1,8 +1,8 @@
-import type { MaybePromise } from '../../maybe-promise.ts'
-import { StorageError, type StorageTransaction, type TransactionOptions } from '../adapter.ts'
+import { isThenable, type MaybePromise } from '../../maybe-promise.ts'
+import type { StorageTransaction, TransactionOptions } from '../adapter.ts'
 import { givenUp, waitLimits } from '../wait-limits.ts'
 import type { Connection } from './connection.ts'
-import { handleInUse, isBusy, storageFailure } from './failure.ts'
+import { closedError, handleInUse, isBusy, storageFailure, unavailable } from './failure.ts'
 import { createTask, type Ending, type Task } from './task.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
 import { waitingTasks, type WaitLimits } from './waiting-tasks.ts'
@@ -12,10 +12,10 @@ export interface Writer {
   /** Runs work in a transaction after the transactions ahead of it. */
   transaction<Result>(
     options: TransactionOptions,
-    work: (transaction: StorageTransaction) => Promise<Result>,
+    work: (transaction: StorageTransaction) => MaybePromise<Result>,
   ): Promise<Result>
-  /** Runs synchronous work as soon as no transaction is open on the connection. */
-  between<Result>(work: () => Result): MaybePromise<Result>
+  /** Runs work that reads at once, as soon as no transaction is open on the connection. */
+  between<Result>(work: () => MaybePromise<Result>): MaybePromise<Result>
   /** Whether a transaction is open that sees the state in which it began, not later commits of others. */
   isFrozen(): boolean
   /** Rejects waiting transactions. Resolves after the running one has ended. */
@@ -107,7 +107,9 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
   }
 
   // One timer for all transactions: a timer for each costs more than a small statement.
-  function watched(task: Task): Promise<Ending> {
+  function watched(task: Task): MaybePromise<Ending> {
+    const ending = task.run()
+    if (!isThenable(ending)) return ending
     holder = task
     watch ??= setInterval(() => {
       if (open) holder?.check()
@@ -116,7 +118,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
         watch = undefined
       }
     }, waitLimits.suspend)
-    return task.run()
+    return ending
   }
 
   // A process that locks again at once could starve other processes, which try only at intervals.
@@ -159,7 +161,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
     const seen = ending === 'suspended' ? version() : undefined
     rollback()
     if (ending === 'overdue') task.fail(givenUp('overdue'))
-    else if (!isIntact) task.fail(undone(task.failure()?.error))
+    else if (!isIntact) task.fail(unavailable(task.failure()?.error))
     else if (ending === 'suspended') task.detach(seen)
     else task.settle()
   }
@@ -189,18 +191,19 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
       if (members.length > 0 && isFull()) break
       const task = queue.shift() as Task
       let broken: unknown = attempt(savepoint)
-      const ending = await watched(task)
+      const ran = watched(task)
+      const ending = isThenable(ran) ? await ran : ran
       if (ending === 'done') members.push(task)
       else waits = task
       // SQLite may have rolled back the transaction because of a full disk or an I/O error.
       if (connection.inTransaction()) {
         if (task.failure() !== undefined || ending !== 'done') broken ??= attempt(rollbackTo)
         broken ??= attempt(release)
-      } else broken ??= undone(task.failure()?.error)
+      } else broken ??= unavailable(task.failure()?.error)
       if (ending === 'overdue') task.fail(givenUp('overdue'))
       if (broken === undefined) continue
       rollback()
-      for (const member of [...members, task]) member.fail(undone(broken))
+      for (const member of [...members, task]) member.fail(unavailable(broken))
       return
     }
     const isCommitted = members.length > 0 && (await commit(members))
@@ -237,7 +240,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
   return {
     transaction<Result>(
       transactionOptions: TransactionOptions,
-      work: (transaction: StorageTransaction) => Promise<Result>,
+      work: (transaction: StorageTransaction) => MaybePromise<Result>,
     ): Promise<Result> {
       if (closed) return Promise.reject(closedError())
       return new Promise<Result>((resolve, reject) => {
@@ -251,7 +254,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
         schedule(createTask(settings, resolve, reject))
       })
     },
-    between<Result>(work: () => Result): MaybePromise<Result> {
+    between<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
       if (closed) return Promise.reject(closedError())
       if (!open) return work()
       return new Promise<Result>((resolve, reject) => {
@@ -283,15 +286,6 @@ function attempt(command: () => void): unknown {
   } catch (error) {
     return error
   }
-}
-
-function undone(cause: unknown): StorageError {
-  return new StorageError('unavailable', { cause })
-}
-
-/** Creates the error of every call after `close`. */
-export function closedError(): StorageError {
-  return new StorageError('unavailable', { cause: new Error('the storage is closed') })
 }
 
 function sleep(milliseconds: number): Promise<void> {

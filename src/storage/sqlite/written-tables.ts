@@ -21,10 +21,13 @@ export function writtenTables(connection: Connection): WrittenTables {
   function tablesOf(sql: string, parameters: readonly SqliteValue[]): ReadonlySet<string> | 'any' {
     roots ??= rootPages(connection)
     const tables = new Set<string>()
-    for (const [, opcode, , root, database] of rowsOf(connection, `EXPLAIN ${sql}`, parameters)) {
+    for (const row of rowsOf(connection, `EXPLAIN ${sql}`, parameters)) {
+      const [, opcode, first, second, third] = row
       // A virtual table runs statements of its own.
       if (opcode === 'VUpdate') return 'any'
-      if (opcode !== 'OpenWrite') continue
+      // A trigger that deletes all rows of a table clears it without opening it.
+      if (opcode !== 'OpenWrite' && opcode !== 'Clear') continue
+      const [root, database] = opcode === 'Clear' ? [first, second] : [second, third]
       const name = Number(database) === 0 ? roots.get(Number(root)) : undefined
       if (name === undefined) return 'any'
       tables.add(name)

@@ -13,13 +13,21 @@ after(() => {
 
 let files = 0
 let file = ''
-const open = () => sqliteStorage(file, { ensureSchema: true, driver: 'node:sqlite' })
+// No case has a power failure, and waiting for the disk takes most of the time.
+const options = { ensureSchema: true, driver: 'node:sqlite', synchronous: 'NORMAL' } as const
 
-testStorageAdapter({
-  test,
-  create: () => {
-    file = join(folder, `${++files}.db`)
-    return open()
-  },
-  reopen: open,
-})
+// The second time, pages are read in a thread. Each case starts one.
+for (const [scanRows, chosen] of [
+  [5_000, /./],
+  [0, /search|page as text/],
+] as const) {
+  const open = () => sqliteStorage(file, { ...options, scanRows })
+  testStorageAdapter({
+    test: (name, run) => (chosen.test(name) ? test(`${name} (${scanRows})`, run) : undefined),
+    create: () => {
+      file = join(folder, `${++files}.db`)
+      return open()
+    },
+    reopen: open,
+  })
+}

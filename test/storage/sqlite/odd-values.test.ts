@@ -55,6 +55,8 @@ const fine: readonly (readonly [field: string, sql: string])[] = [
 const odd: readonly (readonly [field: string, sql: string])[] = [
   ['label', '42'],
   ['label', `x'c3a9'`],
+  // JSONB for null, which json_object would accept.
+  ['label', `x'00'`],
   ['label', `'a' || char(0) || 'b'`],
   ['label', `cast(x'61ff62' as text)`],
   ['quantity', `'12'`],

@@ -124,9 +124,11 @@ describe.each(names)('a table with the key form %s', (name) => {
     expect(pagePlan(name, { conditions })[0]).toContain(`SEARCH t ${keySearch[name]}`)
     const collection = collections[name]
     const guaranteed = new Set<never>()
+    const shape = (returning: boolean) => ({ names: ['city'], conditions, returning })
     for (const statement of [
-      updateStatement(collection, conditions, ['city'], guaranteed),
-      deleteStatement(collection, conditions, guaranteed),
+      updateStatement(collection, shape(true), guaranteed),
+      updateStatement(collection, shape(false), guaranteed),
+      deleteStatement(collection, shape(false)),
     ]) {
       expect(planOf(statement)[0]).toContain(`SEARCH ${name} ${keySearch[name]}`)
     }

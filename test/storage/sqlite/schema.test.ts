@@ -178,6 +178,10 @@ test.each([
   [{ ensureSchema: 1 }, "ensureSchema: must be true, false or 'columns'"],
   [{ synchronous: 'OFF' }, "synchronous: must be 'FULL' or 'NORMAL'"],
   [{ busyTimeout: -1 }, 'busyTimeout: must be a whole number'],
+  [{ scanRows: true }, 'scanRows: must be false, or a whole number of rows'],
+  [{ scanRows: -1 }, 'scanRows: must be false, or a whole number of rows'],
+  [{ scanQueue: 1.5 }, 'scanQueue: must be a whole number of reads'],
+  [{ scanTimeout: 0 }, 'scanTimeout: must be a whole number of milliseconds from 1'],
   [{ driver: 'sqlite3' }, 'driver: must be'],
   [null, 'sqliteStorage: must be an object'],
 ])('the options %j throw a TypeError', (options, message) => {

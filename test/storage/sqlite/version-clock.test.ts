@@ -109,6 +109,18 @@ test.each(drivers)(
   },
 )
 
+test.each(drivers)(
+  '%s: a trigger that deletes all rows of a table changes its version',
+  async (driver) => {
+    const trigger = `CREATE TRIGGER clear AFTER INSERT ON parents BEGIN
+      DELETE FROM children; DELETE FROM notes; END;`
+    const { write, changed } = await open(driver, 60_000, trigger)
+    changed()
+    await write((on) => on.insert(parents, { id: 'p', parent: null }))
+    expect(changed()).toEqual(all)
+  },
+)
+
 test.each(drivers)('%s: a rejected transaction changes no version', async (driver) => {
   const { write, changed } = await open(driver, 60_000)
   changed()
@@ -162,4 +174,36 @@ test.each(drivers)('%s: in a read transaction the version is unknown', async (dr
   })
   expect(within).toBeUndefined()
   expect(storage.version?.([notes])).toBeTypeOf('number')
+})
+
+const timely = [
+  `SELECT id, datetime('now') AS parent FROM parents`,
+  'SELECT id, parent FROM parents WHERE id > CURRENT_TIMESTAMP',
+  'SELECT id, random() AS parent FROM parents',
+  'SELECT value AS id, parent FROM parents, json_each(parents.parent)',
+  'SELECT id, parent FROM recent',
+]
+
+test.each(drivers.flatMap((driver) => timely.map((view) => [driver, view] as const)))(
+  '%s: the version of a view that depends on more than tables is unknown: %s',
+  async (driver, view) => {
+    const { other, storage } = await open(driver, 0)
+    expect(storage.version?.([overview])).toBeTypeOf('number')
+    other.exec(`CREATE VIEW recent AS SELECT id, parent FROM parents WHERE date() > '2020-01-01';
+      DROP VIEW overview; CREATE VIEW overview AS ${view}`)
+    expect(storage.version?.([overview])).toBeUndefined()
+    expect(storage.version?.([notes, overview])).toBeUndefined()
+    expect(storage.version?.([notes])).toBeTypeOf('number')
+  },
+)
+
+test.each(drivers)('%s: a table that became a view depends on any table', async (driver) => {
+  const { other, write, changed } = await open(driver, 60_000)
+  changed()
+  other.exec('DROP TABLE notes; CREATE VIEW notes AS SELECT id, parent FROM parents')
+  await new Promise((resolve) => setImmediate(resolve))
+  await new Promise((resolve) => setImmediate(resolve))
+  expect(changed()).toEqual(all)
+  await write((on) => on.insert(parents, { id: 'p', parent: null }))
+  expect(changed()).toEqual(['parents', 'notes', 'overview'])
 })

@@ -1,0 +1,162 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
+import { searchText } from '../adapter.ts'
+import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
+import { columnTypeOf } from './columns.ts'
+import type { SqliteRow } from './connection.ts'
+import { fitsAsText, type Guaranteed } from './reading.ts'
+import { readRow, unfitRow, type ReadRow } from './rows.ts'
+import type { NeedleKind } from './search.ts'
+import type { Inputs } from './sql.ts'
+import { conditionsShape, identityOf, listShape, sortShape } from './statement-cache.ts'
+import {
+  countStatement,
+  pageStatement,
+  type Output,
+  type PageShape,
+  type StatementText,
+} from './statements.ts'
+
+/** The statements that read a page, and the values that they bind. */
+export interface PageRead {
+  readonly output: Output
+  /** Identifies the SQL of the rows. Undefined for a page of no rows. */
+  readonly page: string | undefined
+  /** Identifies the SQL of the count. Undefined if the query requests none. */
+  readonly count: string | undefined
+  readonly inputs: PageInputs
+  /** Identifies the collection, the conditions and the search. */
+  readonly matching: string
+  /** Returns the SQL of one of the statements, of the given shape. */
+  text(
+    statement: 'page' | 'count',
+    given?: Partial<Pick<PageShape, 'first' | 'deep'>>,
+  ): StatementText
+}
+
+/** The values that the statements of a page bind. */
+export type PageInputs = Inputs & { readonly limit: number; readonly offset: number }
+
+/** What the statements of a page returned. */
+export interface RawPage {
+  /** Rows, or one string or null for each row if the output is `json`. */
+  readonly rows: readonly (SqliteRow | string | null)[]
+  readonly count: number | null
+}
+
+/** Reads a page: prepares its statements, and runs them. */
+export type ReadPage = (
+  collection: PublishedCollection,
+  query: StorageQuery,
+  output: Output,
+  context?: ReadContext,
+) => MaybePromise<RawPage>
+
+// Beyond this offset, skipping complete rows costs more than reading the rows of the page by their keys.
+const deepOffset = 1_000
+// SQLite's json_object takes at most 127 arguments in older versions.
+const maxJsonFields = 60
+
+/** Returns the statements of a page. `kindOf` returns how a needle is compared. */
+export function pageRead(
+  collection: PublishedCollection,
+  query: StorageQuery,
+  { output, guaranteed, kindOf }: PageReadOptions,
+): PageRead {
+  const { limit, offset, conditions } = query
+  const needle = query.search === null ? '' : searchText(query.search.text)
+  const search = query.search && { fields: query.search.fields, kind: kindOf(needle) }
+  const deep = offset > deepOffset && collection.key.length > 0
+  const shape: PageShape = { conditions, search, sort: query.sort, select: query.select, deep }
+  const searched = search && `${search.kind}\0${listShape(search.fields)}`
+  const matching = `${identityOf(collection)}\0${conditionsShape(conditions)}\0${searched ?? ''}`
+  const rest = `\0${deep ? 'deep' : ''}\0${sortShape(query.sort)}\0${listShape(query.select)}`
+  return {
+    output,
+    page: limit === 0 ? undefined : `${output}${matching}${rest}`,
+    count: query.count ? `count${matching}` : undefined,
+    inputs: { conditions, needle, limit, offset },
+    matching,
+    text: (statement, given) =>
+      statement === 'page'
+        ? pageStatement(collection, { ...shape, ...given }, { output, guaranteed })
+        : countStatement(collection, { ...shape, ...given }),
+  }
+}
+
+/** How the statements of a page are written. */
+export interface PageReadOptions {
+  readonly output: Output
+  readonly guaranteed: Guaranteed
+  readonly kindOf: (needle: string) => NeedleKind
+}
+
+/** Reads a page of rows. Throws or rejects with an `unfit` StorageError if a row has a value that does not fit. */
+export function filterRows(
+  read: ReadPage,
+  collection: PublishedCollection,
+  query: StorageQuery,
+  context?: ReadContext,
+): MaybePromise<StoragePage> {
+  const readRows = (names: readonly string[], output: 'rows' | 'lengths') =>
+    whenDone(read(collection, { ...query, select: names }, output, context), ({ rows, count }) => ({
+      rows: (rows as readonly SqliteRow[]).map((row) => readRow(collection, names, row)),
+      count,
+    }))
+  const finished = ({ rows, count }: ReadRows): StoragePage => ({
+    rows: rows.map(({ row }) => row),
+    count,
+  })
+  return whenDone(readRows(query.select, 'rows'), (first) => {
+    if (first.rows.every(isCertain)) return finished(first)
+    // Read again with the key, for the report. The rows may have been corrected meanwhile.
+    const names = [...collection.key.map(({ name }) => name), ...query.select]
+    return whenDone(readRows([...new Set(names)], 'lengths'), (second) => {
+      const broken = second.rows.find(({ unfit }) => unfit.length > 0)
+      if (broken !== undefined) throw unfitRow(collection, broken)
+      return finished(second)
+    })
+  })
+}
+
+interface ReadRows {
+  readonly rows: readonly ReadRow[]
+  readonly count: number | null
+}
+
+/** Reads a page as JSON text. Undefined if SQLite can't write it, or if a row may not fit its fields. */
+export function filterText(
+  read: ReadPage,
+  collection: PublishedCollection,
+  query: StorageQuery,
+  context?: ReadContext,
+): MaybePromise<StorageTextPage | undefined> {
+  if (!writesJson(collection, query.select)) return undefined
+  return whenDone(read(collection, query, 'json', context), ({ rows, count }) => {
+    const items = rows as readonly (string | null)[]
+    // If a row does not fit, the service calls `filter`, which finds the field.
+    return isText(items) ? { items, count } : undefined
+  })
+}
+
+// The fields of a collection that SQLite can't write as JSON.
+const withoutJson = new WeakMap<PublishedCollection, readonly string[]>()
+
+function writesJson(collection: PublishedCollection, select: readonly string[]): boolean {
+  if (select.length > maxJsonFields) return false
+  let names = withoutJson.get(collection)
+  if (names === undefined) {
+    const fields = collection.fields.filter((field) => columnTypeOf(field).json === undefined)
+    names = fields.map(({ name }) => name)
+    withoutJson.set(collection, names)
+  }
+  return !names.some((name) => select.includes(name))
+}
+
+function isCertain({ unfit, uncertain }: ReadRow): boolean {
+  return unfit.length === 0 && !uncertain
+}
+
+function isText(items: readonly (string | null)[]): items is readonly string[] {
+  return items.every((item) => item !== null && fitsAsText(item))
+}

@@ -1,0 +1,111 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import { keepLatest } from '../../keep-latest.ts'
+import type { MaybePromise } from '../../maybe-promise.ts'
+import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
+import { rowsOf, type Connection } from './connection.ts'
+import type { CompleteSqlite } from './options.ts'
+import { filterRows, filterText, type PageRead, type ReadPage } from './page-read.ts'
+import { maxStatements, readPlaces } from './read-place.ts'
+import { scanQueue } from './scan-queue.ts'
+import { startScanThread, type BoundStatement, type ScanJob } from './scan-thread.ts'
+import type { Session } from './session.ts'
+import type { StatementText } from './statements.ts'
+import type { Tables } from './tables.ts'
+
+/** The reads outside of transactions. */
+export interface Reads {
+  /** Called when collections were opened, with the tables of the database. */
+  opened(tables: Tables, collections: readonly PublishedCollection[]): void
+  filter(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    context?: ReadContext,
+  ): MaybePromise<StoragePage>
+  filterText(
+    collection: PublishedCollection,
+    query: StorageQuery,
+    context?: ReadContext,
+  ): MaybePromise<StorageTextPage | undefined>
+  close(): Promise<void>
+}
+
+type Options = Pick<CompleteSqlite, 'scanRows' | 'scanQueue' | 'scanTimeout'>
+
+/**
+ * Creates the reads of a file on a connection that is used for nothing else. Reads that may take long run
+ * in a thread with a read-only connection of its own.
+ */
+export function threadedReads(connection: Connection, session: Session, options: Options): Reads {
+  const { scanRows, scanQueue: maxWaiting, scanTimeout: timeout } = options
+  const file = fileOf(connection)
+  if (scanRows === false || file === undefined || !mayStartThreads()) return plainReads(session)
+  const { driver } = connection
+  const places = readPlaces(connection, scanRows)
+  const queue = scanQueue({
+    maxWaiting,
+    timeout,
+    start: (events) => startScanThread({ file, driver }, events),
+  })
+  const texts = new Map<string, StatementText>()
+
+  function jobOf(collection: PublishedCollection, read: PageRead): ScanJob {
+    const { page, count, inputs, output } = read
+    const first = places.interruptionOf(collection, read)
+    const bound = (statement: 'page' | 'count', key: string): BoundStatement => {
+      let known = texts.get(key)
+      if (known === undefined) {
+        known = read.text(statement, { first })
+        keepLatest(texts, key, known, maxStatements)
+      }
+      return { sql: known.sql, parameters: known.slots.map((slot) => slot.read(inputs)) }
+    }
+    return {
+      page: page === undefined ? undefined : bound('page', page),
+      count: count === undefined ? undefined : bound('count', count),
+      strings: output === 'json',
+      limit: inputs.limit,
+      offset: inputs.offset,
+    }
+  }
+
+  /** Decides where a page is read. */
+  const readPage: ReadPage = (collection, query, output, context) => {
+    const read = session.pageRead(collection, query, output)
+    const place = places.placeOf(collection, query, read)
+    if (place === 'here') return session.runPage(read)
+    if (place === 'thread') return queue.run(jobOf(collection, read), context)
+    const began = performance.now()
+    const page = session.runPage(read)
+    places.took(read, performance.now() - began)
+    return page
+  }
+
+  return {
+    opened: places.opened,
+    filter: (collection, query, context) => filterRows(readPage, collection, query, context),
+    filterText: (collection, query, context) => filterText(readPage, collection, query, context),
+    close: queue.close,
+  }
+}
+
+/** Returns the reads of a session, without a thread. */
+export function plainReads(session: Session): Reads {
+  return {
+    opened: () => undefined,
+    filter: session.filter,
+    filterText: session.filterText,
+    close: () => Promise.resolve(),
+  }
+}
+
+/** Returns the absolute path of the database. Undefined if it has no file. */
+function fileOf(connection: Connection): string | undefined {
+  const [, , file] = rowsOf(connection, 'PRAGMA database_list')[0] ?? []
+  return typeof file === 'string' && file !== '' ? file : undefined
+}
+
+/** Returns whether the permissions of the process include threads. */
+function mayStartThreads(): boolean {
+  const { permission } = process as { permission?: { has(scope: string): boolean } }
+  return permission?.has('worker') ?? true
+}
