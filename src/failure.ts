@@ -26,12 +26,17 @@ export function asServiceError(
     return new ServiceError('ITEM_IN_USE', 'Other items still refer to this one.', { cause: error })
   }
   if (isStorageError(error) && error.kind === 'unavailable') {
-    report({ type: 'storage-unavailable', place: placeOf(), error })
+    // The client has disconnected, so storage gave up its read: nothing is wrong.
+    if (!isAbort(error.cause)) report({ type: 'storage-unavailable', place: placeOf(), error })
     return unavailable(error, error.retryAfter)
   }
   const isUnfit = isStorageError(error) && error.kind === 'unfit'
   report({ type: isUnfit ? 'stored-value-unfit' : 'request-failed', place: placeOf(), error })
   return internal(error)
+}
+
+function isAbort(cause: unknown): boolean {
+  return cause instanceof Error && cause.name === 'AbortError'
 }
 
 // An invalid header would make the response fail.

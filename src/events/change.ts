@@ -21,7 +21,7 @@ export function newItem(view: View, scope: Scope): MaybePromise<Readonly<ItemVal
   const after = collection.events.New?.after
   if (after === undefined) return whenDone(completed, (item) => readableValues(view, item))
   return whenDone(completed, async (item) => {
-    await scope.call('after', () => after({ ...scope.context(), item }))
+    await scope.call('after', () => after({ item, ...scope.context() }))
     return readableValues(view, await scope.call('after', () => acceptedItem(collection, item)))
   })
 }

@@ -34,7 +34,7 @@ export async function runCustom(
     const own = scope.calls.watchAccess(nestedAccess(terms, collection))
     let result: unknown
     await scope.untilRejected(async () => {
-      result = await scope.call(name, () => handler({ ...scope.context(), own }, input))
+      result = await scope.call(name, () => handler({ own, ...scope.context() }, input))
     })
     const subject = { view, event: 'Custom', key: [], data: {} } as const
     const { blocking, information } = await decide(scope.findings, subject, new Set())

@@ -10,13 +10,22 @@ import { reject, type ItemOutcome, type Outcome, type PageOutcome } from '../req
 import { itemOf } from '../request/serialize.ts'
 import { wholeView } from '../request/view.ts'
 import { conditionsOf } from './conditions.ts'
-import type { StorageAdapter, StorageReader, StorageTextPage } from '../storage/adapter.ts'
+import type {
+  ReadContext,
+  StorageAdapter,
+  StorageReader,
+  StorageTextPage,
+} from '../storage/adapter.ts'
 import type { Scope } from './scope.ts'
 
 /** Runs a Filter that is one read. Returns JSON text if the adapter can write it, else rows. */
-export function filterAsText(adapter: StorageAdapter, event: FilterEvent): MaybePromise<Outcome> {
-  return whenDone(adapter.filterText?.(event.collection, event.query), (text) =>
-    text === undefined ? filterAsRows(adapter, event) : textOutcome(event, text),
+export function filterAsText(
+  adapter: StorageAdapter,
+  event: FilterEvent,
+  context?: ReadContext,
+): MaybePromise<Outcome> {
+  return whenDone(adapter.filterText?.(event.collection, event.query, context), (text) =>
+    text === undefined ? filterAsRows(adapter, event, context) : textOutcome(event, text),
   )
 }
 
@@ -33,8 +42,12 @@ function textOutcome(event: FilterEvent, { items, count }: StorageTextPage): Out
 }
 
 /** Runs a Filter that is one read, and returns rows. */
-export function filterAsRows(reader: StorageReader, event: FilterEvent): MaybePromise<Outcome> {
-  return whenDone(reader.filter(event.collection, event.query), ({ rows, count }) =>
+export function filterAsRows(
+  reader: StorageReader,
+  event: FilterEvent,
+  context?: ReadContext,
+): MaybePromise<Outcome> {
+  return whenDone(reader.filter(event.collection, event.query, context), ({ rows, count }) =>
     outcomeOf(event, rows, count),
   )
 }
@@ -62,7 +75,7 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
     items = page.rows.map((row) => itemOf(collection, row, select))
     count = page.count
     if (after === undefined) return
-    const seen: AfterFilter<CollectionShape> = { ...scope.context(), items }
+    const seen: AfterFilter<CollectionShape> = { items, ...scope.context() }
     await scope.call('after', () => after(seen))
     items = await scope.call('after', () => items.map((item) => acceptedItem(collection, item)))
   })
@@ -85,7 +98,7 @@ function narrowed(
   const where: BeforeFilter<CollectionShape>['where'] = (given) => {
     conditions.push(...conditionsOf(event.collection, given))
   }
-  return { ...scope.context(), where }
+  return { where, ...scope.context() }
 }
 
 function rowOf({ collection }: FilterEvent, item: ItemValues): Row {

@@ -5,7 +5,7 @@ import type { DataEvent } from '../request/event.ts'
 import { reject, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import type { NestedAccess, Terms } from './runtime.ts'
 import { decisionOn, type SaveEvent } from './save.ts'
-import { openCode, type CodeScope, type Prepared } from './scope.ts'
+import { openScope, type CodeScope, type Prepared } from './scope.ts'
 
 /**
  * Calls `prepare` of an event, if it has one, and then `next` with the result. If `prepare` rejects the event,
@@ -26,7 +26,7 @@ export function whenPrepared(
   if (preparation === undefined || isFaulty) return next()
   const { running } = terms
   const inner = { ...terms, running: { ...running, depth: running.depth + 1 } }
-  const scope = openCode(inner, { collection, event: type }, access)
+  const scope: CodeScope = openScope(inner, { collection, event: type }, access)
   const context = contextOf(event, scope)
   let result: unknown
   const completed = scope.untilRejected(() => {

@@ -44,9 +44,10 @@ function run(
 ): MaybePromise<Outcome> {
   const { collection } = event
   if (event.type === 'Filter' && collection.filtersDirectly) {
+    const context = { signal: caller.signal }
     return page === 'text'
-      ? filterAsText(runtime.adapter, event)
-      : filterAsRows(runtime.adapter, event)
+      ? filterAsText(runtime.adapter, event, context)
+      : filterAsRows(runtime.adapter, event, context)
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
   const options = { collection, mode, brief: isBrief(runtime, collection), depth } as const
@@ -93,14 +94,14 @@ function runWithin(
   terms: Terms,
   prepared: Prepared | undefined,
 ): MaybePromise<Outcome> {
-  const { running } = terms
-  if (running.depth >= maxDepth) throw new TypeError('Handlers invoke events without end.')
-  const { log, depth } = running
+  const { runtime, caller, running } = terms
+  const { transaction, log, depth } = running
+  if (depth >= maxDepth) throw new TypeError('Handlers invoke events without end.')
   const { writes } = log
-  const inner = { ...terms, running: { ...running, depth: depth + 1 } }
+  const inner = { runtime, caller, running: { transaction, log, depth: depth + 1 } }
   const kept = (outcome: Outcome): Outcome => {
     if (outcome.type !== 'rejected' || log.writes === writes) return outcome
-    if (running.transaction === undefined) throw rejectedTooLate(event, terms)
+    if (transaction === undefined) throw rejectedTooLate(event, terms)
     // The client must not see what a handler tried to save.
     throw new Rollback(depth === 0 ? outcome : { ...outcome, echo: undefined }, event.collection)
   }
@@ -169,7 +170,7 @@ export function runUnstored<Result>(
   { runtime, caller }: Pick<Terms, 'runtime' | 'caller'>,
   { collection, event, depth }: UnstoredEvent,
   work: (scope: Scope) => MaybePromise<Result>,
-): Promise<Result> {
+): MaybePromise<Result> {
   return runUnit(
     runtime,
     { collection, depth, mode: 'read', brief: false },
@@ -188,11 +189,13 @@ export interface TracedEvent {
   readonly principal: Principal
   /** Whether a handler invoked it. */
   readonly nested: boolean
+  /** Whether its outcome comes from the response cache. Default false. */
+  readonly cached?: boolean
 }
 
 /** Runs an event as a trace of `rowgate:event` while the channel has subscribers. */
 export function traced<Result>(
-  { collection, event, principal, nested }: TracedEvent,
+  { collection, event, principal, nested, cached = false }: TracedEvent,
   run: () => MaybePromise<Result>,
   outcomeOf: (result: Result) => EventTrace['outcome'],
 ): MaybePromise<Result> {
@@ -203,6 +206,7 @@ export function traced<Result>(
     event,
     user: principal.user,
     nested,
+    cached,
     outcome: null,
   }
   const ended = (result: Result): Result => {

@@ -31,7 +31,7 @@ export interface Caller {
   readonly principal: Principal
   /** The warnings that the caller confirmed. */
   readonly confirmed: ReadonlySet<string> | 'all'
-  /** Returns a signal that is aborted when the client disconnects. Called only if application code runs. */
+  /** Returns a signal that is aborted when the client disconnects. Called only by code that waits. */
   readonly signal: () => AbortSignal | undefined
 }
 

@@ -20,16 +20,15 @@ import type { Scope } from './scope.ts'
 /** The steps of an Insert: the submitted values, completed with defaults. */
 export const insertSteps: SaveSteps<InsertEvent> = {
   open(event, scope) {
-    const { collection, view, submitted } = event
+    const { collection, view } = event
     const { terms } = scope
     // Absent fields of the row rule take the values that the rule requires.
-    const given = { ...rowValues(collection, view.rows), ...writableValues(event, terms) }
-    const completed = scope.call('default', () =>
-      completeItem(collection, given, terms.runtime.now),
-    )
+    const given = setWritable(rowValues(collection, view.rows), event, terms)
+    const complete = () => completeItem(collection, given, terms.runtime.now)
+    const completed = collection.computesDefaults ? scope.call('default', complete) : complete()
     return whenDone(completed, (draft) => {
-      const faults = [...submitted.faults, ...readOnlyFaults(event, draft, terms)]
-      return { event, scope, stored: null, unfit: [], draft, faults, echo: submitted.echo }
+      const faults = allFaults(event, draft, terms)
+      return { event, scope, stored: null, unfit: [], draft, faults }
     })
   },
   write({ event: { collection }, scope, draft }) {
@@ -41,23 +40,29 @@ export const insertSteps: SaveSteps<InsertEvent> = {
   },
 }
 
-/** The steps of an Update: the stored item, changed by the submitted values. */
+/**
+ * The steps of an Update: the stored item, changed by the submitted values. The item is read first unless
+ * they alone decide whether they can be saved.
+ */
 export const updateSteps: SaveSteps<UpdateEvent> = {
-  open(event, scope) {
+  open(event, scope, purpose) {
     const { terms } = scope
+    if (purpose === 'save' && decidesAlone(event, terms)) {
+      return { event, scope, stored: null, unfit: [], draft: null, faults: noFaults }
+    }
     return whenDone(readItem(event, scope), ({ item, unfit }) => {
-      const { submitted } = event
-      const draft = { ...item, ...writableValues(event, terms) }
-      const faults = [...submitted.faults, ...readOnlyFaults(event, item, terms)]
+      const draft = setWritable({ ...item }, event, terms)
+      const faults = allFaults(event, item, terms)
       const stored = Object.freeze(item)
-      return { event, scope, stored, unfit, draft, faults, echo: submitted.echo }
+      return { event, scope, stored, unfit, draft, faults }
     })
   },
   write({ event, scope, stored: before, unfit, draft }) {
     const { source, terms } = scope
     const { collection, conditions, submitted } = event
-    const changes = rowOf(collection, draft, (field, value) => {
+    const changes = rowOf(collection, draft ?? submitted.values, (field, value) => {
       const { name } = field
+      if (draft === null) return name in submitted.values
       // A null that replaces a stored value of a wrong type is a change.
       const isReplaced =
         unfit.includes(name) && name in submitted.values && maySet(field, event, terms)
@@ -72,7 +77,7 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
 export const deleteSteps: SaveSteps<DeleteEvent> = {
   open(event, scope) {
     const { collection, view } = event
-    const save = { event, scope, stored: null, unfit: [], draft: null, faults: [], echo: undefined }
+    const save = { event, scope, stored: null, unfit: [], draft: null, faults: [] }
     const isSeen =
       collection.events.Delete?.before !== undefined || collection.rulesOn.Delete.length > 0
     if (!isSeen) return save
@@ -147,14 +152,25 @@ function placeOf({ collection, type }: UpdateEvent | DeleteEvent): Place {
   return { application: collection.application, collection: collection.name, event: type }
 }
 
-/** Returns the submitted values that the caller may set. */
-function writableValues(event: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
-  const { collection, submitted } = event
-  const writable = Object.entries(submitted.values).filter(([name]) => {
-    const field = collection.byName.get(name)
-    return field !== undefined && maySet(field, event, terms)
-  })
-  return Object.fromEntries(writable)
+/** Sets the submitted values that the caller may set. Returns the same item. */
+function setWritable(item: ItemValues, event: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
+  const { values } = event.submitted
+  for (const field of event.collection.fields) {
+    const value = values[field.name]
+    if (value !== undefined && maySet(field, event, terms)) item[field.name] = value
+  }
+  return item
+}
+
+/** Returns the errors of the submitted values, and of those that the caller can't set. */
+function allFaults(
+  event: InsertEvent | UpdateEvent,
+  before: Readonly<ItemValues>,
+  terms: Terms,
+): readonly ValidationEntry[] {
+  const { faults } = event.submitted
+  const readOnly = readOnlyFaults(event, before, terms)
+  return readOnly.length === 0 ? faults : [...faults, ...readOnly]
 }
 
 /** Returns an error for each value that the caller can't set. It may be sent back unchanged. */
@@ -164,14 +180,18 @@ function readOnlyFaults(
   terms: Terms,
 ): readonly ValidationEntry[] {
   const { values } = event.submitted
-  return event.collection.fields
-    .filter((field) => {
-      const { name } = field
-      const isSent = name in values && !maySet(field, event, terms)
-      return isSent && field.store(values[name]) !== field.store(before[name])
-    })
-    .map(({ name }) => fault(name, 'is read-only'))
+  let faults: ValidationEntry[] | undefined
+  for (const field of event.collection.fields) {
+    const { name } = field
+    if (values[name] === undefined || maySet(field, event, terms)) continue
+    if (field.store(values[name]) === field.store(before[name])) continue
+    faults ??= []
+    faults.push(fault(name, 'is read-only'))
+  }
+  return faults ?? noFaults
 }
+
+const noFaults: readonly ValidationEntry[] = []
 
 // Clients can't write read-only fields; handlers and `system` can.
 function maySet(
@@ -181,6 +201,23 @@ function maySet(
 ): boolean {
   const isByApplication = running.depth > 1 || caller.principal.kind === 'system'
   return view.mayWrite(field) && (isByApplication || !field.readOnly)
+}
+
+/**
+ * Returns whether the submitted values of an Update can be saved whatever the stored item is: they have no
+ * errors, and no code or row rule has to see the item.
+ */
+function decidesAlone(event: UpdateEvent, terms: Terms): boolean {
+  const { collection, view, submitted } = event
+  const { serve, rulesOn, events } = collection
+  if (serve !== undefined || rulesOn.Update.length > 0 || view.rows.length > 0) return false
+  if (Object.keys(events.Update ?? {}).some((moment) => moment !== 'prepare')) return false
+  if (submitted.faults.length > 0) return false
+  return collection.fields.every((field) => {
+    const value = submitted.values[field.name]
+    if (value === undefined) return true
+    return maySet(field, event, terms) && !(field.required && value === null)
+  })
 }
 
 /** Returns the stored values of an item, as far as `isWritten` accepts them. */

@@ -6,7 +6,7 @@ import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { acceptedItem } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
-import { decide as decideFindings, type Decision } from '../request/findings.ts'
+import { decide as decideFindings, noFindings, type Decision } from '../request/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import type { ItemValues, Row } from '../request/query.ts'
 import { isAmong } from '../request/rows.ts'
@@ -23,26 +23,29 @@ export type SaveEvent = InsertEvent | UpdateEvent | DeleteEvent
 
 /** What Insert, Update and Delete each plug into {@link runSave}. */
 export interface SaveSteps<Event extends SaveEvent> {
-  /** Prepares the item. Throws NOT_FOUND if the item of an Update or Delete does not exist. */
-  open(event: Event, scope: Scope): MaybePromise<Save<Event>>
+  /**
+   * Prepares the item. A preview always needs it. Otherwise the item of an Update or Delete is read only if
+   * something has to see it. Throws NOT_FOUND if it is read and does not exist.
+   */
+  open(event: Event, scope: Scope, purpose: 'save' | 'preview'): MaybePromise<Save<Event>>
   /** Writes the item and returns its row. Throws NOT_FOUND if the item does not exist any more. */
   write(save: Save<Event>): MaybePromise<Row>
 }
 
-/** A save between two stages. */
+/** A save between two stages. Each stage adds its results to it. */
 export interface Save<Event extends SaveEvent = SaveEvent> {
   readonly event: Event
   readonly scope: Scope
-  /** The item as it is stored; null for an Insert, and for a Delete whose item no code has to see. */
+  /** The item as it is stored; null for an Insert, and for an item that was not read. */
   readonly stored: Readonly<ItemValues> | null
   /** The fields whose stored values do not fit; {@link Save.stored} has null for them. */
   readonly unfit: readonly string[]
-  /** The item that will be stored, which handlers may change; null for a Delete. */
+  /** The item that will be stored, which handlers may change; null for a Delete, and if it was not read. */
   readonly draft: ItemValues | null
   /** The errors of the request itself. */
   readonly faults: readonly ValidationEntry[]
-  /** What a rejection repeats: the submitted values, or the item of a Delete as far as it was read. */
-  readonly echo: Readonly<ItemValues> | undefined
+  /** What a rejection repeats instead of the submitted values: an item that was read to be deleted, or was written. */
+  readonly echo?: Readonly<ItemValues>
 }
 
 /** A save whose findings do not block it. */
@@ -67,7 +70,7 @@ export function runSave<Event extends SaveEvent>(
   event: Event,
   scope: Scope,
 ): MaybePromise<Outcome> {
-  const accepted = next(steps.open(event, scope), accept)
+  const accepted = next(steps.open(event, scope, 'save'), accept)
   const handled = next(accepted, runBefore)
   const validated = next(handled, validate)
   const decided = next(validated, decide)
@@ -82,7 +85,7 @@ export function previewSave<Event extends SaveEvent>(
   event: Event,
   scope: Scope,
 ): MaybePromise<Decided<Save<Event>> | RejectedOutcome> {
-  const accepted = next(steps.open(event, scope), accept)
+  const accepted = next(steps.open(event, scope, 'preview'), accept)
   const validated = next(accepted, validate)
   return next(validated, decide)
 }
@@ -118,7 +121,8 @@ function runBefore<Event extends SaveEvent>(
   const before = collection.events[type]?.before as Handler | undefined
   if (before === undefined) return save
   const { prepared } = scope
-  const seen = { ...scope.context(), ...(draft !== null && { item: draft }), stored, prepared }
+  const own = draft === null ? { stored, prepared } : { item: draft, stored, prepared }
+  const seen = Object.assign(own, scope.context())
   const called = untilRejected(save, () => scope.call('before', () => before(seen)))
   if (draft === null) return called
   return next(called, () => {
@@ -150,7 +154,9 @@ function validate<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Save
 /** Rejects a save with errors, or with warnings that the client has not confirmed. */
 function decide<Stage extends Save>(save: Stage): MaybePromise<Decided<Stage> | RejectedOutcome> {
   return whenDone(decisionOn(save), ({ blocking, information }) =>
-    blocking.length > 0 ? rejection(save, [...blocking, ...information]) : { ...save, information },
+    blocking.length > 0
+      ? rejection(save, [...blocking, ...information])
+      : Object.assign(save, { information }),
   )
 }
 
@@ -162,6 +168,7 @@ export function decisionOn({
   readonly event: SaveEvent
   readonly scope: CodeScope
 }): MaybePromise<Decision> {
+  if (scope.findings.length === 0) return noFindings
   const { view, type } = event
   const key = event.type === 'Insert' ? [] : event.key
   const data = event.type === 'Delete' ? {} : event.submitted.values
@@ -178,9 +185,9 @@ function write<Event extends SaveEvent>(
   const store = (): MaybePromise<Written<Save<Event>>> =>
     whenDone(steps.write(save), (row) => {
       scope.terms.running.log.writes++
-      if (event.type !== 'Delete') return { ...save, row }
+      if (event.type !== 'Delete') return Object.assign(save, { row })
       const stored = Object.freeze(itemOf(event.collection, row))
-      return { ...save, row, stored, echo: readableValues(event.view, stored) }
+      return Object.assign(save, { row, stored, echo: readableValues(event.view, stored) })
     })
   return whenFailed<Written<Save<Event>> | RejectedOutcome>(store, (error) => {
     const entries = entriesFor(event.view, writeFaults(event, error))
@@ -220,9 +227,10 @@ function runAfter<Event extends SaveEvent>(
   const fail = (message: string): void => {
     failure = message
   }
-  const seen = { ...scope.context(), ...itemsOf(written), prepared: scope.prepared, fail }
+  const { item, stored } = itemsOf(written)
+  const seen = { item, stored, prepared: scope.prepared, fail, ...scope.context() }
   const called = untilRejected(written, () => scope.call('after', () => after(seen)))
-  return next(called, () => ({ ...written, failure }))
+  return next(called, () => Object.assign(written, { failure }))
 }
 
 /** Returns the outcome of a save that has passed every stage. */
@@ -257,7 +265,8 @@ function rejection(
   { event, echo }: Save,
   validations: readonly ValidationEntry[],
 ): RejectedOutcome {
-  return reject(event.type, echo, validations)
+  const submitted = event.type === 'Delete' ? undefined : event.submitted.echo
+  return reject(event.type, echo ?? submitted, validations)
 }
 
 /** Calls a handler. If it calls `reject`, the save ends with the findings so far. */

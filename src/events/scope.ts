@@ -33,11 +33,11 @@ export interface CodeScope {
   /** The result of `prepare`. */
   readonly prepared: unknown
   /** Returns the context of handlers and rules, which is created once. */
-  readonly context: () => HandlerContext
-  /** Adds the results of the definition's own checks. */
-  add(entries: readonly ValidationEntry[]): void
+  context(): HandlerContext
   /** The calls that its application code makes to collections. */
   readonly calls: NestedCalls
+  /** Adds the results of the definition's own checks. */
+  add(entries: readonly ValidationEntry[]): void
   /**
    * Calls a rule, a handler or a serving function; see `callApplication`. Its time limit is in milliseconds,
    * by default `handlerTimeout`.
@@ -66,48 +66,88 @@ export interface Prepared {
   readonly findings: readonly Finding[]
 }
 
-/** Opens the scope of one event. `access` is how the code of the event reaches collections. */
+/**
+ * Opens the scope of one event. `access` is how the code of the event reaches collections. Before the event has
+ * a transaction, it is the scope of its code only.
+ */
 export function openScope(terms: Terms, subject: ScopeSubject, access: NestedAccess): Scope {
-  const { collection } = subject
-  const code = openCode(terms, subject, access)
-  return {
-    ...code,
-    source:
-      collection.serve === undefined
-        ? requireTransaction(terms.running)
-        : servedSource({
-            collection,
-            serve: collection.serve,
-            rows: () => viewOf(collection, terms.caller.principal).rows,
-            context: code.context,
-            call: code.call,
-          }),
-  }
+  return new EventScope(terms, subject, access)
 }
 
-/** Opens the scope of the code of an event, which may run before the event has a transaction. */
-export function openCode(terms: Terms, subject: ScopeSubject, access: NestedAccess): CodeScope {
-  const { collection, event, name = event, prepared } = subject
-  const { runtime, running } = terms
-  const findings: Finding[] = prepared === undefined ? [] : [...prepared.findings]
-  const place = { application: collection.application, collection: collection.name, event: name }
-  const calls = nestedCalls()
-  let stop: AbortController | undefined
-  let context: HandlerContext | undefined
-  // Without a transaction, no other writer waits for the code.
-  const onWait = (): void => {
-    if (running.transaction !== undefined) runtime.waiting.set(collection, true)
+// A class, because most events run no code: what only code uses is created at its first use.
+class EventScope implements Scope {
+  readonly terms: Terms
+  readonly prepared: unknown
+  readonly findings: Finding[]
+  readonly #subject: ScopeSubject
+  readonly #access: NestedAccess
+  #calls: NestedCalls | undefined
+  #stop: AbortController | undefined
+  #context: HandlerContext | undefined
+  #source: StorageTransaction | undefined
+
+  constructor(terms: Terms, subject: ScopeSubject, access: NestedAccess) {
+    const { prepared } = subject
+    this.terms = terms
+    this.prepared = prepared?.result
+    this.findings = prepared === undefined ? [] : [...prepared.findings]
+    this.#subject = subject
+    this.#access = access
   }
-  const contextOnce = (): HandlerContext => {
-    stop ??= new AbortController()
-    context ??= handlerContext(terms, subject, { stop: stop.signal, findings, calls, access })
-    return context
+
+  get source(): StorageTransaction {
+    return (this.#source ??= this.#openSource())
   }
-  const call: Scope['call'] = (callee, run, limit) => {
-    const abort = (): void => stop?.abort()
+
+  #openSource(): StorageTransaction {
+    const { collection } = this.#subject
+    const { running, caller } = this.terms
+    if (collection.serve === undefined) return requireTransaction(running)
+    return servedSource({
+      collection,
+      serve: collection.serve,
+      rows: () => viewOf(collection, caller.principal).rows,
+      context: () => this.context(),
+      call: (name, run, limit) => this.call(name, run, limit),
+    })
+  }
+
+  get calls(): NestedCalls {
+    return (this.#calls ??= nestedCalls())
+  }
+
+  context(): HandlerContext {
+    if (this.#context !== undefined) return this.#context
+    this.#stop = new AbortController()
+    return (this.#context = handlerContext(this.terms, this.#subject, {
+      stop: this.#stop.signal,
+      findings: this.findings,
+      calls: this.calls,
+      access: this.#access,
+    }))
+  }
+
+  add(entries: readonly ValidationEntry[]): void {
+    for (const { severity, message, field } of entries)
+      this.findings.push({ severity, name: '', message, field })
+  }
+
+  call<Result>(
+    callee: string,
+    run: () => MaybePromise<Result>,
+    limit?: number,
+  ): MaybePromise<Result> {
+    const { runtime, running } = this.terms
+    const { collection, event, name = event } = this.#subject
+    const place = { application: collection.application, collection: collection.name, event: name }
+    const abort = (): void => this.#stop?.abort()
+    // Without a transaction, no other writer waits for the code.
+    const onWait = (): void => {
+      if (running.transaction !== undefined) runtime.waiting.set(collection, true)
+    }
     const called = callApplication(runtime, { place, name: callee, run, limit, abort, onWait })
     return whenDone(called, (result) => {
-      const error = calls.unawaited()
+      const error = this.#calls?.unawaited()
       if (error === undefined) return result
       // What the call writes later must be rolled back, too.
       const failure = internal(error)
@@ -116,25 +156,15 @@ export function openCode(terms: Terms, subject: ScopeSubject, access: NestedAcce
       throw failure
     })
   }
-  return {
-    terms,
-    prepared: prepared?.result,
-    findings,
-    context: contextOnce,
-    add: (entries) => {
-      for (const { severity, message, field } of entries)
-        findings.push({ severity, name: '', message, field })
-    },
-    calls,
-    call,
-    untilRejected: (work) =>
-      whenFailed(
-        () => whenDone(work(), () => true),
-        (error) => {
-          if (!(error instanceof HandlerRejection)) throw error
-          return false
-        },
-      ),
+
+  untilRejected(work: () => MaybePromise<void>): MaybePromise<boolean> {
+    return whenFailed(
+      () => whenDone(work(), () => true),
+      (error) => {
+        if (!(error instanceof HandlerRejection)) throw error
+        return false
+      },
+    )
   }
 }
 
@@ -157,8 +187,8 @@ function handlerContext(
   const collectionsFor = (principal: Principal): System => {
     const collectionNamed = ((reference: string) => {
       const found = runtime.collectionOf(collection.application, reference)
-      const own = { ...caller, principal, confirmed: new Set<string>() }
-      return calls.watchAccess(access({ ...terms, caller: own }, found))
+      const invoker = { ...caller, principal, confirmed: new Set<string>() }
+      return calls.watchAccess(access({ ...terms, caller: invoker }, found))
     }) as CollectionLookup
     const find = ((reference: string, conditions?: never, options = {}) => {
       const items = async () => (await collectionNamed(reference).filter(conditions, options)).items
@@ -173,14 +203,15 @@ function handlerContext(
     if (field !== undefined) fieldOf(collection, field)
     findings.push({ severity, name, message, field })
   }
+  const own = collectionsFor(caller.principal)
   return {
     event,
     principal: caller.principal,
     signal: disconnected === undefined ? stop : AbortSignal.any([disconnected, stop]),
     now: runtime.now,
-    ...collectionsFor(caller.principal),
+    collection: own.collection,
+    find: own.find,
     system: collectionsFor(system),
-    ...joinable(terms.running, calls),
     error: (message, field) => {
       add('error', event, message, field)
     },
@@ -194,5 +225,6 @@ function handlerContext(
       add('error', event, message, field)
       throw new HandlerRejection(message)
     },
+    ...joinable(terms.running, calls),
   }
 }

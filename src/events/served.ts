@@ -50,7 +50,7 @@ export function servedSource(scope: ServingScope): StorageTransaction {
     if (code === undefined) {
       throw new TypeError(`${collection.application}/${collection.name} has no function ${name}.`)
     }
-    const call = { ...contextOf(scope.context(), name), ...given }
+    const call = Object.assign(contextOf(scope.context(), name), given)
     return scope.call(`serve.${name}`, () => whenDone(code(call), accept), serve.timeout)
   }
 
@@ -141,8 +141,9 @@ function contextOf(
   { principal, signal, now, collection, find, system, reject, information }: HandlerContext,
   name: FunctionName,
 ): object {
-  const reading = { principal, signal, now, collection, find, system }
-  return name === 'filter' || name === 'get' ? reading : { ...reading, reject, information }
+  return name === 'filter' || name === 'get'
+    ? { principal, signal, now, collection, find, system }
+    : { principal, signal, now, collection, find, system, reject, information }
 }
 
 /** Returns the key among the conditions of an item. The key of its path comes first. */

@@ -1,7 +1,7 @@
 import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { inTime } from '../maybe-promise.ts'
+import { inTime, type MaybePromise } from '../maybe-promise.ts'
 import type { Outcome } from '../request/outcome.ts'
 import { collectionAccess } from './access.ts'
 import { Rollback } from './guard.ts'
@@ -35,7 +35,7 @@ export function runTransaction<Result>(
   runtime: Runtime,
   caller: Caller,
   { run, timeout }: TransactionWork<Result>,
-): Promise<Result> {
+): MaybePromise<Result> {
   return runUnit(
     runtime,
     { mode: 'write', brief: false },

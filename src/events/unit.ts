@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import type { MaybePromise } from '../maybe-promise.ts'
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import { asTransaction } from '../observation/open-transaction.ts'
 import { entriesShownTo } from '../request/view.ts'
@@ -19,31 +19,33 @@ export interface UnitOptions extends Pick<TransactionOptions, 'mode' | 'brief'> 
  * Runs work as a unit: in a transaction of its own, or without one for a served collection. A
  * {@link Rollback} that the work throws rolls the transaction back, and `undone` returns the result.
  */
-export async function runUnit<Result>(
+export function runUnit<Result>(
   { adapter }: Runtime,
   { collection, depth = 0, mode, brief }: UnitOptions,
   work: (running: Running) => MaybePromise<Result>,
   undone: (undo: Rollback) => Result,
-): Promise<Result> {
+): MaybePromise<Result> {
   const log: Running['log'] = { writes: 0, committed: [] }
-  const complete = async (transaction?: StorageTransaction): Promise<Result> => {
-    const done = await work({ transaction, depth, log })
-    if (log.failure !== undefined) throw log.failure.error
-    return done
+  const complete = (transaction?: StorageTransaction): MaybePromise<Result> =>
+    whenDone(work({ transaction, depth, log }), (result) => {
+      if (log.failure !== undefined) throw log.failure.error
+      return result
+    })
+  const begin = (): MaybePromise<Result> => {
+    if (collection?.serve !== undefined) return complete()
+    return adapter.transaction({ mode, brief }, (transaction) =>
+      mode === 'write' ? asTransaction(() => complete(transaction)) : complete(transaction),
+    )
   }
-  try {
-    const result =
-      collection?.serve === undefined
-        ? await adapter.transaction({ mode, brief }, (transaction) =>
-            mode === 'write' ? asTransaction(() => complete(transaction)) : complete(transaction),
-          )
-        : await complete()
-    for (const announce of log.committed) announce()
-    return result
-  } catch (error) {
+  const completed = (): MaybePromise<Result> =>
+    whenDone(begin(), (result) => {
+      for (const announce of log.committed) announce()
+      return result
+    })
+  return whenFailed(completed, (error) => {
     if (error instanceof Rollback) return undone(error)
     throw error
-  }
+  })
 }
 
 /**

@@ -22,6 +22,8 @@ export interface EventTrace {
   readonly user: string | null
   /** Whether the code of another event called it: in its transaction, unless functions serve its collection. */
   readonly nested: boolean
+  /** Whether its outcome comes from the response cache, so that storage was not read. */
+  readonly cached: boolean
   /** Its outcome; null until it has ended, and if it threw. */
   outcome: 'page' | 'item' | 'rejected' | 'done' | null
   error?: unknown
@@ -75,6 +77,8 @@ export interface RequestTrace {
   keyId: string | null
   /** The HTTP status of the response; null until it is known. */
   status: number | null
+  /** Whether the response comes from the response cache. */
+  cached: boolean
   /** Why the request was rejected or failed (a code of `ServiceError`); null for an outcome. */
   code: string | null
   /** From the start of the request to its response, in milliseconds; null until it is known. */

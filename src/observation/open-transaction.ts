@@ -1,3 +1,5 @@
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+
 /** A write transaction that code runs in. */
 interface OpenTransaction {
   isOpen: boolean
@@ -14,17 +16,28 @@ interface Channel {
   runStores<Result>(message: OpenTransaction, work: () => Result): Result
 }
 
+// By its name, so that several copies of the package share it.
+const channel = (
+  builtin('diagnostics_channel') as { channel?: (name: string) => Channel } | undefined
+)?.channel?.('rowgate:write-transaction')
+
 /** Runs the work of a write transaction so that {@link transactionDetector} detects it. */
-export async function asTransaction<Result>(work: () => Promise<Result>): Promise<Result> {
-  const found = channel()
-  if (found?.hasSubscribers !== true) return work()
+export function asTransaction<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
+  if (channel?.hasSubscribers !== true) return work()
   const transaction = { isOpen: true }
-  try {
-    return await found.runStores(transaction, work)
-  } finally {
-    // Code that the work has started and not awaited may still run.
+  // Code that the work has started and not awaited may still run after the end.
+  const end = (): void => {
     transaction.isOpen = false
   }
+  const ended = (): MaybePromise<Result> =>
+    whenDone(channel.runStores(transaction, work), (result) => {
+      end()
+      return result
+    })
+  return whenFailed(ended, (error) => {
+    end()
+    throw error
+  })
 }
 
 /** Detects whether code runs in a write transaction. */
@@ -46,17 +59,10 @@ export function transactionDetector(): TransactionDetector {
       }
       if (AsyncLocalStorage === undefined) return
       store = new AsyncLocalStorage()
-      channel()?.bindStore(store)
+      channel?.bindStore(store)
     },
     isInside: () => store?.getStore()?.isOpen === true,
   }
-}
-
-// By its name, so that several copies of the package share it.
-function channel(): Channel | undefined {
-  const module = builtin('diagnostics_channel') as
-    { channel?: (name: string) => Channel } | undefined
-  return module?.channel?.('rowgate:write-transaction')
 }
 
 // Not imported, because the package must load in runtimes without Node's modules.

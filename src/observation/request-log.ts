@@ -15,6 +15,8 @@ export interface RequestObserver {
   onTarget(place: { readonly application: string; readonly name: string }, event: string): void
   /** Called after authentication. */
   onPrincipal(principal: Principal): void
+  /** Called when the response comes from the response cache. */
+  onCached(): void
   /** Called when the request is rejected or has failed. */
   onError(error: ServiceError): void
 }
@@ -66,6 +68,7 @@ function traceOf(request: ServiceRequest, hideCredentials: LogOptions['hideCrede
     user: null,
     keyId: null,
     status: null,
+    cached: false,
     code: null,
     milliseconds: null,
   } as RequestTrace
@@ -82,6 +85,9 @@ function observerOf(trace: RequestTrace): RequestObserver {
       trace.provider = provider
       trace.user = user
       trace.keyId = keyId
+    },
+    onCached: () => {
+      trace.cached = true
     },
     onError: ({ code }) => {
       trace.code = code

@@ -45,11 +45,16 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
     name,
     supports,
     open: (collections) => adapter.open(collections),
-    filter: (collection, query) =>
-      traced('filter', collection, () => adapter.filter(collection, query), pageLength),
+    filter: (collection, query, context) =>
+      traced('filter', collection, () => adapter.filter(collection, query, context), pageLength),
     ...(adapter.filterText !== undefined && {
-      filterText: (collection, query) =>
-        traced('filter', collection, () => adapter.filterText?.(collection, query), textLength),
+      filterText: (collection, query, context) =>
+        traced(
+          'filter',
+          collection,
+          () => adapter.filterText?.(collection, query, context),
+          textLength,
+        ),
     }),
     ...(adapter.version !== undefined && {
       version: (collections) => adapter.version?.(collections),

@@ -38,6 +38,8 @@ const view = viewOf(notes, maria)
 const stored: Row = { id: 1, number: 7, title: 'a', size: 2, state: 'new', code: null }
 const isOne = [{ field: 'id', is: 'equal', value: 1 }]
 const found = () => ({ rows: [stored], count: null })
+// The item is read, because a read-only value may be sent back unchanged.
+const titleAndState = { title: 'b', state: 'new' }
 const notFound = expect.objectContaining({ code: 'NOT_FOUND' }) as Error
 
 describe('an Insert', () => {
@@ -77,11 +79,46 @@ describe('an Update', () => {
 
   test('of an item that does not exist, before or after it was read, is not found', async () => {
     const missing = stubbedStorage(notes)
-    await expect(missing.run(planUpdate(view, [1], { title: 'b' }))).rejects.toThrow(notFound)
+    await expect(missing.run(planUpdate(view, [1], titleAndState))).rejects.toThrow(notFound)
     expect(missing.calls).toHaveLength(1)
     const gone = stubbedStorage(notes, { filter: found })
-    await expect(gone.run(planUpdate(view, [1], { title: 'b' }))).rejects.toThrow(notFound)
+    await expect(gone.run(planUpdate(view, [1], titleAndState))).rejects.toThrow(notFound)
     expect(gone.calls).toHaveLength(2)
+    const unread = stubbedStorage(notes)
+    await expect(unread.run(planUpdate(view, [1], { title: 'b' }))).rejects.toThrow(notFound)
+    expect(unread.calls.map(([name]) => name)).toEqual(['update'])
+  })
+
+  test('whose values alone decide does not read the item', async () => {
+    const { run, calls } = stubbedStorage(notes, { update: () => ({ ...stored, size: null }) })
+    const outcome = await run(planUpdate(view, [1], { title: 'b', size: null }))
+    expect(calls).toEqual([['update', isOne, { title: 'b', size: null }]])
+    expect(outcome).toMatchObject({ type: 'item', item: { row: { size: null } } })
+  })
+
+  const check = () => undefined
+  const rule = { validations: [error('sized', { check })] }
+  test.each([
+    ['a validation', publish(rule), { title: 'b' }],
+    ['the handler before', publish({ events: { Update: { before: check } } }), { title: 'b' }],
+    ['the handler after', publish({ events: { Update: { after: check } } }), { title: 'b' }],
+    [
+      'the handler committed',
+      publish({ events: { Update: { committed: check } } }),
+      { title: 'b' },
+    ],
+    [
+      'a row rule',
+      publishCollection('app', 'notes', { ...data, rows: { equal: { size: 2 } } }),
+      { title: 'b' },
+    ],
+    ['a value of a wrong type', notes, { title: 'b', size: 'x' }],
+    ['a required value that is null', notes, { title: null }],
+    ['a read-only value', notes, { state: 'new' }],
+  ])('reads the item for %s', async (_, collection, values) => {
+    const { run, calls } = stubbedStorage(collection, { filter: found, update: () => stored })
+    await run(planUpdate(viewOf(collection, maria), [1], values))
+    expect(calls[0]?.[0]).toBe('filter')
   })
 })
 
@@ -104,7 +141,7 @@ describe('stored values of a wrong type', () => {
 
   test('are left out of the item, and reported once', async () => {
     const { run, calls, reports } = withUnfit()
-    const outcome = await run(planUpdate(view, [1], { title: 'b' }))
+    const outcome = await run(planUpdate(view, [1], titleAndState))
     expect(outcome).toMatchObject({ type: 'item', item: { row: fitting } })
     expect(calls).toEqual([
       ['filter', isOne, notes.allNames],
@@ -137,7 +174,7 @@ describe('stored values of a wrong type', () => {
   test('that storage finds only while it writes are reported with their fields', async () => {
     const { state: _, ...partial } = fitting
     const { run, reports } = withUnfit(partial)
-    await run(planUpdate(view, [1], { title: 'b' }))
+    await run(planUpdate(view, [1], titleAndState))
     expect(reports).toMatchObject([report, { type: 'stored-value-unfit', place }])
     const [, { error: late }] = reports as never as [unknown, { readonly error: StorageError }]
     expect(late.fields).toEqual(['size', 'state', 'code'])
@@ -161,7 +198,7 @@ describe('stored values of a wrong type', () => {
         throw failure
       },
     })
-    await expect(run(planUpdate(view, [1], { title: 'b' }))).rejects.toBe(failure)
+    await expect(run(planUpdate(view, [1], titleAndState))).rejects.toBe(failure)
     expect(calls).toHaveLength(1)
     expect(reports).toEqual([])
   })

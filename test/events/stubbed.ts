@@ -63,7 +63,7 @@ export function stubbedStorage(
     adapter: {
       ...memoryStorage(),
       filter: transaction.filter,
-      transaction: (options, work) => {
+      transaction: async (options, work) => {
         transactions.push(options)
         return work(transaction)
       },

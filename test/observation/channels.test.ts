@@ -74,6 +74,7 @@ describeOnStorages('the channels', (on) => {
       user: null,
       keyId: null,
       code: null,
+      cached: false,
     }
     const unknown = { application: null, collection: null, event: null, status: null }
     expect(looks('request', 'start')).toEqual({ ...asked, ...unknown, milliseconds: null })
@@ -86,8 +87,18 @@ describeOnStorages('the channels', (on) => {
       milliseconds: expect.any(Number) as number,
     })
     const event = { application: 'app', collection: 'tasks', event: 'Filter', user: null }
-    expect(looks('event', 'start')).toEqual({ ...event, nested: false, outcome: null })
-    expect(looks('event', 'asyncEnd')).toEqual({ ...event, nested: false, outcome: 'page' })
+    expect(looks('event', 'start')).toEqual({
+      ...event,
+      nested: false,
+      cached: false,
+      outcome: null,
+    })
+    expect(looks('event', 'asyncEnd')).toEqual({
+      ...event,
+      nested: false,
+      cached: false,
+      outcome: 'page',
+    })
     expect(looks('storage', 'start')).toMatchObject({ operation: 'filter', rows: null })
     expect(looks('storage', 'asyncEnd')).toMatchObject({ rows: 1 })
     expect(looks('security', 'asyncEnd')).toEqual({

@@ -50,21 +50,21 @@ test('an entry has all that is known of a request', async () => {
   const asked = { secure: true, peer: '192.0.2.7', traceparent }
   const known = { application: 'desk', collection: 'notes' }
   const caller = { provider: 'keys', user: 'maria', keyId }
-  const milliseconds = expect.any(Number) as number
+  const ended = { cached: false, milliseconds: expect.any(Number) as number }
   expect(entries).toStrictEqual([
     {
       ...{ method: 'POST', path: '/rest/v1/desk/notes', query: '', ...asked },
-      ...{ ...known, event: 'Insert', ...caller, status: 200, code: null, milliseconds },
+      ...{ ...known, event: 'Insert', ...caller, status: 200, code: null, ...ended },
     },
     {
       ...{ method: 'GET', path: '/rest/v1/desk/notes', query: '$fields=words', ...asked },
-      ...{ ...known, event: 'Filter', ...caller, status: 200, code: null, milliseconds },
+      ...{ ...known, event: 'Filter', ...caller, status: 200, code: null, ...ended },
     },
     {
       ...{ method: 'GET', path: '/rest/v1/desk/notes', query: '' },
       ...{ secure: false, peer: null, traceparent: null },
       ...{ ...known, event: 'Filter', provider: null, user: null, keyId: null },
-      ...{ status: 401, code: 'UNAUTHENTICATED', milliseconds },
+      ...{ status: 401, code: 'UNAUTHENTICATED', ...ended },
     },
   ])
 })

@@ -121,7 +121,10 @@ test('a histogram for each stage records seconds, with few attributes', async ()
     [{ 'http.request.method': 'GET', [status]: 404 }, 1],
   ])
   const event = { 'rowgate.event': 'Insert', 'rowgate.outcome': 'item' }
-  expect(await counts('event')).toContainEqual([{ ...place, ...event, 'rowgate.nested': false }, 2])
+  expect(await counts('event')).toContainEqual([
+    { ...place, ...event, 'rowgate.nested': false, 'rowgate.cached': false },
+    2,
+  ])
   expect(await counts('storage')).toContainEqual([
     {
       'db.system.name': 'memory',

@@ -109,6 +109,7 @@ test('spans of handlers are children of the event, and around the events that th
     'rowgate.collection': 'log',
     'rowgate.event': 'Insert',
     'rowgate.nested': true,
+    'rowgate.cached': false,
     'rowgate.outcome': 'item',
   })
 })

@@ -5,7 +5,7 @@ import type { RequestTrace } from '../../src/index.ts'
 import { apiKeys, httpBasic } from '../../src/security/index.ts'
 import { send, type Request } from '../kit/http-client.ts'
 import { base } from '../contract/contract.ts'
-import { newKey, plainKeys, withKey } from '../kit/keys.ts'
+import { cheapCost, newKey, plainKeys, withKey } from '../kit/keys.ts'
 import { cells } from '../kit/cells.ts'
 import { start } from '../contract/running.ts'
 import { listen } from '../kit/listen.ts'
@@ -20,7 +20,7 @@ describe.each(cells.filter(({ binding }) => binding.name === 'node'))('on $name'
       security: [
         plainKeys({ properties: { AllowApiKeyInQueryString: true } }),
         apiKeys({ name: 'strict', priority: 60, properties: { HttpHeaderName: 'X-Strict' } }),
-        httpBasic({ name: 'basic', priority: 80, allowInsecureHttp: true }),
+        httpBasic({ name: 'basic', priority: 80, allowInsecureHttp: true, cost: cheapCost }),
       ],
     })
     const agent = new Agent({ keepAlive: true })
