@@ -1,6 +1,8 @@
+import { plannedRead, type ReadPlans, type Route } from './cache/read-plans.ts'
+import type { CachedResponse, ResponseCache } from './cache/response-cache.ts'
 import type { PublishedCollection } from './definition/published.ts'
 import { notFound } from './errors.ts'
-import { runEvent } from './events/run.ts'
+import { runEvent, traced, type TracedEvent } from './events/run.ts'
 import type { Runtime } from './events/runtime.ts'
 import { asServiceError } from './failure.ts'
 import { readBytes, requireJsonAccepted } from './http/read.ts'
@@ -36,10 +38,13 @@ export interface RequestDependencies {
   >
   readonly publication: Publication
   readonly security: Pick<Security, 'gate' | 'cleanQuery'>
+  readonly plans: ReadPlans
   readonly runtime: Runtime
   readonly lifecycle: Lifecycle
   readonly headers: BrandedHeaders
   readonly writer: ReplyWriter
+  /** Undefined if responses are not cached. */
+  readonly cache: ResponseCache | undefined
 }
 
 /**
@@ -64,17 +69,15 @@ export function respond(
 
 /** The life of a request: every check, in the order in which the contract defines them. */
 function handle(
-  { options, publication, security, runtime, lifecycle, headers, writer }: RequestDependencies,
+  service: RequestDependencies,
   request: ServiceRequest,
   observer?: RequestObserver,
 ): MaybePromise<ServiceReply> {
+  const { options, security, plans, runtime, lifecycle, headers, writer, cache } = service
   lifecycle.requireOpen()
   const target = originForm(request.target)
-  requireTarget(target, options.maxTargetLength)
-  const { path: rawPath, query: rawQuery } = splitTarget(target)
-  const path = decodePath(rawPath)
-  const published = publication.find(path.application, path.collection)
-  const name = routeMethod(request.method, path, published)
+  const route = plans.routeOf(request.method, target) ?? findRoute(service, request.method, target)
+  const { path, published, name } = route
   if (published !== undefined) observer?.onTarget(published, name)
 
   return whenDone(security.gate(request), (principal) => {
@@ -86,19 +89,60 @@ function handle(
     const hasBody = name === 'Insert' || name === 'Update'
 
     return whenDone(hasBody ? readBytes(request, options.bodyLimit) : undefined, (bytes) => {
-      const query = decodeQuery(security.cleanQuery(rawQuery))
-      const resolved = resolveQuery(name, resource, query, options)
-      const confirmed = decodeIgnoredWarnings(request.header(headers.ignoreWarnings))
+      const cleanQuery = security.cleanQuery(route.query)
+      const ignoredWarnings = request.header(headers.ignoreWarnings)
+      const hasCredentials = cleanQuery !== route.query
+      const isPlain = !hasCredentials && ignoredWarnings === undefined
+      const slot = cache?.slotFor({ event: name, view: resource.view, target, isPlain })
+      const cached = slot?.cached
+      if (cached !== undefined) {
+        observer?.onCached()
+        const event = { collection, event: name, principal, nested: false, cached: true }
+        return runtime.enter(() => tracedReply(cached, event))
+      }
+      const known = plannedRead(route, resource.view)
+      const query = known?.query ?? resolveQuery(name, resource, decodeQuery(cleanQuery), options)
+      const confirmed = decodeIgnoredWarnings(ignoredWarnings)
       const body = bytes === undefined ? undefined : decodeBody(bytes)
-      const event = planEvent(name, resource, resolved, body)
+      const event = known ?? planEvent(name, resource, query, body)
+      if (known === undefined && !hasCredentials) plans.keep(target, route, event)
       const caller = { principal, confirmed, signal: () => request.signal }
 
       return whenDone(
         runtime.enter(() => runEvent(runtime, event, caller)),
-        (outcome) => writer.outcome(encodeOutcome(outcome, options.bodyStatus)),
+        (outcome) => {
+          const reply = writer.outcome(encodeOutcome(outcome, options.bodyStatus))
+          if (slot !== undefined) cache?.keep(slot, { reply, outcome: outcome.type })
+          return reply
+        },
       )
     })
   })
+}
+
+/** Returns a cached reply; its event is traced as if it had run. */
+function tracedReply(
+  { reply, outcome }: CachedResponse,
+  event: TracedEvent,
+): MaybePromise<ServiceReply> {
+  return traced(
+    event,
+    () => reply,
+    () => outcome,
+  )
+}
+
+/** Returns where a request leads. */
+function findRoute(
+  { options, publication }: RequestDependencies,
+  method: string,
+  target: string,
+): Route {
+  requireTarget(target, options.maxTargetLength)
+  const { path: rawPath, query } = splitTarget(target)
+  const path = decodePath(rawPath)
+  const published = publication.find(path.application, path.collection)
+  return { path, query, published, name: routeMethod(method, path, published) }
 }
 
 /** Returns the collection of a path. Throws NOT_FOUND if it is unknown, or has no items by key. */

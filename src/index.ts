@@ -1,5 +1,6 @@
-export { createService, type Service } from './service.ts'
+export { createService, type Service, type ServiceStatistics } from './service.ts'
 export type { OpenServiceOptions, ServiceOptions } from './options.ts'
+export type { CacheOptions, CacheStatistics } from './cache/response-cache.ts'
 export type { InProcess, ServiceCollection, WithinTransaction } from './in-process.ts'
 export { ServiceError, errorStatuses, isServiceError, type ServiceErrorCode } from './errors.ts'
 export type { Observation, Report } from './observation/reports.ts'

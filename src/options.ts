@@ -1,4 +1,5 @@
 import * as z from 'zod'
+import type { CacheOptions } from './cache/response-cache.ts'
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { inspectApplications } from './definition/check.ts'
 import { mistaken } from './checks/mistakes.ts'
@@ -42,6 +43,11 @@ export interface OpenServiceOptions<Applications> {
   readonly bodyLimit?: number
   /** The longest request target, path and query without the prefix of the mount, in bytes. Default 8192. */
   readonly maxTargetLength?: number
+  /**
+   * Keeps responses of collections for as long as their storage has not changed; `false` keeps none. See
+   * `statistics()` of the service. Default: up to 16 MiB.
+   */
+  readonly cache?: CacheOptions | false
   /** How long one handler or rule may take, in milliseconds. Default 10000. */
   readonly handlerTimeout?: number
   /**
@@ -65,8 +71,12 @@ export interface ServiceOptions<Applications> extends OpenServiceOptions<Applica
 
 /** The options with all their defaults. */
 export type CompleteOptions = Required<
-  Omit<ServiceOptions<ApplicationDefinitions>, 'security' | 'users' | 'log' | 'report' | 'outbox'>
+  Omit<
+    ServiceOptions<ApplicationDefinitions>,
+    'security' | 'users' | 'log' | 'report' | 'outbox' | 'cache'
+  >
 > & {
+  readonly cache: Required<CacheOptions> | false
   readonly security: readonly Security[]
   readonly report: Report
   readonly users?: FindUser | undefined
@@ -78,6 +88,8 @@ const limiter = objectWith<Limiter>(
   'consume',
   'must be a limiter with a consume method, such as one of rate-limiter-flexible',
 )
+
+const cacheBytes = 16 * 1024 * 1024
 
 const isObject = (value: unknown): boolean => typeof value === 'object' && value !== null
 
@@ -112,6 +124,9 @@ const shape = z.strictObject({
     .min(1)
     .default(1024 * 1024),
   maxTargetLength: z.int().min(1).default(8192),
+  cache: z
+    .union([z.literal(false), z.strictObject({ maxBytes: z.int().min(1).default(cacheBytes) })])
+    .default({ maxBytes: cacheBytes }),
   handlerTimeout: z
     .int()
     .min(1)

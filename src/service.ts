@@ -1,3 +1,5 @@
+import { createReadPlans } from './cache/read-plans.ts'
+import { createResponseCache, type CacheStatistics } from './cache/response-cache.ts'
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { reportPatterns } from './definition/pattern-report.ts'
 import { requirePrincipal, type Principal } from './definition/principal.ts'
@@ -40,8 +42,16 @@ export interface Service<Applications> extends RequestHandler {
   readonly keys: Keyring
   /** The built-in users of the service. */
   readonly users: Users
+  /** Returns what the service counts: cheap, so that a health check or a metric can call it. */
+  statistics(): ServiceStatistics
   /** Responds 503 from now on, waits for work in progress, and closes storage. */
   close(): Promise<void>
+}
+
+/** What a service counts. */
+export interface ServiceStatistics {
+  /** The response cache; null if the service has none. */
+  readonly cache: CacheStatistics | null
 }
 
 // Without this, the compiler's error for a missing option prints the types of all applications.
@@ -114,7 +124,19 @@ export function createService<const Applications extends ApplicationDefinitions>
   const version =
     options.serviceVersion === false ? {} : { [headers.version]: options.serviceVersion }
   const writer = replyWriter(version)
-  const dependencies = { options, publication, security, runtime, lifecycle, headers, writer }
+  const cache =
+    options.cache === false ? undefined : createResponseCache(options.cache, openStorage)
+  const dependencies = {
+    options,
+    publication,
+    security,
+    plans: createReadPlans(),
+    runtime,
+    lifecycle,
+    headers,
+    writer,
+    cache,
+  }
   const patternsReported = reportPatterns(applications, report)
 
   return {
@@ -133,6 +155,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     isDurable: options.storage.supports.durable,
     keys: security.keys,
     users: security.users,
+    statistics: () => ({ cache: cache?.statistics() ?? null }),
     as: (principal) => inProcess<Applications>(runtime, publication, requirePrincipal(principal)),
     close: () =>
       lifecycle.close(

@@ -107,6 +107,7 @@ const maxParameters = 100
  * is unknown, repeated or without a name, an invalid value, and more than 100 parameters.
  */
 export function decodeQuery(raw: string): DecodedQuery {
+  if (raw === '') return emptyQuery
   const conditions = new Map<string, string>()
   const collection: Record<string, unknown> = {}
   for (const [name, value] of joinedValues(raw)) {
@@ -122,6 +123,8 @@ export function decodeQuery(raw: string): DecodedQuery {
   }
   return { collection, conditions }
 }
+
+const emptyQuery: DecodedQuery = { collection: {}, conditions: new Map() }
 
 /** Encodes a query string, without `?`. */
 export function encodeQuery(query: DecodedQuery): string {

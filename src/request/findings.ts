@@ -58,7 +58,8 @@ export function decide(
   }))
 }
 
-const noFindings: Decision = { blocking: [], information: [] }
+/** The decision on an event without findings. */
+export const noFindings: Decision = { blocking: [], information: [] }
 
 // The identifier depends on the data, not on the order of members or the instance of the service.
 async function identify(finding: Finding, subject: FindingSubject): Promise<string> {

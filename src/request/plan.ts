@@ -106,7 +106,8 @@ export function planEvent(
     case 'Filter': {
       if (key !== undefined) {
         const own = keyConditions(collection, resolveKey(collection, key))
-        const query = { ...resolved, conditions: [...own, ...resolved.conditions] }
+        const { conditions, select } = resolved
+        const query = oneItem([...own, ...conditions], select)
         return { type: 'Filter', collection, view, result: 'item', query }
       }
       const result = collection.singleton ? 'item' : 'page'
@@ -136,10 +137,10 @@ export interface PageRequest extends Pick<StorageQuery, 'limit' | 'offset' | 'se
 /** Returns the storage query of a page, limited to the rows of the view. */
 export function pageQuery(
   view: View,
-  { conditions, text = '', searchNames, ...rest }: PageRequest,
+  { conditions, text = '', searchNames, sort, limit, offset, select, count }: PageRequest,
 ): StorageQuery {
   const search = text === '' ? null : { fields: searchNames, text: searchText(text) }
-  return { conditions: withRows(conditions, view), search, ...rest }
+  return { conditions: withRows(conditions, view), search, sort, limit, offset, select, count }
 }
 
 function resolvePageQuery(view: View, query: DecodedQuery, rules: PageRules): StorageQuery {
@@ -215,6 +216,7 @@ function ownItem(view: View, key: readonly StoredValue[]): readonly Condition[] 
   return withRows(keyConditions(view.collection, key), view)
 }
 
-function withRows(conditions: readonly Condition[], { rows }: View): readonly Condition[] {
-  return [...conditions, ...rows]
+/** Returns conditions together with those of the row rule, which come last. */
+export function withRows(conditions: readonly Condition[], { rows }: View): readonly Condition[] {
+  return rows.length === 0 ? conditions : [...conditions, ...rows]
 }

@@ -32,6 +32,11 @@ export interface ServiceReply {
   readonly headers: Readonly<Record<string, string>>
   /** The envelope, to be sent as UTF-8. */
   readonly body: string
+  /**
+   * The bytes of `body`, if the service has them already. They are not enumerable: a copy with another body does
+   * not have them. MUST NOT be changed.
+   */
+  readonly bytes?: Uint8Array
   /** The cause of a 500 or 503, for the request log of your application. MUST NOT be sent. */
   readonly fault?: unknown
 }

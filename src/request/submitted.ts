@@ -36,20 +36,27 @@ export function checkSubmitted(
     if (Object.hasOwn(body, name) && body[name] !== undefined) known[name] = body[name] as Json
   }
   const faults = [...collection.constraints(known)]
-  if (rounded !== undefined) faults.push(...roundedFaults(collection, rounded))
-  const wrong = new Set(faults.map((fault) => fault.field))
+  if (rounded !== undefined && rounded.size > 0) faults.push(...roundedFaults(collection, rounded))
   const values: ItemValues = {}
-  for (const [name, value] of Object.entries(known)) {
-    if (wrong.has(name)) continue
-    const field = collection.byName.get(name) as PublishedField
-    values[name] = field.show(field.store(value))
+  for (const field of collection.fields) {
+    const { name } = field
+    if (!(name in known) || faults.some((one) => one.field === name)) continue
+    values[name] = field.show(field.store(known[name]))
   }
   for (const [index, part] of collection.key.entries()) {
     const moved =
       key.length > 0 && part.name in values && part.store(values[part.name]) !== key[index]
     if (moved) faults.push(fault(part.name, 'is the key of the item and can not be changed'))
   }
-  return { values, faults: [...faults, ...unknownFields(collection, body)], echo: echoOf(known) }
+  faults.push(...unknownFields(collection, body))
+  return {
+    values,
+    faults,
+    // Most saves are not rejected.
+    get echo() {
+      return echoOf(known)
+    },
+  }
 }
 
 /** Returns the errors of a key that can't be written in a path. */
@@ -57,12 +64,14 @@ export function keyFaults(
   collection: PublishedCollection,
   values: ItemValues,
 ): readonly ValidationEntry[] {
-  return collection.key.flatMap((part) => {
+  let faults: ValidationEntry[] | undefined
+  for (const part of collection.key) {
     const value = values[part.name]
-    const reason =
-      typeof value === 'string' ? unaddressable(value, collection.key.length) : undefined
-    return reason === undefined ? [] : [fault(part.name, reason)]
-  })
+    if (typeof value !== 'string') continue
+    const reason = unaddressable(value, collection.key.length)
+    if (reason !== undefined) (faults ??= []).push(fault(part.name, reason))
+  }
+  return faults ?? none
 }
 
 /** Returns an error for each required field without a value, if `among` accepts the field. */
@@ -71,10 +80,16 @@ export function requiredFaults(
   values: ItemValues,
   among: (field: PublishedField) => boolean,
 ): readonly ValidationEntry[] {
-  return collection.fields
-    .filter((field) => field.required && (values[field.name] ?? null) === null && among(field))
-    .map((field) => fault(field.name, 'is required'))
+  let faults: ValidationEntry[] | undefined
+  for (const field of collection.fields) {
+    if (!field.required || (values[field.name] ?? null) !== null || !among(field)) continue
+    faults ??= []
+    faults.push(fault(field.name, 'is required'))
+  }
+  return faults ?? none
 }
+
+const none: readonly ValidationEntry[] = []
 
 // A double may be rounded: it is the nearest representable number.
 function roundedFaults(
@@ -111,6 +126,7 @@ function unknownFields(
   body: Readonly<Record<string, unknown>>,
 ): readonly ValidationEntry[] {
   const unknown = Object.keys(body).filter((name) => !collection.byName.has(name))
+  if (unknown.length === 0) return none
   return unknown.slice(0, maxUnknownFields).map((name) => ({
     message: `Unknown field: ${repeatedName(name)}.`,
     severity: 'error',
@@ -121,7 +137,9 @@ function unknownFields(
 // The echo is limited in length, and always well-formed Unicode.
 function echoOf(known: Readonly<ItemValues>): ItemValues {
   const echo: ItemValues = {}
-  for (const [name, value] of Object.entries(known)) {
+  for (const name of Object.keys(known)) {
+    const value = known[name]
+    if (value === undefined) continue
     if (typeof value === 'string') echo[name] = value.slice(0, maxEchoLength).toWellFormed()
     else if (typeof value !== 'object') echo[name] = value
     else {

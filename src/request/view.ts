@@ -30,7 +30,9 @@ export function viewOf(collection: PublishedCollection, caller: Principal): View
   if (caller.kind === 'system') return wholeView(collection)
   const view = planOf(collection).fieldsFor(caller)
   const rows = rowsOf(collection, caller)
-  return rows.length === 0 ? view : { ...view, rows }
+  if (rows.length === 0) return view
+  const { readable, listed, sendable, mayWrite } = view
+  return { collection, readable, listed, sendable, mayWrite, rows }
 }
 
 /** Throws FORBIDDEN unless the roles of the caller allow the event. */

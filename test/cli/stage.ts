@@ -4,6 +4,7 @@ import { apiKeys, httpBasic } from 'rowgate/security'
 import { onTestFinished } from 'vitest'
 import { runProgram } from '../../src/cli/program.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
+import { cheapCost } from '../kit/keys.ts'
 
 /** What a command line left behind. */
 export interface Run {
@@ -43,7 +44,7 @@ export function openStage({ providers = ['API Key'] }: { providers?: readonly st
     storage: memoryStorage(),
     security: [
       ...providers.map((name, at) => apiKeys({ name, priority: at + 1 })),
-      httpBasic({ name: 'Password', priority: 9 }),
+      httpBasic({ name: 'Password', priority: 9, cost: cheapCost }),
     ],
     now,
   })

@@ -11,6 +11,9 @@ import { apiKeys, type ApiKeyOptions } from '../../src/security/index.ts'
 import type { Answer } from './http-client.ts'
 import { expectError } from './expectations.ts'
 
+/** A cost of password hashes at which a test can hash a thousand times. */
+export const cheapCost = { N: 2, r: 1, p: 1 } as const
+
 /** The part of a service that a helper needs. */
 export type Keeper = Pick<Service<unknown>, 'keys' | 'users'>
 

@@ -11,6 +11,7 @@ import {
   type ServiceOptions,
 } from '../../src/index.ts'
 import type { Row } from '../../src/storage/index.ts'
+import { cacheOption, repeatingReads } from './cache.ts'
 import { inspected, storages, type Storage } from './storages.ts'
 
 /** The options of a service under test. */
@@ -64,6 +65,7 @@ export async function withServices(
           if (observation.type !== ignoredReport) observed.push(observation)
         },
         storage: inspection.storage,
+        ...cacheOption,
         ...options,
       })
       const reports = (): readonly Observation[] => observed.splice(0)
@@ -110,7 +112,7 @@ export async function send(
 ): Promise<Response> {
   const sent: RequestHeaders = { 'content-type': 'application/json', ...headers }
   const bytes = new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
-  const reply = await service.handle({
+  const reply = await repeatingReads(service).handle({
     method,
     target: `/rest/v1/app${path}`,
     header: (name) => sent[name],

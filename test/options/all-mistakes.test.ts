@@ -100,6 +100,9 @@ test.each([
   [{ handlerTimout: 1 }, 'options.handlerTimout: is not an option; did you mean handlerTimeout?'],
   [{ limits: { request: 1 } }, 'limits.request: is not an option; did you mean requests?'],
   [{ limits: { colour: 1 } }, 'is not an option; the options are requests, failures'],
+  [{ cache: true }, 'options.cache: must be false, or must be an object'],
+  [{ cache: { bytes: 5 } }, 'options.cache.bytes: is not an option; the options are maxBytes'],
+  [{ cache: { maxBytes: 0 } }, 'options.cache.maxBytes: must be at least 1'],
   [{ bodyLimit: '1 MB' }, 'options.bodyLimit: must be a number'],
   [{ bodyLimit: 0 }, 'options.bodyLimit: must be at least 1'],
   [{ handlerTimeout: 2 ** 40 }, 'options.handlerTimeout: must be at most 2147483647'],
@@ -117,6 +120,7 @@ const raw = /invalid|expected|received|of type (?:record|object)|too (?:small|bi
 const values = [5, 'x', true, null, [], {}, [5], { x: 5 }, () => undefined]
 const options = [
   ...['key', 'fields', 'publishes', 'pageSize', 'defaultSort', 'requiredFilters', 'singleton'],
+  'cache',
   ...['roles', 'eventRoles', 'table', 'description', 'validations', 'rows', 'events'],
   'userDefinedEvents',
 ]

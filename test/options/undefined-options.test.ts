@@ -53,7 +53,7 @@ const factories: Readonly<Record<string, Factory>> = {
     required: { applications, storage: memoryStorage(), security: openAccess() },
     optional: [
       ...['users', 'limits', 'brand', 'serviceVersion', 'limitExcess', 'bodyStatus', 'now'],
-      ...['maxPageSize', 'bodyLimit', 'handlerTimeout', 'report', 'log'],
+      ...['maxPageSize', 'bodyLimit', 'handlerTimeout', 'report', 'log', 'cache'],
     ],
   },
   apiKeys: {
@@ -100,7 +100,7 @@ const factories: Readonly<Record<string, Factory>> = {
   definitionBuilder: { create: definitionBuilder, optional: ['files', 'ddl', 'sign'] },
   sqliteStorage: {
     create: (options: object) => void sqliteStorage(':memory:', options).close(),
-    optional: ['ensureSchema', 'synchronous', 'busyTimeout', 'driver'],
+    optional: ['ensureSchema', 'synchronous', 'busyTimeout', 'scanRows', 'scanQueue', 'driver'],
   },
   toNodeHandler: {
     create: (options: object) => toNodeHandler(service(), options),

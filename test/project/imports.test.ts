@@ -32,10 +32,12 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   protocol: ['errors'],
   definition: ['errors', 'checks', 'maybe-promise', 'observation/reports', 'protocol'],
   request: ['errors', 'maybe-promise', 'checks', 'protocol', 'definition'],
+  cache: [...core, 'storage/adapter'],
   events: [...core, 'storage/adapter'],
-  storage: core,
+  'keep-latest': [],
+  storage: [...core, 'keep-latest'],
   'bounded-bytes': [],
-  security: [...core, 'bounded-bytes', 'storage/adapter', 'storage/table'],
+  security: [...core, 'bounded-bytes', 'keep-latest', 'storage/adapter', 'storage/table'],
   http: core,
   otel: ['errors', 'checks', 'observation/channels', 'protocol/names'],
   consume: [
@@ -73,6 +75,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   'service-part': [...core, 'in-process', 'storage/adapter'],
   options: [
     ...core,
+    'cache/response-cache',
     'service-part',
     'observation',
     'storage/adapter',
@@ -84,9 +87,10 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   publication: core,
   lifecycle: ['errors', 'maybe-promise'],
   'in-process': [...core, 'events', 'publication'],
-  handle: [...core, 'observation', 'events', 'security', 'http', ...aroundService],
+  handle: [...core, 'cache', 'observation', 'events', 'security', 'http', ...aroundService],
   service: [
     ...core,
+    'cache',
     'observation',
     'events',
     'security',
@@ -98,6 +102,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   index: [
     ...core,
+    'cache',
     'observation',
     'events',
     'storage',

@@ -76,6 +76,7 @@ const collection = fc.record(
       { requiredKeys: ['equal'] },
     ),
     table: fc.string({ minLength: 1 }),
+    cache: fc.boolean(),
     description: fc.string(),
   },
   { requiredKeys: ['key', 'fields'] },

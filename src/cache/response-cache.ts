@@ -1,0 +1,157 @@
+import type { PublishedEventName } from '../definition/handler.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import type { Outcome } from '../request/outcome.ts'
+import type { ServiceReply } from '../request/request.ts'
+import type { RowCondition } from '../request/rows.ts'
+import type { View } from '../request/view.ts'
+import type { StorageAdapter } from '../storage/adapter.ts'
+import { generations } from './generations.ts'
+import { seenOnce } from './seen-once.ts'
+
+/** The options of the response cache. */
+export interface CacheOptions {
+  /** The most bytes that it keeps: bodies and keys, and what the process needs for each. Default 16 MiB. */
+  readonly maxBytes?: number
+}
+
+/** What the response cache of a service has done since its start, and what it keeps. */
+export interface CacheStatistics {
+  /** The number of responses that came from the cache. */
+  readonly hits: number
+  /** The number of responses that could have come from the cache, but did not. */
+  readonly misses: number
+  /** The number of responses that are kept. */
+  readonly entries: number
+  /** Their size in bytes, as `maxBytes` counts it. */
+  readonly bytes: number
+  readonly maxBytes: number
+}
+
+/** A response, and what the event was whose outcome it is. */
+export interface CachedResponse {
+  readonly reply: ServiceReply
+  readonly outcome: Outcome['type']
+}
+
+/** A request that the cache may respond to. */
+export interface CacheableRequest {
+  readonly event: PublishedEventName
+  readonly view: View
+  /** The raw target, with its query. */
+  readonly target: string
+  /** Whether the request has nothing but its target and its caller that the response could depend on. */
+  readonly isPlain: boolean
+}
+
+/** The place of a response in the cache. */
+export interface CacheSlot {
+  readonly key: string
+  /** The version of storage that was read before the response is. */
+  readonly version: string | number
+  /** The response, if it is cached and current. */
+  readonly cached: CachedResponse | undefined
+}
+
+/** Keeps responses of reads for as long as storage has not changed. */
+export interface ResponseCache {
+  /**
+   * Decides whether the cache responds to a request. Returns undefined for a request that has no place in it.
+   * Throws nothing.
+   */
+  slotFor(request: CacheableRequest): CacheSlot | undefined
+  /** Keeps the response of a slot if its target was requested before in the same version, and it is not too large. */
+  keep(slot: CacheSlot, response: CachedResponse): void
+  statistics(): CacheStatistics
+}
+
+// Measured: an entry of the map, its key, the objects of the response, and the buffer of its bytes.
+const entryBytes = 700
+// A single response must not evict most of the others.
+const maxShare = 1 / 8
+const bytesPerSeenTarget = 8_192
+
+/** Creates the response cache of a service. `storage` returns its version once it is open. */
+export function createResponseCache(
+  { maxBytes }: Required<CacheOptions>,
+  storage: Pick<StorageAdapter, 'version'>,
+): ResponseCache {
+  const kept = generations<CachedResponse & Pick<CacheSlot, 'version'>>(maxBytes)
+  const seen = seenOnce(maxBytes / bytesPerSeenTarget)
+  // The fields of a view, which all callers with the same roles share.
+  const fieldSets = new WeakMap<PublishedCollection, FieldSet>()
+  let fieldSetCount = 0
+  let hits = 0
+  let misses = 0
+
+  function fieldSetOf({ collection, readable }: View): FieldSet {
+    const known = fieldSets.get(readable)
+    if (known !== undefined) return known
+    fieldSetCount += 1
+    const created = { id: String(fieldSetCount), collections: [collection] }
+    fieldSets.set(readable, created)
+    return created
+  }
+
+  return {
+    slotFor({ event, view, target, isPlain }) {
+      if (event !== 'Filter' || !view.collection.isCached || !isPlain) return undefined
+      const { id, collections } = fieldSetOf(view)
+      const version = storage.version?.(collections)
+      if (version === undefined) return undefined
+      const key = keyOf(id, view.rows, target)
+      const found = kept.get(key)
+      if (found?.version === version) {
+        hits += 1
+        return { key, version, cached: found }
+      }
+      misses += 1
+      if (found !== undefined) kept.delete(key)
+      return { key, version, cached: undefined }
+    },
+    keep({ key, version }, { reply, outcome }) {
+      if (reply.status !== 200 || !seen.isRepeated(key, version)) return
+      const { body } = reply
+      if (body.length > maxBytes * maxShare) return
+      const bytes = utf8.encode(body)
+      const size = bytes.byteLength + 2 * key.length + entryBytes
+      if (size > maxBytes * maxShare) return
+      kept.set(key, { reply: withBytes(reply, bytes), outcome, version }, size)
+    },
+    statistics: () => ({ hits, misses, entries: kept.entries(), bytes: kept.bytes(), maxBytes }),
+  }
+}
+
+interface FieldSet {
+  readonly id: string
+  readonly collections: readonly PublishedCollection[]
+}
+
+/** Returns the key of a response: what a caller reads of a collection, and the target. */
+function keyOf(fieldSet: string, rows: readonly RowCondition[], target: string): string {
+  let caller = fieldSet
+  // A JSON text ends where its brackets do, and a target starts with a slash: no other key has the same text.
+  for (const { field, value } of rows) {
+    caller += JSON.stringify([field, typeof value, String(value)])
+  }
+  return caller + target
+}
+
+const utf8 = new TextEncoder()
+const fromUtf8 = new TextDecoder('utf-8', { ignoreBOM: true })
+
+// One function for all replies: an accessor for each would take several hundred bytes.
+const decodedBytes: PropertyDescriptor & ThisType<{ readonly bytes: Uint8Array }> = {
+  enumerable: true,
+  get() {
+    return fromUtf8.decode(this.bytes)
+  },
+}
+
+/**
+ * Returns a reply that keeps its body as bytes only. A copy of it that has another body does not have the
+ * bytes, because they are not enumerable.
+ */
+function withBytes({ status, headers }: ServiceReply, bytes: Uint8Array): ServiceReply {
+  const members = { bytes: { value: bytes }, body: decodedBytes }
+  return Object.freeze(Object.defineProperties({ status, headers }, members)) as ServiceReply
+}
