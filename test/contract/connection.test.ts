@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import { rawRequest, statusesIn } from '../kit/http-client.ts'
-import { base, describeEverywhere } from './contract.ts'
+import { base, describeContract } from './contract.ts'
 import { expectError, itemIn } from '../kit/expectations.ts'
 
 const post = `POST ${base}/orders`
 const json = 'Content-Type: application/json'
 
-describeEverywhere('connections', {}, (contract) => {
+describeContract('connections', {}, (contract) => {
   test('too large a header section is rejected, and many headers are served or rejected', async () => {
     const one = await contract.raw(
       rawRequest(`GET ${base}/orders`, [`X-Long: ${'x'.repeat(17_000)}`]),

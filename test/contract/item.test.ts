@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import fc from 'fast-check'
 import { describeContract, describeReads } from './contract.ts'
+import { runsOn } from '../kit/cells.ts'
 import { expectInvalid, expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 
 describeReads('GET of an item', { isSlow: true }, (contract) => {
@@ -146,7 +147,7 @@ describeReads('GET of an item', { isSlow: true }, (contract) => {
       expect(itemIn(await contract.get(path))['credit']).toBe(credit)
       expect(itemIn(await contract.delete(path))['customerId']).toBe(customerId)
     })
-    await fc.assert(property, { numRuns: 500, seed: 21 })
+    await fc.assert(property, { numRuns: runsOn(contract.cell, 500), seed: 21 })
   })
 
   test('every created part of a composite key is found under its key', async () => {
@@ -159,7 +160,7 @@ describeReads('GET of an item', { isSlow: true }, (contract) => {
       expect(itemIn(await contract.get(path))).toMatchObject({ orderId, product })
       itemIn(await contract.delete(path))
     })
-    await fc.assert(property, { numRuns: 100, seed: 21 })
+    await fc.assert(property, { numRuns: runsOn(contract.cell, 100), seed: 21 })
   })
 })
 

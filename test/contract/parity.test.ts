@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { base, describeEverywhere } from './contract.ts'
+import { base, describeContract } from './contract.ts'
 import type { Request } from '../kit/http-client.ts'
 
 const letters = [
@@ -161,7 +161,7 @@ const step: fc.Arbitrary<Request> = fc.oneof(
 const script = fc.sample(step, { numRuns: 800, seed: 20_240_229 })
 const transcripts = new Map<string, readonly string[]>()
 
-describeEverywhere('parity', {}, (contract) => {
+describeContract('parity', {}, (contract) => {
   test('the same script has the same responses, byte for byte', { timeout: 120_000 }, async () => {
     const transcript: string[] = []
     for (const request of script) {

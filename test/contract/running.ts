@@ -6,7 +6,8 @@ import {
   type Service,
   type ServiceOptions,
 } from '../../src/index.ts'
-import type { Row } from '../../src/storage/index.ts'
+import type { PublishedCollection, Row } from '../../src/storage/index.ts'
+import { cacheOption, repeatingReads } from '../kit/cache.ts'
 import { allRows, inspected } from '../kit/storages.ts'
 import { applications, seed } from './fixture.ts'
 import type { Cell, Host } from '../kit/cells.ts'
@@ -14,12 +15,20 @@ import type { Cell, Host } from '../kit/cells.ts'
 /** The options of a suite's service. */
 export type Options = Partial<ServiceOptions<typeof applications>>
 
+/** All rows by collection (`application/name`). */
+export type Rows = Readonly<Record<string, readonly Row[]>>
+
 /** A service of one cell, with the rows of the fixture. */
 export interface Running {
   readonly service: Service<typeof applications>
   readonly host: Host
   readonly agent: Agent
-  dump(): Promise<Record<string, readonly Row[]>>
+  /** Reads all rows by collection. */
+  dump(): Promise<Rows>
+  /** Reads all rows of the published collections. The others change at any time: they hold uses of keys. */
+  published(): Promise<Rows>
+  /** Returns what `published` has read last, or reads again if there was a transaction since. */
+  known(): Promise<Rows>
   stop(): Promise<void>
 }
 
@@ -31,23 +40,36 @@ export async function start(cell: Cell, options: Options): Promise<Running> {
     applications,
     storage: inspection.storage,
     security: openAccess(),
+    ...cacheOption,
     ...options,
   })
   await service.ready()
   await plant(service)
-  const host = await cell.binding.start(service)
+  const host = await cell.binding.start(repeatingReads(service))
   const agent = new Agent({ keepAlive: true })
+  const dump = async (isWanted: (collection: PublishedCollection) => boolean): Promise<Rows> => {
+    const tables: Record<string, readonly Row[]> = {}
+    for (const collection of inspection.collections().filter(isWanted)) {
+      tables[`${collection.application}/${collection.name}`] = await allRows(storage, collection)
+    }
+    return tables
+  }
+  let latest: { readonly rows: Rows; readonly transactions: number } | undefined
+  const published = async (): Promise<Rows> => {
+    const [begun, ended] = inspection.transactions()
+    const rows = await dump(({ application }) => application !== 'rowgate-security')
+    // What a transaction changes while the rows are read may be missing in them.
+    latest = begun === ended ? { rows, transactions: begun } : undefined
+    return rows
+  }
   return {
     service,
     host,
     agent,
-    dump: async () => {
-      const tables: Record<string, readonly Row[]> = {}
-      for (const collection of inspection.collections()) {
-        tables[`${collection.application}/${collection.name}`] = await allRows(storage, collection)
-      }
-      return tables
-    },
+    dump: () => dump(() => true),
+    published,
+    known: async () =>
+      latest?.transactions === inspection.transactions()[0] ? latest.rows : published(),
     stop: async () => {
       agent.destroy()
       await host.close()

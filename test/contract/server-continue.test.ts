@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { base, describeEverywhere, type Contract } from './contract.ts'
+import { base, describeContract, type Contract } from './contract.ts'
 import { jsonHeaders, jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
 import { expectNoSockets, expectQuietProcess, openSockets } from './server-quiet.ts'
 import { plainKeys } from '../kit/keys.ts'
@@ -22,7 +22,7 @@ const refusals: readonly (readonly [string, readonly string[], number])[] = [
 
 expectQuietProcess()
 
-describeEverywhere('Expect: 100-continue', {}, (contract) => {
+describeContract('Expect: 100-continue', {}, (contract) => {
   test.each(refusals)(
     '%s with %j is refused with %i, body or no body',
     async (line, headers, status) => {
@@ -68,7 +68,7 @@ describeEverywhere('Expect: 100-continue', {}, (contract) => {
   })
 })
 
-describeEverywhere('Expect: 100-continue without a key', { security: plainKeys() }, (contract) => {
+describeContract('Expect: 100-continue without a key', { security: plainKeys() }, (contract) => {
   test('is rejected with 401, body or no body', async () => {
     await checkRefusal(contract, `POST ${orders}`, [json], 401)
     const refused = { type: 'credential-rejected', reason: 'missing' }

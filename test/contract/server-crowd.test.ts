@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { base, describeEverywhere } from './contract.ts'
+import { base, describeContract } from './contract.ts'
 import { itemIn } from '../kit/expectations.ts'
 import { jsonRequest, openLine, requestBytes, type Line } from '../kit/host-line.ts'
 import { expectNoSockets, expectQuietProcess, openSockets } from './server-quiet.ts'
@@ -13,7 +13,7 @@ const numbers = Array.from({ length: size }, (_, index) => 1000 + index)
 
 expectQuietProcess()
 
-describeEverywhere('a crowd', {}, (contract) => {
+describeContract('a crowd', {}, (contract) => {
   test(
     'of 1,000 connections that are kept alive is served, each with its own answers',
     { timeout: 60_000 },

@@ -1,10 +1,10 @@
 import { describe, expect, test } from 'vitest'
-import { base, describeEverywhere } from './contract.ts'
+import { base, describeContract } from './contract.ts'
 import { itemIn } from '../kit/expectations.ts'
 import { jsonHeaders, jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
 import { expectNoSockets, expectQuietProcess } from './server-quiet.ts'
 import { waitingJournal, waits } from './server-waiting.ts'
-import { everyCell } from '../kit/cells.ts'
+import { cells } from '../kit/cells.ts'
 import { start } from './running.ts'
 import { watched } from './wrapped.ts'
 
@@ -13,7 +13,7 @@ const server = 1
 
 expectQuietProcess()
 
-describeEverywhere('clients that reset their connections', {}, (contract) => {
+describeContract('clients that reset their connections', {}, (contract) => {
   // Without its last byte it would be an item all the same.
   const body = '{"orderId":40,"title":"left"} '
   const whole = requestBytes(`POST ${orders}`, jsonHeaders(body), body)
@@ -63,7 +63,7 @@ describeEverywhere('clients that reset their connections', {}, (contract) => {
   })
 })
 
-describe.each(everyCell)('on $name', (cell) => {
+describe.each(cells)('on $name', (cell) => {
   const waiting = waitingJournal()
   const entry = jsonRequest(`${base}/journal`, { line: waits })
 

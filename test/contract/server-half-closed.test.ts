@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { base, describeEverywhere } from './contract.ts'
+import { base, describeContract } from './contract.ts'
 import { jsonHeaders, jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
 import { expectQuietProcess } from './server-quiet.ts'
 import { waitingJournal, waits } from './server-waiting.ts'
@@ -10,7 +10,7 @@ const waiting = waitingJournal()
 
 expectQuietProcess()
 
-describeEverywhere('half-closed sockets', { applications: waiting.applications }, (contract) => {
+describeContract('half-closed sockets', { applications: waiting.applications }, (contract) => {
   /** Sends bytes and a FIN behind them, and reads until the server ends the connection as well. */
   async function sendAndFinish(...parts: readonly (string | Uint8Array)[]) {
     const line = await openLine(contract.port)

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { base, describeEverywhere } from './contract.ts'
+import { base, describeContract } from './contract.ts'
 import { jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
 import { expectQuietProcess } from './server-quiet.ts'
 
@@ -17,7 +17,7 @@ const large = ' '.repeat(1_100_000)
 
 expectQuietProcess()
 
-describeEverywhere('pipelining', {}, (contract) => {
+describeContract('pipelining', {}, (contract) => {
   const numbers = Array.from({ length: 12 }, (_, index) => 200 + index)
   const steps = numbers.flatMap(stepsOf)
   const answers = steps.map(({ answer }) => answer)

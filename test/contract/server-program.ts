@@ -6,12 +6,12 @@ import type { Cell } from '../kit/cells.ts'
 // A host in a process of its own: it starts a service in every way, lets it be used and misused, stops its
 // server, and has nothing left to do then. It prints whatever is not as it was before.
 const before = stateOfProcess()
-const { everyCell } = await import('../kit/cells.ts')
+const { cells } = await import('../kit/cells.ts')
 const { start } = await import('./running.ts')
 const { newKey, plainKeys, withKey } = await import('../kit/keys.ts')
 const { send } = await import('../kit/http-client.ts')
 
-for (const cell of everyCell) {
+for (const cell of cells) {
   for (const closes of [true, false]) {
     await serve(cell, closes)
     const after = await settled()

@@ -13,7 +13,7 @@ import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 import { mountings, type Mount } from './server-mounts.ts'
 import { expectQuietProcess } from './server-quiet.ts'
 import { newKey, plainKeys, withKey } from '../kit/keys.ts'
-import { bindings, everyCell, type Host } from '../kit/cells.ts'
+import { bindings, cells, type Host } from '../kit/cells.ts'
 import { storages } from '../kit/storages.ts'
 
 const fields = { noteId: integer(), words: text() }
@@ -21,7 +21,7 @@ const path = '/rest/v1/desk/notes'
 
 expectQuietProcess()
 
-describe.each(everyCell)('services in one process on $name', ({ binding, storage }) => {
+describe.each(cells)('services in one process on $name', ({ binding, storage }) => {
   const ends: (() => unknown)[] = []
   afterEach(async () => {
     for (const end of ends.splice(0).toReversed()) await end()

@@ -1,9 +1,9 @@
 import { describe, expect, test } from 'vitest'
-import { base, describeEverywhere } from './contract.ts'
+import { base, describeContract } from './contract.ts'
 import { expectError, itemIn, itemsIn } from '../kit/expectations.ts'
 import { jsonHeaders, jsonRequest, openLine, requestBytes, type Line } from '../kit/host-line.ts'
 import { expectQuietProcess } from './server-quiet.ts'
-import { everyCell } from '../kit/cells.ts'
+import { cells } from '../kit/cells.ts'
 import { start } from './running.ts'
 
 const target = `${base}/orders`
@@ -14,7 +14,7 @@ const held = 5
 
 expectQuietProcess()
 
-describeEverywhere('slow bodies', {}, (contract) => {
+describeContract('slow bodies', {}, (contract) => {
   test('a request that comes byte by byte, head and body, is one request', async () => {
     const line = await openLine(contract.port)
     await line.trickle(jsonRequest(target, { orderId: 20, title: 'bytes' }).toString())
@@ -72,7 +72,7 @@ describeEverywhere('slow bodies', {}, (contract) => {
   })
 })
 
-describe.each(everyCell)('closing on $name', (cell) => {
+describe.each(cells)('closing on $name', (cell) => {
   test('does not wait for a body: a later request gets 503', async () => {
     const reports: string[] = []
     const running = await start(cell, { report: ({ type }) => reports.push(type) })
