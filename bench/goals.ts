@@ -12,10 +12,9 @@ export function goalLines(goals: readonly Goal[], entries: readonly Entry[]): st
   })
 }
 
-function ratioLine({ own, of, ratio, note }: RatioGoal, ownEntry: Entry, ofEntry: Entry): string {
+function ratioLine({ own, of, ratio }: RatioGoal, ownEntry: Entry, ofEntry: Entry): string {
   const reached = cpuOf(ofEntry) / cpuOf(ownEntry)
-  const condition = note === undefined ? '' : `, ${note}`
-  const goal = `${own} ${ratio.toFixed(2)} × ${of}${condition}`
+  const goal = `${own} ${ratio.toFixed(2)} × ${of}`
   return `${mark(reached >= ratio)}: ${goal}. Measured: ${reached.toFixed(2)}.`
 }
 

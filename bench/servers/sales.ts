@@ -22,7 +22,7 @@ const applications = { sales: { collections } }
 
 /** The service that every server of rowgate mounts. */
 export function salesService(
-  options: Pick<ServiceOptions<typeof applications>, 'storage' | 'security'>,
+  options: Pick<ServiceOptions<typeof applications>, 'storage' | 'security' | 'cache'>,
 ) {
   return createService({ applications, ...options })
 }

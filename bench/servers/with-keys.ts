@@ -11,8 +11,9 @@ export function storageWithKeys(file: string): StorageAdapter {
 }
 
 /** The service with API keys: 1,000 users with a key each, of which `headers` has one. */
-export async function serviceWithKeys(storage: StorageAdapter) {
-  const service = salesService({ storage, security: apiKeys({ name: 'API Key', properties }) })
+export async function serviceWithKeys(storage: StorageAdapter, options: { cache?: false } = {}) {
+  const security = apiKeys({ name: 'API Key', properties })
+  const service = salesService({ storage, security, ...options })
   let key = ''
   for (let number = 0; number < 1000; number++) {
     const user = `user ${number}`
