@@ -1,4 +1,5 @@
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { Row } from '../request/query.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import { ensure, equal } from './assertion.ts'

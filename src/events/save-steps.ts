@@ -1,5 +1,6 @@
 import type { StoredValue } from '../definition/field-type.ts'
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import { notFound } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { Place } from '../observation/reports.ts'

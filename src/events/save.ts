@@ -1,6 +1,6 @@
 import type { AfterSave, Committed } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
-import type { PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
 import { forbidden } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'

@@ -1,6 +1,7 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import { isValueOf } from '../definition/field-type.ts'
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { Json } from '../protocol/json.ts'
 import { matchesQuery, pageOfRows } from '../request/page-of-rows.ts'
 import type { Condition, ItemValues, Row, StorageQuery } from '../request/query.ts'

@@ -1,7 +1,8 @@
 import { withoutZeroFraction } from '../definition/value-forms.ts'
 import { suggestion } from '../checks/nearest-name.ts'
 import type { Field } from '../definition/field.ts'
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { ItemValues } from './query.ts'
 
 /**

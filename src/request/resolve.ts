@@ -1,5 +1,6 @@
 import type { StoredValue } from '../definition/field-type.ts'
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import { notFound } from '../errors.ts'
 import { decodeKey } from '../protocol/key.ts'
 import { malformedQuery, unknownField, unknownParameter, type SortKey } from '../protocol/query.ts'

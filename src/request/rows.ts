@@ -1,5 +1,6 @@
 import type { Principal } from '../definition/principal.ts'
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { RowRuleData, RowValue } from '../definition/rights.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { forbidden, type ServiceError } from '../errors.ts'

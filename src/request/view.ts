@@ -1,9 +1,6 @@
 import type { Principal } from '../definition/principal.ts'
-import {
-  withFields,
-  type PublishedCollection,
-  type PublishedField,
-} from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import { withFields, type PublishedCollection } from '../definition/published.ts'
 import { forbidden } from '../errors.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { ItemValues } from './query.ts'

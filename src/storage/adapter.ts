@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts'
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 
 export type { Condition, Row, SortField, StorageQuery } from '../request/query.ts'

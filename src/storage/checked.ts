@@ -1,6 +1,7 @@
 import { whenDone } from '../maybe-promise.ts'
 import type { StoredValue } from '../definition/field-type.ts'
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
 import { encodeRow } from '../request/serialize.ts'
 import { isSelfChecking, unfitError, type UnfitValue } from './adapter.ts'

@@ -1,8 +1,8 @@
+export type { PublishedField } from '../definition/published-field.ts'
 export {
   publishCollection,
   type PublishOptions,
   type PublishedCollection,
-  type PublishedField,
 } from '../definition/published.ts'
 export type { FieldType, StoredValue } from '../definition/field-type.ts'
 export type { CheckConstraints } from '../definition/constraints.ts'

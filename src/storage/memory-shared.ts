@@ -1,4 +1,5 @@
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import { StorageError, type StorageTransaction } from './adapter.ts'
 

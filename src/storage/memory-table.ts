@@ -1,5 +1,6 @@
 import type { StoredValue } from '../definition/field-type.ts'
-import type { PublishedCollection, PublishedField } from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import { meetsAll, pageOfRows } from '../request/page-of-rows.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import { StorageError, type StoragePage } from './adapter.ts'

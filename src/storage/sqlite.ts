@@ -1,10 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
-import {
-  publishCollection,
-  type PublishedCollection,
-  type PublishedField,
-} from '../definition/published.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import { publishCollection, type PublishedCollection } from '../definition/published.ts'
 import { isServed } from '../definition/serve.ts'
 import { markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'

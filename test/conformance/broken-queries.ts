@@ -1,4 +1,5 @@
-import type { PublishedCollection, PublishedField } from '../../src/definition/published.ts'
+import type { PublishedField } from '../../src/definition/published-field.ts'
+import type { PublishedCollection } from '../../src/definition/published.ts'
 import type { Condition, Row, StoragePage, StorageQuery } from '../../src/storage/adapter.ts'
 
 type Value = Row[string] | undefined

@@ -1,4 +1,4 @@
-import type { PublishedField } from '../../definition/published.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
 import { columnTypeOf } from './columns.ts'
 import { fitCondition, furtherCondition, storageClassOf } from './forms.ts'
 import { identifier, join, literal, raw, quoted, sql, type Sql } from './sql.ts'

@@ -1,6 +1,7 @@
 import { Buffer } from 'node:buffer'
 import type { StoredValue } from '../../definition/field-type.ts'
-import type { PublishedCollection, PublishedField } from '../../definition/published.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
 import { unfitError, type Row, type StorageError, type UnfitValue } from '../adapter.ts'
 import { columnTypeOf } from './columns.ts'
 import type { SqliteResult, SqliteRow, SqliteValue } from './connection.ts'

@@ -1,4 +1,5 @@
-import type { PublishedCollection, PublishedField } from '../../definition/published.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
 import type { Field, FieldTypeName } from '../../definition/field.ts'
 import { fieldTypes } from '../../definition/field-type.ts'
 import { checkCondition, storageClassOf } from './forms.ts'

@@ -1,4 +1,4 @@
-import type { PublishedField } from '../../definition/published.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
 import { searchText } from '../adapter.ts'
 import { columnTypeOf, type Letters } from './columns.ts'
 import type { SqliteValue } from './connection.ts'

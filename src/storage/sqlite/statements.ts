@@ -1,4 +1,5 @@
-import type { PublishedCollection, PublishedField } from '../../definition/published.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
 import type { Condition, SortField, StorageQuery } from '../adapter.ts'
 import { bindValue, columnTypeOf } from './columns.ts'
 import { columnOf, jsonObject, readAll, readLengths, type Guaranteed } from './reading.ts'

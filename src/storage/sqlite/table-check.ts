@@ -1,4 +1,5 @@
-import type { PublishedCollection, PublishedField } from '../../definition/published.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
 import { columnTypeOf, type Affinity } from './columns.ts'
 import { bareColumn, columnDefinition, createTables, exactFields, otherCheck } from './schema.ts'
 import { quoted } from './sql.ts'

@@ -1,0 +1,104 @@
+import { withoutUndefined } from '../checks/options.ts'
+import type { Json } from '../protocol/json.ts'
+import type { Field } from './field.ts'
+import { fieldTypes, isValueOf, type FieldType, type StoredValue } from './field-type.ts'
+
+/** A field with everything that is computed from it at start. */
+export interface PublishedField {
+  readonly name: string
+  /** The name as a JSON object writes it, with its colon. */
+  readonly member: string
+  /** The field as it was declared. */
+  readonly definition: Field
+  readonly type: Field['type']
+  readonly kind: FieldType
+  /** The end of a message that begins with "must be". */
+  readonly mustBe: string
+  /** Returns the stored form of an accepted value; equal values have equal stored forms. */
+  readonly store: (value: Json | undefined) => StoredValue
+  /** Returns the value of a stored form, as items have it. */
+  readonly show: (stored: StoredValue) => Json
+  /** Returns the canonical form of a value of application code. Throws a TypeError for a wrong type. */
+  readonly accept: (value: unknown) => Json
+  /** Returns the stored form of a canonical string of a query or path; undefined for another string. */
+  readonly storeText: (text: string) => StoredValue | undefined
+  /** Returns whether a value that storage returned, other than null, is a stored form of the field. */
+  readonly isStored: (value: unknown) => boolean
+  /** The name in storage. */
+  readonly column: string
+  readonly includeByDefault: boolean
+  /** Whether it is left out of pages. */
+  readonly itemOnly: boolean
+  readonly required: boolean
+  readonly readOnly: boolean
+  readonly search: boolean
+  /** The roles that may read and that may set the field; undefined for every caller. */
+  readonly readableBy: readonly string[] | undefined
+  readonly writableBy: readonly string[] | undefined
+  readonly inKey: boolean
+  /** `uuid`, `now` or `database`; undefined when nothing is generated. */
+  readonly generated: 'uuid' | 'now' | 'database' | undefined
+  /** Whether an insert may leave out the value, because storage or the serving function supplies it. */
+  readonly suppliedAtInsert: boolean
+}
+
+/** Returns the published field of a checked definition, with its defaults. */
+export function publishField(
+  name: string,
+  declared: Field,
+  { inKey, isServed }: { readonly inKey: boolean; readonly isServed: boolean },
+): PublishedField {
+  const definition = copyOf(declared)
+  const kind = fieldTypes[definition.type]
+  const generated = 'generated' in definition ? definition.generated : undefined
+  return Object.freeze({
+    name,
+    member: `${JSON.stringify(name)}:`,
+    definition,
+    type: definition.type,
+    kind,
+    ...conversions(name, definition),
+    column: definition.column ?? name,
+    includeByDefault: definition.includeByDefault ?? true,
+    itemOnly: definition.itemOnly ?? false,
+    required: inKey || (definition.required ?? false),
+    readOnly: definition.readOnly ?? false,
+    search: definition.itemOnly !== true && (definition.search ?? kind.searchable),
+    readableBy: definition.readableBy,
+    writableBy: definition.writableBy,
+    inKey,
+    generated,
+    suppliedAtInsert: generated === 'database' || (isServed && definition.readOnly === true),
+  })
+}
+
+// Later changes of the definition must have no effect.
+function copyOf(declared: Field): Field {
+  const copy = withoutUndefined(declared)
+  if (copy.enumeration === undefined) return Object.freeze(copy)
+  return Object.freeze({ ...copy, enumeration: Object.freeze([...copy.enumeration]) } as Field)
+}
+
+type Conversions = Pick<
+  PublishedField,
+  'mustBe' | 'store' | 'show' | 'accept' | 'storeText' | 'isStored'
+>
+
+function conversions(name: string, definition: Field): Conversions {
+  const kind = fieldTypes[definition.type]
+  const mustBe = kind.mustBe(definition)
+  const store = (value: Json | undefined): StoredValue =>
+    value === null || value === undefined ? null : kind.store(value, definition)
+  return {
+    mustBe,
+    store,
+    show: kind.show,
+    accept: (value) => {
+      if (isValueOf(definition, value)) return kind.show(store(value as Json))
+      throw new TypeError(`The value of ${name} must be ${mustBe}.`)
+    },
+    storeText: (text) =>
+      kind.acceptsText(text, definition) ? kind.storeText(text, definition) : undefined,
+    isStored: (value) => kind.isStored(value, definition),
+  }
+}
