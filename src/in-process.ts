@@ -5,7 +5,7 @@ import type { PublishedCollection } from './definition/published.ts'
 import { collectionAccess } from './events/access.ts'
 import { requireKnown } from './checks/options.ts'
 import { runCustom } from './events/custom.ts'
-import { runEvent, runUnstored } from './events/run.ts'
+import { runEvent, runMany, runUnstored } from './events/run.ts'
 import type { Caller, Runtime } from './events/runtime.ts'
 import { runTransaction, type TransactionAccess } from './events/transaction.ts'
 import type { MaybePromise } from './maybe-promise.ts'
@@ -143,6 +143,7 @@ function accessInProcess(
 ): CollectionAccess<CollectionShape> {
   return collectionAccess({ caller }, collection, {
     event: (event, own) => runtime.enter(() => runEvent(runtime, event, own, 'rows')),
+    many: (saves, own) => runtime.enter(() => runMany(saves, { runtime, caller: own })),
     unstored: (event, work) =>
       runtime.enter(() => runUnstored({ runtime, caller }, { collection, event }, work)),
   })

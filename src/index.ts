@@ -70,6 +70,7 @@ export type {
   HandlerContext,
   ItemPage,
   PublishedEventName,
+  SaveManyResult,
   SaveOptions,
   SaveResult,
   System,

@@ -51,6 +51,32 @@ export type SaveResult<I> =
       readonly validations: readonly ValidationEntry<keyof I & string>[]
     }
 
+/**
+ * The result of several saves or deletes. A rejected one changed nothing, and lists the findings of every
+ * rejected item.
+ */
+export type SaveManyResult<C extends CollectionShape> =
+  | {
+      readonly rejected: false
+      readonly items: readonly Item<C>[]
+      readonly validations: readonly OneOfManyEntry<C>[]
+      /** The items for which a handler called `fail`; otherwise absent. */
+      readonly failures?: readonly { readonly index: number; readonly message: string }[]
+    }
+  | {
+      readonly rejected: true
+      readonly message: string
+      readonly validations: readonly OneOfManyEntry<C>[]
+    }
+
+/** A finding about one of several items. */
+export interface OneOfManyEntry<C extends CollectionShape> extends ValidationEntry<FieldNameOf<C>> {
+  /** The position of the item: in the list that was inserted, or among the items that met the conditions. */
+  readonly index: number
+  /** The key of the item; null for an Insert. */
+  readonly key: Key<C> | null
+}
+
 /** The options of an in-process save or delete. */
 export interface SaveOptions {
   /** The ids of the confirmed warnings; `'all'` for every warning. */
@@ -81,6 +107,16 @@ export interface CollectionAccess<C extends CollectionShape> {
   ): Promise<SaveResult<Item<C>> | undefined>
   /** Returns undefined if the item does not exist. */
   delete(key: Key<C>, options?: SaveOptions): Promise<SaveResult<Item<C>> | undefined>
+  /** Inserts all items in one transaction, or none of them. */
+  insertMany(values: readonly InsertValues<C>[], options?: SaveOptions): Promise<SaveManyResult<C>>
+  /** Updates all items that meet the conditions in one transaction, or none. `{}` means every item. */
+  updateMany(
+    conditions: Conditions<C>,
+    values: UpdateValues<C>,
+    options?: SaveOptions,
+  ): Promise<SaveManyResult<C>>
+  /** Deletes all items that meet the conditions in one transaction, or none. `{}` means every item. */
+  deleteMany(conditions: Conditions<C>, options?: SaveOptions): Promise<SaveManyResult<C>>
 }
 
 /** Returns items of another collection, named by its definition (typed) or its endpoint name. */

@@ -1,10 +1,11 @@
 import type {
   CollectionAccess,
   PublishedEventName,
+  SaveManyResult,
   SaveOptions,
-  SaveResult,
 } from '../definition/handler.ts'
-import type { CollectionShape, Item } from '../definition/item.ts'
+import type { StoredValue } from '../definition/field-type.ts'
+import type { CollectionShape, Conditions, Item } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
@@ -17,12 +18,17 @@ import { itemOf } from '../request/serialize.ts'
 import { requireRight, viewOf, type View } from '../request/view.ts'
 import { changeItem, newItem } from './change.ts'
 import { keyOf, pageOf, requireFields, requireSaveOptions } from './conditions.ts'
+import type { ManyOutcome, ManySaves } from './many.ts'
 import type { Caller, Terms } from './runtime.ts'
+import type { SaveEvent } from './save.ts'
+import { manyResult, requireTogether, saveResult, unexpected } from './save-results.ts'
 import type { Scope } from './scope.ts'
 
 /** How the events of a collection are run: each in a transaction of its own, or in one in progress. */
 export interface EventRunner {
   readonly event: (event: DataEvent, caller: Caller) => MaybePromise<Outcome>
+  /** Runs several saves in one transaction. */
+  readonly many: (saves: ManySaves, caller: Caller) => MaybePromise<ManyOutcome>
   /** Runs a New or Change, which writes nothing, as the event that it prepares. */
   readonly unstored: <Result>(
     event: 'New' | 'Insert' | 'Update',
@@ -44,6 +50,30 @@ export function collectionAccess(
   const viewFor = (event: PublishedEventName): View => {
     requireRight(collection, event, caller.principal)
     return viewOf(collection, caller.principal)
+  }
+  const runMany = async (
+    saves: Omit<ManySaves, 'collection'>,
+    options: SaveOptions,
+  ): Promise<SaveManyResult<CollectionShape>> => {
+    requireTogether(`${saves.type} of several items`, collection)
+    const confirmed = confirmedBy(options.ignoreWarnings ?? caller.confirmed)
+    const all = { collection, ...saves }
+    return manyResult(all, await runner.many(all, { ...caller, confirmed }))
+  }
+  /** Plans saves of the items that meet conditions. */
+  const matching = (
+    conditions: Conditions<CollectionShape>,
+    plan: (key: readonly StoredValue[]) => SaveEvent,
+  ): Pick<ManySaves, 'filter' | 'plan'> => {
+    if (collection.key.length === 0) {
+      throw new TypeError(`${collection.name} has no key, so its items can't be changed.`)
+    }
+    const page = pageOf(viewFor('Filter'), conditions, {})
+    const names = collection.key.map(({ name }) => name)
+    return {
+      filter: { ...page, query: { ...page.query, select: names } },
+      plan: (rows) => rows.map((row) => plan(names.map((name) => row[name] as StoredValue))),
+    }
   }
   return Object.freeze({
     filter: async (conditions = {}, options = {}) => {
@@ -88,28 +118,34 @@ export function collectionAccess(
         const event = planDelete(viewFor('Delete'), keyOf(collection, key))
         return saveResult(await run(event, options))
       }),
+    insertMany: async (values, options = {}) => {
+      requireSaveOptions('insertMany', options)
+      if (!Array.isArray(values)) throw new TypeError('insertMany: the values must be a list')
+      const view = viewFor('Insert')
+      const events = values.map((each: Readonly<ItemValues>) => {
+        requireFields(collection, each)
+        return planInsert(view, each)
+      })
+      return runMany({ type: 'Insert', filter: undefined, plan: () => events }, options)
+    },
+    updateMany: async (conditions, values, options = {}) => {
+      requireSaveOptions('updateMany', options)
+      requireFields(collection, values)
+      const view = viewFor('Update')
+      const saves = matching(conditions, (key) => planUpdate(view, key, values))
+      return runMany({ type: 'Update', ...saves }, options)
+    },
+    deleteMany: async (conditions, options = {}) => {
+      requireSaveOptions('deleteMany', options)
+      const view = viewFor('Delete')
+      const saves = matching(conditions, (key) => planDelete(view, key))
+      return runMany({ type: 'Delete', ...saves }, options)
+    },
   } satisfies CollectionAccess<CollectionShape>)
 }
 
 function confirmedBy(ids: NonNullable<SaveOptions['ignoreWarnings']>): Caller['confirmed'] {
   return ids === 'all' ? 'all' : new Set(ids)
-}
-
-function saveResult(outcome: Outcome): SaveResult<Item<CollectionShape>> {
-  if (outcome.type === 'rejected') {
-    const { message, validations } = outcome
-    return { rejected: true, message, validations }
-  }
-  if (outcome.type !== 'item' || !('row' in outcome.item)) throw unexpected(outcome)
-  const item = itemOf(outcome.collection, outcome.item.row, outcome.select) as Item<CollectionShape>
-  const { validations, failure } = outcome
-  return { rejected: false, item, validations, ...(failure !== undefined && { failure }) }
-}
-
-function unexpected(outcome: Outcome): Error {
-  return new Error(
-    outcome.type === 'rejected' ? outcome.message : `unexpected outcome ${outcome.type}`,
-  )
 }
 
 async function unlessMissing<Value>(work: () => MaybePromise<Value>): Promise<Value | undefined> {

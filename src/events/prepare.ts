@@ -1,8 +1,7 @@
-import type { PublishedCollection } from '../definition/published.ts'
-import type { StoredValue } from '../definition/field-type.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'
-import { reject, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
+import { reject, type RejectedOutcome } from '../request/outcome.ts'
+import { keyValue } from '../request/serialize.ts'
 import type { NestedAccess, Terms } from './runtime.ts'
 import { decisionOn, type SaveEvent } from './save.ts'
 import { openScope, type CodeScope, type Prepared } from './scope.ts'
@@ -12,12 +11,12 @@ import { openScope, type CodeScope, type Prepared } from './scope.ts'
  * returns that outcome. `prepare` must be called before the transaction of the event opens, because it may wait
  * for other services.
  */
-export function whenPrepared(
+export function whenPrepared<Result>(
   event: DataEvent,
   terms: Terms,
   access: NestedAccess,
-  next: (prepared?: Prepared) => MaybePromise<Outcome>,
-): MaybePromise<Outcome> {
+  next: (prepared?: Prepared) => MaybePromise<Result>,
+): MaybePromise<Result | RejectedOutcome> {
   if (event.type === 'Filter') return next()
   const { collection, type } = event
   const preparation = collection.events[type]?.prepare
@@ -39,7 +38,7 @@ export function whenPrepared(
       result = returned
     })
   })
-  return whenDone<boolean, Outcome>(completed, (isCompleted) =>
+  return whenDone<boolean, Result | RejectedOutcome>(completed, (isCompleted) =>
     isCompleted ? next({ result, findings: scope.findings }) : rejected(event, scope),
   )
 }
@@ -63,14 +62,9 @@ function contextOf(event: SaveEvent, scope: CodeScope): object {
     report: (failure: unknown) => {
       scope.terms.runtime.report({ type: 'prepare-failed', place, error: failure })
     },
-    key: type === 'Insert' ? null : keyOf(collection, event.key),
+    key: type === 'Insert' ? null : keyValue(collection, event.key),
     ...(type !== 'Delete' && { values: Object.freeze({ ...event.submitted.values }) }),
   }
-}
-
-function keyOf({ key }: PublishedCollection, stored: readonly StoredValue[]): unknown {
-  const parts = key.map((part, index) => part.show(stored[index] ?? null))
-  return parts.length === 1 ? parts[0] : parts
 }
 
 function rejected(event: SaveEvent, scope: CodeScope): MaybePromise<RejectedOutcome> {

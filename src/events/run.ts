@@ -9,6 +9,8 @@ import type { Outcome } from '../request/outcome.ts'
 import { collectionAccess } from './access.ts'
 import { filterAsRows, filterAsText, filterInScope } from './filter.ts'
 import { Rollback } from './guard.ts'
+import { ManyRollback, prepareMany, saveMany } from './many.ts'
+import type { ManyOutcome, ManySaves, ManySteps, PreparedMany } from './many.ts'
 import { whenPrepared } from './prepare.ts'
 import { requireTransaction } from './runtime.ts'
 import type { Caller, NestedAccess, Running, Runtime, Terms } from './runtime.ts'
@@ -151,11 +153,77 @@ function dispatch(
 export const nestedAccess: NestedAccess = (terms, collection) =>
   collectionAccess(terms, collection, {
     event: (event, caller) => runNested(event, { ...terms, caller }),
+    many: (saves, caller) => runManyNested(saves, { ...terms, caller }),
     unstored: (event, work) =>
       terms.running.transaction === undefined
         ? runUnstored(terms, { collection, event, depth: terms.running.depth }, work)
         : work(openScope(terms, { collection, event }, nestedAccess)),
   })
+
+/** Runs several saves in a transaction of their own. */
+export function runMany(
+  saves: ManySaves,
+  { runtime, caller }: Pick<Terms, 'runtime' | 'caller'>,
+  depth = 0,
+): MaybePromise<ManyOutcome> {
+  const { collection, type } = saves
+  const options = { collection, mode: 'write', brief: isBrief(runtime, collection), depth } as const
+  const unit = (prepared?: PreparedMany): MaybePromise<ManyOutcome> =>
+    runUnit(
+      runtime,
+      options,
+      (running) => manyWithin(saves, { runtime, caller, running }, prepared),
+      rejectedMany,
+    )
+  // `prepare` may wait for other services, so it runs before the transaction.
+  if (collection.events[type]?.prepare === undefined) return unit()
+  const outside = { transaction: undefined, depth, log: { writes: 0, committed: [] } }
+  return whenDone(prepareMany(saves, manySteps({ runtime, caller, running: outside })), unit)
+}
+
+/** Runs several saves that the code of an event has invoked: in its transaction, if it has one. */
+export function runManyNested(saves: ManySaves, terms: Terms): MaybePromise<ManyOutcome> {
+  const { transaction, depth } = terms.running
+  return transaction === undefined ? runMany(saves, terms, depth) : manyWithin(saves, terms)
+}
+
+/** Returns the outcome of several saves that were rolled back. Throws any other error again. */
+export function rejectedMany(error: unknown): ManyOutcome {
+  if (error instanceof ManyRollback) return { rejected: true, saves: error.saves }
+  throw error
+}
+
+function manyWithin(
+  saves: ManySaves,
+  terms: Terms,
+  prepared?: PreparedMany,
+): MaybePromise<ManyOutcome> {
+  const steps = manySteps(terms)
+  return whenDone(prepared ?? prepareMany(saves, steps), (all) =>
+    saveMany(saves, all, terms, steps.save),
+  )
+}
+
+function manySteps(terms: Terms): ManySteps {
+  const { runtime, caller, running } = terms
+  const { transaction, depth } = running
+  return {
+    filter: (event) =>
+      transaction === undefined
+        ? run(event, { runtime, caller }, { page: 'rows', depth })
+        : runWithin(event, terms, undefined),
+    prepare: (event, next) => whenPrepared(event, terms, nestedAccess, next),
+    save: ({ event, prepared }) => {
+      const { collection, type } = event
+      const { principal } = caller
+      return traced(
+        { collection, event: type, principal, nested: depth > 0 },
+        () => runWithin(event, terms, prepared),
+        (outcome) => outcome.type,
+      )
+    },
+  }
+}
 
 /** What {@link runUnstored} is about. */
 export interface UnstoredEvent {

@@ -7,7 +7,7 @@ import { collectionAccess } from './access.ts'
 import { Rollback } from './guard.ts'
 import { joinable, type Joinable } from './join-transaction.ts'
 import { nestedCalls } from './nested-calls.ts'
-import { nestedAccess, runNested } from './run.ts'
+import { nestedAccess, rejectedMany, runManyNested, runNested } from './run.ts'
 import type { Caller, Runtime, Terms } from './runtime.ts'
 import { openScope } from './scope.ts'
 import { rejectionFor, runUnit } from './unit.ts'
@@ -77,6 +77,13 @@ function accessWithin(
       } catch (error) {
         if (error instanceof Rollback) return rejectionFor(caller, error)
         throw error
+      }
+    },
+    many: async (saves, caller) => {
+      try {
+        return await runManyNested(saves, { ...terms, caller })
+      } catch (error) {
+        return rejectedMany(error)
       }
     },
     unstored: (event, work) => work(openScope(terms, { collection, event }, nestedAccess)),

@@ -2,6 +2,7 @@ import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { JsonText } from '../protocol/envelope.ts'
+import type { Json } from '../protocol/json.ts'
 import type { ItemValues, Row } from './query.ts'
 
 /** Returns the item of a row, with the named fields in their order. */
@@ -16,6 +17,12 @@ export function itemOf(
     item[name] = field.show(row[name] ?? null)
   }
   return item
+}
+
+/** Returns a stored key as application code names it: its value, or the values of a composite key. */
+export function keyValue({ key }: PublishedCollection, stored: readonly StoredValue[]): Json {
+  const parts = key.map((part, index) => part.show(stored[index] ?? null))
+  return parts.length === 1 ? (parts[0] ?? null) : parts
 }
 
 /** Returns the JSON text of a row's item. The text of a json field is embedded as it is stored. */

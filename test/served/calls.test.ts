@@ -228,6 +228,18 @@ test('a function that is missing fails the event in process', async () => {
   )
 })
 
+test('several items can not be saved together, because none of them could be undone', async () => {
+  const { access, calls } = opened()
+  await expect(access.insertMany([item])).rejects.toThrow(
+    new TypeError(
+      "Insert of several items of app/things: functions serve the collection, so its saves can't be part of one transaction; save one item at a time",
+    ),
+  )
+  await expect(access.updateMany({}, { title: 'b' })).rejects.toThrow(TypeError)
+  await expect(access.deleteMany({})).rejects.toThrow(TypeError)
+  expect(calls).toEqual([])
+})
+
 test('a number that the function supplies need not be the given one', async () => {
   const numbered = { ...fields, id: integer({ generated: 'database' }) }
   const serve = { get: () => item, insert: () => ({ ...item, id: 7 }) }

@@ -28,6 +28,23 @@ export async function calls(): Promise<void> {
   if (!approved.rejected) approved.result?.product.toUpperCase()
   expectTyped(state)
 
+  const several = await access.insertMany([{ orderId: 1, product: 'x', price: '1' }])
+  if (!several.rejected) several.items[0]?.price.toUpperCase()
+  for (const { index, key, field } of several.validations) {
+    const named: readonly [number, string] | null = key
+    const name: 'orderId' | 'product' | 'state' | 'price' | 'extra' | undefined = field
+    console.log(index.toFixed(), named, name)
+  }
+  await access.updateMany({ state: 'open' }, { price: '2' }, { ignoreWarnings: 'all' })
+  await access.deleteMany({ product: 'x' })
+  // @ts-expect-error a required field is missing
+  await access.insertMany([{ orderId: 1, product: 'x' }])
+  // @ts-expect-error no such field in a condition
+  await access.updateMany({ nope: 1 }, {})
+  // @ts-expect-error no such field in an update
+  await access.updateMany({}, { nope: 1 })
+  // @ts-expect-error the conditions are missing
+  await access.deleteMany()
   // @ts-expect-error no such collection
   sales.collection('sales', 'nope')
   // @ts-expect-error no such application

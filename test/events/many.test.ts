@@ -1,0 +1,373 @@
+import { expect } from 'vitest'
+import {
+  defineCollection,
+  integer,
+  principal,
+  ServiceError,
+  system,
+  text,
+  warning,
+  type CollectionAccess,
+  type CollectionDefinition,
+} from '../../src/index.ts'
+import { until } from '../kit/service.ts'
+import { describeOnStorages, log, loose, tasks, type Stage, type TaskShape } from './stage.ts'
+
+const maria = principal('maria')
+const items = [
+  { id: 1, title: 'one', size: 1 },
+  { id: 2, title: 'two', size: 1 },
+  { id: 3, title: 'three', size: 2 },
+]
+
+function tasksOf({ service }: Stage, as = maria): CollectionAccess<TaskShape> {
+  return service.as(as).collection('app', 'tasks') as unknown as CollectionAccess<TaskShape>
+}
+
+async function idsIn({ rows }: Stage): Promise<readonly unknown[]> {
+  return (await rows('tasks')).map(({ id }) => id)
+}
+
+describeOnStorages('several saves in one transaction', (on) => {
+  on('inserts all items, in their order', async (open) => {
+    const stage = open({ tasks: tasks() })
+    const saved = await tasksOf(stage).insertMany(items)
+    expect(saved).toEqual({
+      rejected: false,
+      items: items.map((item) => ({ ...item, state: 'new' })),
+      validations: [],
+    })
+    expect(await idsIn(stage)).toEqual([1, 2, 3])
+    const none = { rejected: false, items: [], validations: [] }
+    expect(await tasksOf(stage).insertMany([])).toEqual(none)
+  })
+
+  on('inserts none if some are rejected, and lists the findings of each', async (open) => {
+    const stage = open({ tasks: tasks() })
+    const wrong = [
+      ...items,
+      { id: 2, title: 'again' },
+      { id: 4, title: 'x'.repeat(21), state: 'x' },
+    ]
+    expect(await tasksOf(stage).insertMany(wrong)).toEqual({
+      rejected: true,
+      message: 'The changes could not be saved.',
+      validations: [
+        {
+          index: 3,
+          key: null,
+          severity: 'error',
+          field: 'id',
+          message: 'Another item of tasks has this id.',
+        },
+        {
+          index: 4,
+          key: null,
+          severity: 'error',
+          field: 'title',
+          message: 'title must have at most 20 characters.',
+        },
+        { index: 4, key: null, severity: 'error', field: 'state', message: 'state is read-only.' },
+      ],
+    })
+    expect(await idsIn(stage)).toEqual([])
+  })
+
+  on('confirms warnings by their ids, or all of them', async (open) => {
+    const small = warning<{ size: number | null }>('large', {
+      check: ({ size }) => (size === 2 ? 'is large' : undefined),
+    })
+    const stage = open({ tasks: tasks({ validations: [small] }) })
+    const held = await tasksOf(stage).insertMany(items)
+    expect(held).toMatchObject({
+      rejected: true,
+      message: 'The changes need confirmation.',
+      validations: [{ index: 2, message: 'is large' }],
+    })
+    const ids = held.validations.map(({ validationId }) => validationId ?? '')
+    expect(await tasksOf(stage).insertMany(items, { ignoreWarnings: ids })).toMatchObject({
+      rejected: false,
+    })
+    expect(
+      await tasksOf(stage).updateMany({ size: 2 }, { title: 'x' }, { ignoreWarnings: 'all' }),
+    ).toMatchObject({ rejected: false, items: [{ id: 3, title: 'x' }] })
+  })
+
+  on('updates and deletes the items that meet the conditions', async (open) => {
+    const stage = open({ tasks: tasks() })
+    const access = tasksOf(stage)
+    await access.insertMany(items)
+    expect(await access.updateMany({ size: 1 }, { size: 5 })).toMatchObject({
+      rejected: false,
+      items: [
+        { id: 1, size: 5 },
+        { id: 2, size: 5 },
+      ],
+    })
+    expect(await access.updateMany({ size: 9 }, { size: 5 })).toMatchObject({ items: [] })
+    expect(await access.deleteMany({ size: 5 })).toMatchObject({ items: [{ id: 1 }, { id: 2 }] })
+    expect(await idsIn(stage)).toEqual([3])
+    expect(await access.deleteMany({})).toMatchObject({ items: [{ id: 3, title: 'three' }] })
+    expect(await idsIn(stage)).toEqual([])
+  })
+
+  on('updates and deletes none if one is rejected', async (open) => {
+    const stage = open({
+      tasks: tasks({
+        events: {
+          Update: {
+            before: ({ stored, error }) => {
+              if (stored.id === 2) error('not this one', 'id')
+            },
+          },
+          Delete: {
+            before: ({ stored, reject }) => {
+              if (stored.id > 1) reject('stays')
+            },
+          },
+        },
+      }),
+    })
+    const access = tasksOf(stage)
+    await access.insertMany(items)
+    expect(await access.updateMany({}, { size: 5 })).toEqual({
+      rejected: true,
+      message: 'The changes could not be saved.',
+      validations: [{ index: 1, key: 2, severity: 'error', field: 'id', message: 'not this one' }],
+    })
+    expect(await access.deleteMany({})).toMatchObject({
+      rejected: true,
+      message: 'The item could not be deleted.',
+      validations: [
+        { index: 1, key: 2 },
+        { index: 2, key: 3 },
+      ],
+    })
+    expect((await stage.rows('tasks')).map(({ size }) => size)).toEqual([1, 1, 2])
+  })
+
+  on('runs the handlers of each item, and committed after the commit', async (open) => {
+    const seen: unknown[] = []
+    const stage = open({
+      log: loose(log),
+      tasks: tasks({
+        events: {
+          Insert: {
+            before: ({ item }) => void (item.size = (item.size ?? 0) * 10),
+            after: async ({ item, collection }) => {
+              await collection(log).insert({ id: item.id, line: item.title })
+            },
+            committed: ({ item }) => void seen.push(item.id),
+          },
+        },
+      }),
+    })
+    await tasksOf(stage).insertMany(items)
+    expect((await stage.rows('tasks')).map(({ size }) => size)).toEqual([10, 10, 20])
+    expect(await stage.rows('log')).toHaveLength(3)
+    await until(() => seen.length === 3)
+    expect(seen).toEqual([1, 2, 3])
+  })
+
+  on('rolls everything back if a handler rejects after the write, or throws', async (open) => {
+    const stage = open(
+      {
+        tasks: tasks({
+          events: {
+            Insert: {
+              after: ({ item, reject }) => {
+                if (item.id === 2) reject('too late', 'title')
+                if (item.id === 3) throw new Error('broken')
+                if (item.id === 4) throw new ServiceError('ITEM_IN_USE', 'not now')
+              },
+            },
+          },
+        }),
+      },
+      { ignoredReport: 'handler-failed' },
+    )
+    const access = tasksOf(stage)
+    expect(await access.insertMany(items)).toMatchObject({
+      rejected: true,
+      validations: [{ index: 1, key: null, message: 'too late', field: 'title' }],
+    })
+    const [first, , third] = items as [(typeof items)[0], unknown, (typeof items)[0]]
+    await expect(access.insertMany([first, third])).rejects.toMatchObject({ code: 'INTERNAL' })
+    await expect(access.insertMany([first, { ...third, id: 4 }])).rejects.toThrow('not now')
+    expect(await idsIn(stage)).toEqual([])
+  })
+
+  on('skips an item that a handler of an earlier one has deleted', async (open) => {
+    const stage = open({
+      tasks: tasks({
+        events: {
+          Delete: {
+            after: async ({ item, collection }) => {
+              if (item.id === 1) await collection('tasks').delete(2)
+            },
+          },
+        },
+      }),
+    })
+    await tasksOf(stage).insertMany(items)
+    expect(await tasksOf(stage).deleteMany({ size: 1 })).toMatchObject({
+      rejected: false,
+      items: [{ id: 1 }],
+    })
+    expect(await idsIn(stage)).toEqual([3])
+  })
+
+  on('lists the items for which a handler called fail', async (open) => {
+    const stage = open({
+      tasks: tasks({
+        events: {
+          Insert: {
+            after: ({ item, fail }) => {
+              if (item.id === 2) fail('declined')
+            },
+          },
+        },
+      }),
+    })
+    expect(await tasksOf(stage).insertMany(items)).toMatchObject({
+      rejected: false,
+      items: [{ id: 1 }, { id: 2 }, { id: 3 }],
+      failures: [{ index: 1, message: 'declined' }],
+    })
+  })
+
+  on('calls prepare of every item before the transaction opens', async (open) => {
+    const order: string[] = []
+    const stage = open({
+      tasks: tasks({
+        events: {
+          Save: {
+            prepare: async ({ values, key, reject }) => {
+              await Promise.resolve()
+              order.push(`prepare ${String(key)}`)
+              return values.title === 'no' ? reject('not that title', 'title') : values.title
+            },
+            before: ({ prepared, stored }) => {
+              order.push(`before ${String(stored?.id ?? null)} ${String(prepared)}`)
+            },
+          },
+        },
+      }),
+    })
+    const access = tasksOf(stage)
+    await access.insertMany(items)
+    order.length = 0
+    expect(await access.updateMany({ size: 1 }, { title: 'yes' })).toMatchObject({
+      rejected: false,
+    })
+    expect(order).toEqual(['prepare 1', 'prepare 2', 'before 1 yes', 'before 2 yes'])
+    order.length = 0
+    expect(await access.updateMany({ size: 1 }, { title: 'no' })).toMatchObject({
+      rejected: true,
+      validations: [
+        { index: 0, key: 1, message: 'not that title' },
+        { index: 1, key: 2 },
+      ],
+    })
+    expect(order).toEqual(['prepare 1', 'prepare 2'])
+  })
+
+  on('takes part in a transaction of application code', async (open) => {
+    const stage = open({ tasks: tasks(), log: loose(log) })
+    const { service } = stage
+    const definition = log as CollectionDefinition
+    const work = (then: () => void) =>
+      service.as(maria).transaction(async ({ collection }) => {
+        await collection(definition).insertMany([{ id: 1 }, { id: 2 }])
+        expect(await collection(definition).updateMany({}, { line: 'x' })).toMatchObject({
+          items: [{ line: 'x' }, { line: 'x' }],
+        })
+        then()
+      })
+    await expect(
+      work(() => {
+        throw new Error('undo')
+      }),
+    ).rejects.toThrow('undo')
+    expect(await stage.rows('log')).toEqual([])
+    await work(() => undefined)
+    expect(await stage.rows('log')).toHaveLength(2)
+  })
+
+  on('rolls a transaction of application code back only if it had written', async (open) => {
+    const stage = open({ tasks: tasks(), log: loose(log) })
+    const insertBoth = (values: readonly object[]) =>
+      stage.service.as(maria).transaction(async ({ collection }) => {
+        await collection('app', 'log').insert({ id: 1 })
+        const saved = await collection('app', 'tasks').insertMany(values as never)
+        expect(saved).toMatchObject({ rejected: true, validations: [{ field: 'title' }] })
+      })
+    await expect(insertBoth([items[0] as object, { id: 2 }])).rejects.toThrow(
+      'The transaction was rolled back, because an event of app/tasks was rejected after it had written',
+    )
+    expect(await stage.rows('log')).toEqual([])
+    await insertBoth([{ id: 2 }])
+    expect(await stage.rows('log')).toHaveLength(1)
+  })
+
+  on('takes part in the transaction of a handler, also if the handler catches it', async (open) => {
+    const stage = open({
+      log: loose(log),
+      tasks: tasks({
+        events: {
+          Insert: {
+            after: async ({ item, collection }) => {
+              const lines = [{ id: 1 }, { id: item.size ?? 0 }]
+              await collection(log)
+                .insertMany(lines)
+                .catch(() => undefined)
+            },
+          },
+        },
+      }),
+    })
+    expect((await stage.ask('POST', '/tasks', { ...items[2], size: 1 })).body).toMatchObject({
+      validations: [{ message: 'Another item of log has this id.' }],
+    })
+    expect(await stage.rows('log')).toEqual([])
+    expect(await idsIn(stage)).toEqual([])
+    expect((await stage.ask('POST', '/tasks', items[2])).status).toBe(200)
+    expect(await stage.rows('log')).toHaveLength(2)
+  })
+
+  on('has the rights of its principal', async (open) => {
+    const stage = open({
+      tasks: loose({
+        ...(tasks({ rows: ({ user }) => (user === 'maria' ? { size: 1 } : true) }) as object),
+        eventRoles: { Delete: ['Boss'], Filter: ['Reader'] },
+      } as never),
+    })
+    await tasksOf(stage, system).insertMany(items)
+    const access = tasksOf(stage, principal('maria', { roles: ['Reader'] }))
+    expect(await access.updateMany({}, { title: 'x' })).toMatchObject({ items: { length: 2 } })
+    await expect(access.deleteMany({})).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(tasksOf(stage).updateMany({}, {})).rejects.toMatchObject({ code: 'FORBIDDEN' })
+    await expect(access.insertMany([{ ...(items[2] as object), id: 9 } as never])).rejects.toThrow()
+    expect(await idsIn(stage)).toEqual([1, 2, 3])
+    stage.reports()
+  })
+
+  on('throws a TypeError for anything but lists, conditions and known options', async (open) => {
+    const keyless = defineCollection({ fields: { id: integer(), line: text() } })
+    const stage = open({ tasks: tasks(), keyless: loose(keyless) })
+    const access = tasksOf(stage)
+    const wrong: readonly (() => Promise<unknown>)[] = [
+      () => access.insertMany({} as never),
+      () => access.insertMany([1] as never),
+      () => access.insertMany([{ ...items[0], nope: 1 }] as never),
+      () => access.insertMany([], { ignore: [] } as never),
+      () => access.updateMany(undefined as never, {}),
+      () => access.updateMany({ nope: 1 } as never, {}),
+      () => access.updateMany({ size: undefined } as never, {}),
+      () => access.updateMany({}, { nope: 1 } as never),
+      () => access.deleteMany(undefined as never),
+      () => stage.service.as(maria).collection('app', 'keyless').deleteMany({}),
+    ]
+    for (const call of wrong) await expect(call()).rejects.toThrow(TypeError)
+  })
+})
