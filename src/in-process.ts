@@ -127,7 +127,7 @@ function definedCollection(
   application: string | undefined,
 ): PublishedCollection {
   if (application !== undefined) return publication.collectionOf(application, definition)
-  const [found, other] = publication.collections.filter((one) => one.definition === definition)
+  const [found, other] = publication.definedBy(definition)
   if (found === undefined) throw new TypeError('The service publishes no such collection.')
   if (other === undefined) return found
   throw new TypeError(

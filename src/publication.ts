@@ -1,14 +1,20 @@
 import type { ApplicationDefinitions } from './definition/application.ts'
 import type { CollectionShape } from './definition/item.ts'
 import { publishCollection, type PublishedCollection } from './definition/published.ts'
+import { declaredAs } from './definition/with-behaviour.ts'
 
 /** All published collections of a service. */
 export interface Publication {
   readonly collections: readonly PublishedCollection[]
   /** Returns the collection with the names of a path; undefined if it is unknown. */
   find(application: string, collection: string): PublishedCollection | undefined
-  /** Returns a collection by name or definition. Throws a TypeError if the application has none. */
+  /**
+   * Returns a collection by its name, its definition, or a definition that it was made of. Throws a TypeError
+   * if the application has none, or several that were made of the definition.
+   */
   collectionOf(application: string, reference: string | CollectionShape): PublishedCollection
+  /** Returns the collections of all applications with a definition, or else those that were made of it. */
+  definedBy(definition: CollectionShape): readonly PublishedCollection[]
 }
 
 /** Publishes checked applications. */
@@ -27,14 +33,31 @@ export function publish(applications: ApplicationDefinitions, maxPageSize: numbe
   return {
     collections: all,
     find: (application, collection) => byApplication.get(application)?.get(collection),
+    definedBy: (definition) => definedBy(all, definition),
     collectionOf: (application, reference) => {
-      const own = Array.from(byApplication.get(application)?.values() ?? [])
-      const found = own.find(
-        ({ name, definition }) => name === reference || definition === reference,
+      const own = byApplication.get(application)
+      if (typeof reference === 'string') {
+        const named = own?.get(reference)
+        if (named !== undefined) return named
+        throw new TypeError(`The application ${application} publishes no collection ${reference}.`)
+      }
+      const [found, other] = definedBy(Array.from(own?.values() ?? []), reference)
+      if (found === undefined) {
+        throw new TypeError(`The application ${application} publishes no such collection.`)
+      }
+      if (other === undefined || found.definition === reference) return found
+      throw new TypeError(
+        `The collections ${found.name} and ${other.name} of the application ${application} were made of the same definition; name one of them.`,
       )
-      if (found !== undefined) return found
-      const what = typeof reference === 'string' ? `collection ${reference}` : 'such collection'
-      throw new TypeError(`The application ${application} publishes no ${what}.`)
     },
   }
+}
+
+function definedBy(
+  collections: readonly PublishedCollection[],
+  reference: CollectionShape,
+): readonly PublishedCollection[] {
+  const exact = collections.filter(({ definition }) => definition === reference)
+  if (exact.length > 0) return exact
+  return collections.filter(({ definition }) => declaredAs(definition).includes(reference))
 }

@@ -1,42 +1,41 @@
-import { defineCollection, text, warning } from 'rowgate'
+import { defineCollection, text, warning, withBehaviour } from 'rowgate'
 import { keptFor } from './references.ts'
 
 const detail = { includeByDefault: false } as const
 
-export const customers = defineCollection(
-  {
-    key: 'customerId',
-    fields: {
-      customerId: text({
-        maxLength: 5,
-        pattern: '^[A-Z]{5}$',
-        description: 'Five capital letters.',
-      }),
-      companyName: text({ required: true, maxLength: 40 }),
-      contactName: text({ maxLength: 30 }),
-      contactTitle: text({ maxLength: 30 }),
-      address: text({ ...detail, maxLength: 60 }),
-      city: text({ ...detail, maxLength: 15 }),
-      region: text({ ...detail, maxLength: 15 }),
-      postalCode: text({ ...detail, maxLength: 10 }),
-      phone: text({ ...detail, maxLength: 24 }),
-      country: text({ ...detail, maxLength: 15 }),
-    },
+const declared = defineCollection({
+  key: 'customerId',
+  fields: {
+    customerId: text({
+      maxLength: 5,
+      pattern: '^[A-Z]{5}$',
+      description: 'Five capital letters.',
+    }),
+    companyName: text({ required: true, maxLength: 40 }),
+    contactName: text({ maxLength: 30 }),
+    contactTitle: text({ maxLength: 30 }),
+    address: text({ ...detail, maxLength: 60 }),
+    city: text({ ...detail, maxLength: 15 }),
+    region: text({ ...detail, maxLength: 15 }),
+    postalCode: text({ ...detail, maxLength: 10 }),
+    phone: text({ ...detail, maxLength: 24 }),
+    country: text({ ...detail, maxLength: 15 }),
   },
-  {
-    // A salesperson is responsible for one country.
-    rows: { equal: { country: { attribute: 'country' } }, exceptRoles: ['Office'] },
-    validations: [
-      warning('same-company-name', {
-        field: 'companyName',
-        check: async ({ companyName, customerId }, { find, stored }) => {
-          if (companyName === stored?.companyName) return undefined
-          const namesakes = await find('customers', { companyName })
-          const other = namesakes.find((namesake) => namesake['customerId'] !== customerId)
-          return other && `${String(other['customerId'])} has this company name already.`
-        },
-      }),
-      keptFor('customerId', 'orders'),
-    ],
-  },
-)
+})
+
+export const customers = withBehaviour(declared, {
+  // A salesperson is responsible for one country.
+  rows: { equal: { country: { attribute: 'country' } }, exceptRoles: ['Office'] },
+  validations: [
+    warning('same-company-name', {
+      field: 'companyName',
+      check: async ({ companyName, customerId }, { find, stored }) => {
+        if (companyName === stored?.companyName) return undefined
+        const namesakes = await find(declared, { companyName })
+        const other = namesakes.find((namesake) => namesake.customerId !== customerId)
+        return other && `${other.customerId} has this company name already.`
+      },
+    }),
+    keptFor('customerId', 'orders'),
+  ],
+})

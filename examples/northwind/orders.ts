@@ -1,4 +1,5 @@
 import { date, decimal, defineCollection, error, integer, text } from 'rowgate'
+import { orderDetails } from './order-details.ts'
 import { refersTo } from './references.ts'
 
 const shipping = { includeByDefault: false } as const
@@ -52,11 +53,7 @@ export const orders = defineCollection(
           if (shippedDate !== null) {
             event.reject(`The order was shipped on ${shippedDate} and can not be deleted.`)
           }
-          const details = event.collection('order-details')
-          const { items } = await details.filter({ orderId })
-          for (const line of items) {
-            await details.delete([orderId, Number(line['productId'])])
-          }
+          await event.collection(orderDetails).deleteMany({ orderId })
         },
       },
     },

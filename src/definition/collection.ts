@@ -82,7 +82,11 @@ type CollectionDataOf<Name extends string> = Omit<
 
 type KeyNames = string | readonly string[]
 
-type ShapeOf<F extends Fields, K> = { readonly fields: F; readonly key: Extract<K, KeyNames> }
+/** The fields and the key of a declared collection. */
+export type ShapeOf<F extends Fields, K> = {
+  readonly fields: F
+  readonly key: Extract<K, KeyNames>
+}
 
 /**
  * A declared collection. It keeps the exact types of fields, key and user-defined events, from which
@@ -102,7 +106,13 @@ export interface CollectionDefinition<
 
 /** The type of no user-defined events: no name is one of its keys. */
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- the type must be empty
-type NoEvents = Record<never, never>
+export type NoEvents = Record<never, never>
+
+/** The user-defined events of a declared collection. */
+export type UserDefinedEvents<F extends Fields, K> = Record<
+  string,
+  (event: CustomEvent<ShapeOf<F, K>>, input: never) => unknown
+>
 
 /**
  * Declares a collection: its plain data, and its code. Returns it frozen. `createService` checks it.
@@ -124,7 +134,7 @@ type NoEvents = Record<never, never>
 export function defineCollection<
   const F extends Fields,
   const K extends (keyof F & string) | readonly (keyof F & string)[] | undefined = undefined,
-  U extends Record<string, (event: CustomEvent<ShapeOf<F, K>>, input: never) => unknown> = NoEvents,
+  U extends UserDefinedEvents<F, K> = NoEvents,
   PS = never,
   PI = never,
   PU = never,

@@ -92,12 +92,14 @@ function withMember(owner: unknown, name: string, change: (member: unknown) => u
   return isPlain(owner) ? { ...owner, [name]: change(owner[name]) } : owner
 }
 
+const isEnumerable = Object.prototype.propertyIsEnumerable
+
 /** Returns whether a value is an object that {@link Object.entries} shows completely. */
 function isPlain(value: unknown): value is Members {
   if (typeof value !== 'object' || value === null) return false
   const prototype: unknown = Object.getPrototypeOf(value)
   return (
     (prototype === Object.prototype || prototype === null) &&
-    Object.getOwnPropertySymbols(value).length === 0
+    !Object.getOwnPropertySymbols(value).some((symbol) => isEnumerable.call(value, symbol))
   )
 }

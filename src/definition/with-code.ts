@@ -50,8 +50,8 @@ export function withCode(
         mistakes.push(unknown(place, 'collection', definition.collections))
         continue
       }
-      mistakes.push(...partMistakes(collection, part, place))
-      collections[name] = join(collection, part)
+      mistakes.push(...codeMistakes(collection, part, place))
+      collections[name] = Object.freeze(joinCode(collection, part))
     }
     joined[application] = Object.freeze({ ...definition, collections: Object.freeze(collections) })
   }
@@ -59,10 +59,14 @@ export function withCode(
   return Object.freeze(joined)
 }
 
-function join(collection: CollectionDefinition, part: CollectionCode): CollectionDefinition {
+/** Returns a definition joined with code. */
+export function joinCode(
+  collection: CollectionDefinition,
+  part: CollectionCode,
+): CollectionDefinition {
   const { defaults = {}, without = [], validations, events, serve, userDefinedEvents, rows } = part
   const omittedCode = (collection.omittedCode ?? []).filter((place) => !without.includes(place))
-  return Object.freeze({
+  return {
     ...collection,
     fields: Object.fromEntries(
       Object.entries(collection.fields).map(([name, field]) => {
@@ -79,8 +83,8 @@ function join(collection: CollectionDefinition, part: CollectionCode): Collectio
     ...(userDefinedEvents !== undefined && {
       userDefinedEvents: { ...collection.userDefinedEvents, ...userDefinedEvents },
     }),
-    omittedCode,
-  })
+    ...(collection.omittedCode !== undefined && { omittedCode }),
+  }
 }
 
 type ByEvent = Readonly<Record<string, object | undefined>>
@@ -95,7 +99,8 @@ function joinEvents(
   return { ...before, ...Object.fromEntries(joined) }
 }
 
-function partMistakes(
+/** Returns the mistakes of code for a definition. */
+export function codeMistakes(
   collection: CollectionDefinition,
   part: CollectionCode,
   place: string,

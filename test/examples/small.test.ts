@@ -35,6 +35,12 @@ test('handlers.ts moves money or nothing', async () => {
   expect(output).toContain("[ { name: 'Ada', cents: 70 }, { name: 'Bo', cents: 30 } ]")
 })
 
+test('siblings.ts checks collections against each other', async () => {
+  const { code, output } = await startExample('siblings.ts', {}).ended()
+  expect(code).toBe(0)
+  expect(output).toContain('1 Ada has the shirt 9.\n2 There is no team 3.\nAda is not in the team.')
+})
+
 test('served.ts computes a report and passes parcels on', async () => {
   const { code, output } = await startExample('served.ts', {}).ended()
   expect(code).toBe(0)

@@ -1,0 +1,77 @@
+import { mistaken } from '../checks/mistakes.ts'
+import { requireKnown } from '../checks/options.ts'
+import type {
+  CollectionBehaviour,
+  CollectionDefinition,
+  NoEvents,
+  ShapeOf,
+  UserDefinedEvents,
+} from './collection.ts'
+import type { Fields } from './field.ts'
+import type { CollectionShape } from './item.ts'
+import { codeMistakes, joinCode } from './with-code.ts'
+
+/**
+ * Returns a declared collection with code: validations, handlers and the other members of a behaviour. Code
+ * may look up the declared collection, and others that are declared before the code of any of them, with
+ * types: `find(orders, ...)` finds the collection that was made of `orders`. Throws a TypeError for unknown
+ * members, and for code that the definition has already.
+ *
+ * ```ts
+ * const customers = defineCollection({ key: 'id', fields: { id: integer() } })
+ * const orders = defineCollection({ key: 'id', fields: { id: integer(), customerId: integer() } })
+ *
+ * const collections = {
+ *   customers: withBehaviour(customers, {
+ *     validations: [
+ *       error('no-orders', {
+ *         events: ['Delete'],
+ *         check: async ({ id }, { find }) =>
+ *           (await find(orders, { customerId: id })).length > 0 ? 'There are orders.' : undefined,
+ *       }),
+ *     ],
+ *   }),
+ *   orders: withBehaviour(orders, { ... }),
+ * }
+ * ```
+ */
+export function withBehaviour<
+  F extends Fields,
+  K,
+  Declared,
+  U extends UserDefinedEvents<F, K> = NoEvents,
+  PS = never,
+  PI = never,
+  PU = never,
+  PD = never,
+>(
+  definition: CollectionDefinition<F, K, Declared>,
+  behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD>,
+): CollectionDefinition<F, K, Declared & U> {
+  requireKnown('withBehaviour', behaviour, members)
+  // Any definition is one, and its code is called with items of its fields.
+  const data = definition as unknown as CollectionDefinition
+  const code = behaviour as unknown as CollectionBehaviour<CollectionShape>
+  const mistakes = codeMistakes(data, code, 'behaviour')
+  if (mistakes.length > 0) throw mistaken(mistakes)
+  const joined = { ...joinCode(data, code) }
+  // Not enumerable, so that it is no option of the definition.
+  Object.defineProperty(joined, declared, { value: definition })
+  return Object.freeze(joined) as unknown as CollectionDefinition<F, K, Declared & U>
+}
+
+const members = Object.keys({
+  validations: true,
+  rows: true,
+  events: true,
+  serve: true,
+  userDefinedEvents: true,
+} satisfies Record<keyof CollectionBehaviour<CollectionShape>, true>)
+
+const declared = Symbol.for('rowgate.declaredCollection')
+
+/** Returns the definitions that a collection was made of by {@link withBehaviour}, the latest first. */
+export function declaredAs(definition: CollectionShape): readonly CollectionShape[] {
+  const before = (definition as { readonly [declared]?: CollectionShape })[declared]
+  return before === undefined ? [] : [before, ...declaredAs(before)]
+}
