@@ -96,7 +96,7 @@ function isPresent(
   adapter: StorageAdapter,
   options: ConformanceOptions,
 ): boolean {
-  return needs === 'another' ? options.another !== undefined : adapter.supports[needs]
+  return needs === 'another' ? options.another !== undefined : adapter.supports[needs] === true
 }
 
 async function runCase(

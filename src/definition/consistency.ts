@@ -9,6 +9,7 @@ import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
 import { rightsMistakes } from './rights-mistakes.ts'
 import type { Json } from '../protocol/json.ts'
+import { maxRealPrecision } from './stored-forms.ts'
 import { columnMistakes, serveMistakes, sharedTableMistakes } from './source-mistakes.ts'
 
 /** Returns the mistakes of well-formed applications, such as unknown names and invalid values. */
@@ -96,23 +97,33 @@ function unpublishable({ singleton, serve }: CollectionDefinition, event: string
 function checkField(field: Field): readonly Mistake[] {
   const { minLength = 0, maxLength = Infinity, pattern } = field as TextOptions
   const { minimum, maximum } = field as Bounds<Json>
-  const declared = field as { readonly default?: unknown; readonly generated?: string }
+  const declared = field as { readonly generated?: string }
+  // A function and the default of a column are not known at start.
+  const byDefault: unknown =
+    typeof field.default === 'function' || field.default === 'database' ? undefined : field.default
   const { precision, scale } = field as DecimalOptions
   const mistakes: Mistake[] = []
   if (field.type === 'decimal' && scale > precision) {
     return [{ place: 'scale', advice: `must be at most the precision, ${precision}` }]
+  }
+  if (field.type === 'decimal' && field.storedAs === 'real' && precision > maxRealPrecision) {
+    const advice = `a decimal that is stored as real has a precision of at most ${maxRealPrecision}`
+    mistakes.push({ place: 'precision', advice })
+  }
+  if (declared.generated !== undefined && field.default !== undefined) {
+    mistakes.push({ place: 'default', advice: 'leave it out, or leave out generated' })
   }
   if (minLength > maxLength)
     mistakes.push({ place: 'minLength', advice: 'must be at most maxLength' })
   if (pattern !== undefined && !isPattern(pattern)) {
     mistakes.push({ place: 'pattern', advice: 'must be a regular expression in Unicode mode' })
   }
-  const given = [minimum, maximum, declared.default, field.enumeration]
+  const given = [minimum, maximum, byDefault, field.enumeration]
   if (given.every((value) => value === undefined)) return mistakes
   const values: readonly (readonly [string, unknown])[] = [
     ['minimum', minimum],
     ['maximum', maximum],
-    ['default', typeof declared.default === 'function' ? undefined : declared.default],
+    ['default', byDefault],
     ...(field.enumeration ?? []).map((value) => ['enumeration', value] as const),
   ]
   const { accepts, mustBe, compare, store } = fieldTypes[field.type]
@@ -129,15 +140,12 @@ function checkField(field: Field): readonly Mistake[] {
     const apart = compare(store(minimum, field), store(maximum, field))
     if (apart > 0) mistakes.push({ place: 'minimum', advice: 'must be at most maximum' })
   }
-  if (declared.generated !== undefined && declared.default !== undefined) {
-    mistakes.push({ place: 'default', advice: 'leave it out, or leave out generated' })
-  }
-  return mistakes.length > 0 ? mistakes : checkDefault(field, declared.default)
+  return mistakes.length > 0 ? mistakes : checkDefault(field, byDefault)
 }
 
 // Defaults are stored without a check, so they must satisfy the constraints here.
 function checkDefault(field: Field, value: unknown): readonly Mistake[] {
-  if (value === undefined || typeof value === 'function') return []
+  if (value === undefined) return []
   // defaultPatternMistakes evaluates patterns, for definitions that are served.
   const { pattern: _pattern, ...others } = field as TextOptions & Field
   const faults = compileConstraints({ it: others })({ it: value })

@@ -2,6 +2,8 @@ import type { Json } from '../protocol/json.ts'
 import { maxDepth } from '../protocol/json.ts'
 import {
   decimalForm,
+  hasFraction,
+  hasStorableFraction,
   isDateTime,
   isDay,
   isInstant,
@@ -149,19 +151,21 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   },
   dateTime: {
     ...asText,
-    mustBe: () => 'a real date and time in the form YYYY-MM-DDThh:mm:ss[.fff], without zone',
-    accepts: (value) => isDateTime(value as string),
+    mustBe: (field) => `a real date and time in the form ${timeForm(field)}, without zone`,
+    accepts: (value, field) =>
+      isDateTime(value as string) && hasStorableFraction(value as string, field),
     store: (value) => withoutZeroFraction(value as string),
-    acceptsText: isDateTime,
+    acceptsText: (text, field) => isDateTime(text) && hasStorableFraction(text, field),
     storeText: withoutZeroFraction,
     compare: compareAscii,
   },
   instant: {
     ...asText,
-    mustBe: () => 'a real date and time in UTC in the form YYYY-MM-DDThh:mm:ss[.fff]Z',
-    accepts: (value) => isInstant(value as string),
+    mustBe: (field) => `a real date and time in UTC in the form ${timeForm(field)}Z`,
+    accepts: (value, field) =>
+      isInstant(value as string) && hasStorableFraction(value as string, field),
     store: (value) => withoutZeroFraction(value as string),
-    acceptsText: isInstant,
+    acceptsText: (text, field) => isInstant(text) && hasStorableFraction(text, field),
     storeText: withoutZeroFraction,
     compare: (left, right) =>
       compareAscii((left as string).slice(0, -1), (right as string).slice(0, -1)),
@@ -188,6 +192,10 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     filterable: false,
     searchable: false,
   },
+}
+
+function timeForm(field: Field): string {
+  return `YYYY-MM-DDThh:mm:ss${hasFraction(field) ? '[.fff]' : ''}`
 }
 
 function unchanged(stored: StoredValue): Json {

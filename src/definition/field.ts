@@ -1,4 +1,5 @@
 import type { Json } from '../protocol/json.ts'
+import type { StoredForm } from './stored-forms.ts'
 
 /** The JSON value of each field type, in items and on the wire. */
 export interface FieldValues {
@@ -34,8 +35,11 @@ export interface FieldOptions<Value> {
   readonly itemOnly?: boolean
   /** Whether a value must be present when an item is saved. Default false; always true for key fields. */
   readonly required?: boolean
-  /** The value of a new item without one. A function is called for each new item. */
-  readonly default?: Value | (() => Value)
+  /**
+   * The value of a new item without one. A function is called for each new item. `database`: the default
+   * of the column in storage; for the text `database` itself, use a function.
+   */
+  readonly default?: Value | 'database' | (() => Value)
   /** Whether only handlers can set the field, and clients can't. Default false. */
   readonly readOnly?: boolean
   /**
@@ -81,21 +85,34 @@ export interface DecimalOptions extends FieldOptions<string>, Bounds<string> {
   readonly precision: number
   /** The number of digits after the point, 0 to `precision`. */
   readonly scale: number
+  /** `real`: the column holds numbers. The precision is at most 15. Default: text. */
+  readonly storedAs?: StoredForm<'decimal'>
 }
 
 /** Options of {@link double}. */
 export interface DoubleOptions extends FieldOptions<number>, Bounds<number> {}
 
+/** Options of {@link boolean}. */
+export interface BooleanOptions extends FieldOptions<boolean> {
+  /** How the column holds the values. Default: 1 and 0. */
+  readonly storedAs?: StoredForm<'boolean'>
+}
+
 /** Options of {@link date}, {@link dateTime} and {@link instant}. */
-export interface TimeOptions extends FieldOptions<string>, Bounds<string> {
+export interface TimeOptions<Type extends 'date' | 'dateTime' | 'instant' = 'dateTime'>
+  extends FieldOptions<string>, Bounds<string> {
   /** `now`: a new item gets the service's current time (UTC). */
   readonly generated?: 'now'
+  /** How the column holds the values. Default: as they are in items. */
+  readonly storedAs?: StoredForm<Type>
 }
 
 /** Options of {@link uuid}. */
 export interface UuidOptions extends FieldOptions<string> {
   /** `uuid`: a new item gets a random UUID. */
   readonly generated?: 'uuid'
+  /** How the column holds the values. Default: as they are in items. */
+  readonly storedAs?: StoredForm<'uuid'>
 }
 
 /** The options of each field type. */
@@ -105,10 +122,10 @@ export interface FieldOptionsByType {
   bigint: IntegerOptions<string>
   decimal: DecimalOptions
   double: DoubleOptions
-  boolean: FieldOptions<boolean>
-  date: TimeOptions
+  boolean: BooleanOptions
+  date: TimeOptions<'date'>
   dateTime: TimeOptions
-  instant: TimeOptions
+  instant: TimeOptions<'instant'>
   uuid: UuidOptions
   json: FieldOptions<Json>
 }
@@ -125,7 +142,7 @@ type Exactly<Given, Allowed> = Given & Readonly<Record<Exclude<keyof Given, keyo
 
 /** With an enumeration, the default must be one of its values. */
 type FittingDefault<Options> = Options extends { readonly enumeration: readonly (infer Value)[] }
-  ? { readonly default?: Value | (() => unknown) }
+  ? { readonly default?: Value | 'database' | (() => unknown) }
   : unknown
 
 type FieldBuilder<Type extends FieldTypeName> = <const Options extends FieldOptionsByType[Type]>(

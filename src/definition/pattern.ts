@@ -33,6 +33,7 @@ export function defaultPatternMistakes(applications: ApplicationDefinitions): re
     Object.entries(collections).flatMap(([collection, { fields }]) =>
       Object.entries(fields).flatMap(([name, field]) => {
         if (field.type !== 'text' || typeof field.default !== 'string') return []
+        if (field.default === 'database') return []
         if (field.pattern === undefined || !isPattern(field.pattern)) return []
         if (compilePattern(field)(field.default)) return []
         const place = `applications.${application}.collections.${collection}.fields.${name}.default`

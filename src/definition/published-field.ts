@@ -26,6 +26,8 @@ export interface PublishedField {
   readonly isStored: (value: unknown) => boolean
   /** The name in storage. */
   readonly column: string
+  /** The form in which the column holds the values; undefined for the normal one. */
+  readonly storedAs: string | undefined
   readonly includeByDefault: boolean
   /** Whether it is left out of pages. */
   readonly itemOnly: boolean
@@ -38,6 +40,8 @@ export interface PublishedField {
   readonly inKey: boolean
   /** `uuid`, `now` or `database`; undefined when nothing is generated. */
   readonly generated: 'uuid' | 'now' | 'database' | undefined
+  /** Whether a new item without value gets the default of the column. */
+  readonly hasColumnDefault: boolean
   /** Whether an insert may leave out the value, because storage or the serving function supplies it. */
   readonly suppliedAtInsert: boolean
 }
@@ -59,6 +63,7 @@ export function publishField(
     kind,
     ...conversions(name, definition),
     column: definition.column ?? name,
+    storedAs: 'storedAs' in definition ? definition.storedAs : undefined,
     includeByDefault: definition.includeByDefault ?? true,
     itemOnly: definition.itemOnly ?? false,
     required: inKey || (definition.required ?? false),
@@ -68,7 +73,11 @@ export function publishField(
     writableBy: definition.writableBy,
     inKey,
     generated,
-    suppliedAtInsert: generated === 'database' || (isServed && definition.readOnly === true),
+    hasColumnDefault: definition.default === 'database',
+    suppliedAtInsert:
+      generated === 'database' ||
+      definition.default === 'database' ||
+      (isServed && definition.readOnly === true),
   })
 }
 

@@ -54,6 +54,8 @@ export interface PublishedCollection {
   readonly isCached: boolean
   /** Whether a default of a field is a function. */
   readonly computesDefaults: boolean
+  /** Whether a field has the default of its column. */
+  readonly hasColumnDefaults: boolean
   readonly constraints: CheckConstraints
 }
 
@@ -108,6 +110,7 @@ export function publishCollection(
     filtersDirectly,
     isCached: filtersDirectly && definition.cache !== false,
     computesDefaults: fields.some(({ definition: each }) => typeof each.default === 'function'),
+    hasColumnDefaults: fields.some(({ hasColumnDefault }) => hasColumnDefault),
     constraints: compileConstraints(
       Object.fromEntries(fields.map((field) => [field.name, field.definition])),
     ),

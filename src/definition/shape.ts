@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { code as codeOf } from '../checks/option-shapes.ts'
+import { storedForms } from './stored-forms.ts'
 
 const code = codeOf()
 const count = z.int().min(0)
@@ -43,9 +44,10 @@ const common = {
 
 // Definitions in code may contain functions; JSON files can't.
 function valued<Value extends z.ZodType>(value: Value, form: Form) {
+  const given = z.union([value, z.literal('database')])
   return {
     ...common,
-    default: (form === 'code' ? z.union([code, value]) : value).optional(),
+    default: (form === 'code' ? z.union([code, given]) : given).optional(),
     enumeration: z.array(value).min(1).optional(),
   }
 }
@@ -80,20 +82,38 @@ function fieldShape(form: Form) {
       ...bounds(z.string()),
       precision: z.int().min(1).max(38),
       scale: count.max(38),
+      storedAs: z.enum(storedForms.decimal).optional(),
     }),
     z.strictObject({
       type: z.literal('double'),
       ...valued(z.number(), form),
       ...bounds(z.number()),
     }),
-    z.strictObject({ type: z.literal('boolean'), ...valued(z.boolean(), form) }),
-    z.strictObject({ type: z.literal('date'), ...time }),
-    z.strictObject({ type: z.literal('dateTime'), ...time }),
-    z.strictObject({ type: z.literal('instant'), ...time }),
+    z.strictObject({
+      type: z.literal('boolean'),
+      ...valued(z.boolean(), form),
+      storedAs: z.enum(storedForms.boolean).optional(),
+    }),
+    z.strictObject({
+      type: z.literal('date'),
+      ...time,
+      storedAs: z.enum(storedForms.date).optional(),
+    }),
+    z.strictObject({
+      type: z.literal('dateTime'),
+      ...time,
+      storedAs: z.enum(storedForms.dateTime).optional(),
+    }),
+    z.strictObject({
+      type: z.literal('instant'),
+      ...time,
+      storedAs: z.enum(storedForms.instant).optional(),
+    }),
     z.strictObject({
       type: z.literal('uuid'),
       ...textual,
       generated: z.literal('uuid').optional(),
+      storedAs: z.enum(storedForms.uuid).optional(),
     }),
     z.strictObject({ type: z.literal('json'), ...valued(z.json(), form) }),
   ])

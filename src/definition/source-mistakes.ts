@@ -24,9 +24,12 @@ export function serveMistakes(collection: CollectionDefinition): readonly Mistak
   if (table !== undefined) add('table', 'a served collection has no table: leave it out')
   if (sharesTable !== undefined)
     add('sharesTable', 'a served collection has no table: leave it out')
-  for (const [name, { column }] of Object.entries(fields)) {
-    if (column === undefined) continue
-    add(`fields.${name}.column`, 'a served collection has no columns: leave it out')
+  const noColumns = 'a served collection has no columns: leave it out'
+  for (const [name, field] of Object.entries(fields)) {
+    if (field.column !== undefined) add(`fields.${name}.column`, noColumns)
+    const { storedAs } = field as { readonly storedAs?: string }
+    if (storedAs !== undefined) add(`fields.${name}.storedAs`, noColumns)
+    if (field.default === 'database') add(`fields.${name}.default`, noColumns)
   }
   return mistakes
 }

@@ -23,6 +23,16 @@ export function isInstant(text: string): boolean {
   return text.endsWith('Z') && isDateTime(text.slice(0, -1))
 }
 
+/** Returns whether the column of a date-time or instant can hold fractions of a second. */
+export function hasFraction(field: Field): boolean {
+  return (field as Field & { type: 'dateTime' }).storedAs !== 'unixSeconds'
+}
+
+/** Returns whether the column of a date-time or instant can hold the fraction of a value. */
+export function hasStorableFraction(text: string, field: Field): boolean {
+  return hasFraction(field) || !withoutZeroFraction(text).includes('.')
+}
+
 /** Returns the canonical form of a date-time or instant, without a fraction of zero. */
 export function withoutZeroFraction(text: string): string {
   return text.replace('.000', '')

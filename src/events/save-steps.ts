@@ -28,17 +28,39 @@ export const insertSteps: SaveSteps<InsertEvent> = {
     const complete = () => completeItem(collection, given, terms.runtime.now)
     const completed = collection.computesDefaults ? scope.call('default', complete) : complete()
     return whenDone(completed, (draft) => {
-      const faults = allFaults(event, draft, terms)
+      const own = allFaults(event, draft, terms)
+      const faults = collection.hasColumnDefaults ? [...own, ...nullFaults(event, terms)] : own
       return { event, scope, stored: null, unfit: [], draft, faults }
     })
   },
-  write({ event: { collection }, scope, draft }) {
-    // The adapter generates a number that is missing.
-    const row = rowOf(collection, draft, ({ generated }, value) => {
-      return value !== null || generated !== 'database'
+  write({ event, scope, draft }) {
+    const { collection } = event
+    const nulls = collection.hasColumnDefaults ? givenNulls(event, scope.terms) : noFields
+    // The adapter generates a number that is missing, and the column a value that was not given.
+    const row = rowOf(collection, draft, (field, value) => {
+      if (value !== null) return true
+      return field.hasColumnDefault ? nulls.includes(field) : field.generated !== 'database'
     })
     return scope.source.insert(collection, row)
   },
+}
+
+/** Returns the fields with a column default that the client, or the row rule, sets to null. */
+function givenNulls(event: InsertEvent, terms: Terms): readonly PublishedField[] {
+  const { collection, submitted, view } = event
+  return collection.fields.filter((field) => {
+    if (!field.hasColumnDefault) return false
+    if (submitted.values[field.name] === null && maySet(field, event, terms)) return true
+    return view.rows.some((rule) => rule.field === field.name && rule.value === null)
+  })
+}
+
+const noFields: readonly PublishedField[] = []
+
+// Only an absent value gets the default of the column.
+function nullFaults(event: InsertEvent, terms: Terms): readonly ValidationEntry[] {
+  const missing = givenNulls(event, terms).filter(({ required }) => required)
+  return missing.map(({ name }) => fault(name, 'is required'))
 }
 
 /**

@@ -1,6 +1,5 @@
-import { withoutZeroFraction } from '../definition/value-forms.ts'
+import { hasFraction, withoutZeroFraction } from '../definition/value-forms.ts'
 import { suggestion } from '../checks/nearest-name.ts'
-import type { Field } from '../definition/field.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { ItemValues } from './query.ts'
@@ -61,7 +60,8 @@ export function unknownFieldError(collection: PublishedCollection, name: string)
 
 function defaultOf(field: PublishedField, now: () => Date): ItemValues[string] {
   if (field.generated === 'uuid') return crypto.randomUUID()
-  if (field.generated === 'now') return timeOf(field.type, now())
+  if (field.generated === 'now') return timeOf(field, now())
+  if (field.hasColumnDefault) return null
   const declared = (field.definition as { readonly default?: unknown }).default
   const value: unknown = typeof declared === 'function' ? (declared as () => unknown)() : declared
   if (value === undefined || value === null) return null
@@ -76,8 +76,9 @@ function requireValid(collection: PublishedCollection, computed: ItemValues): vo
   )
 }
 
-function timeOf(type: Field['type'], now: Date): string {
-  const instant = now.toISOString()
-  if (type === 'date') return instant.slice(0, 10)
+function timeOf({ type, definition }: PublishedField, now: Date): string {
+  const complete = now.toISOString()
+  if (type === 'date') return complete.slice(0, 10)
+  const instant = hasFraction(definition) ? complete : `${complete.slice(0, 19)}Z`
   return withoutZeroFraction(type === 'dateTime' ? instant.slice(0, -1) : instant)
 }

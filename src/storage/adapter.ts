@@ -49,7 +49,8 @@ export interface StorageReader {
 /** The operations of a transaction. Every call MUST reject after the transaction has ended. */
 export interface StorageTransaction extends StorageReader {
   /**
-   * Stores a row and returns it as stored. The row is complete, except for a number that storage generates.
+   * Stores a row and returns it as stored. The row is complete, except for a number that storage generates,
+   * and for values that are left to the defaults of their columns.
    * MUST reject with a `duplicate` StorageError if the key or another unique value exists. The transaction
    * MUST stay usable after that.
    */
@@ -98,6 +99,8 @@ export interface StorageAbilities {
   readonly durable: boolean
   /** The adapter generates numbers for new items (`generated: 'database'`). */
   readonly generatedNumbers: boolean
+  /** Columns have defaults for new items (`default: 'database'`). Default false. */
+  readonly columnDefaults?: boolean
 }
 
 /**
@@ -214,6 +217,22 @@ export function unfitError(
   const item = key.length === 0 ? 'an item without key' : `item ${key.join(', ')}`
   const message = `${application}/${name}, ${item}: stored values do not fit their fields: ${lines.join('; ')}.`
   return new StorageError('unfit', { fields: values.map(({ field }) => field), message })
+}
+
+/** Throws a TypeError if a field of a storage without the ability `columnDefaults` has `default: 'database'`. */
+export function rejectColumnDefaults(
+  storage: string,
+  collections: readonly PublishedCollection[],
+): void {
+  const places = collections.flatMap(({ application, name, fields }) =>
+    fields
+      .filter(({ hasColumnDefault }) => hasColumnDefault)
+      .map((field) => `${application}/${name}.${field.name}`),
+  )
+  if (places.length === 0) return
+  throw new TypeError(
+    `The storage ${storage} has no columns with defaults, but default is 'database' for ${places.join(', ')}. Set a value or a function instead.`,
+  )
 }
 
 /** Returns whether a value is a {@link StorageError}, also one of another copy of the package. */

@@ -4,7 +4,7 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
 import { encodeRow } from '../request/serialize.ts'
-import { isSelfChecking, unfitError, type UnfitValue } from './adapter.ts'
+import { isSelfChecking, rejectColumnDefaults, unfitError, type UnfitValue } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageTextPage, StorageTransaction } from './adapter.ts'
 
 /**
@@ -37,7 +37,10 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
   return {
     name: adapter.name,
     supports: adapter.supports,
-    open: (collections) => adapter.open(collections),
+    open(collections) {
+      if (adapter.supports.columnDefaults !== true) rejectColumnDefaults(adapter.name, collections)
+      return adapter.open(collections)
+    },
     filter: (collection, query, context) =>
       whenDone(adapter.filter(collection, query, context), (page) =>
         check.page(collection, query, page),

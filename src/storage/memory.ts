@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import { StorageError, markSelfChecking } from './adapter.ts'
+import { StorageError, markSelfChecking, rejectColumnDefaults } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageQuery } from './adapter.ts'
 import type { StorageTransaction, TransactionOptions } from './adapter.ts'
 import { sharedTables, sharing, type SharedTable } from './memory-shared.ts'
@@ -41,6 +41,7 @@ export function memoryStorage(): StorageAdapter {
     name: 'memory',
     supports: { textPages: false, durable: false, generatedNumbers: true },
     open(collections) {
+      rejectColumnDefaults('memory', collections)
       memory.shared = sharedTables(collections)
       const tables = collections.map((each) => memory.shared.get(each)?.table ?? each)
       for (const collection of new Set(tables)) {

@@ -147,7 +147,7 @@ export function sqliteStorage(
 
   return markSelfChecking({
     name: 'sqlite',
-    supports: { textPages: true, durable, generatedNumbers: true },
+    supports: { textPages: true, durable, generatedNumbers: true, columnDefaults: true },
     open: (collections) => retried(betweenTransactions(() => prepareTables(collections))),
     filter: (collection, query, context) => read(() => reads.filter(collection, query, context)),
     // Other code may write through a handle, whose commits are those of the same connection.

@@ -77,6 +77,36 @@ const mistaken: readonly (readonly [
     'at most the precision',
   ],
   [
+    'an unknown stored form',
+    field({ type: 'boolean', storedAs: 'yes/no' }),
+    'fields.it.storedAs',
+    'must be',
+  ],
+  [
+    'a stored form of another type',
+    field({ type: 'text', storedAs: 'hex' }),
+    'fields.it.storedAs',
+    'is not an option',
+  ],
+  [
+    'a decimal of 16 digits as a number',
+    field({ type: 'decimal', precision: 16, scale: 2, storedAs: 'real' }),
+    'fields.it.precision',
+    'at most 15',
+  ],
+  [
+    'a bound that the stored form can not hold',
+    field({ type: 'instant', storedAs: 'unixSeconds', minimum: '2024-01-01T00:00:00.500Z' }),
+    'fields.it.minimum',
+    'in the form YYYY-MM-DDThh:mm:ssZ',
+  ],
+  [
+    'a default of the column beside a generated value',
+    field({ type: 'uuid', generated: 'uuid', default: 'database' }),
+    'fields.it.default',
+    'leave it out',
+  ],
+  [
     'bounds the wrong way round',
     field({ type: 'bigint', minimum: '10', maximum: '9' }),
     'fields.it.minimum',

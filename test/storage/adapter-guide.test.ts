@@ -14,6 +14,7 @@ const internal = {
     'definition',
     'events',
     'filtersDirectly',
+    'hasColumnDefaults',
     'hasPages',
     'isCached',
     'pageSize',

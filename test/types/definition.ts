@@ -1,8 +1,11 @@
 // Checked by the compiler only: what has to compile, and what must not.
 import {
+  boolean,
+  date,
   decimal,
   defineCollection,
   error,
+  instant,
   integer,
   json,
   text,
@@ -90,5 +93,24 @@ export const misspelt = text({ maxLenght: 5 })
 export const noPrecision = decimal()
 // @ts-expect-error the key names no field
 export const wrongKey = defineCollection({ key: 'nope', fields: { a: text() } })
+
+const stored = defineCollection({
+  key: 'id',
+  fields: {
+    id: integer(),
+    status: text({ enumeration: ['open', 'done'], required: true, default: 'database' }),
+    amount: decimal({ precision: 9, scale: 2, storedAs: 'real', default: 'database' }),
+    paid: boolean({ storedAs: 'Y/N', default: 'database' }),
+    at: instant({ storedAs: 'unixSeconds' }),
+  },
+})
+export const columnDefaults: InsertValues<typeof stored> = { id: 1 }
+export const storedStatus: Item<typeof stored>['status'] = 'open'
+// @ts-expect-error the default is a value of the field, not of its column
+export const columnDefault: InsertValues<typeof stored> = { id: 1, status: 'database' }
+// @ts-expect-error a stored form of another type
+export const wrongForm = date({ storedAs: 'hex' })
+// @ts-expect-error a stored form that does not exist
+export const unknownForm = boolean({ storedAs: 'yes/no' })
 
 export const anyCollections: readonly CollectionDefinition[] = [lines]

@@ -1,11 +1,8 @@
-/** A value of a column. */
-export type SqliteValue = string | number | bigint | null
-
-/** A value that a statement returns. A blob is an array of bytes. */
-export type SqliteResult = SqliteValue | Uint8Array
+/** A value of a column. A blob is an array of bytes. */
+export type SqliteValue = string | number | bigint | null | Uint8Array
 
 /** A row as an array, in the order of the selected expressions. */
-export type SqliteRow = readonly SqliteResult[]
+export type SqliteRow = readonly SqliteValue[]
 
 /** A prepared statement. Its argument is the list of values to bind. */
 export type Prepared<Result> = (parameters: readonly SqliteValue[]) => Result

@@ -1,33 +1,23 @@
 import type { Field, FieldTypeName } from '../../definition/field.ts'
+import { otherForm } from './other-forms.ts'
+import {
+  day,
+  digits,
+  noNul,
+  realTime,
+  timeOfDay,
+  type StorageClass,
+  type ValueForm,
+} from './value-form.ts'
 
-/** The storage class of a value in SQLite. */
-export type StorageClass = 'text' | 'integer' | 'real'
+const uuid = [8, 4, 4, 4, 12].map((count) => '[0-9a-f]'.repeat(count)).join('-')
+const moment = `${day}T${timeOfDay}`
 
-/** The valid values of a field type in a column. */
-interface StoredForm {
-  readonly storageClass: StorageClass
-  /**
-   * The condition for a value of the storage class. It must not be null for a value that is not null,
-   * because a CHECK accepts null. Absent: every value of the class is valid.
-   */
-  readonly condition?: (column: string, field: Field) => string
-  /** A condition that depends on options that may change, and is therefore not part of a CHECK. */
-  readonly further?: (column: string, field: Field) => string
+function realMoment(column: string, zone: string): string {
+  return `(${column} GLOB '${moment}${zone}' OR ${column} GLOB '${moment}.${digits(3)}${zone}') AND ${realTime(column)}`
 }
 
-const digits = (count: number): string => '[0-9]'.repeat(count)
-const day = `${digits(4)}-${digits(2)}-${digits(2)}`
-const time = `${day}T${digits(2)}:${digits(2)}:${digits(2)}`
-const uuid = [8, 4, 4, 4, 12].map((count) => '[0-9a-f]'.repeat(count)).join('-')
-
-// GLOB, substr and date() ignore everything after U+0000.
-const noNul = (column: string): string => `instr(${column}, char(0)) = 0`
-
-// date() returns the next day for 24:00:00, and null for other times that do not exist.
-const realTime = (column: string, zone: string): string =>
-  `(${column} GLOB '${time}${zone}' OR ${column} GLOB '${time}.${digits(3)}${zone}') AND substr(${column}, 1, 10) IS date(${column}) AND ${column} NOT GLOB '0000*' AND ${noNul(column)}`
-
-const forms: Readonly<Record<FieldTypeName, StoredForm>> = {
+const normalForms: Readonly<Record<FieldTypeName, ValueForm>> = {
   text: { storageClass: 'text', condition: noNul },
   integer: {
     storageClass: 'integer',
@@ -39,6 +29,7 @@ const forms: Readonly<Record<FieldTypeName, StoredForm>> = {
   double: {
     storageClass: 'real',
     condition: (column) => `${column} > -9e999 AND ${column} < 9e999`,
+    classes: doubleClasses,
   },
   boolean: { storageClass: 'integer', condition: (column) => `${column} IN (0, 1)` },
   date: {
@@ -47,8 +38,8 @@ const forms: Readonly<Record<FieldTypeName, StoredForm>> = {
     condition: (column) =>
       `${column} GLOB '${day}' AND ${column} IS date(${column}) AND ${column} NOT GLOB '0000*'`,
   },
-  dateTime: { storageClass: 'text', condition: (column) => realTime(column, '') },
-  instant: { storageClass: 'text', condition: (column) => realTime(column, 'Z') },
+  dateTime: { storageClass: 'text', condition: (column) => realMoment(column, '') },
+  instant: { storageClass: 'text', condition: (column) => realMoment(column, 'Z') },
   uuid: {
     storageClass: 'text',
     condition: (column) => `${column} GLOB '${uuid}' AND ${noNul(column)}`,
@@ -61,32 +52,38 @@ const forms: Readonly<Record<FieldTypeName, StoredForm>> = {
 }
 
 /** Returns the storage class of a field's values. */
-export function storageClassOf({ type }: { readonly type: FieldTypeName }): StorageClass {
-  return forms[type].storageClass
+export function storageClassOf(field: Field): StorageClass {
+  return formOf(field).storageClass
 }
 
 /** Returns the CHECK condition of a column in a STRICT table. Undefined if the declared type is sufficient. */
 export function checkCondition(column: string, field: Field): string | undefined {
-  return forms[field.type].condition?.(column, field)
+  return formOf(field).condition?.(column, field)
 }
 
 /** Returns the condition that a value fits its field if {@link checkCondition} holds. Undefined: it always does. */
 export function furtherCondition(column: string, field: Field): string | undefined {
-  return forms[field.type].further?.(column, field)
+  return formOf(field).further?.(column, field)
 }
 
 /** Returns the condition that a value of any column fits its field, if it is not null. */
 export function fitCondition(column: string, field: Field): string {
-  const { storageClass, condition, further } = forms[field.type]
+  const { storageClass, condition, further, classes } = formOf(field)
+  const ofClass = classes?.(column, field) ?? `typeof(${column}) = '${storageClass}'`
   const terms = [condition, further].map((term) => term?.(column, field))
-  const own = [`typeof(${column}) = '${storageClass}'`, ...terms]
-    .filter((term) => term !== undefined)
-    .join(' AND ')
-  if (storageClass !== 'real') return own
-  // A column without REAL affinity stores an integral double as an integer. It must be exact as a double.
+  return [ofClass, ...terms].filter((term) => term !== undefined).join(' AND ')
+}
+
+function formOf(field: Field): ValueForm {
+  const { storedAs } = field as { readonly storedAs?: string }
+  return storedAs === undefined ? normalForms[field.type] : otherForm(field).form
+}
+
+// A column without REAL affinity stores an integral double as an integer. It must be exact as a double.
+function doubleClasses(column: string): string {
   const exact = `CAST(CAST(${column} AS REAL) AS INTEGER) = ${column}`
   const bounds = `${column} BETWEEN -9223372036854774784 AND 9223372036854774784`
-  return `(${own} OR typeof(${column}) = 'integer' AND ${bounds} AND ${exact})`
+  return `(typeof(${column}) = 'real' OR typeof(${column}) = 'integer' AND ${bounds} AND ${exact})`
 }
 
 // The canonical form: all digits of the scale, no leading zeros, and no negative zero.

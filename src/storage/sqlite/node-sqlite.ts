@@ -1,4 +1,4 @@
-import type { Connection, SqliteResult, SqliteRow, SqliteValue } from './connection.ts'
+import type { Connection, SqliteRow, SqliteValue } from './connection.ts'
 
 /** The members of a statement of `node:sqlite` that are used. */
 export interface NodeSqliteStatement {
@@ -73,7 +73,7 @@ interface Written {
 }
 
 function valuesOf(row: unknown): SqliteRow {
-  return Object.values(row as Record<string, SqliteResult>)
+  return Object.values(row as Record<string, SqliteValue>)
 }
 
 function firstOf(row: unknown): string | null {

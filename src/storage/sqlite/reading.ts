@@ -54,7 +54,7 @@ export function readLengths(fields: readonly PublishedField[], alias?: string): 
 }
 
 function isText(field: PublishedField): boolean {
-  return storageClassOf(field) === 'text'
+  return storageClassOf(field.definition) === 'text'
 }
 
 /**

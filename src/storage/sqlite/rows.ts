@@ -4,7 +4,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { unfitError, type Row, type StorageError, type UnfitValue } from '../adapter.ts'
 import { columnTypeOf } from './columns.ts'
-import type { SqliteResult, SqliteRow, SqliteValue } from './connection.ts'
+import type { SqliteRow, SqliteValue } from './connection.ts'
 
 /** A row without the values that do not fit their fields. */
 export interface ReadRow {
@@ -28,7 +28,7 @@ export function readRow(
   let uncertain = false
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string
-    const value = values[index] as SqliteResult
+    const value = values[index] as SqliteValue
     if (value instanceof Uint8Array) {
       const found = Buffer.from(value).toString()
       unfit = [...(unfit ?? []), { field: name, found: descriptionOf(found) }]

@@ -2,6 +2,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Field, FieldTypeName } from '../../definition/field.ts'
 import { fieldTypes } from '../../definition/field-type.ts'
+import { storedForms } from '../../definition/stored-forms.ts'
 import { checkCondition, storageClassOf } from './forms.ts'
 import { quoted } from './sql.ts'
 
@@ -28,7 +29,7 @@ export function columnDefinition(field: PublishedField): string {
 
 /** Returns a column definition without CHECK. */
 export function bareColumn(field: PublishedField): string {
-  const type = storageClassOf(field).toUpperCase()
+  const type = storageClassOf(field.definition).toUpperCase()
   return `${quoted(field.column)} ${type}${field.inKey ? ' NOT NULL' : ''}`
 }
 
@@ -56,21 +57,36 @@ function contains(statement: string, columns: string): boolean {
 }
 
 /**
- * Returns the field type whose CHECK a column has, if that CHECK rejects values of the field. This happens
- * if the definition has changed since the table was created.
+ * Returns the type, and the stored form, whose CHECK a column has, if that CHECK rejects values of the field.
+ * This happens if the definition has changed since the table was created.
  */
-export function otherCheck(statement: string, field: PublishedField): FieldTypeName | undefined {
+export function otherCheck(statement: string, field: PublishedField): string | undefined {
   if (hasColumn(statement, field)) return undefined
-  return (Object.keys(fieldTypes) as FieldTypeName[]).find((type) => {
-    // The CHECK of type text accepts the values of every type with storage class text.
-    if (type === 'text') return false
-    const scales = type === 'decimal' ? Array.from({ length: 39 }, (_, scale) => scale) : [0]
-    return scales.some((scale) => {
-      const definition = { type, precision: 38, scale } as Field
-      const other = { ...field, type, definition }
-      return checkCondition('', definition) !== undefined && hasColumn(statement, other)
-    })
-  })
+  return otherFields.find(({ definition }) =>
+    hasColumn(statement, { ...field, type: definition.type, definition }),
+  )?.name
+}
+
+interface OtherField {
+  readonly name: string
+  readonly definition: Field
+}
+
+// The CHECK of type text accepts the values of every type with storage class text.
+const otherFields = (Object.keys(fieldTypes) as FieldTypeName[])
+  .filter((type) => type !== 'text')
+  .flatMap((type) => fieldsOf(type))
+  .filter(({ definition }) => checkCondition('', definition) !== undefined)
+
+function fieldsOf(type: FieldTypeName): readonly OtherField[] {
+  const scales = type === 'decimal' ? Array.from({ length: 39 }, (_, scale) => scale) : [0]
+  const forms = type in storedForms ? storedForms[type as keyof typeof storedForms] : []
+  return scales.flatMap((scale) =>
+    [undefined, ...forms].map((storedAs) => ({
+      name: `type ${type}${storedAs === undefined ? '' : ` stored as ${storedAs}`}`,
+      definition: { type, precision: 38, scale, storedAs } as Field,
+    })),
+  )
 }
 
 function createTable(collections: readonly PublishedCollection[]): string {

@@ -1,6 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import { searchText } from '../adapter.ts'
-import { columnTypeOf, type Letters } from './columns.ts'
+import type { Letters } from './column-types.ts'
+import { columnTypeOf } from './columns.ts'
 import type { SqliteValue } from './connection.ts'
 import { identifier, join, literal, sql, type Sql } from './sql.ts'
 

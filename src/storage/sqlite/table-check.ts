@@ -1,6 +1,9 @@
+import type { Field } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import { columnTypeOf, type Affinity } from './columns.ts'
+import { storedForms } from '../../definition/stored-forms.ts'
+import type { Affinity } from './column-types.ts'
+import { columnTypeOf } from './columns.ts'
 import { bareColumn, columnDefinition, createTables, exactFields, otherCheck } from './schema.ts'
 import { quoted } from './sql.ts'
 import type { Table, Tables } from './tables.ts'
@@ -21,11 +24,18 @@ export function tableMistakes(
       const fields = collection.fields
         .filter((field) => !exact.has(field) || !fitsColumn(field, table))
         .flatMap((field) => columnMistakes(collection, field, table))
-      return [...fields, ...keyMistakes(collection, table)]
+      const defaults = defaultMistakes(collection, table)
+      return [...fields, ...defaults, ...keyMistakes(collection, table)]
     }
     const statement = createTables([collection]).join('')
+    const missing = `${placeOf(collection)}: the table ${quoted(collection.table)} does not exist. Set "table" to the right name,`
+    const defaults = collection.fields.filter(({ hasColumnDefault }) => hasColumnDefault)
+    if (defaults.length === 0) {
+      return [`${missing} create it with\n${statement}\nor set the option ensureSchema.`]
+    }
+    const columns = defaults.map(({ column }) => quoted(column)).join(', ')
     return [
-      `${placeOf(collection)}: the table ${quoted(collection.table)} does not exist. Set "table" to the right name, create it with\n${statement}\nor set the option ensureSchema.`,
+      `${missing} or create it with\n${statement}\nand with defaults of the columns ${columns}.`,
     ]
   })
 }
@@ -71,16 +81,18 @@ export function computedCollections(
   })
 }
 
-/** Returns the statements that create the missing tables. */
+/** Returns the statements that create the missing tables, except those that need defaults of columns. */
 export function missingTables(
   tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly string[] {
-  const missing = collections.filter(({ table }) => tables.find(table) === undefined)
+  const missing = collections.filter(
+    ({ table, hasColumnDefaults }) => tables.find(table) === undefined && !hasColumnDefaults,
+  )
   return createTables(missing)
 }
 
-/** Returns the statements that add missing columns. Columns of a key can't be added. */
+/** Returns the statements that add missing columns. Those of a key and those with a default can't be added. */
 export function missingColumns(
   tables: Tables,
   collections: readonly PublishedCollection[],
@@ -89,6 +101,7 @@ export function missingColumns(
     const table = tables.find(collection.table)
     if (table?.kind !== 'table') return []
     return collection.fields
+      .filter(({ hasColumnDefault }) => !hasColumnDefault)
       .filter((field) => !field.inKey && !table.columns.has(field.column.toLowerCase()))
       .map((field) => addColumn(collection, field))
   })
@@ -122,12 +135,39 @@ function columnMistakes(
     const other = otherCheck(table.statement, field)
     if (other === undefined) return []
     return [
-      `${place}: column ${quoted(column.name)} of ${where} has a CHECK for another definition of the field, with type ${other}. Rebuild the table with\n${columnDefinition(field)}`,
+      `${place}: column ${quoted(column.name)} of ${where} has a CHECK for another definition of the field, with ${other}. Rebuild the table with\n${columnDefinition(field)}`,
     ]
   }
+  const form = field.storedAs === undefined ? '' : ` that are stored as ${field.storedAs}`
+  const others = formsOf(field, column.declared).map((name) => `storedAs: '${name}'`)
+  const other = others.length === 0 ? '' : ` set ${others.join(' or ')},`
   return [
-    `${place}: column ${quoted(column.name)} of ${where} is declared ${column.declared}, which would change values of type ${field.type}. Declare it ${bareColumn(field)}, or give the field another type.`,
+    `${place}: column ${quoted(column.name)} of ${where} is declared ${column.declared}, which would change values of type ${field.type}${form}. Declare it ${bareColumn(field)},${other} or give the field another type.`,
   ]
+}
+
+/** Returns the stored forms of a field that a column with this declared type keeps. */
+function formsOf(field: PublishedField, declared: string): readonly string[] {
+  const names: readonly string[] =
+    field.type in storedForms ? storedForms[field.type as keyof typeof storedForms] : []
+  return names.filter((storedAs) => {
+    const definition = { ...field.definition, storedAs } as Field
+    const { fits } = columnTypeOf({ type: field.type, storedAs, definition })
+    return fits.includes(affinityOf(declared))
+  })
+}
+
+// A table or column that is created here has no default, because definitions do not contain it.
+function defaultMistakes(collection: PublishedCollection, table: Table): readonly string[] {
+  if (table.kind === 'view') return []
+  return collection.fields.flatMap((field) => {
+    const column = table.columns.get(field.column.toLowerCase())
+    if (!field.hasColumnDefault || column?.hasDefault === true || column?.computed === true)
+      return []
+    return [
+      `${placeOf(collection, field)}: column ${quoted(field.column)} of table ${quoted(collection.table)} has no default. Create it yourself, such as ${bareColumn(field)} DEFAULT ..., or set a value or a function as the default of the field.`,
+    ]
+  })
 }
 
 function keyMistakes(collection: PublishedCollection, table: Table): readonly string[] {

@@ -9,6 +9,8 @@ export interface Column {
   readonly keyPlace: number
   /** Whether SQLite computes it from other columns. */
   readonly computed: boolean
+  /** Whether it has a DEFAULT. */
+  readonly hasDefault: boolean
 }
 
 /** A table or view of the database. */
@@ -85,14 +87,15 @@ export function readTables(
 function columnsOf(connection: Connection, names: string): ReadonlyMap<string, readonly Column[]> {
   const rows = rowsOf(
     connection,
-    `SELECT t.value, x.name, x.type, x.pk, x.hidden IN (2, 3) FROM json_each(?) AS t, pragma_table_xinfo(t.value) AS x`,
+    `SELECT t.value, x.name, x.type, x.pk, x.hidden IN (2, 3), x.dflt_value IS NOT NULL
+     FROM json_each(?) AS t, pragma_table_xinfo(t.value) AS x`,
     [names],
-  ) as readonly unknown[] as readonly (readonly [string, string, string, number, number])[]
+  ) as readonly unknown[] as readonly (readonly [string, string, string, number, number, number])[]
   const columns = new Map<string, Column[]>()
-  for (const [table, name, declared, keyPlace, computed] of rows) {
+  for (const [table, name, declared, keyPlace, computed, hasDefault] of rows) {
     const known = columns.get(table) ?? []
     columns.set(table, known)
-    known.push({ name, declared, keyPlace, computed: computed === 1 })
+    known.push({ name, declared, keyPlace, computed: computed === 1, hasDefault: hasDefault === 1 })
   }
   return columns
 }

@@ -79,7 +79,7 @@ test('all mistakes are reported at once, with the SQL that corrects them', async
     `sqliteStorage: the tables do not fit.
 - shop/items.name: table "items" has no column "name". Set "column" to the right name, or add it with
 ALTER TABLE "items" ADD COLUMN "name" TEXT CHECK (instr("name", char(0)) = 0);
-- shop/items.price: column "price" of table "items" is declared NUMERIC, which would change values of type decimal. Declare it "price" TEXT, or give the field another type.
+- shop/items.price: column "price" of table "items" is declared NUMERIC, which would change values of type decimal. Declare it "price" TEXT, set storedAs: 'real', or give the field another type.
 - shop/items: the key ("id") of table "items" has no unique index. Create one with
 CREATE UNIQUE INDEX "items_key" ON "items" ("id");`,
   )

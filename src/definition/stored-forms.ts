@@ -1,0 +1,37 @@
+/**
+ * The forms in which a column may hold the values of a field type, apart from the normal form. Each value
+ * has exactly one stored form, so that indexes, keys and unique constraints work. A part of a time in
+ * brackets is absent if it is zero.
+ */
+export const storedForms = {
+  /** Text has the time `00:00:00`. Numbers are those of the beginning of the day in UTC. */
+  date: ['YYYY-MM-DD hh:mm:ss', 'YYYY-MM-DD hh:mm:ss.fff', 'unixSeconds', 'unixMilliseconds'],
+  /** Numbers are those of the time in UTC. */
+  dateTime: [
+    'YYYY-MM-DD hh:mm:ss[.fff]',
+    'YYYY-MM-DD hh:mm:ss.fff',
+    'YYYY-MM-DD[ hh:mm:ss[.fff]]',
+    'unixSeconds',
+    'unixMilliseconds',
+  ],
+  /** Text is in UTC, without zone. */
+  instant: [
+    'YYYY-MM-DD hh:mm:ss[.fff]',
+    'YYYY-MM-DD hh:mm:ss.fff',
+    'YYYY-MM-DD[ hh:mm:ss[.fff]]',
+    'unixSeconds',
+    'unixMilliseconds',
+  ],
+  /** A number: the nearest one to the decimal. */
+  decimal: ['real'],
+  /** Two strings: the first for true, the second one for false. */
+  boolean: ['true/false', 't/f', 'Y/N'],
+  /** 32 digits in lower or upper case, 36 characters in upper case, or 16 bytes. */
+  uuid: ['hex', 'HEX', 'uppercase', 'blob'],
+} as const
+
+/** The names of the stored forms of a field type. */
+export type StoredForm<Type extends keyof typeof storedForms> = (typeof storedForms)[Type][number]
+
+/** The largest precision of a decimal that is stored as `real`: a double keeps every decimal of 15 digits. */
+export const maxRealPrecision = 15

@@ -1,0 +1,207 @@
+import { Buffer } from 'node:buffer'
+import type { Field } from '../../definition/field.ts'
+import type { StoredValue } from '../../definition/field-type.ts'
+import { binary, numeric, punctuated, textual, type ColumnType } from './column-types.ts'
+import { literal, raw, sql, type Sql } from './sql.ts'
+import { unixTime } from './unix-times.ts'
+import { day, digits, noNul, realTime, timeOfDay, type ValueForm } from './value-form.ts'
+
+/** A form in which a column holds the values of a field, other than the normal one. */
+export interface OtherForm {
+  readonly form: ValueForm
+  readonly columnType: ColumnType
+}
+
+/** Returns the form that a field declares with `storedAs`. */
+export function otherForm(field: Field): OtherForm {
+  let known = forms.get(field)
+  if (known === undefined) forms.set(field, (known = formOf(field)))
+  return known
+}
+
+const forms = new WeakMap<Field, OtherForm>()
+
+function formOf(field: Field): OtherForm {
+  switch (field.type) {
+    case 'date':
+    case 'dateTime':
+    case 'instant':
+      return timeForm(field.type, field.storedAs ?? '')
+    case 'decimal':
+      return realForm(field.precision, field.scale)
+    case 'boolean':
+      return wordForm(field.storedAs ?? '')
+    case 'uuid':
+      return field.storedAs === 'blob' ? uuidBlob : uuidText(field.storedAs ?? '')
+    default:
+      throw new TypeError(`A field of type ${field.type} has no other form.`)
+  }
+}
+
+type Time = 'date' | 'dateTime' | 'instant'
+
+function timeForm(type: Time, storedAs: string): OtherForm {
+  if (storedAs === 'unixSeconds') return unixTime(type, 1)
+  if (storedAs === 'unixMilliseconds') return unixTime(type, 1000)
+  if (type === 'date') return dayWithTime(storedAs.endsWith('.fff') ? '00:00:00.000' : '00:00:00')
+  return spacedTime(type, storedAs)
+}
+
+function dayWithTime(midnight: string): OtherForm {
+  return {
+    form: {
+      storageClass: 'text',
+      condition: (column) => `${column} GLOB '${day} ${midnight}' AND ${realTime(column)}`,
+    },
+    columnType: {
+      ...punctuated,
+      ...readAs((column) => sql`substr(${column}, 1, 10)`),
+      bind: (value) => `${value as string} ${midnight}`,
+      letters: 'none',
+    },
+  }
+}
+
+const noFraction = `${day} ${timeOfDay}`
+const withFraction = `${noFraction}.${digits(3)}`
+const isZero = (column: string, end: string): string => `${column} GLOB '*${end}'`
+
+/** Returns the form of a time with a space between day and time. */
+function spacedTime(type: 'dateTime' | 'instant', storedAs: string): OtherForm {
+  const hasFixedFraction = storedAs.endsWith('.fff')
+  const omitsMidnight = storedAs.startsWith('YYYY-MM-DD[')
+  const zone = type === 'instant' ? 'Z' : ''
+  const patterns = (column: string): string => {
+    const fraction = `${column} GLOB '${withFraction}'`
+    if (hasFixedFraction) return fraction
+    const others = `${fraction} AND NOT ${isZero(column, '.000')}`
+    const whole = `${column} GLOB '${noFraction}'`
+    if (!omitsMidnight) return `(${whole} OR ${others})`
+    return `(${whole} AND NOT ${isZero(column, ' 00:00:00')} OR ${column} GLOB '${day}' OR ${others})`
+  }
+  const read = (column: Sql): Sql => {
+    const moment = sql`replace(${column}, ' ', 'T')`
+    if (hasFixedFraction) return sql`replace(${moment}, '.000', '')`
+    if (!omitsMidnight) return moment
+    return sql`case length(${column}) when 10 then ${column} || 'T00:00:00' else ${moment} end`
+  }
+  return {
+    form: {
+      storageClass: 'text',
+      condition: (column) => `${patterns(column)} AND ${realTime(column)}`,
+    },
+    columnType: {
+      ...punctuated,
+      ...readAs((column) => (zone === '' ? read(column) : sql`(${read(column)}) || 'Z'`)),
+      bind(value) {
+        const text = (value as string).replace('T', ' ').replace('Z', '')
+        if (hasFixedFraction && text.length === noFractionLength) return `${text}.000`
+        return omitsMidnight ? text.replace(/ 00:00:00$/, '') : text
+      },
+    },
+  }
+}
+
+const noFractionLength = 'YYYY-MM-DD hh:mm:ss'.length
+
+/** Returns the form of a decimal that is stored as the nearest number. */
+function realForm(precision: number, scale: number): OtherForm {
+  const printed = (column: string): string => `printf('%.${scale}f', ${column})`
+  // Adding zero removes the sign of a negative zero. printf writes null as a number.
+  const read = (column: Sql): Sql =>
+    sql`case when ${column} is not null then printf(${literal(`%.${scale}f`)}, ${column} + 0.0) end`
+  const bound = 10 ** (precision - scale)
+  return {
+    form: {
+      storageClass: 'real',
+      condition: (column) =>
+        `${column} > -1e15 AND ${column} < 1e15 AND CAST(${printed(column)} AS REAL) = ${column}`,
+      further: (column) => `${column} > -${bound} AND ${column} < ${bound}`,
+      classes: numbers,
+    },
+    columnType: {
+      ...numeric,
+      ...readAs(read),
+      fits: ['REAL', 'NUMERIC', 'INTEGER', 'BLOB'],
+      bind: Number,
+    },
+  }
+}
+
+/** Returns the condition that a value is a number. */
+function numbers(column: string): string {
+  return `typeof(${column}) IN ('real', 'integer')`
+}
+
+/** Returns the form of a boolean that is stored as one of two words: `true/false`. */
+function wordForm(words: string): OtherForm {
+  const [yes = '', no = ''] = words.split('/')
+  const wire = (column: Sql): Sql =>
+    sql`case ${binary(column)} when ${literal(yes)} then 'true' when ${literal(no)} then 'false' end`
+  return {
+    form: {
+      storageClass: 'text',
+      condition: (column) => `${column} COLLATE BINARY IN ('${yes}', '${no}')`,
+    },
+    columnType: {
+      ...punctuated,
+      bind: (value) => (value === true ? yes : no),
+      read: (column) => sql`${binary(column)} = ${literal(yes)}`,
+      decode: (value) => value === 1,
+      json: (column) => sql`json(${wire(column)})`,
+      wire,
+      letters: 'none',
+    },
+  }
+}
+
+function uuidText(storedAs: string): OtherForm {
+  const isUpper = storedAs !== 'hex'
+  const digit = isUpper ? '[0-9A-F]' : '[0-9a-f]'
+  const hasHyphens = storedAs === 'uppercase'
+  const groups = [8, 4, 4, 4, 12].map((count) => digit.repeat(count))
+  const pattern = groups.join(hasHyphens ? '-' : '')
+  const read = (column: Sql): Sql => (hasHyphens ? sql`lower(${column})` : hyphenated(column))
+  return {
+    form: {
+      storageClass: 'text',
+      condition: (column) => `${column} GLOB '${pattern}' AND ${noNul(column)}`,
+    },
+    columnType: {
+      // A column with NUMERIC affinity converts 32 decimal digits to a number.
+      ...(hasHyphens ? punctuated : textual),
+      ...readAs(read),
+      bind(value) {
+        const text = hasHyphens ? (value as string) : hexOf(value)
+        return isUpper ? text.toUpperCase() : text
+      },
+    },
+  }
+}
+
+const uuidBlob: OtherForm = {
+  form: { storageClass: 'blob', condition: (column) => `length(${column}) = 16` },
+  columnType: {
+    ...numeric,
+    // hex(null) is the empty string.
+    ...readAs((column) => hyphenated(sql`nullif(hex(${column}), '')`)),
+    fits: ['BLOB', 'NUMERIC'],
+    bind: (value) => Buffer.from(hexOf(value), 'hex'),
+  },
+}
+
+function hexOf(value: StoredValue): string {
+  return (value as string).replaceAll('-', '')
+}
+
+/** Returns a UUID in lower case from its 32 digits. */
+function hyphenated(hex: Sql): Sql {
+  const part = (first: number, count: number): Sql =>
+    sql`substr(${hex}, ${raw(`${first}, ${count}`)})`
+  return sql`lower(${part(1, 8)} || '-' || ${part(9, 4)} || '-' || ${part(13, 4)} || '-' || ${part(17, 4)} || '-' || ${part(21, 12)})`
+}
+
+/** The members of a column type that read with one expression. */
+function readAs(read: (column: Sql) => Sql): Pick<ColumnType, 'read' | 'json' | 'wire'> {
+  return { read, json: read, wire: read }
+}
