@@ -8,14 +8,16 @@ export const storedForms = {
   date: ['YYYY-MM-DD hh:mm:ss', 'YYYY-MM-DD hh:mm:ss.fff', 'unixSeconds', 'unixMilliseconds'],
   /** Numbers are those of the time in UTC. */
   dateTime: [
+    'YYYY-MM-DDThh:mm:ss.fff',
     'YYYY-MM-DD hh:mm:ss[.fff]',
     'YYYY-MM-DD hh:mm:ss.fff',
     'YYYY-MM-DD[ hh:mm:ss[.fff]]',
     'unixSeconds',
     'unixMilliseconds',
   ],
-  /** Text is in UTC, without zone. */
+  /** Text is in UTC. The first form has whole seconds only. */
   instant: [
+    'YYYY-MM-DDThh:mm:ssZ',
     'YYYY-MM-DD hh:mm:ss[.fff]',
     'YYYY-MM-DD hh:mm:ss.fff',
     'YYYY-MM-DD[ hh:mm:ss[.fff]]',

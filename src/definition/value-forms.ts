@@ -25,7 +25,8 @@ export function isInstant(text: string): boolean {
 
 /** Returns whether the column of a date-time or instant can hold fractions of a second. */
 export function hasFraction(field: Field): boolean {
-  return (field as Field & { type: 'dateTime' }).storedAs !== 'unixSeconds'
+  const { storedAs } = field as { readonly storedAs?: string }
+  return storedAs !== 'unixSeconds' && storedAs !== 'YYYY-MM-DDThh:mm:ssZ'
 }
 
 /** Returns whether the column of a date-time or instant can hold the fraction of a value. */

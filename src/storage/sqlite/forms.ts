@@ -13,10 +13,6 @@ import {
 const uuid = [8, 4, 4, 4, 12].map((count) => '[0-9a-f]'.repeat(count)).join('-')
 const moment = `${day}T${timeOfDay}`
 
-function realMoment(column: string, zone: string): string {
-  return `(${column} GLOB '${moment}${zone}' OR ${column} GLOB '${moment}.${digits(3)}${zone}') AND ${realTime(column)}`
-}
-
 const normalForms: Readonly<Record<FieldTypeName, ValueForm>> = {
   text: { storageClass: 'text', condition: noNul },
   integer: {
@@ -38,8 +34,16 @@ const normalForms: Readonly<Record<FieldTypeName, ValueForm>> = {
     condition: (column) =>
       `${column} GLOB '${day}' AND ${column} IS date(${column}) AND ${column} NOT GLOB '0000*'`,
   },
-  dateTime: { storageClass: 'text', condition: (column) => realMoment(column, '') },
-  instant: { storageClass: 'text', condition: (column) => realMoment(column, 'Z') },
+  // One form for each value: a fraction of zero would be another one.
+  dateTime: {
+    storageClass: 'text',
+    condition: (column) =>
+      `(${column} GLOB '${moment}' OR ${column} GLOB '${moment}.${digits(3)}' AND ${column} NOT GLOB '*.000') AND ${realTime(column)}`,
+  },
+  instant: {
+    storageClass: 'text',
+    condition: (column) => `${column} GLOB '${moment}.${digits(3)}Z' AND ${realTime(column)}`,
+  },
   uuid: {
     storageClass: 'text',
     condition: (column) => `${column} GLOB '${uuid}' AND ${noNul(column)}`,

@@ -44,7 +44,7 @@ function timeForm(type: Time, storedAs: string): OtherForm {
   if (storedAs === 'unixSeconds') return unixTime(type, 1)
   if (storedAs === 'unixMilliseconds') return unixTime(type, 1000)
   if (type === 'date') return dayWithTime(storedAs.endsWith('.fff') ? '00:00:00.000' : '00:00:00')
-  return spacedTime(type, storedAs)
+  return textTime(type, storedAs)
 }
 
 function dayWithTime(midnight: string): OtherForm {
@@ -62,29 +62,33 @@ function dayWithTime(midnight: string): OtherForm {
   }
 }
 
-const noFraction = `${day} ${timeOfDay}`
-const withFraction = `${noFraction}.${digits(3)}`
-const isZero = (column: string, end: string): string => `${column} GLOB '*${end}'`
-
-/** Returns the form of a time with a space between day and time. */
-function spacedTime(type: 'dateTime' | 'instant', storedAs: string): OtherForm {
-  const hasFixedFraction = storedAs.endsWith('.fff')
+/** Returns the form of a day and time as text. */
+function textTime(type: 'dateTime' | 'instant', storedAs: string): OtherForm {
+  const separator = storedAs.includes('T') ? 'T' : ' '
+  const zone = storedAs.endsWith('Z') ? 'Z' : ''
+  const fraction = storedAs.includes('[.fff]')
+    ? 'nonzero'
+    : storedAs.includes('.')
+      ? 'always'
+      : 'none'
   const omitsMidnight = storedAs.startsWith('YYYY-MM-DD[')
-  const zone = type === 'instant' ? 'Z' : ''
+  const whole = `${day}${separator}${timeOfDay}`
   const patterns = (column: string): string => {
-    const fraction = `${column} GLOB '${withFraction}'`
-    if (hasFixedFraction) return fraction
-    const others = `${fraction} AND NOT ${isZero(column, '.000')}`
-    const whole = `${column} GLOB '${noFraction}'`
-    if (!omitsMidnight) return `(${whole} OR ${others})`
-    return `(${whole} AND NOT ${isZero(column, ' 00:00:00')} OR ${column} GLOB '${day}' OR ${others})`
+    if (fraction === 'none') return `${column} GLOB '${whole}${zone}'`
+    const withFraction = `${column} GLOB '${whole}.${digits(3)}'`
+    if (fraction === 'always') return withFraction
+    const others = `${withFraction} AND ${column} NOT GLOB '*.000'`
+    if (!omitsMidnight) return `(${column} GLOB '${whole}' OR ${others})`
+    const noMidnight = `${column} GLOB '${whole}' AND ${column} NOT GLOB '* 00:00:00'`
+    return `(${noMidnight} OR ${column} GLOB '${day}' OR ${others})`
   }
   const read = (column: Sql): Sql => {
-    const moment = sql`replace(${column}, ' ', 'T')`
-    if (hasFixedFraction) return sql`replace(${moment}, '.000', '')`
+    const moment = separator === 'T' ? column : sql`replace(${column}, ' ', 'T')`
+    if (fraction === 'always') return sql`replace(${moment}, '.000', '')`
     if (!omitsMidnight) return moment
     return sql`case length(${column}) when 10 then ${column} || 'T00:00:00' else ${moment} end`
   }
+  const lacksZone = type === 'instant' && zone === ''
   return {
     form: {
       storageClass: 'text',
@@ -92,17 +96,17 @@ function spacedTime(type: 'dateTime' | 'instant', storedAs: string): OtherForm {
     },
     columnType: {
       ...punctuated,
-      ...readAs((column) => (zone === '' ? read(column) : sql`(${read(column)}) || 'Z'`)),
+      ...readAs((column) => (lacksZone ? sql`(${read(column)}) || 'Z'` : read(column))),
       bind(value) {
-        const text = (value as string).replace('T', ' ').replace('Z', '')
-        if (hasFixedFraction && text.length === noFractionLength) return `${text}.000`
+        const text = (value as string).replace('T', separator).replace('Z', zone)
+        if (fraction === 'always' && text.length === wholeLength) return `${text}.000`
         return omitsMidnight ? text.replace(/ 00:00:00$/, '') : text
       },
     },
   }
 }
 
-const noFractionLength = 'YYYY-MM-DD hh:mm:ss'.length
+const wholeLength = 'YYYY-MM-DD hh:mm:ss'.length
 
 /** Returns the form of a decimal that is stored as the nearest number. */
 function realForm(precision: number, scale: number): OtherForm {

@@ -46,7 +46,7 @@ const fine: readonly (readonly [field: string, sql: string])[] = [
   ['amount', `'-0.01'`],
   ['day', `'2024-02-29'`],
   ['local', `'9999-12-31T23:59:59.999'`],
-  ['moment', `'2024-02-29T00:00:00Z'`],
+  ['moment', `'2024-02-29T00:00:00.000Z'`],
   ['data', `'{"a":[1,{"b":null}]}'`],
   ['ratio', '3'],
   ['ratio', '1e300'],
@@ -82,6 +82,9 @@ const odd: readonly (readonly [field: string, sql: string])[] = [
   ['local', `'2024-02-29 10:00:00'`],
   ['local', `'2024-02-29T24:00:00'`],
   ['local', `'2024-02-29T10:00:00' || char(0) || '","x":"y'`],
+  // A value has one stored form, so that conditions find it.
+  ['local', `'2024-02-29T10:00:00.000'`],
+  ['moment', `'2024-02-29T10:00:00Z'`],
   ['moment', `'2024-02-29T10:00:00'`],
   ['moment', '1709200000'],
   ['token', `'not a uuid'`],

@@ -43,6 +43,10 @@ const texts: readonly SqliteValue[] = [
   '2024-02-29 10:11:12.500000',
   '2024-02-29 24:00:00',
   '2024-02-29T10:11:12',
+  '2024-02-29T10:11:12.000',
+  '2024-02-29T10:11:12.250',
+  '2024-02-29T10:11:12Z',
+  '2024-02-29T10:11:12.000Z',
   '2024-02-29 10:11',
   '2024-02-29 10:11:12Z',
   '2024-02-29 10:11:12+00:00',
@@ -83,7 +87,8 @@ const times = (
   raw: FormCase['raw'],
 ): FormCase => {
   const isNumber = storedAs.startsWith('unix')
-  const all = type === 'date' ? days : storedAs === 'unixSeconds' ? wholeInstants : instants
+  const all =
+    type === 'date' ? days : /^unixSeconds$|ssZ$/.test(storedAs) ? wholeInstants : instants
   return {
     field: { type, storedAs } as Field,
     declared,
@@ -166,6 +171,10 @@ export const formCases: readonly FormCase[] = [
   times('date', 'YYYY-MM-DD hh:mm:ss.fff', 'TEXT', (day) => `${String(day)} 00:00:00.000`),
   times('date', 'unixSeconds', 'INTEGER', unix(1)),
   times('date', 'unixMilliseconds', 'NUMERIC', unix(1000)),
+  times('dateTime', 'YYYY-MM-DDThh:mm:ss.fff', 'DATETIME', (time) =>
+    String(time).includes('.') ? String(time) : `${String(time)}.000`,
+  ),
+  times('instant', 'YYYY-MM-DDThh:mm:ssZ', 'TEXT', String),
   ...(['dateTime', 'instant'] as const).flatMap((type) => [
     times(type, 'YYYY-MM-DD hh:mm:ss[.fff]', 'DATETIME', spaced),
     times(type, 'YYYY-MM-DD hh:mm:ss.fff', 'TEXT', (time) =>
