@@ -15,7 +15,9 @@ import { rowOf } from './collections.ts'
 export interface ConformanceCase {
   readonly name: string
   /** The ability, or the option of the kit, that the case requires. */
-  readonly needs?: keyof StorageAbilities | 'another'
+  readonly needs?: Exclude<keyof StorageAbilities, 'conditions'> | 'another'
+  /** The kinds of conditions that the case requires, besides `equal` and `empty`. */
+  readonly conditions?: readonly Condition['is'][]
   run(subject: Subject): Promise<void>
 }
 

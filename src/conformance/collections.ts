@@ -59,6 +59,26 @@ export const orderLines = publishCollection(
   }),
 )
 
+/** Rows that belong to customers, and to each other. */
+export const orders = publishCollection(
+  'app',
+  'orders',
+  defineCollection({
+    key: 'orderId',
+    fields: { orderId: integer(), customerId: text(), replaces: integer(), note: text() },
+  }),
+)
+
+/** Rows that belong to rows with a composite key, whose parts have another order here. */
+export const remarks = publishCollection(
+  'app',
+  'remarks',
+  defineCollection({
+    key: 'id',
+    fields: { id: integer(), product: text(), orderId: integer(), note: text() },
+  }),
+)
+
 /** A composite key of the other types that a key may have. */
 export const passes = publishCollection(
   'app',
@@ -128,6 +148,8 @@ export const everyCollection: readonly PublishedCollection[] = Object.freeze([
   customers,
   samples,
   orderLines,
+  orders,
+  remarks,
   passes,
   readings,
   oddNames,

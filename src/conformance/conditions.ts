@@ -4,7 +4,7 @@ import { equals, find, findValues, store, type ConformanceCase } from './case.ts
 import { customers, orderLines, readings, samples } from './collections.ts'
 
 /** Strings that some databases treat as equal. The service never does. */
-const lookAlikes: readonly (readonly [string, readonly string[]])[] = [
+export const lookAlikes: readonly (readonly [string, readonly string[]])[] = [
   ['letter case', ['berlin', 'Berlin', 'BERLIN']],
   ['accents', ['resume', 'résumé', 'résume']],
   ['trailing and leading spaces', ['a', 'a ', 'a  ', ' a', 'a\t', 'a\u00a0']],
@@ -19,7 +19,8 @@ const lookAlikes: readonly (readonly [string, readonly string[]])[] = [
   ['wildcards', ['a%', 'a_', 'ab', 'a*', 'a?', 'a\\%', 'a']],
 ]
 
-const typed: readonly (readonly [string, readonly Row[string][]])[] = [
+/** Different values of each type. */
+export const typed: readonly (readonly [string, readonly Row[string][]])[] = [
   ['quantity', [0, 1, -1, 10, Number.MAX_SAFE_INTEGER, Number.MIN_SAFE_INTEGER]],
   ['large', ['0', '-1', '9007199254740993', '9007199254740992', '9223372036854775807']],
   ['amount', ['0.0000', '0.1000', '-0.1000', '1234567890123456.7891', '1234567890123456.7890']],

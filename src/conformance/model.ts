@@ -5,15 +5,19 @@ import type { Condition, Row, StorageQuery } from '../request/query.ts'
 /** The simplest possible storage: a list of rows. */
 export interface Model {
   rows: readonly Row[]
+  /** Returns the rows of a collection that conditions go through. */
+  readonly rowsOf: (collection: PublishedCollection) => readonly Row[]
 }
 
 /** Returns the page that a filter of the rows must return. */
 export function expectedPage(
-  { rows }: Model,
+  model: Model,
   collection: PublishedCollection,
   query: StorageQuery,
 ): { readonly rows: readonly Row[]; readonly count: number | null } {
-  const found = rows.filter((row) => meets(row, query.conditions) && contains(row, query.search))
+  const found = model.rows.filter(
+    (row) => meets(model, collection, row, query.conditions) && contains(row, query.search),
+  )
   const sorted = found.toSorted((left, right) => {
     const differences = query.sort.map(({ field, descending }) => {
       const [a, b] = [rank(collection, field, left), rank(collection, field, right)]
@@ -29,11 +33,39 @@ export function expectedPage(
 }
 
 /** Whether a row meets all conditions. */
-export function meets(row: Row, conditions: readonly Condition[]): boolean {
-  return conditions.every((condition) => {
+export function meets(
+  model: Model,
+  collection: PublishedCollection,
+  row: Row,
+  conditions: readonly Condition[],
+): boolean {
+  const isMet = (condition: Condition): boolean => {
+    if (condition.is === 'and') return condition.conditions.every(isMet)
+    if (condition.is === 'or') return condition.conditions.some(isMet)
+    if (condition.is === 'not') return !isMet(condition.condition)
+    if (condition.is === 'through') {
+      const { collection: other, fields } = condition
+      const parent = model
+        .rowsOf(other)
+        .find((one) => other.key.every(({ name }, at) => one[name] === row[fields[at] as string]))
+      return parent !== undefined && meets(model, other, parent, condition.conditions)
+    }
     const value = row[condition.field] ?? null
-    return condition.is === 'equal' ? value === condition.value : value === null || value === ''
-  })
+    if (condition.is === 'equal') return value === condition.value
+    if (condition.is === 'empty') return value === null || value === ''
+    if (value === null) return false
+    if (condition.is === 'in') return condition.values.some((one) => one === value)
+    if (condition.is === 'contains') return String(value).includes(condition.text)
+    if (condition.is === 'startsWith') return String(value).startsWith(condition.text)
+    const other = { [condition.field]: condition.value }
+    const [a, b] = [row, other].map((one) => rank(collection, condition.field, one)) as [
+      string,
+      string,
+    ]
+    if (a === b) return condition.is === 'lte' || condition.is === 'gte'
+    return a < b === condition.is.startsWith('lt')
+  }
+  return conditions.every(isMet)
 }
 
 function contains(row: Row, search: StorageQuery['search']): boolean {

@@ -1,10 +1,18 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
-import { searchText, type StorageTransaction } from '../storage/adapter.ts'
+import { plainConditions } from '../request/query.ts'
+import { searchText, type StorageAdapter, type StorageTransaction } from '../storage/adapter.ts'
 import { equal, expectStorageError } from './assertion.ts'
 import { equals, find, pick, queryOf, store, writing, type ConformanceCase } from './case.ts'
 import { orderLines, rowOf, samples } from './collections.ts'
 import { expectedPage, meets, type Model } from './model.ts'
+
+// The rows that conditions on order lines go through.
+const parents: readonly Row[] = [
+  { id: 0, label: 'x', quantity: 5 },
+  { id: 1, label: null, quantity: null },
+  { id: 9, label: 'X', quantity: 40 },
+].map((row) => rowOf(samples, row))
 
 /** The values of each field. They are few, so that keys and conditions match often. */
 const palettes: readonly (readonly [
@@ -36,35 +44,49 @@ const palettes: readonly (readonly [
 ]
 
 /** Random sequences of operations, each compared with a simple model. */
-export const sequenceCases: readonly ConformanceCase[] = Array.from({ length: 50 }, (_, index) => ({
-  name: `sequence ${index + 1} of random operations agrees with a simple model`,
-  run: async ({ adapter }) => {
-    const random = createRandom(index + 1)
-    const [collection, palette] = random.pick(palettes)
-    const names = Object.keys(palette)
-    const model: Model = { rows: [] }
-    const context: Context = { collection, palette, names, random, model }
-    await store(adapter, collection, seedRows(context))
-    for (let round = 0; round < 6; round++) {
-      const before = model.rows
-      const undone = random.below(4) === 0
-      const work = adapter.transaction({ ...writing, brief: random.below(2) === 0 }, async (on) => {
-        for (let step = 0; step < 6; step++) await operate(on, context)
-        if (undone) throw new Undone('undone')
-      })
-      await work.catch((error: unknown) => {
-        if (!(error instanceof Undone)) throw error
-        model.rows = before
-      })
-      await compare(adapter, context)
-    }
-    equal(
-      await find(adapter, collection),
-      expectedPage(model, collection, queryOf(collection)).rows,
-      'the rows',
-    )
-  },
-}))
+export const sequenceCases: readonly ConformanceCase[] = Array.from({ length: 50 }, (_, index) =>
+  sequenceCase(index + 1),
+)
+
+/** Returns the case of one random sequence. */
+export function sequenceCase(seed: number): ConformanceCase {
+  return {
+    name: `sequence ${seed} of random operations agrees with a simple model`,
+    run: ({ adapter }) => runSequence(adapter, seed),
+  }
+}
+
+async function runSequence(adapter: StorageAdapter, seed: number): Promise<void> {
+  const random = createRandom(seed)
+  const [collection, palette] = random.pick(palettes)
+  const names = Object.keys(palette)
+  const model: Model = {
+    rows: [],
+    rowsOf: (other) => (other === collection ? model.rows : parents),
+  }
+  const kinds = adapter.supports.conditions ?? plainConditions
+  const context: Context = { collection, palette, names, random, model, kinds }
+  if (collection !== samples) await store(adapter, samples, parents)
+  await store(adapter, collection, seedRows(context))
+  for (let round = 0; round < 6; round++) {
+    const before = model.rows
+    const undone = random.below(4) === 0
+    const work = adapter.transaction({ ...writing, brief: random.below(2) === 0 }, async (on) => {
+      for (let step = 0; step < 6; step++) await operate(on, context)
+      if (undone) throw new Undone('undone')
+    })
+    await work.catch((error: unknown) => {
+      if (!(error instanceof Undone)) throw error
+      model.rows = before
+    })
+    await compare(adapter, context)
+  }
+  equal(
+    await find(adapter, collection),
+    expectedPage(model, collection, queryOf(collection)).rows,
+    'the rows',
+  )
+}
 
 class Undone extends Error {}
 
@@ -74,13 +96,14 @@ interface Context {
   readonly names: readonly string[]
   readonly random: Random
   readonly model: Model
+  readonly kinds: readonly Condition['is'][]
 }
 
 function seedRows(context: Context): readonly Row[] {
   const { collection, model } = context
   for (let index = 0; index < 8; index++) {
     const row = randomRow(context)
-    if (!model.rows.some((other) => meets(other, keyConditions(collection, row)))) {
+    if (!model.rows.some((other) => isMet(context, other, keyConditions(collection, row)))) {
       model.rows = [...model.rows, row]
     }
   }
@@ -93,14 +116,14 @@ async function operate(on: StorageTransaction, context: Context): Promise<void> 
   const key = keyConditions(collection, row)
   const extra = random.below(2) === 0 ? [] : [randomCondition(context)]
   const conditions = [...extra, ...key]
-  const target = model.rows.find((other) => meets(other, conditions))
+  const target = model.rows.find((other) => isMet(context, other, conditions))
   switch (random.below(4)) {
     case 0:
       await compare(on, context)
       return
     case 1: {
       const insert = (): unknown => on.insert(collection, row)
-      if (model.rows.some((other) => meets(other, key))) {
+      if (model.rows.some((other) => isMet(context, other, key))) {
         await expectStorageError(insert, 'duplicate', 'insert')
       } else {
         equal(await insert(), row, 'the row that insert returned')
@@ -146,10 +169,67 @@ function randomChanges(context: Context, row: Row): Row {
   return Object.fromEntries(chosen.map((name) => [name, row[name] ?? null]))
 }
 
-function randomCondition({ palette, names, random }: Context): Condition {
+function isMet(
+  { model, collection }: Context,
+  row: Row,
+  conditions: readonly Condition[],
+): boolean {
+  return meets(model, collection, row, conditions)
+}
+
+function randomCondition(context: Context, depth = 0): Condition {
+  const { palette, names, random, kinds, collection } = context
+  // One half are equalities, which most queries consist of.
+  const is = random.pick(random.below(2) === 0 ? plainConditions : kinds)
   const field = random.pick(names)
-  if (random.below(4) === 0) return { field, is: 'empty' }
-  return { field, is: 'equal', value: random.pick(palette[field] ?? [null]) }
+  const pick = (): Row[string] => random.pick(palette[field] ?? [null]) ?? null
+  const value = pick()
+  switch (is) {
+    case 'equal':
+      return { field, is, value }
+    case 'empty':
+      return { field, is }
+    case 'in': {
+      const values = Array.from({ length: random.below(4) }, pick)
+      return { field, is, values: values.filter((one) => one !== null) }
+    }
+    case 'contains':
+    case 'startsWith': {
+      const text = random.pick(['', 'a', 'A', 'x', 'ru', '%', '_', '\u{1f600}', 'e'])
+      return { field: collection === samples ? 'label' : 'note', is, text }
+    }
+    case 'lt':
+    case 'lte':
+    case 'gt':
+    case 'gte':
+      return value === null ? { field, is: 'empty' } : { field, is, value }
+    default:
+      return depth > 2 ? { field, is: 'empty' } : nestedCondition(context, is, depth + 1)
+  }
+}
+
+function nestedCondition(
+  context: Context,
+  is: 'and' | 'or' | 'not' | 'through',
+  depth: number,
+): Condition {
+  const { random, collection } = context
+  const inner = (length: number): readonly Condition[] =>
+    Array.from({ length }, () => randomCondition(context, depth))
+  if (is === 'not') return { is, condition: randomCondition(context, depth) }
+  if (is !== 'through') return { is, conditions: inner(random.below(4)) }
+  const own = collection === samples
+  const conditions = own ? inner(random.below(2)) : randomParent(random)
+  return { is, collection: samples, fields: [own ? 'quantity' : 'orderId'], conditions }
+}
+
+function randomParent(random: Random): readonly Condition[] {
+  return random.pick([
+    [],
+    equals({ label: 'x' }),
+    equals({ quantity: 40 }),
+    equals({ label: null }),
+  ])
 }
 
 function randomQuery(context: Context): StorageQuery {

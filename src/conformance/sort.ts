@@ -4,7 +4,7 @@ import { find, findValues, store, type ConformanceCase } from './case.ts'
 import { customers, orderLines, passes, readings, samples } from './collections.ts'
 
 /** The values of a field in ascending order. */
-const ascending: readonly (readonly [string, string, readonly Row[string][]])[] = [
+export const ascending: readonly (readonly [string, string, readonly Row[string][]])[] = [
   [
     'label',
     'strings by code point',

@@ -1,11 +1,13 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import { plainConditions } from '../request/query.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import type { ConformanceCase, Subject } from './case.ts'
 import { everyCollection, numberedCollections } from './collections.ts'
 import { concurrencyCases } from './concurrency.ts'
 import { conditionCases } from './conditions.ts'
 import { deleteCases } from './delete.ts'
+import { furtherConditionCases } from './further-conditions.ts'
 import { insertCases } from './insert.ts'
 import { keyCases } from './keys.ts'
 import { lifecycleCases } from './lifecycle.ts'
@@ -15,6 +17,7 @@ import { searchCases } from './search.ts'
 import { sequenceCases } from './sequences.ts'
 import { sortCases } from './sort.ts'
 import { textPageCases } from './text-pages.ts'
+import { throughCases } from './through.ts'
 import { isolationCases, transactionEndCases } from './transaction.ts'
 import { updateCases } from './update.ts'
 import { changedValueCases, valueCases } from './values.ts'
@@ -53,6 +56,8 @@ const cases: readonly ConformanceCase[] = [
   ...searchCases,
   ...updateCases,
   ...deleteCases,
+  ...furtherConditionCases,
+  ...throughCases,
   ...changedValueCases,
   ...keyCases,
   ...nameCases,
@@ -80,10 +85,11 @@ export function testStorageAdapter(options: ConformanceOptions): void {
     // A rest parameter: mocha treats a function with a named parameter as a test with a callback.
     options.test(needs === undefined ? name : `${name} (${needs})`, async (...context) => {
       const adapter = await options.create([...everyCollection, ...numberedCollections])
-      if (needs !== undefined && !isPresent(needs, adapter, options)) {
+      const lacking = lackOf(one, adapter, options)
+      if (lacking !== undefined) {
         await adapter.close()
         await options.destroy?.(adapter)
-        skip(context[0], `lacks ${needs}`)
+        skip(context[0], `lacks ${lacking}`)
         return
       }
       await runCase(one, adapter, options)
@@ -91,12 +97,17 @@ export function testStorageAdapter(options: ConformanceOptions): void {
   }
 }
 
-function isPresent(
-  needs: NonNullable<ConformanceCase['needs']>,
-  adapter: StorageAdapter,
-  options: ConformanceOptions,
-): boolean {
-  return needs === 'another' ? options.another !== undefined : adapter.supports[needs] === true
+/** Returns what a case requires and the adapter lacks. */
+function lackOf(
+  { needs, conditions = [] }: ConformanceCase,
+  { supports }: StorageAdapter,
+  { another }: ConformanceOptions,
+): string | undefined {
+  if (needs === 'another') return another === undefined ? needs : undefined
+  if (needs !== undefined && !supports[needs]) return needs
+  const { conditions: supported = plainConditions } = supports
+  const kind = conditions.find((one) => !supported.includes(one))
+  return kind === undefined ? undefined : `the condition ${kind}`
 }
 
 async function runCase(

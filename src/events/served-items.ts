@@ -3,8 +3,9 @@ import { isValueOf } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Json } from '../protocol/json.ts'
+import { fieldsIn } from '../request/meets.ts'
 import { matchesQuery, pageOfRows } from '../request/page-of-rows.ts'
-import type { Condition, ItemValues, Row, StorageQuery } from '../request/query.ts'
+import type { Row, StorageQuery } from '../request/query.ts'
 import type { StoragePage } from '../storage/adapter.ts'
 
 /** Returns an error about what a function that serves a collection has returned. */
@@ -67,7 +68,7 @@ export function returnedPage(
   if (!Array.isArray(page)) throw invalid('neither a list of items nor { page }')
   if (page.length > query.limit) throw invalid(`${page.length} items for a limit of ${query.limit}`)
   const rows = rowsOf(page)
-  if (!rows.every((row) => matchesQuery(row, query))) {
+  if (!rows.every((row) => matchesQuery(collection, row, query))) {
     throw invalid('a page with an item that does not match the conditions or the search')
   }
   if (!query.count) return { rows, count: null }
@@ -88,43 +89,9 @@ export function fieldsOf(
   const named = new Set([
     ...select,
     ...key.map(({ name }) => name),
-    ...conditions.map(({ field }) => field),
+    ...conditions.flatMap(fieldsIn),
     ...sort.map(({ field }) => field),
     ...(search?.fields ?? []),
   ])
   return allNames.filter((name) => named.has(name))
-}
-
-/**
- * Returns the conditions of a query as values by field, or undefined if two of them contradict each other,
- * so that no item can match: those of a request and of the row rule of its caller, for instance.
- */
-export function conditionValues(
-  { byName }: PublishedCollection,
-  conditions: readonly Condition[],
-): Readonly<ItemValues> | undefined {
-  const byField = new Map<string, Condition>()
-  for (const condition of conditions) {
-    const other = byField.get(condition.field)
-    const both = other === undefined ? condition : bothOf(other, condition)
-    if (both === undefined) return undefined
-    byField.set(condition.field, both)
-  }
-  const values = Array.from(byField.values(), (condition) => {
-    const { show } = byName.get(condition.field) as PublishedField
-    const value = condition.is === 'empty' ? null : show(condition.value)
-    return [condition.field, value] as const
-  })
-  return Object.fromEntries(values)
-}
-
-/** Returns the condition that is met if and only if both are met; undefined if that is impossible. */
-function bothOf(one: Condition, other: Condition): Condition | undefined {
-  if (one.is === 'empty') return other.is === 'empty' || isEmpty(other.value) ? other : undefined
-  if (other.is === 'empty') return isEmpty(one.value) ? one : undefined
-  return one.value === other.value ? one : undefined
-}
-
-function isEmpty(value: StoredValue): boolean {
-  return value === null || value === ''
 }

@@ -4,19 +4,14 @@ import type { CollectionShape } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Serve, servingFunctions } from '../definition/serve.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
-import { matchesQuery, meetsAll } from '../request/page-of-rows.ts'
+import { meetsAll } from '../request/meets.ts'
+import { matchesQuery } from '../request/page-of-rows.ts'
 import { equal, oneItem, type Condition, type Row, type StorageQuery } from '../request/query.ts'
 import { keyConditions } from '../request/resolve.ts'
 import { itemOf } from '../request/serialize.ts'
+import { shownConditions } from '../request/show-conditions.ts'
 import type { StoragePage, StorageTransaction } from '../storage/adapter.ts'
-import {
-  conditionValues,
-  fieldsOf,
-  isItemQuery,
-  returnedError,
-  returnedPage,
-  returnedRow,
-} from './served-items.ts'
+import { fieldsOf, isItemQuery, returnedError, returnedPage, returnedRow } from './served-items.ts'
 
 type FunctionName = (typeof servingFunctions)[number]
 
@@ -55,7 +50,7 @@ export function servedSource(scope: ServingScope): StorageTransaction {
   }
 
   async function page(query: StorageQuery): Promise<StoragePage> {
-    const conditions = conditionValues(collection, query.conditions)
+    const conditions = shownConditions(collection, query.conditions)
     if (conditions === undefined) return { rows: [], count: query.count ? 0 : null }
     const { search, sort, offset, count } = query
     const limit = query.limit === Number.MAX_SAFE_INTEGER ? undefined : query.limit
@@ -74,7 +69,7 @@ export function servedSource(scope: ServingScope): StorageTransaction {
       requireMeets('get', row, keyConditions(collection, key), 'an item with another key')
       return row
     })
-    return found !== undefined && matchesQuery(found, query) ? found : undefined
+    return found !== undefined && matchesQuery(collection, found, query) ? found : undefined
   }
 
   function requireMeets(
@@ -83,7 +78,7 @@ export function servedSource(scope: ServingScope): StorageTransaction {
     conditions: readonly Condition[],
     what = "an item that is not among the caller's rows, or that has another key",
   ): void {
-    if (!meetsAll(row, conditions)) throw returnedError(collection, name, what)
+    if (!meetsAll(collection, row, conditions)) throw returnedError(collection, name, what)
   }
 
   async function current(conditions: readonly Condition[]): Promise<Row | undefined> {
@@ -149,7 +144,7 @@ function contextOf(
 /** Returns the key among the conditions of an item. The key of its path comes first. */
 function keyIn({ key }: PublishedCollection, conditions: readonly Condition[]): StoredKey {
   return key.map(({ name }) => {
-    const own = conditions.find(({ field }) => field === name)
+    const own = conditions.find((one) => one.is === 'equal' && one.field === name)
     return own?.is === 'equal' ? own.value : null
   })
 }

@@ -1,14 +1,16 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { searchText, type Condition, type Row, type SortField, type StorageQuery } from './query.ts'
+import { meetsAll, type MeetsThrough } from './meets.ts'
+import { searchText, type Row, type SortField, type StorageQuery } from './query.ts'
 
 /** Returns the page of a query: the rows that match it, sorted and cut, and their number if it is requested. */
 export function pageOfRows(
   collection: PublishedCollection,
   rows: readonly Row[],
   query: StorageQuery,
+  through?: MeetsThrough,
 ): { readonly rows: readonly Row[]; readonly count: number | null } {
-  const found = rows.filter((row) => matchesQuery(row, query))
+  const found = rows.filter((row) => matchesQuery(collection, row, query, through))
   const count = query.count ? found.length : null
   const page = sorted(collection, found, query.sort)
   return { rows: page.slice(query.offset, query.offset + query.limit), count }
@@ -16,21 +18,13 @@ export function pageOfRows(
 
 /** Returns whether a row meets the conditions of a query and contains what it searches. */
 export function matchesQuery(
+  collection: PublishedCollection,
   row: Row,
   { conditions, search }: Pick<StorageQuery, 'conditions' | 'search'>,
+  through?: MeetsThrough,
 ): boolean {
-  if (!meetsAll(row, conditions)) return false
+  if (!meetsAll(collection, row, conditions, through)) return false
   return search === null || search.fields.some((field) => contains(row[field], search.text))
-}
-
-/** Returns whether a row meets all conditions. */
-export function meetsAll(row: Row, conditions: readonly Condition[]): boolean {
-  return conditions.every((condition) => meets(row, condition))
-}
-
-function meets(row: Row, condition: Condition): boolean {
-  const value = row[condition.field] ?? null
-  return condition.is === 'empty' ? value === null || value === '' : value === condition.value
 }
 
 function contains(value: StoredValue | undefined, text: string): boolean {

@@ -1,4 +1,5 @@
 import type { StoredValue } from '../definition/field-type.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { Json } from '../protocol/json.ts'
 
 /**
@@ -8,15 +9,59 @@ import type { Json } from '../protocol/json.ts'
  */
 export type Row = Readonly<Record<string, StoredValue>>
 
-/** An equality condition. All conditions of a list must hold. */
+/**
+ * A condition on a row: true or false, never unknown. A field without value meets `empty`, `equal` to null,
+ * and the negation of everything else. All conditions of a list must hold.
+ */
 export type Condition =
   /** The stored value is exactly this one; null: no value. Strings are compared code point by code point. */
   | { readonly field: string; readonly is: 'equal'; readonly value: StoredValue }
   /** The field has no value: null, or the empty string. */
   | { readonly field: string; readonly is: 'empty' }
+  /** The value comes before or after this one in the order of `sort`. */
+  | { readonly field: string; readonly is: 'lt'; readonly value: NonNullable<StoredValue> }
+  | { readonly field: string; readonly is: 'lte'; readonly value: NonNullable<StoredValue> }
+  | { readonly field: string; readonly is: 'gt'; readonly value: NonNullable<StoredValue> }
+  | { readonly field: string; readonly is: 'gte'; readonly value: NonNullable<StoredValue> }
+  /** The value is one of these, of which there may be none. */
+  | {
+      readonly field: string
+      readonly is: 'in'
+      readonly values: readonly NonNullable<StoredValue>[]
+    }
+  /** The string contains these code points, or starts with them. The field has the type text. */
+  | { readonly field: string; readonly is: 'contains'; readonly text: string }
+  | { readonly field: string; readonly is: 'startsWith'; readonly text: string }
+  /** All of the conditions hold, or at least one. Of an empty list, `and` holds and `or` does not. */
+  | { readonly is: 'and'; readonly conditions: readonly Condition[] }
+  | { readonly is: 'or'; readonly conditions: readonly Condition[] }
+  | { readonly is: 'not'; readonly condition: Condition }
+  /**
+   * A row of the collection, which is in the same storage, meets all conditions, and the fields have the
+   * values of its key, in the order of the key.
+   */
+  | {
+      readonly is: 'through'
+      readonly collection: PublishedCollection
+      readonly fields: readonly string[]
+      readonly conditions: readonly Condition[]
+    }
+
+/** A condition of these kinds. */
+export type ConditionOf<Kind extends Condition['is']> = Extract<Condition, { readonly is: Kind }>
+
+/** The kinds of conditions that every adapter has. */
+export const plainConditions = Object.freeze(['equal', 'empty'] as const)
+
+/** All kinds of conditions. */
+export const everyCondition: readonly Condition['is'][] = Object.freeze([
+  ...plainConditions,
+  ...(['lt', 'lte', 'gt', 'gte', 'in', 'contains', 'startsWith'] as const),
+  ...(['and', 'or', 'not', 'through'] as const),
+])
 
 /** Returns the condition that a field equals a value. */
-export function equal(field: string, value: StoredValue): Condition {
+export function equal(field: string, value: StoredValue): ConditionOf<'equal'> {
   return { field, is: 'equal', value }
 }
 

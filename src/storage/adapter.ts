@@ -91,7 +91,7 @@ export interface TransactionOptions {
   readonly priority?: 'high'
 }
 
-/** The optional abilities of an adapter. */
+/** The abilities of an adapter. */
 export interface StorageAbilities {
   /** The adapter has `filterText`. */
   readonly textPages: boolean
@@ -101,6 +101,8 @@ export interface StorageAbilities {
   readonly generatedNumbers: boolean
   /** Columns have defaults for new items (`default: 'database'`). Default false. */
   readonly columnDefaults?: boolean
+  /** The kinds of conditions that the adapter has. Default: `equal` and `empty`. */
+  readonly conditions?: readonly Condition['is'][]
 }
 
 /**

@@ -1,7 +1,9 @@
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import { meetsAll, type MeetsThrough } from '../request/meets.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import { StorageError, type StorageTransaction } from './adapter.ts'
+import { rowAt, type TableView } from './memory-table.ts'
 
 /** A collection that shares its table with other collections. Rows of the table are stored by column name. */
 export interface SharedTable {
@@ -9,6 +11,8 @@ export interface SharedTable {
   readonly table: PublishedCollection
   queryOf(query: StorageQuery): StorageQuery
   conditionsOf(conditions: readonly Condition[]): readonly Condition[]
+  /** Returns the row with a key of the collection. */
+  rowWithKey(view: TableView, key: readonly Row[string][]): Row | undefined
   /** Returns the columns of a row or of changes. Throws an `invalid` StorageError for a new row without key. */
   columnsOf(row: Row, isNew: boolean): Row
   /** Returns the fields of a stored row. */
@@ -78,6 +82,22 @@ export function sharing(
   }
 }
 
+/** Returns how `through` conditions find rows, in the tables that `viewOf` returns. */
+export function throughTables(
+  viewOf: (collection: PublishedCollection) => TableView,
+  sharedBy: (collection: PublishedCollection) => SharedTable | undefined,
+): MeetsThrough {
+  const meets: MeetsThrough = ({ collection, conditions }, key) => {
+    const shared = sharedBy(collection)
+    const row =
+      shared === undefined
+        ? rowAt(viewOf(collection), JSON.stringify(key))
+        : shared.rowWithKey(viewOf(shared.table), key)
+    return row !== undefined && meetsAll(collection, row, conditions, meets)
+  }
+  return meets
+}
+
 async function withFieldNames<Result>(
   shared: SharedTable,
   work: () => Promise<Result>,
@@ -94,10 +114,23 @@ function sharedTable(table: PublishedCollection, collection: PublishedCollection
   const fields = new Map(collection.fields.map((field) => [columnOf(field), field.name]))
   const named = (name: string): string => columns.get(name) ?? name
   const conditionsOf: SharedTable['conditionsOf'] = (conditions) =>
-    conditions.map((condition) => ({ ...condition, field: named(condition.field) }))
+    conditions.map((condition) => onColumns(condition, named))
+  const keyOrder = table.key.map(({ name }) =>
+    collection.key.findIndex((part) => columnOf(part) === name),
+  )
+  const rowOf: SharedTable['rowOf'] = (values) =>
+    Object.freeze(
+      Object.fromEntries(
+        collection.fields.map((field) => [field.name, values[columnOf(field)] ?? null]),
+      ),
+    )
   return {
     table,
     conditionsOf,
+    rowWithKey(view, key) {
+      const row = rowAt(view, JSON.stringify(keyOrder.map((index) => key[index])))
+      return row && rowOf(row)
+    },
     queryOf: ({ search, ...query }) => ({
       ...query,
       conditions: conditionsOf(query.conditions),
@@ -114,12 +147,7 @@ function sharedTable(table: PublishedCollection, collection: PublishedCollection
       if (isNew && table.key.some(lacks)) throw new StorageError('invalid')
       return values
     },
-    rowOf: (values) =>
-      Object.freeze(
-        Object.fromEntries(
-          collection.fields.map((field) => [field.name, values[columnOf(field)] ?? null]),
-        ),
-      ),
+    rowOf,
     errorOf: (error) =>
       error instanceof StorageError
         ? new StorageError(error.kind, {
@@ -127,6 +155,22 @@ function sharedTable(table: PublishedCollection, collection: PublishedCollection
             cause: error,
           })
         : error,
+  }
+}
+
+function onColumns(condition: Condition, named: (field: string) => string): Condition {
+  switch (condition.is) {
+    case 'and':
+    case 'or': {
+      const conditions = condition.conditions.map((one) => onColumns(one, named))
+      return { is: condition.is, conditions }
+    }
+    case 'not':
+      return { is: 'not', condition: onColumns(condition.condition, named) }
+    case 'through':
+      return { ...condition, fields: condition.fields.map(named) }
+    default:
+      return { ...condition, field: named(condition.field) }
   }
 }
 

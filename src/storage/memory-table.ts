@@ -1,7 +1,8 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { meetsAll, pageOfRows } from '../request/page-of-rows.ts'
+import { meetsAll, type MeetsThrough } from '../request/meets.ts'
+import { pageOfRows } from '../request/page-of-rows.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import { StorageError, type StoragePage } from './adapter.ts'
 
@@ -22,11 +23,14 @@ export interface TableView {
   /** By key. Null: the row is deleted. */
   readonly changes: Map<string, Row | null>
   last: bigint
+  /** Finds rows of other tables, as the same transaction sees them. */
+  readonly through: MeetsThrough
 }
 
 /** Returns a page of the rows of a view. */
 export function pageOf(view: TableView, query: StorageQuery): StoragePage {
-  return pageOfRows(view.table.collection, candidates(view, query.conditions), query)
+  const rows = candidates(view, query.conditions)
+  return pageOfRows(view.table.collection, rows, query, view.through)
 }
 
 /** Adds a row to a view and returns it as stored. Generates the number of a key that has one. */
@@ -78,10 +82,12 @@ function rowWithKey(view: TableView, conditions: readonly Condition[]): Row | un
   const key = keyIn(view.table.collection, conditions)
   if (key === undefined) throw new TypeError('The conditions must contain the complete key.')
   const row = rowAt(view, key)
-  return row !== undefined && meetsAll(row, conditions) ? row : undefined
+  if (row === undefined) return undefined
+  return meetsAll(view.table.collection, row, conditions, view.through) ? row : undefined
 }
 
-function rowAt({ table, changes }: TableView, key: string): Row | undefined {
+/** Returns the row with a key. */
+export function rowAt({ table, changes }: TableView, key: string): Row | undefined {
   const changed = changes.get(key)
   return changed === undefined ? table.rows.get(key) : (changed ?? undefined)
 }
@@ -131,7 +137,7 @@ function keyIn({ key }: PublishedCollection, conditions: readonly Condition[]): 
   if (key.length === 0) return undefined
   const parts: StoredValue[] = []
   for (const { name } of key) {
-    const found = conditions.find((one) => one.field === name && one.is === 'equal')
+    const found = conditions.find((one) => one.is === 'equal' && one.field === name)
     if (found?.is !== 'equal') return undefined
     parts.push(found.value)
   }

@@ -1,8 +1,9 @@
 import type { PublishedCollection } from '../definition/published.ts'
+import { everyCondition } from '../request/query.ts'
 import { StorageError, markSelfChecking, rejectColumnDefaults } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageQuery } from './adapter.ts'
 import type { StorageTransaction, TransactionOptions } from './adapter.ts'
-import { sharedTables, sharing, type SharedTable } from './memory-shared.ts'
+import { sharedTables, sharing, throughTables, type SharedTable } from './memory-shared.ts'
 import { deleteRow, insertRow, pageOf, updateRow } from './memory-table.ts'
 import type { Table, TableView } from './memory-table.ts'
 import { readLog } from './read-log.ts'
@@ -14,6 +15,8 @@ type Tables = Map<PublishedCollection, Table>
 /** The state that all transactions of one storage share. */
 interface Memory {
   readonly committed: Tables
+  /** Returns a committed table. */
+  readonly view: (collection: PublishedCollection) => TableView
   /** The tables that several collections share, by collection. */
   shared: ReadonlyMap<PublishedCollection, SharedTable>
   readonly lock: LockQueue
@@ -29,8 +32,12 @@ interface Memory {
  * the same table share its rows.
  */
 export function memoryStorage(): StorageAdapter {
+  const committed: Tables = new Map()
+  const view: Memory['view'] = (collection) => viewOf(committed, collection, through)
+  const through = throughTables(view, (collection) => memory.shared.get(collection))
   const memory: Memory = {
-    committed: new Map(),
+    committed,
+    view,
     shared: new Map(),
     lock: lockQueue(),
     commits: 0,
@@ -39,7 +46,12 @@ export function memoryStorage(): StorageAdapter {
   }
   return markSelfChecking({
     name: 'memory',
-    supports: { textPages: false, durable: false, generatedNumbers: true },
+    supports: {
+      textPages: false,
+      durable: false,
+      generatedNumbers: true,
+      conditions: everyCondition,
+    },
     open(collections) {
       rejectColumnDefaults('memory', collections)
       memory.shared = sharedTables(collections)
@@ -52,8 +64,8 @@ export function memoryStorage(): StorageAdapter {
     filter: (collection, query) => {
       if (memory.closed) return Promise.reject(new StorageError('unavailable'))
       const shared = memory.shared.get(collection)
-      if (shared === undefined) return pageOf(viewOf(memory.committed, collection), query)
-      const page = pageOf(viewOf(memory.committed, shared.table), shared.queryOf(query))
+      if (shared === undefined) return pageOf(view(collection), query)
+      const page = pageOf(view(shared.table), shared.queryOf(query))
       return { ...page, rows: page.rows.map(shared.rowOf) }
     },
     version: (collections) => {
@@ -104,6 +116,7 @@ async function begin(memory: Memory, options: TransactionOptions): Promise<Sessi
   })
   overdue.catch(() => undefined)
   const log = readLog()
+  const through = throughTables(view, (collection) => memory.shared.get(collection))
   let snapshot: Tables | undefined
   if (mode === 'read') snapshot = take(committed)
   else await (acquiring = acquireLock('normal'))
@@ -135,7 +148,7 @@ async function begin(memory: Memory, options: TransactionOptions): Promise<Sessi
 
   function isUnchanged(): boolean {
     if (snapshot !== undefined) return [...views.values()].every((one) => isCurrent(one, committed))
-    return log.isCurrent((collection, query) => pageOf(viewOf(committed, collection), query))
+    return log.isCurrent((collection, query) => pageOf(memory.view(collection), query))
   }
 
   // While application code waits, other transactions may run, unless this one has written something.
@@ -167,7 +180,7 @@ async function begin(memory: Memory, options: TransactionOptions): Promise<Sessi
     throwIfEnded()
     const known = views.get(collection)
     if (known !== undefined) return known
-    const created = viewOf(snapshot ?? committed, collection)
+    const created = viewOf(snapshot ?? committed, collection, through)
     views.set(collection, created)
     return created
   }
@@ -223,9 +236,13 @@ function throwIfClosed({ closed }: Memory): void {
   if (closed) throw new StorageError('unavailable')
 }
 
-function viewOf(tables: Tables, collection: PublishedCollection): TableView {
+function viewOf(
+  tables: Tables,
+  collection: PublishedCollection,
+  through: TableView['through'],
+): TableView {
   const table = tables.get(collection)
-  if (table !== undefined) return { table, changes: new Map(), last: table.last }
+  if (table !== undefined) return { table, changes: new Map(), last: table.last, through }
   throw new TypeError(
     `The storage was not opened with the collection ${collection.application}/${collection.name}.`,
   )

@@ -3,6 +3,7 @@ import type { ApplicationDefinitions } from '../definition/application.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import { publishCollection, type PublishedCollection } from '../definition/published.ts'
 import { isServed } from '../definition/serve.ts'
+import { everyCondition } from '../request/query.ts'
 import { markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
@@ -147,7 +148,13 @@ export function sqliteStorage(
 
   return markSelfChecking({
     name: 'sqlite',
-    supports: { textPages: true, durable, generatedNumbers: true, columnDefaults: true },
+    supports: {
+      textPages: true,
+      durable,
+      generatedNumbers: true,
+      columnDefaults: true,
+      conditions: everyCondition,
+    },
     open: (collections) => retried(betweenTransactions(() => prepareTables(collections))),
     filter: (collection, query, context) => read(() => reads.filter(collection, query, context)),
     // Other code may write through a handle, whose commits are those of the same connection.

@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../../src/definition/published.ts'
 import type { MaybePromise } from '../../src/maybe-promise.ts'
 import type {
+  Condition,
   Row,
   StorageAdapter,
   StoragePage,
@@ -9,7 +10,7 @@ import type {
   StorageTransaction,
 } from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
-import { lenient, reordered, textsOf } from './broken-queries.ts'
+import { changedCondition, lenient, reordered, textsOf } from './broken-queries.ts'
 
 /** An adapter with one defect. */
 export interface BrokenAdapter {
@@ -63,8 +64,25 @@ export const everyRow = { conditions: [], search: null, limit: 100_000, offset: 
 export function withLenience(how: Parameters<typeof lenient>[0]): StorageAdapter {
   return withFilter((filter) => async (collection, query) => {
     const all = await filter(collection, { ...query, ...everyRow })
-    return lenient(how, all.rows, query)
+    return lenient(how, collection, all.rows, query)
   })
+}
+
+/** Memory with changed conditions, also of updates and deletes. */
+export function withConditions(change: (condition: Condition) => Condition): StorageAdapter {
+  const changed = (conditions: readonly Condition[]): readonly Condition[] =>
+    conditions.map((condition) => changedCondition(condition, change))
+  const changeQuery = changingQuery((query) => ({
+    ...query,
+    conditions: changed(query.conditions),
+  }))
+  return withTransaction(changeQuery, (on) => ({
+    ...on,
+    filter: changeQuery(on.filter.bind(on)),
+    update: (collection, conditions, changes) =>
+      on.update(collection, changed(conditions), changes),
+    delete: (collection, conditions) => on.delete(collection, changed(conditions)),
+  }))
 }
 
 /** Memory with another sort order. */

@@ -1,6 +1,25 @@
 import type { PublishedField } from '../../src/definition/published-field.ts'
 import type { PublishedCollection } from '../../src/definition/published.ts'
+import { meetsAll } from '../../src/request/meets.ts'
 import type { Condition, Row, StoragePage, StorageQuery } from '../../src/storage/adapter.ts'
+
+/** Returns a condition with every field condition in it changed. */
+export function changedCondition(
+  condition: Condition,
+  change: (condition: Condition) => Condition,
+): Condition {
+  switch (condition.is) {
+    case 'and':
+    case 'or': {
+      const conditions = condition.conditions.map((one) => changedCondition(one, change))
+      return change({ is: condition.is, conditions })
+    }
+    case 'not':
+      return change({ is: 'not', condition: changedCondition(condition.condition, change) })
+    default:
+      return change(condition)
+  }
+}
 
 type Value = Row[string] | undefined
 
@@ -22,14 +41,29 @@ type Lenience =
   | 'all fields'
 
 /** Returns a page of the rows that match the query leniently. */
-export function lenient(how: Lenience, rows: readonly Row[], query: StorageQuery): StoragePage {
-  const found = rows.filter((row) => meets(how, row, query) && contains(how, row, query))
+export function lenient(
+  how: Lenience,
+  collection: PublishedCollection,
+  rows: readonly Row[],
+  query: StorageQuery,
+): StoragePage {
+  const found = rows.filter(
+    (row) => meets(how, collection, row, query) && contains(how, row, query),
+  )
   const count = query.count ? found.length : null
   return { rows: found.slice(query.offset, query.offset + query.limit), count }
 }
 
-function meets(how: Lenience, row: Row, { conditions }: StorageQuery): boolean {
+function meets(
+  how: Lenience,
+  collection: PublishedCollection,
+  row: Row,
+  { conditions }: StorageQuery,
+): boolean {
   const one = (condition: Condition): boolean => {
+    if (condition.is !== 'equal' && condition.is !== 'empty') {
+      return meetsAll(collection, row, [condition])
+    }
     const value = row[condition.field] ?? null
     if (condition.is === 'empty') return value === null || (value === '' && how !== 'null is empty')
     if (how === 'empty is null' && condition.value === null) return value === null || value === ''

@@ -77,7 +77,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
         update: (collection, conditions, changes) =>
           on.update(
             collection,
-            conditions.filter(({ field }) => collection.byName.get(field)?.inKey),
+            conditions.filter((one) => 'field' in one && collection.byName.get(one.field)?.inKey),
             changes,
           ),
       })),
@@ -90,7 +90,7 @@ export const brokenWrites: readonly BrokenAdapter[] = [
         ...on,
         delete: async (collection, conditions) => {
           const [first] = collection.key
-          const part = conditions.filter(({ field }) => field === first?.name)
+          const part = conditions.filter((one) => 'field' in one && one.field === first?.name)
           const sort = collection.key.map(({ name }) => ({ field: name, descending: false }))
           const query = {
             ...everyRow,

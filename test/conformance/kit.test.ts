@@ -3,6 +3,7 @@ import { testStorageAdapter } from '../../src/conformance/index.ts'
 import type { ConformanceOptions } from '../../src/conformance/index.ts'
 import type { StorageAdapter } from '../../src/storage/adapter.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
+import { brokenConditions } from './broken-conditions.ts'
 import { withText } from './broken-memory.ts'
 import { brokenReads } from './broken-reads.ts'
 import { brokenWrites } from './broken-writes.ts'
@@ -33,10 +34,13 @@ test('a correct adapter passes, also with a test runner that passes no context',
 })
 
 describe('the first case that fails names the defect of an adapter that', () => {
-  test.each([...brokenReads, ...brokenWrites])('$defect', async ({ create, root }) => {
-    const [first = 'no case failed'] = await failures({ create }, 1)
-    expect(first).toMatch(root)
-  })
+  test.each([...brokenReads, ...brokenConditions, ...brokenWrites])(
+    '$defect',
+    async ({ create, root }) => {
+      const [first = 'no case failed'] = await failures({ create }, 1)
+      expect(first).toMatch(root)
+    },
+  )
 })
 
 test('an adapter that loses updates between two processes fails', async () => {
@@ -89,6 +93,29 @@ test('a case that requires an ability is skipped if the adapter lacks it', async
   for (const run of runs) await run(context)
   expect(runs.length).toBeGreaterThan(3)
   expect(reasons).toEqual(runs.map(() => 'lacks textPages'))
+})
+
+test('the cases of further conditions are skipped if the adapter does not declare them', async () => {
+  const reasons = new Set<unknown>()
+  const context = { skip: (reason: unknown) => reasons.add(reason) }
+  const runs: Run[] = []
+  testStorageAdapter({
+    test: (_name, run) => runs.push(run),
+    create: () => {
+      const memory = memoryStorage()
+      const { conditions: _, ...supports } = memory.supports
+      const filter: StorageAdapter['filter'] = (collection, query) => {
+        expect(query.conditions.map(({ is }) => is)).not.toContainEqual(
+          expect.not.stringMatching(/^(equal|empty)$/),
+        )
+        return memory.filter(collection, query)
+      }
+      return { ...memory, supports, filter }
+    },
+  })
+  for (const run of runs) await run(context)
+  expect(reasons).toContain('lacks the condition lt')
+  expect(reasons).toContain('lacks the condition through')
 })
 
 test('the names of the cases are unique, and no case has a named parameter', () => {

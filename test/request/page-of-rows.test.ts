@@ -1,6 +1,7 @@
 import { expect, test } from 'vitest'
 import { integer, json, text } from '../../src/index.ts'
-import { matchesQuery, meetsAll, pageOfRows } from '../../src/request/page-of-rows.ts'
+import { meetsAll } from '../../src/request/meets.ts'
+import { matchesQuery, pageOfRows } from '../../src/request/page-of-rows.ts'
 import { equal, type StorageQuery } from '../../src/request/query.ts'
 import { publishCollection } from '../../src/storage/index.ts'
 
@@ -106,13 +107,14 @@ test('a row meets a list of conditions if it meets each of them', () => {
     { field: 'size', is: 'equal', value: 2 },
   ] as const
   expect(idsOf({ conditions })).toEqual([1])
-  expect(meetsAll({ title: 'b' }, conditions)).toBe(false)
-  expect(meetsAll({}, [])).toBe(true)
+  expect(meetsAll(notes, { title: 'b' }, conditions)).toBe(false)
+  expect(meetsAll(notes, {}, [])).toBe(true)
 })
 
 test('a row matches a search if one of the fields contains the folded string', () => {
   const found = (text: string, ...fields: readonly string[]) =>
     matchesQuery(
+      notes,
       { id: 15, title: 'Ärger', size: null },
       { conditions: [], search: { fields, text } },
     )

@@ -1,13 +1,13 @@
 import { expect, test } from 'vitest'
 import { boolean, date, integer, text } from '../../src/index.ts'
 import {
-  conditionValues,
   fieldsOf,
   isItemQuery,
   returnedError,
   returnedPage,
   returnedRow,
 } from '../../src/events/served-items.ts'
+import { shownConditions } from '../../src/request/show-conditions.ts'
 import type { Condition, StorageQuery } from '../../src/request/query.ts'
 import { publishCollection } from '../../src/storage/index.ts'
 
@@ -167,6 +167,6 @@ test.each([
   'the conditions of a field are one value, or contradict each other (%#)',
   (...given) => {
     const [conditions, values] = given
-    expect(conditionValues(things, conditions)).toEqual(values)
+    expect(shownConditions(things, conditions)).toEqual(values)
   },
 )

@@ -50,12 +50,16 @@ function filterInput(list: CompleteList, { conditions }: FilterCall<CollectionSh
   let isExact = true
   for (const [name, condition] of Object.entries(conditions)) {
     const filter = list.filter[name]
-    const value = condition as string | number | boolean | null
-    const sent = filter && sentValue(list, filter, value)
+    const sent = filter && isValue(condition) ? sentValue(list, filter, condition) : undefined
     if (filter !== undefined && sent !== undefined) input[filter.parameter] = sent
     if (sent === undefined || filter?.exact === false) isExact = false
   }
   return { input, isExact }
+}
+
+/** Returns whether a condition is a value that the field must have, and not operators. */
+export function isValue(condition: unknown): condition is string | number | boolean | null {
+  return typeof condition !== 'object' || condition === null
 }
 
 function sentValue(

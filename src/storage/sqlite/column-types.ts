@@ -1,13 +1,16 @@
 import type { FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { SqliteValue } from './connection.ts'
-import { sql, type Sql } from './sql.ts'
+import { raw, sql, type Sql } from './sql.ts'
 
 /** The affinity of a column: how SQLite converts values that are stored in it. */
 export type Affinity = 'TEXT' | 'INTEGER' | 'REAL' | 'NUMERIC' | 'BLOB'
 
 /** The letters that the wire form of a type may contain. They determine how `$q` folds it. */
 export type Letters = 'none' | 'ascii' | 'any' | 'folded'
+
+/** The operators of comparisons by order. */
+export type OrderOperator = '<' | '<=' | '>' | '>='
 
 /** How SQLite stores and reads the values of a field. */
 export interface ColumnType {
@@ -25,6 +28,10 @@ export interface ColumnType {
   readonly json?: ((column: Sql) => Sql) | undefined
   /** The column in an exact comparison, whatever collation the table declares. */
   exactly(column: Sql): Sql
+  /** The term that compares the column with a value in the order of `order`. It is null if the column is. */
+  compare(column: Sql, operator: OrderOperator, value: Sql): Sql
+  /** Whether SQLite reads bound values exactly from JSON. */
+  readonly hasExactJson: boolean
   /** The value as it is on the wire, in which `$q` searches. */
   wire(column: Sql): Sql
   readonly letters: Letters
@@ -52,6 +59,8 @@ export const textual: ColumnType = {
   read: self,
   json: self,
   exactly: binary,
+  compare: (column, operator, value) => sql`${binary(column)} ${raw(operator)} ${value}`,
+  hasExactJson: true,
   wire: self,
   letters: 'ascii',
   order: (column, descending) => [directed(binary(column), descending)],
@@ -67,6 +76,7 @@ export const numeric: ColumnType = {
   // The drivers bind a JavaScript number as a floating-point value.
   bind: (value) => BigInt(value as number | string),
   exactly: self,
+  compare: (column, operator, value) => sql`${column} ${raw(operator)} ${value}`,
   wire: asText,
   letters: 'none',
   order: (column, descending) => [directed(column, descending)],
@@ -79,11 +89,13 @@ export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
   text: { ...textual, hasEmptyString: true, letters: 'any' },
   integer: numeric,
   bigint: { ...numeric, read: asText, json: asText },
-  decimal: { ...textual, letters: 'none', order: orderDecimal },
+  decimal: { ...textual, letters: 'none', compare: compareDecimal, order: orderDecimal },
   double: {
     ...numeric,
     fits: ['REAL', 'NUMERIC', 'INTEGER', 'BLOB'],
     bind: (value) => value as number,
+    // The text of a number with a fraction may be read inexactly.
+    hasExactJson: false,
     read: (column) => sql`cast(${column} as real)`,
     json: undefined,
     wire: (column) => sql`cast(${column} as real)`,
@@ -126,4 +138,15 @@ function orderDecimal(column: Sql, descending: boolean): readonly Sql[] {
     directed(digits(positive), descending),
     directed(digits(sql`not ${positive}`), !descending),
   ]
+}
+
+// As orderDecimal. Texts of the same length compare by their digits.
+function compareDecimal(column: Sql, operator: OrderOperator, value: Sql): Sql {
+  const isPositive = (text: Sql): Sql => sql`substr(${text}, 1, 1) <> '-'`
+  const by = raw(operator)
+  const signs = sql`(${isPositive(column)}) ${by} (${isPositive(value)})`
+  const own = sql`(length(${column}), ${column} collate binary)`
+  const other = sql`(length(${value}), ${value})`
+  return sql`case when (${isPositive(column)}) <> (${isPositive(value)}) then ${signs}
+    when ${isPositive(column)} then ${own} ${by} ${other} else ${other} ${by} ${own} end`
 }

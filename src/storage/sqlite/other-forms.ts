@@ -128,6 +128,7 @@ function realForm(precision: number, scale: number): OtherForm {
       ...readAs(read),
       fits: ['REAL', 'NUMERIC', 'INTEGER', 'BLOB'],
       bind: Number,
+      hasExactJson: false,
     },
   }
 }
@@ -191,6 +192,7 @@ const uuidBlob: OtherForm = {
     ...readAs((column) => hyphenated(sql`nullif(hex(${column}), '')`)),
     fits: ['BLOB', 'NUMERIC'],
     bind: (value) => Buffer.from(hexOf(value), 'hex'),
+    hasExactJson: false,
   },
 }
 

@@ -139,15 +139,21 @@ function isOneItem({ key }: PublishedCollection, { conditions, limit }: StorageQ
   return (
     limit === 1 &&
     key.length > 0 &&
-    key.every(({ name }) => conditions.some(({ field, is }) => field === name && is === 'equal'))
+    key.every(({ name }) => conditions.some((one) => one.is === 'equal' && one.field === name))
   )
 }
 
-/** Returns the extent of a statement on one table, by the steps of SQLite's query plan. */
-function extentOfPlan(steps: readonly string[], { conditions, search }: StorageQuery): Extent {
-  const bound = steps.flatMap((step) => step.match(/=\?/g) ?? []).length
-  const filters = search !== null || bound < conditions.length
-  const collects = steps.some((step) => /TEMP B-TREE|MULTI-INDEX OR/.test(step))
+/** Returns the extent of a statement, by the steps of SQLite's query plan. */
+function extentOfPlan(
+  steps: readonly string[],
+  { conditions, search }: Pick<StorageQuery, 'conditions' | 'search'>,
+): Extent {
+  const isPlain = conditions.every(({ is }) => is === 'equal' || is === 'empty')
+  const bound = steps.flatMap((text) => text.match(/=\?/g) ?? []).length
+  const filters = search !== null || !isPlain || bound < conditions.length
+  const collects = steps.some((text) => /TEMP B-TREE|MULTI-INDEX OR/.test(text))
   if (!filters && !collects) return 'page'
-  return steps.some((step) => step.startsWith('SCAN ')) ? 'table' : 'matches'
+  // The values of a list are read with a scan, too.
+  const scans = steps.some((text) => /^SCAN (?!json_each\b)/.test(text))
+  return scans ? 'table' : 'matches'
 }

@@ -3,7 +3,7 @@ import type { Prepared, SqliteValue } from './connection.ts'
 import type { Inputs, Slot } from './sql.ts'
 import type { StatementText } from './statements.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { Condition, SortField } from '../adapter.ts'
+import type { SortField } from '../adapter.ts'
 
 interface Entry {
   readonly run: Prepared<unknown>
@@ -79,16 +79,6 @@ export function identityOf(collection: PublishedCollection): number {
   if (known !== undefined) return known
   identities.set(collection, ++collections)
   return collections
-}
-
-/** Returns the part of conditions that determines the SQL: fields and kinds, not values. */
-export function conditionsShape(conditions: readonly Condition[]): string {
-  let shape = ''
-  for (const condition of conditions) {
-    const kind = condition.is === 'empty' ? 'e' : condition.value === null ? 'n' : '='
-    shape += `${condition.field}\0${kind}\0`
-  }
-  return shape
 }
 
 /** Returns a sort order as a string. */

@@ -2,7 +2,8 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Condition, SortField, StorageQuery } from '../adapter.ts'
 import { bindValue, columnTypeOf } from './columns.ts'
-import { columnOf, jsonObject, readAll, readLengths, type Guaranteed } from './reading.ts'
+import { joinedConditions, readsOthers, writeConditions } from './conditions.ts'
+import { columnOf, fieldOf, jsonObject, readAll, readLengths, type Guaranteed } from './reading.ts'
 import { likePattern, searchCondition, type SearchShape } from './search.ts'
 import { identifier, join, sql, type Slot, type Sql } from './sql.ts'
 
@@ -40,7 +41,7 @@ export function pageStatement(
   const column = columnOf('t')
   const selected = selection(fields, reading, 't')
   const table = identifier(collection.table)
-  const matching = sql`from ${table} as t${where(collection, shape, column)}`
+  const matching = sql`from ${table} as t${matchingClauses(collection, shape)}`
   const order = orderBy(collection, shape.sort, column)
   // With a bare parameter SQLite plans the statement again for each binding, which takes 5 to 12 µs.
   const bounds = sql`limit cast(${limitSlot} as integer) offset cast(${offsetSlot} as integer)`
@@ -62,7 +63,7 @@ export function pageStatement(
 /** Returns the statement that counts the matching rows. */
 export function countStatement(collection: PublishedCollection, shape: PageShape): StatementText {
   const table = identifier(collection.table)
-  return textOf(sql`select count(*) from ${table} as t${where(collection, shape, columnOf('t'))}`)
+  return textOf(sql`select count(*) from ${table} as t${matchingClauses(collection, shape)}`)
 }
 
 /** What a statement that writes is made from. */
@@ -102,8 +103,7 @@ export function updateStatement(
   const changes = names.map(
     (name) => sql`${identifier(fieldOf(collection, name).column)} = ${rowSlot(collection, name)}`,
   )
-  const matching = where(collection, { conditions, search: null }, columnOf())
-  const update = sql`update ${identifier(collection.table)} set ${join(changes)}${matching}`
+  const update = sql`update ${written(collection, conditions, sql` set ${join(changes)}`)}`
   if (!returning) return textOf(update)
   return textOf(sql`${update} ${returned(collection, { output: 'lengths', guaranteed })}`)
 }
@@ -113,8 +113,7 @@ export function deleteStatement(
   collection: PublishedCollection,
   { conditions }: Pick<WriteShape, 'conditions'>,
 ): StatementText {
-  const matching = where(collection, { conditions, search: null }, columnOf())
-  return textOf(sql`delete from ${identifier(collection.table)}${matching}`)
+  return textOf(sql`delete from ${written(collection, conditions, sql``)}`)
 }
 
 function textOf({ texts, slots }: Sql): StatementText {
@@ -132,43 +131,35 @@ function rowSlot(collection: PublishedCollection, name: string): Sql {
   return sql`${slot}`
 }
 
-function where(
-  collection: PublishedCollection,
-  shape: Pick<PageShape, 'conditions' | 'search' | 'first'>,
-  column: (field: PublishedField) => Sql,
-): Sql {
-  const terms = shape.first === undefined ? [] : [shape.first]
-  for (const [index, condition] of shape.conditions.entries()) {
-    terms.push(conditionTerm(fieldOf(collection, condition.field), condition, index, column))
-  }
+/** Returns the clauses that select rows: joins, and the conditions. */
+function matchingClauses(collection: PublishedCollection, shape: PageShape): Sql {
+  const column = columnOf('t')
+  const { joins, terms: conditions } = joinedConditions(collection, shape.conditions, column)
+  const terms = shape.first === undefined ? [...conditions] : [shape.first, ...conditions]
   if (shape.search !== null) {
     const fields = shape.search.fields.map((name) => fieldOf(collection, name))
     const parameters = { needle: sql`${needleSlot}`, pattern: sql`${patternSlot}` }
     terms.push(searchCondition(fields, shape.search.kind, column, parameters))
   }
-  return terms.length === 0 ? sql`` : sql` where ${join(terms, sql` and `)}`
+  return sql`${joins}${where(terms)}`
 }
 
-function conditionTerm(
-  field: PublishedField,
-  condition: Condition,
-  index: number,
-  column: (field: PublishedField) => Sql,
+/** Returns the table of a write and its conditions, with `between` them. */
+function written(
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  between: Sql,
 ): Sql {
-  const type = columnTypeOf(field)
-  if (condition.is === 'empty') {
-    return type.hasEmptyString
-      ? sql`(${column(field)} is null or ${type.exactly(column(field))} = '')`
-      : sql`${column(field)} is null`
-  }
-  if (condition.value === null) return sql`${column(field)} is null`
-  const slot: Slot = {
-    read({ conditions }) {
-      const given = conditions[index] as { readonly value: string | number | boolean }
-      return type.bind(given.value)
-    },
-  }
-  return sql`${type.exactly(column(field))} = ${slot}`
+  const table = identifier(collection.table)
+  // In a subquery, a column without alias may be one of the other table.
+  const alias = conditions.some(readsOthers) ? 't' : undefined
+  const terms = writeConditions(collection, conditions, columnOf(alias))
+  const named = alias === undefined ? table : sql`${table} as ${identifier(alias)}`
+  return sql`${named}${between}${where(terms)}`
+}
+
+function where(terms: readonly Sql[]): Sql {
+  return terms.length === 0 ? sql`` : sql` where ${join(terms, sql` and `)}`
 }
 
 function orderBy(
@@ -195,10 +186,4 @@ function selection(
   if (output === 'json') return jsonObject(fields, guaranteed, alias)
   const values = readAll(fields, guaranteed, alias)
   return output === 'rows' ? values : sql`${values}${readLengths(fields, alias)}`
-}
-
-function fieldOf(collection: PublishedCollection, name: string): PublishedField {
-  const field = collection.byName.get(name)
-  if (field !== undefined) return field
-  throw new TypeError(`${collection.application}/${collection.name} has no field ${name}`)
 }

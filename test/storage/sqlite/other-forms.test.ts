@@ -6,7 +6,7 @@ import { integer, type Field } from '../../../src/definition/field.ts'
 import type { StoredValue } from '../../../src/definition/field-type.ts'
 import { publishCollection, type PublishedCollection } from '../../../src/definition/published.ts'
 import { encodeRow } from '../../../src/request/serialize.ts'
-import { equal, type StorageQuery } from '../../../src/request/query.ts'
+import { equal, type Condition, type StorageQuery } from '../../../src/request/query.ts'
 import { pageStatement } from '../../../src/storage/sqlite/statements.ts'
 import { isStorageError, type StorageAdapter } from '../../../src/storage/adapter.ts'
 import { memoryStorage } from '../../../src/storage/memory.ts'
@@ -57,6 +57,23 @@ async function valuesOf({ storage, things }: Opened, id: number): Promise<readon
   const names = things.allNames
   expect(text?.items).toEqual(page.rows.map((row) => encodeRow(things, row, names)))
   return page.rows.map((row) => row['value'] as StoredValue)
+}
+
+/** Returns queries by order and by a list. */
+function beyondEquality(
+  values: readonly (StoredValue | null)[],
+  value: StoredValue | null,
+): readonly Pick<StorageQuery, 'conditions'>[] {
+  const list = values.filter((one) => one !== null).slice(1)
+  const field = 'value'
+  const others: Condition[] =
+    value === null
+      ? []
+      : (['lt', 'lte', 'gt', 'gte'] as const).map((is): Condition => ({ field, is, value }))
+  return [...others, { field, is: 'in', values: list } as const].flatMap((condition) => [
+    { conditions: [condition] },
+    { conditions: [{ is: 'not', condition }] },
+  ])
 }
 
 function rawIn(handle: SqliteHandle, id: number): SqliteValue {
@@ -155,6 +172,7 @@ describe.each(each)('%s', (_name, driver, form) => {
               { sort: [{ field: 'value', descending: false }, byKey] },
               { sort: [{ field: 'value', descending: true }, byKey] },
               { search: { fields: ['value'], text: needle } },
+              ...beyondEquality(values, value),
             ]) {
               own.push((await open.filter(on.things, queryOf(on.things, query))).rows)
             }

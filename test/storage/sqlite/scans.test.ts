@@ -153,7 +153,10 @@ describe.each(drivers)('%s: a scan in the thread', (driver) => {
       { conditions: [equal('name', 'a')] },
       { conditions: [equal('name', 'a')], count: true },
       { count: true },
-    ]) {
+      { conditions: [{ field: 'name', is: 'gt', value: 'a' }], sort: [byName] },
+      { conditions: [{ field: 'name', is: 'in', values: ['a', 'b'] }] },
+      { conditions: [{ field: 'name', is: 'startsWith', text: 'a' }], sort: [byName] },
+    ] satisfies PartialQuery[]) {
       expect([here, await isThreaded(large, here)]).toEqual([here, false])
       expect([here, await isThreaded(small, here)]).toEqual([here, false])
     }
@@ -168,7 +171,20 @@ describe.each(drivers)('%s: a scan in the thread', (driver) => {
         ],
       },
       { offset: 91 },
-    ]) {
+      { conditions: [{ field: 'name', is: 'contains', text: 'a' }] },
+      { conditions: [{ is: 'not', condition: equal('name', 'a') }] },
+      {
+        conditions: [
+          {
+            is: 'through',
+            collection: publishedNotes,
+            fields: ['id'],
+            conditions: [],
+          },
+          { field: 'name', is: 'contains', text: 'a' },
+        ],
+      },
+    ] satisfies PartialQuery[]) {
       expect([scan, await isThreaded(large, scan)]).toEqual([scan, true])
       expect([scan, await isThreaded(small, scan)]).toEqual([scan, false])
     }
