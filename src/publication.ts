@@ -1,6 +1,7 @@
 import type { ApplicationDefinitions } from './definition/application.ts'
 import type { CollectionShape } from './definition/item.ts'
-import { publishCollection, type PublishedCollection } from './definition/published.ts'
+import { publishApplications } from './definition/publish-applications.ts'
+import type { PublishedCollection } from './definition/published.ts'
 import { declaredAs } from './definition/with-behaviour.ts'
 
 /** All published collections of a service. */
@@ -19,17 +20,13 @@ export interface Publication {
 
 /** Publishes checked applications. */
 export function publish(applications: ApplicationDefinitions, maxPageSize: number): Publication {
-  const byApplication = new Map<string, ReadonlyMap<string, PublishedCollection>>()
-  for (const [application, { collections, roles }] of Object.entries(applications)) {
-    const published = Object.entries(collections).map(
-      ([name, definition]) =>
-        [name, publishCollection(application, name, definition, { maxPageSize, roles })] as const,
-    )
-    byApplication.set(application, new Map(published))
-  }
-  const all = Array.from(byApplication.values(), (application) =>
-    Array.from(application.values()),
-  ).flat()
+  const all = publishApplications(applications, maxPageSize)
+  const byApplication = new Map(
+    Object.keys(applications).map((application) => {
+      const own = all.filter((collection) => collection.application === application)
+      return [application, new Map(own.map((collection) => [collection.name, collection]))]
+    }),
+  )
   return {
     collections: all,
     find: (application, collection) => byApplication.get(application)?.get(collection),

@@ -1,11 +1,20 @@
 import { withoutUndefined } from '../checks/options.ts'
-import type { Fields } from './field.ts'
+import type { Fields, OnDelete } from './field.ts'
 import type { CustomEvent, PublishedEventName } from './handler.ts'
 import type { Handlers } from './handlers.ts'
 import type { CollectionShape, Draft } from './item.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import type { Serve } from './serve.ts'
 import type { Validation } from './validation.ts'
+
+/** A reference by several fields. */
+interface ReferenceData<Name extends string = string> {
+  readonly fields: readonly Name[]
+  /** The endpoint name of a collection of the same application. */
+  readonly collection: string
+  /** What a delete of the referenced item does. Default `restrict`. */
+  readonly onDelete?: OnDelete
+}
 
 /** The part of a collection that is plain data, and that a JSON file can contain. */
 export interface CollectionData {
@@ -38,6 +47,18 @@ export interface CollectionData {
    * change without a commit of the database, or are rarely read twice. Default true.
    */
   readonly cache?: boolean
+  /** Groups of fields whose values together are unique. A group with a null does not count. */
+  readonly unique?: readonly (readonly string[])[]
+  /**
+   * Groups of fields that are filtered or sorted by together. `ensureSchema` creates an index for each.
+   * `-name` is a descending field.
+   */
+  readonly index?: readonly (readonly string[])[]
+  /**
+   * References whose key has several fields: `fields` are those of this collection, in the order of the
+   * key of the other one. A reference of one field is an option of that field.
+   */
+  readonly references?: readonly ReferenceData[]
   /** A description for readers and generated documentation. */
   readonly description?: string
   /**
@@ -74,10 +95,13 @@ export interface CollectionBehaviour<
 /** The data of a collection whose fields have these names. */
 type CollectionDataOf<Name extends string> = Omit<
   CollectionData,
-  'defaultSort' | 'requiredFilters'
+  'defaultSort' | 'requiredFilters' | 'unique' | 'index' | 'references'
 > & {
   readonly defaultSort?: readonly NoInfer<Name | `-${Name}`>[]
   readonly requiredFilters?: readonly NoInfer<Name>[]
+  readonly unique?: readonly (readonly NoInfer<Name>[])[]
+  readonly index?: readonly (readonly NoInfer<Name | `-${Name}`>[])[]
+  readonly references?: readonly ReferenceData<NoInfer<Name>>[]
 }
 
 type KeyNames = string | readonly string[]

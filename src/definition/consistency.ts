@@ -7,6 +7,7 @@ import { fieldTypes } from './field-type.ts'
 import { pageMistakes, unreadableOrder } from './page-mistakes.ts'
 import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
+import { cascadeMistakes, groupMistakes, referenceMistakes } from './relation-mistakes.ts'
 import { rightsMistakes } from './rights-mistakes.ts'
 import type { Json } from '../protocol/json.ts'
 import { maxRealPrecision } from './stored-forms.ts'
@@ -23,10 +24,17 @@ export function inconsistencies(
       return [
         ...checkCollection(definition, maxPageSize),
         ...unreadableOrder(application, definition),
+        ...referenceMistakes(application, definition),
       ].map((mistake) => ({ place: `${place}.${mistake.place}`, advice: mistake.advice }))
     }),
   )
-  return [...mistakes, ...sharedTableMistakes(applications)]
+  const cascades = Object.entries(applications).flatMap(([name, application]) =>
+    cascadeMistakes(application).map(({ place, advice }) => ({
+      place: `applications.${name}.${place}`,
+      advice,
+    })),
+  )
+  return [...mistakes, ...cascades, ...sharedTableMistakes(applications)]
 }
 
 function checkCollection(
@@ -39,6 +47,7 @@ function checkCollection(
     ...checkKey(collection),
     ...fieldMistakes(collection),
     ...columnMistakes(collection),
+    ...groupMistakes(collection),
     ...pageMistakes(collection, maxPageSize),
     ...checkRules(collection),
     ...checkPreparations(collection),

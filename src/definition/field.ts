@@ -24,6 +24,12 @@ export interface FieldValues {
 /** The name of a field type. */
 export type FieldTypeName = keyof FieldValues
 
+/**
+ * What a delete does while items refer to the deleted one: `restrict` rejects it with 409, `cascade` deletes
+ * those items as well, `setNull` sets the fields of the reference to null.
+ */
+export type OnDelete = 'restrict' | 'cascade' | 'setNull'
+
 /** The options of every field. */
 export interface FieldOptions<Value> {
   /** Whether pages contain the field without `$fields`. Default true. */
@@ -53,6 +59,15 @@ export interface FieldOptions<Value> {
   readonly search?: boolean
   /** The only values that are allowed. */
   readonly enumeration?: readonly Value[]
+  /** Whether no two items have the same value. Null does not count. Default false. */
+  readonly unique?: boolean
+  /**
+   * The endpoint name of a collection of the same application whose key is one field: a value must be the
+   * key of one of its items.
+   */
+  readonly references?: string
+  /** With `references`: what a delete of the referenced item does. Default `restrict`. */
+  readonly onDelete?: OnDelete
   /** The name in storage. Default: the field's name. */
   readonly column?: string
   /** A description for readers and generated documentation. */

@@ -1,10 +1,12 @@
 import type { CollectionDefinition } from './collection.ts'
 import { compileConstraints, type CheckConstraints } from './constraints.ts'
 import type { PublishedEventName } from './handler.ts'
+import type { OnDelete } from './field.ts'
 import type { CollectionShape, Draft } from './item.ts'
 import { withoutUndefined } from '../checks/options.ts'
 import { publishHandlers, type PublishedHandlers } from './handlers.ts'
 import { publishField, type PublishedField } from './published-field.ts'
+import { publishGroups, type IndexField } from './relations.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import { servesEvent, type Serve } from './serve.ts'
 import type { ValidatedEvent, Validation } from './validation.ts'
@@ -24,6 +26,14 @@ export interface PublishedCollection {
   readonly byName: ReadonlyMap<string, PublishedField>
   /** The key's fields in order; empty for a collection without key. */
   readonly key: readonly PublishedField[]
+  /** The groups of fields whose values together are unique, without the key. A null does not count. */
+  readonly uniques: readonly (readonly PublishedField[])[]
+  /** The indexes that the definition declares. */
+  readonly indexes: readonly (readonly IndexField[])[]
+  /** The references of its items. */
+  readonly references: readonly Reference[]
+  /** The references to its items. */
+  readonly referredBy: readonly IncomingReference[]
   /** The fields that end every sort order: the key, or without a key all sortable fields. */
   readonly tieBreakers: readonly PublishedField[]
   /** The names of all fields, of those included by default, and of those that `$q` searches. */
@@ -59,6 +69,22 @@ export interface PublishedCollection {
   readonly constraints: CheckConstraints
 }
 
+/** A reference of one collection to another: its fields hold the key of an item, or null. */
+export interface Reference {
+  readonly from: PublishedCollection
+  /** The fields that refer, in the order of the key of `to`. */
+  readonly fields: readonly PublishedField[]
+  readonly to: PublishedCollection
+  readonly onDelete: OnDelete
+}
+
+/** A reference, seen from a collection that has the table of the referenced one. */
+export interface IncomingReference {
+  readonly reference: Reference
+  /** The fields of this collection that the reference holds, in its order. */
+  readonly key: readonly PublishedField[]
+}
+
 type Rule = Validation<Draft<CollectionShape>>
 
 /** The options of its application and service that a collection depends on. */
@@ -67,14 +93,18 @@ export interface PublishOptions {
   readonly maxPageSize?: number
   /** The roles that may use the application. Default: every caller. */
   readonly roles?: readonly string[] | undefined
+  /** Lists to which `publishApplications` adds the references. Default: the collection has none. */
+  readonly relations?: Pick<PublishedCollection, 'references' | 'referredBy'>
 }
+
+const unrelated = Object.freeze({ references: Object.freeze([]), referredBy: Object.freeze([]) })
 
 /** Returns the published collection of a checked definition, with its defaults. */
 export function publishCollection(
   application: string,
   name: string,
   definition: CollectionDefinition,
-  { maxPageSize = 100, roles }: PublishOptions = {},
+  { maxPageSize = 100, roles, relations = unrelated }: PublishOptions = {},
 ): PublishedCollection {
   const keyNames = typeof definition.key === 'string' ? [definition.key] : (definition.key ?? [])
   const fields = Object.entries(definition.fields).map(([field, declared]) =>
@@ -95,6 +125,9 @@ export function publishCollection(
     definition,
     table: definition.table ?? name,
     key,
+    ...publishGroups(definition, fields),
+    references: relations.references,
+    referredBy: relations.referredBy,
     ...selections(fields, key),
     publishes: new Set(definition.publishes ?? publishableEvents(definition)),
     hasPages: serve === undefined || serve.filter !== undefined || definition.singleton === true,

@@ -30,6 +30,8 @@ const roles = roleNames
   .min(1, 'must name at least one role; leave it out to allow every caller')
   .optional()
 
+const onDelete = z.enum(['restrict', 'cascade', 'setNull']).optional()
+
 const common = {
   includeByDefault: z.boolean().optional(),
   itemOnly: z.boolean().optional(),
@@ -38,6 +40,9 @@ const common = {
   readableBy: roleNames.optional(),
   writableBy: roleNames.optional(),
   search: z.boolean().optional(),
+  unique: z.boolean().optional(),
+  references: z.string().optional(),
+  onDelete,
   column: z.string().min(1).optional(),
   description: z.string().optional(),
 }
@@ -192,6 +197,8 @@ const codePlace = z
     'must be the place of code, such as rows or events.Delete.before',
   )
 
+const fieldGroup = z.array(z.string()).min(1, 'must name at least one field')
+
 /** The form of a definition: code, which may contain functions, or a JSON file. */
 export type Form = 'code' | 'json'
 
@@ -212,6 +219,11 @@ function createShape(form: Form) {
       .optional(),
     defaultSort: z.array(z.string()).optional(),
     requiredFilters: z.array(z.string()).optional(),
+    unique: z.array(fieldGroup).optional(),
+    index: z.array(fieldGroup).optional(),
+    references: z
+      .array(z.strictObject({ fields: fieldGroup, collection: z.string(), onDelete }))
+      .optional(),
     singleton: z.boolean().optional(),
     roles,
     eventRoles: z

@@ -8,7 +8,7 @@ import {
   type CollectionData,
 } from '../../src/index.ts'
 
-const notes = (options: Omit<CollectionData, 'defaultSort' | 'requiredFilters'> = {}) =>
+const notes = (options: Pick<CollectionData, 'table' | 'sharesTable'> = {}) =>
   defineCollection({ key: 'id', fields: { id: integer() }, ...options })
 
 function open(first: object, second: object): void {

@@ -58,6 +58,24 @@ defineCollection({ key: 'noteId', fields, defaultSort: ['-titel'] })
 // @ts-expect-error an unknown field
 defineCollection({ key: 'noteId', fields, requiredFilters: ['titel'] })
 
+defineCollection({
+  key: 'noteId',
+  fields: { noteId: integer(), parentId: integer({ references: 'notes', onDelete: 'setNull' }) },
+  unique: [['parentId']],
+  index: [['-parentId', 'noteId']],
+  references: [{ fields: ['noteId', 'parentId'], collection: 'pairs', onDelete: 'cascade' }],
+})
+// @ts-expect-error an unknown field
+defineCollection({ key: 'noteId', fields, unique: [['titel']] })
+// @ts-expect-error a unique group has no order
+defineCollection({ key: 'noteId', fields, unique: [['-title']] })
+// @ts-expect-error an unknown field
+defineCollection({ key: 'noteId', fields, index: [['title', '-titel']] })
+// @ts-expect-error an unknown field
+defineCollection({ key: 'noteId', fields, references: [{ fields: ['titel'], collection: 'x' }] })
+// @ts-expect-error an unknown effect of a delete
+text({ references: 'notes', onDelete: 'set null' })
+
 const applications = { desk: { collections: { notes } } }
 createService({ applications, storage: memoryStorage(), security: openAccess() })
 createService({ applications, storage: memoryStorage(), security: [openAccess()], report: false })

@@ -2,7 +2,7 @@ import * as z from 'zod'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { objectWith, code } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
-import { publishCollection, type PublishedCollection } from '../../definition/published.ts'
+import { publishApplications } from '../../definition/publish-applications.ts'
 import type { StorageAdapter } from '../../storage/adapter.ts'
 import { ddlPath, encodeManifest, manifestPath } from '../package/manifest.ts'
 import {
@@ -196,18 +196,10 @@ function factsOf({ version, releaseDate }: VerifiedPackage['manifest']): Install
 
 function tablesOf(applications: ApplicationDefinitions): Installation['tables'] {
   return Object.fromEntries(
-    publishedOf(applications).map(({ application, name, table }) => [
+    publishApplications(applications).map(({ application, name, table }) => [
       `${application}/${name}`,
       table,
     ]),
-  )
-}
-
-function publishedOf(applications: ApplicationDefinitions): readonly PublishedCollection[] {
-  return Object.entries(applications).flatMap(([application, { collections }]) =>
-    Object.entries(collections).map(([name, collection]) =>
-      publishCollection(application, name, collection),
-    ),
   )
 }
 
@@ -216,7 +208,7 @@ async function createTables(
   applications: ApplicationDefinitions,
 ): Promise<void> {
   try {
-    await storage.open(publishedOf(applications))
+    await storage.open(publishApplications(applications))
   } finally {
     await storage.close()
   }

@@ -1,0 +1,195 @@
+import type { ApplicationDefinition } from './application.ts'
+import type { Mistake } from '../checks/mistakes.ts'
+import { suggestion } from '../checks/nearest-name.ts'
+import type { CollectionDefinition } from './collection.ts'
+import type { Field } from './field.ts'
+import { fieldTypes } from './field-type.ts'
+import { declaredReferences, type DeclaredReference } from './relations.ts'
+import { isServed } from './serve.ts'
+
+/** Returns the mistakes in the unique groups and the indexes of a well-formed collection. */
+export function groupMistakes(collection: CollectionDefinition): readonly Mistake[] {
+  const { fields, unique = [], index = [] } = collection
+  const mistakes: Mistake[] = []
+  const add = (place: string, advice: string): void => {
+    mistakes.push({ place, advice })
+  }
+  const seen = new Map<string, string>()
+  const addUnique = (names: readonly string[], place: string): void => {
+    const group = groupName(names)
+    const other = seen.get(group)
+    if (group === groupName(keyOf(collection)))
+      add(place, 'leave it out: the key is unique already')
+    else if (other !== undefined) add(place, `leave it out: ${other} has the same fields`)
+    seen.set(group, place)
+  }
+  for (const [name, field] of Object.entries(fields)) {
+    if (field.onDelete !== undefined && field.references === undefined)
+      add(`fields.${name}.onDelete`, 'needs references: add it, or leave onDelete out')
+    if (field.unique !== true) continue
+    const place = `fields.${name}.unique`
+    if (isServed(collection)) add(place, 'a served collection has no table: leave it out')
+    else if (fieldTypes[field.type].filterable) addUnique([name], place)
+    else add(place, `a ${field.type} field can not be unique`)
+  }
+  for (const [option, groups] of Object.entries({ unique, index })) {
+    if (groups.length > 0 && isServed(collection))
+      add(option, 'a served collection has no table: leave it out')
+    for (const [position, names] of groups.entries()) {
+      const place = `${option}.${position}`
+      const plain = option === 'index' ? names.map((name) => name.replace(/^-/, '')) : names
+      const wrong = namesMistakes(fields, plain)
+      for (const advice of wrong) add(place, advice)
+      if (option === 'unique' && wrong.length === 0) addUnique(names, place)
+    }
+  }
+  return mistakes
+}
+
+function namesMistakes(
+  fields: CollectionDefinition['fields'],
+  names: readonly string[],
+): readonly string[] {
+  const wrong = names.flatMap((name) => {
+    const field = fieldOf(fields, name)
+    if (field === undefined) return [`${name} is not a field; ${nearest(name, fields, 'fields')}`]
+    return fieldTypes[field.type].filterable
+      ? []
+      : [`${name} can not be used here: it is a ${field.type} field`]
+  })
+  return new Set(names).size < names.length ? [...wrong, 'name each field once'] : wrong
+}
+
+/** Returns the mistakes in the references of a well-formed collection. */
+export function referenceMistakes(
+  { collections }: ApplicationDefinition,
+  collection: CollectionDefinition,
+): readonly Mistake[] {
+  const seen = new Set<string>()
+  return declaredReferences(collection).flatMap((declared) => {
+    const advice = (text: string): readonly Mistake[] => [{ place: declared.place, advice: text }]
+    if (isServed(collection))
+      return advice('a served collection can not have references: leave it out')
+    const { collection: target, fields } = declared
+    const to = Object.hasOwn(collections, target) ? collections[target] : undefined
+    if (to === undefined) {
+      const known = nearest(target, collections, 'collections')
+      return advice(`${target} is not a collection of the application; ${known}`)
+    }
+    if (isServed(to))
+      return advice(`${target} is served by functions: refer to a stored collection`)
+    const key = keyOf(to)
+    if (key.length === 0) return advice(`${target} has no key: refer to a collection with a key`)
+    if (key.length !== fields.length) {
+      const how =
+        key.length === 1
+          ? 'one field'
+          : `${key.length} fields, in the option references of the collection`
+      return advice(`${target} has the key ${key.join(', ')}: refer to it with ${how}`)
+    }
+    const wrong = namesMistakes(collection.fields, fields)
+    if (wrong.length > 0) {
+      const place = declared.place.replace(/collection$/, 'fields')
+      return wrong.map((text) => ({ place, advice: text }))
+    }
+    const name = `${groupName(fields)} ${target}`
+    if (seen.has(name)) return advice('leave it out: the same reference is declared above')
+    seen.add(name)
+    return [...typeMistakes(collection, declared, to), ...deleteMistakes(collection, declared)]
+  })
+}
+
+function typeMistakes(
+  { fields }: CollectionDefinition,
+  { fields: names, collection: target, fieldPlace }: DeclaredReference,
+  to: CollectionDefinition,
+): readonly Mistake[] {
+  return keyOf(to).flatMap((part, index) => {
+    const name = names[index] as string
+    const [own, other] = [fields[name], fieldOf(to.fields, part)]
+    if (own === undefined || other === undefined) return []
+    const difference = differenceOf(own, other)
+    if (difference === undefined) return []
+    const advice = `${part} of ${target} ${difference}: declare ${name} in the same way`
+    return [{ place: fieldPlace(name), advice }]
+  })
+}
+
+/** Returns how a key field differs from a field that refers to it, so that their values can't be equal. */
+function differenceOf(own: Field, other: Field): string | undefined {
+  if (own.type !== other.type) return `is a field of type ${other.type}`
+  if (own.type === 'decimal' && other.type === 'decimal' && own.scale !== other.scale)
+    return `has the scale ${other.scale}`
+  return undefined
+}
+
+function deleteMistakes(
+  collection: CollectionDefinition,
+  { fields: names, onDelete, place }: DeclaredReference,
+): readonly Mistake[] {
+  const at = place.replace(/(references|collection)$/, 'onDelete')
+  const key = keyOf(collection)
+  if (onDelete === 'restrict') return []
+  if (key.length === 0) {
+    const advice = `${onDelete} needs a key of this collection: declare one, or use restrict`
+    return [{ place: at, advice }]
+  }
+  if (onDelete === 'cascade') return []
+  return names
+    .filter((name) => key.includes(name) || collection.fields[name]?.required === true)
+    .map((name) => ({ place: at, advice: `${name} can not be null: use restrict or cascade` }))
+}
+
+/** Returns a mistake for each circle of several collections whose deletes cascade. */
+export function cascadeMistakes({ collections }: ApplicationDefinition): readonly Mistake[] {
+  const reported = new Set<string>()
+  return Object.entries(collections).flatMap(([name, definition]) =>
+    cascadesOf(definition).flatMap((declared) => {
+      // A tree ends: its cascade stops at the items to which none refers.
+      if (declared.collection === name) return []
+      const path = pathTo(name, declared.collection, collections, new Set())
+      if (path === undefined || path.some((each) => reported.has(each))) return []
+      for (const each of path) reported.add(each)
+      const circle = [name, ...path].join(' -> ')
+      const place = `collections.${name}.${declared.place.replace(/(references|collection)$/, 'onDelete')}`
+      const advice = `cascades can not form a circle (${circle}): use restrict or setNull for one of them`
+      return [{ place, advice }]
+    }),
+  )
+}
+
+function pathTo(
+  goal: string,
+  from: string,
+  collections: ApplicationDefinition['collections'],
+  visited: Set<string>,
+): readonly string[] | undefined {
+  if (from === goal) return [from]
+  if (visited.has(from) || !Object.hasOwn(collections, from)) return undefined
+  visited.add(from)
+  for (const { collection } of cascadesOf(collections[from] as CollectionDefinition)) {
+    const rest = pathTo(goal, collection, collections, visited)
+    if (rest !== undefined) return [from, ...rest]
+  }
+  return undefined
+}
+
+function cascadesOf(definition: CollectionDefinition): readonly DeclaredReference[] {
+  return declaredReferences(definition).filter(({ onDelete }) => onDelete === 'cascade')
+}
+
+function keyOf({ key = [] }: CollectionDefinition): readonly string[] {
+  return typeof key === 'string' ? [key] : key
+}
+
+function fieldOf(fields: CollectionDefinition['fields'], name: string): Field | undefined {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined
+}
+
+function groupName(names: readonly string[]): string {
+  return names.toSorted().join(', ')
+}
+
+function nearest(name: string, known: object, what: string): string {
+  return suggestion(name, Object.keys(known), what)
+}

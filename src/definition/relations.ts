@@ -1,0 +1,72 @@
+import type { CollectionDefinition } from './collection.ts'
+import type { OnDelete } from './field.ts'
+import type { PublishedField } from './published-field.ts'
+
+/** A field of an index. */
+export interface IndexField {
+  readonly field: PublishedField
+  readonly descending: boolean
+}
+
+/** A reference as it is declared. */
+export interface DeclaredReference {
+  /** The place of the target's name, relative to the collection. */
+  readonly place: string
+  /** The places of its fields, relative to the collection. */
+  readonly fieldPlace: (name: string) => string
+  readonly fields: readonly string[]
+  readonly collection: string
+  readonly onDelete: OnDelete
+}
+
+/** Returns the references of a definition: those of its fields, then those of several fields. */
+export function declaredReferences({
+  fields,
+  references = [],
+}: CollectionDefinition): readonly DeclaredReference[] {
+  const ofFields = Object.entries(fields).flatMap(([name, field]): readonly DeclaredReference[] => {
+    if (field.references === undefined) return []
+    const place = `fields.${name}.references`
+    const { references: collection, onDelete = 'restrict' } = field
+    return [{ place, fieldPlace: () => place, fields: [name], collection, onDelete }]
+  })
+  const ofGroups = references.map(
+    ({ fields: names, collection, onDelete = 'restrict' }, index) => ({
+      place: `references.${index}.collection`,
+      fieldPlace: (name: string) => `references.${index}.fields.${name}`,
+      fields: names,
+      collection,
+      onDelete,
+    }),
+  )
+  return [...ofFields, ...ofGroups]
+}
+
+/** The unique groups and the indexes of a collection. */
+interface PublishedGroups {
+  readonly uniques: readonly (readonly PublishedField[])[]
+  readonly indexes: readonly (readonly IndexField[])[]
+}
+
+/** Returns the unique groups and the indexes of a definition, without indexes for its references. */
+export function publishGroups(
+  definition: CollectionDefinition,
+  fields: readonly PublishedField[],
+): PublishedGroups {
+  const named = (name: string): PublishedField =>
+    fields.find((field) => field.name === name) as PublishedField
+  const single = fields.filter((field) => field.definition.unique === true)
+  const uniques = [
+    ...single.map((field) => Object.freeze([field])),
+    ...(definition.unique ?? []).map((names) => Object.freeze(names.map(named))),
+  ]
+  const indexes = (definition.index ?? []).map((names) =>
+    Object.freeze(
+      names.map((name) => {
+        const descending = name.startsWith('-')
+        return { field: named(descending ? name.slice(1) : name), descending }
+      }),
+    ),
+  )
+  return { uniques: Object.freeze(uniques), indexes: Object.freeze(indexes) }
+}
