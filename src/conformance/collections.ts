@@ -104,6 +104,23 @@ export const readings = publishCollection(
   defineCollection({ fields: { station: text(), value: double(), remark: text() } }),
 )
 
+/** Unique groups of one field and of two. */
+export const offices = publishCollection(
+  'app',
+  'offices',
+  defineCollection({
+    key: 'officeId',
+    fields: {
+      officeId: text(),
+      phone: text({ unique: true }),
+      country: text(),
+      city: text(),
+      floor: integer(),
+    },
+    unique: [['country', 'city']],
+  }),
+)
+
 /** Names in storage that need quotes, are reserved words, or are the names of other fields. */
 export const oddNames = publishCollection(
   'odd',
@@ -152,6 +169,7 @@ export const everyCollection: readonly PublishedCollection[] = Object.freeze([
   remarks,
   passes,
   readings,
+  offices,
   oddNames,
 ])
 

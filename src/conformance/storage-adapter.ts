@@ -20,6 +20,7 @@ import { textPageCases } from './text-pages.ts'
 import { throughCases } from './through.ts'
 import { isolationCases, transactionEndCases } from './transaction.ts'
 import { updateCases } from './update.ts'
+import { uniqueCases } from './unique.ts'
 import { changedValueCases, valueCases } from './values.ts'
 
 /** Options of {@link testStorageAdapter}. */
@@ -56,6 +57,7 @@ const cases: readonly ConformanceCase[] = [
   ...searchCases,
   ...updateCases,
   ...deleteCases,
+  ...uniqueCases,
   ...furtherConditionCases,
   ...throughCases,
   ...changedValueCases,

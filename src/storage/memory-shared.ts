@@ -198,7 +198,16 @@ function tableOf(group: readonly PublishedCollection[]): PublishedCollection {
     fields,
     byName,
     key: key.map((name) => byName.get(name) as PublishedField),
+    uniques: uniquesOf(group).map((names) =>
+      names.map((name) => byName.get(name) as PublishedField),
+    ),
   })
+}
+
+/** Returns the columns of each unique group of the collections. */
+function uniquesOf(group: readonly PublishedCollection[]): readonly (readonly string[])[] {
+  const all = group.flatMap(({ uniques }) => uniques.map((fields) => fields.map(columnOf)))
+  return [...new Map(all.map((names) => [names.toSorted().join('\0'), names])).values()]
 }
 
 function mismatch(group: readonly PublishedCollection[], reason: string): TypeError {

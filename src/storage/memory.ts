@@ -4,7 +4,15 @@ import { StorageError, markSelfChecking, rejectColumnDefaults } from './adapter.
 import type { StorageAdapter, StoragePage, StorageQuery } from './adapter.ts'
 import type { StorageTransaction, TransactionOptions } from './adapter.ts'
 import { sharedTables, sharing, throughTables, type SharedTable } from './memory-shared.ts'
-import { deleteRow, insertRow, pageOf, updateRow } from './memory-table.ts'
+import {
+  changedTable,
+  deleteRow,
+  emptyTable,
+  insertRow,
+  pageOf,
+  updateRow,
+  viewOfTable,
+} from './memory-table.ts'
 import type { Table, TableView } from './memory-table.ts'
 import { readLog } from './read-log.ts'
 import { lockQueue, type LockQueue } from './lock-queue.ts'
@@ -57,7 +65,7 @@ export function memoryStorage(): StorageAdapter {
       memory.shared = sharedTables(collections)
       const tables = collections.map((each) => memory.shared.get(each)?.table ?? each)
       for (const collection of new Set(tables)) {
-        memory.committed.set(collection, { collection, rows: new Map(), last: 0n, readers: 0 })
+        memory.committed.set(collection, emptyTable(collection))
       }
     },
     // Stored rows are frozen and flat, so they can be returned without a copy.
@@ -220,7 +228,7 @@ async function begin(memory: Memory, options: TransactionOptions): Promise<Sessi
       memory.commits += 1
       for (const one of views.values()) {
         if (one.changes.size === 0) continue
-        apply(committed, one)
+        committed.set(one.table.collection, changedTable(one))
         memory.changed.set(one.table.collection, memory.commits)
       }
     },
@@ -242,7 +250,7 @@ function viewOf(
   through: TableView['through'],
 ): TableView {
   const table = tables.get(collection)
-  if (table !== undefined) return { table, changes: new Map(), last: table.last, through }
+  if (table !== undefined) return viewOfTable(table, through)
   throw new TypeError(
     `The storage was not opened with the collection ${collection.application}/${collection.name}.`,
   )
@@ -255,15 +263,4 @@ function isCurrent({ table }: TableView, committed: Tables): boolean {
 function take(committed: Tables): Tables {
   for (const table of committed.values()) table.readers += 1
   return new Map(committed)
-}
-
-function apply(committed: Tables, { table, changes, last }: TableView): void {
-  // A snapshot needs the old rows. Without one, the rows are changed in place.
-  const target = table.readers === 0 ? table : { ...table, rows: new Map(table.rows), readers: 0 }
-  for (const [key, row] of changes) {
-    if (row === null) target.rows.delete(key)
-    else target.rows.set(key, row)
-  }
-  target.last = last
-  committed.set(table.collection, target)
 }

@@ -18,6 +18,7 @@ const internal = {
     'hasPages',
     'isCached',
     'pageSize',
+    'referredBy',
     'requiredFilters',
     'rolesFor',
     'rows',
