@@ -56,6 +56,9 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
           textLength,
         ),
     }),
+    ...(adapter.enforces !== undefined && {
+      enforces: (reference) => adapter.enforces?.(reference) === true,
+    }),
     ...(adapter.version !== undefined && {
       version: (collections) => adapter.version?.(collections),
     }),

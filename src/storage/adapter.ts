@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedField } from '../definition/published-field.ts'
-import type { PublishedCollection } from '../definition/published.ts'
+import type { PublishedCollection, Reference } from '../definition/published.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 
 export type { Condition, Row, SortField, StorageQuery } from '../request/query.ts'
@@ -131,6 +131,13 @@ export interface StorageAdapter extends StorageReader {
    * and rows are read for each request.
    */
   version?(collections: readonly PublishedCollection[]): string | number | undefined
+  /**
+   * Optional. Called after `open`. Returns whether storage itself enforces a reference: it rejects a row whose
+   * referenced row is missing with an `invalid` StorageError, and a delete of a referenced row with
+   * `referenced`, or it does what `onDelete` says. Without it, the service enforces the reference in the
+   * transaction.
+   */
+  enforces?(reference: Reference): boolean
   /**
    * Runs work in a transaction. If the work returns a value, or a promise that resolves, it commits and then
    * resolves with the same value. If the work throws or rejects, it undoes all changes and rejects with the

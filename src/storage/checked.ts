@@ -51,6 +51,9 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
           check.textPage(collection, query, page),
         ),
     }),
+    ...(adapter.enforces !== undefined && {
+      enforces: (reference) => adapter.enforces?.(reference) === true,
+    }),
     ...(adapter.version !== undefined && {
       version: (collections) => adapter.version?.(collections),
     }),

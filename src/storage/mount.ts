@@ -46,6 +46,10 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
         await adapter.open(collections.filter((collection) => homes.get(collection) === adapter))
       }
     },
+    enforces: (reference) => {
+      const home = homeOf(reference.from)
+      return home === homeOf(reference.to) && home.enforces?.(reference) === true
+    },
     filter: (collection, query, context) => homeOf(collection).filter(collection, query, context),
     version: (collections) => {
       const versions = distinct

@@ -1,13 +1,16 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import type { PublishedField } from '../definition/published-field.ts'
-import { publishCollection, type PublishedCollection } from '../definition/published.ts'
+import { publishApplications } from '../definition/publish-applications.ts'
+import type { PublishedCollection, Reference } from '../definition/published.ts'
 import { isServed } from '../definition/serve.ts'
 import { everyCondition } from '../request/query.ts'
 import { markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
 import { closedError, handleInUse, isBusy, storageFailure } from './sqlite/failure.ts'
+import { enforcedReferences } from './sqlite/foreign-keys.ts'
+import { indexFailure } from './sqlite/indexes.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
 import { plainReads, threadedReads } from './sqlite/reads.ts'
@@ -18,6 +21,7 @@ import {
   computedCollections,
   guaranteedFields,
   missingColumns,
+  missingIndexes,
   missingTables,
   tableMistakes,
 } from './sqlite/table-check.ts'
@@ -53,6 +57,7 @@ export function sqliteStorage(
   const { busyTimeout, ensureSchema } = complete
   const { writer: connection, reader, owned, durable } = openConnections(source, complete)
   const guaranteed = new Set<PublishedField>()
+  const enforced = new Set<Reference>()
   let openCollections = 0
   const computed = new Set<PublishedCollection>()
   const opened = { guaranteed, computed, collections: () => openCollections }
@@ -111,13 +116,18 @@ export function sqliteStorage(
       ...(ensureSchema === false ? [] : missingTables(tables, collections)),
       ...(ensureSchema === 'columns' ? missingColumns(tables, collections) : []),
     ]
+    const indexes = (tables: Tables): readonly string[] =>
+      ensureSchema === false ? [] : missingIndexes(tables, collections)
     let tables = readTables(connection, collections)
     // If nothing is missing, the start does not wait for the write lock.
-    if (missing(tables).length > 0) {
+    if (missing(tables).length > 0 || indexes(tables).length > 0) {
       connection.execute('BEGIN IMMEDIATE')
       try {
-        const statements = missing(readTables(connection, collections))
-        for (const statement of statements) connection.execute(statement)
+        // Indexes may need columns that are added here.
+        for (const absent of [missing, indexes]) {
+          const statements = absent(readTables(connection, collections))
+          for (const statement of statements) executeSchema(statement)
+        }
         connection.execute('COMMIT')
       } finally {
         if (connection.inTransaction()) connection.execute('ROLLBACK')
@@ -130,12 +140,21 @@ export function sqliteStorage(
       throw new TypeError(`sqliteStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
     }
     for (const field of guaranteedFields(tables, collections, exact)) guaranteed.add(field)
+    for (const each of enforcedReferences(connection, tables, collections)) enforced.add(each)
     for (const each of computedCollections(tables, collections)) computed.add(each)
     clock.opened(tables, collections)
     reads.opened(tables, collections)
     openCollections = Math.max(openCollections, collections.length)
     const deferred = `SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1`
     defersConstraints = rowsOf(connection, deferred).length > 0
+  }
+
+  function executeSchema(statement: string): void {
+    try {
+      connection.execute(statement)
+    } catch (error) {
+      throw indexFailure(error, statement)
+    }
   }
 
   async function closeAll(): Promise<void> {
@@ -156,6 +175,7 @@ export function sqliteStorage(
       conditions: everyCondition,
     },
     open: (collections) => retried(betweenTransactions(() => prepareTables(collections))),
+    enforces: (reference) => enforced.has(reference),
     filter: (collection, query, context) => read(() => reads.filter(collection, query, context)),
     // Other code may write through a handle, whose commits are those of the same connection.
     ...(reader !== connection && {
@@ -173,10 +193,8 @@ export function sqliteStorage(
  * themselves instead of setting `ensureSchema`.
  */
 export function sqliteSchema(applications: ApplicationDefinitions): string {
-  const collections = Object.entries(applications).flatMap(([application, definition]) =>
-    Object.entries(definition.collections)
-      .filter(([, collection]) => !isServed(collection))
-      .map(([name, collection]) => publishCollection(application, name, collection)),
+  const collections = publishApplications(applications).filter(
+    ({ definition }) => !isServed(definition),
   )
   return `${createTables(collections).join('\n\n')}\n`
 }

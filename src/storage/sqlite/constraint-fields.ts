@@ -2,6 +2,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
 import { bindValue } from './columns.ts'
 import { rowsOf, type Connection, type SqliteValue } from './connection.ts'
+import { keyOf } from './foreign-keys.ts'
 import { quoted } from './sql.ts'
 
 /** Finds the fields of a failed constraint, which the errors of SQLite do not contain. */
@@ -29,11 +30,6 @@ export function constraintFields(connection: Connection): ConstraintFields {
     const conditions = columns.map((column) => `${quoted(column)} = ?`).join(' AND ')
     const select = `SELECT 1 FROM ${quoted(parent)} WHERE ${conditions} LIMIT 1`
     return rowsOf(connection, select, values).length === 0
-  }
-
-  function keyOf(table: string): readonly string[] {
-    const select = 'SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk'
-    return rowsOf(connection, select, [table]).map(([name]) => name as string)
   }
 
   return {
@@ -65,7 +61,7 @@ export function constraintFields(connection: Connection): ConstraintFields {
         if (fields.length < parts.length || values.includes(null)) continue
         const [parent] = parts[0] as readonly [string, string, string | null]
         const named = parts.flatMap(([, , to]) => (to === null ? [] : [to]))
-        const columns = named.length === parts.length ? named : keyOf(parent)
+        const columns = named.length === parts.length ? named : keyOf(connection, parent)
         if (columns.length === parts.length && isMissing(parent, columns, values)) {
           return fields.map(({ name }) => name)
         }

@@ -4,20 +4,31 @@ import type { Field, FieldTypeName } from '../../definition/field.ts'
 import { fieldTypes } from '../../definition/field-type.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
 import { checkCondition, storageClassOf } from './forms.ts'
+import { foreignKey } from './foreign-keys.ts'
+import { indexesOfNew } from './indexes.ts'
 import { quoted } from './sql.ts'
 
 const betweenLines = ',\n  '
 // What may follow the definition of a column.
 const ends = [',', '\n', ')']
 
-/** Returns the CREATE TABLE statements of collections. Collections that share a table have one statement. */
-export function createTables(collections: readonly PublishedCollection[]): readonly string[] {
+/**
+ * Returns the CREATE TABLE statements of collections, each followed by those of its indexes. Collections that
+ * share a table have one. `targets` are the collections to which foreign keys can refer.
+ */
+export function createTables(
+  collections: readonly PublishedCollection[],
+  targets: readonly PublishedCollection[] = collections,
+): readonly string[] {
   const tables = new Map<string, PublishedCollection[]>()
   for (const collection of collections) {
     const name = collection.table.toLowerCase()
     tables.set(name, [...(tables.get(name) ?? []), collection])
   }
-  return [...tables.values()].map(createTable)
+  return [...tables.values()].flatMap((sharing) => [
+    createTable(sharing, targets),
+    ...indexesOfNew(sharing),
+  ])
 }
 
 /** Returns a column definition. In a STRICT table it accepts only values that fit the field. */
@@ -89,7 +100,10 @@ function fieldsOf(type: FieldTypeName): readonly OtherField[] {
   )
 }
 
-function createTable(collections: readonly PublishedCollection[]): string {
+function createTable(
+  collections: readonly PublishedCollection[],
+  targets: readonly PublishedCollection[],
+): string {
   const fields = new Map<string, PublishedField[]>()
   for (const field of collections.flatMap((collection) => collection.fields)) {
     const name = field.column.toLowerCase()
@@ -101,6 +115,8 @@ function createTable(collections: readonly PublishedCollection[]): string {
   if (keyed !== undefined) {
     lines.push(`PRIMARY KEY (${keyed.key.map((field) => quoted(field.column)).join(', ')})`)
   }
+  const references = collections.flatMap((collection) => collection.references)
+  lines.push(...new Set(references.filter(({ to }) => targets.includes(to)).map(foreignKey)))
   const table = quoted((collections[0] as PublishedCollection).table)
   return `CREATE TABLE IF NOT EXISTS ${table} (\n  ${lines.join(betweenLines)}\n) STRICT;`
 }

@@ -4,6 +4,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
 import type { Affinity } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
+import { createIndex, declaredIndexes, hasIndex, uniqueIndex } from './indexes.ts'
 import { bareColumn, columnDefinition, createTables, exactFields, otherCheck } from './schema.ts'
 import { quoted } from './sql.ts'
 import type { Table, Tables } from './tables.ts'
@@ -24,10 +25,10 @@ export function tableMistakes(
       const fields = collection.fields
         .filter((field) => !exact.has(field) || !fitsColumn(field, table))
         .flatMap((field) => columnMistakes(collection, field, table))
-      const defaults = defaultMistakes(collection, table)
-      return [...fields, ...defaults, ...keyMistakes(collection, table)]
+      const keys = [...keyMistakes(collection, table), ...uniqueMistakes(collection, table)]
+      return [...fields, ...defaultMistakes(collection, table), ...keys]
     }
-    const statement = createTables([collection]).join('')
+    const statement = createTables([collection], targetsIn(tables, collections)).join('\n')
     const missing = `${placeOf(collection)}: the table ${quoted(collection.table)} does not exist. Set "table" to the right name,`
     const defaults = collection.fields.filter(({ hasColumnDefault }) => hasColumnDefault)
     if (defaults.length === 0) {
@@ -89,7 +90,29 @@ export function missingTables(
   const missing = collections.filter(
     ({ table, hasColumnDefaults }) => tables.find(table) === undefined && !hasColumnDefaults,
   )
-  return createTables(missing)
+  return createTables(missing, targetsIn(tables, collections))
+}
+
+// A foreign key can't refer to a view.
+function targetsIn(
+  tables: Tables,
+  collections: readonly PublishedCollection[],
+): readonly PublishedCollection[] {
+  return collections.filter(({ table }) => (tables.find(table)?.kind ?? 'table') === 'table')
+}
+
+/** Returns the statements that create missing indexes of existing tables whose columns exist. */
+export function missingIndexes(
+  tables: Tables,
+  collections: readonly PublishedCollection[],
+): readonly string[] {
+  const missing = declaredIndexes(collections).filter((wanted) => {
+    const table = tables.find(wanted.table)
+    if (table?.kind !== 'table' || hasIndex(table, wanted)) return false
+    return wanted.columns.every(({ name }) => table.columns.has(name.toLowerCase()))
+  })
+  // Collections may share a table.
+  return [...new Set(missing.map(createIndex))]
 }
 
 /** Returns the statements that add missing columns. Those of a key and those with a default can't be added. */
@@ -193,6 +216,17 @@ function keyMistakes(collection: PublishedCollection, table: Table): readonly st
   return [
     `${placeOf(collection, first)}: column ${quoted(first.column)} of table ${quoted(collection.table)} is not numbered by SQLite. Declare it INTEGER PRIMARY KEY, or remove generated: 'database'.`,
   ]
+}
+
+function uniqueMistakes(collection: PublishedCollection, table: Table): readonly string[] {
+  if (table.kind === 'view') return []
+  return collection.uniques
+    .map((fields) => uniqueIndex(collection, fields))
+    .filter((wanted) => !hasIndex(table, wanted))
+    .map((wanted) => {
+      const columns = wanted.columns.map(({ name }) => quoted(name)).join(', ')
+      return `${placeOf(collection)}: the unique fields (${columns}) of table ${quoted(collection.table)} have no unique index. Create one with\n${createIndex(wanted)}`
+    })
 }
 
 function isRowId(field: PublishedField, table: Table): boolean {

@@ -13,6 +13,20 @@ export interface Column {
   readonly hasDefault: boolean
 }
 
+/** A column of an index. */
+export interface IndexColumn {
+  readonly name: string
+  readonly descending: boolean
+}
+
+/** An index of a table, or its primary key. */
+export interface Index {
+  readonly columns: readonly IndexColumn[]
+  readonly unique: boolean
+  /** Whether it has only some rows of the table. */
+  readonly partial: boolean
+}
+
 /** A table or view of the database. */
 export interface Table {
   readonly kind: string
@@ -23,6 +37,8 @@ export interface Table {
   readonly columns: ReadonlyMap<string, Column>
   /** Returns whether columns, in lower case, are those of the primary key or of a unique index of every row. */
   isUnique(columns: readonly string[]): boolean
+  /** Returns its indexes and its primary key. */
+  indexes(): readonly Index[]
 }
 
 /** The tables of a database that collections name, as they were when they were read. */
@@ -54,15 +70,21 @@ export function readTables(
   const names = JSON.stringify(listed.map(([name]) => name))
   const columns = columnsOf(connection, names)
   // Most collections have the primary key as their key, so the indexes are seldom read.
-  let indexes: ReturnType<typeof uniquesOf> | undefined
+  let indexes: ReturnType<typeof indexesOf> | undefined
   const tables = new Map(
     listed.map(([name, kind, withoutRowId, strict, statement]) => {
       const described = columns.get(name) ?? []
       const primary = described.filter(({ keyPlace }) => keyPlace > 0)
-      const key = new Set(primary.map((column) => column.name.toLowerCase()))
-      const uniques = function* () {
-        if (key.size > 0) yield key
-        indexes ??= uniquesOf(connection, names)
+      const key: Index = {
+        columns: primary
+          .toSorted((one, other) => one.keyPlace - other.keyPlace)
+          .map((column) => ({ name: column.name, descending: false })),
+        unique: true,
+        partial: false,
+      }
+      const all = function* (): Generator<Index> {
+        if (primary.length > 0) yield key
+        indexes ??= indexesOf(connection, names)
         yield* indexes.get(name)?.values() ?? []
       }
       const table: Table = {
@@ -72,11 +94,13 @@ export function readTables(
         withoutRowId: withoutRowId === 1,
         columns: new Map(described.map((column) => [column.name.toLowerCase(), column])),
         isUnique: (own) => {
-          for (const unique of uniques()) {
-            if (unique.size === own.length && own.every((column) => unique.has(column))) return true
+          for (const { columns: indexed, unique, partial } of all()) {
+            if (!unique || partial || indexed.length !== own.length) continue
+            if (indexed.every(({ name: column }) => own.includes(column.toLowerCase()))) return true
           }
           return false
         },
+        indexes: () => [...all()],
       }
       return [folded(name), table]
     }),
@@ -100,28 +124,42 @@ function columnsOf(connection: Connection, names: string): ReadonlyMap<string, r
   return columns
 }
 
-/** Returns the columns of the unique indexes of each table, by the name of the index. */
-function uniquesOf(
+/** Returns the indexes of each table by their names. */
+function indexesOf(
   connection: Connection,
   names: string,
-): ReadonlyMap<string, ReadonlyMap<string, ReadonlySet<string>>> {
+): ReadonlyMap<string, ReadonlyMap<string, Index>> {
   const rows = rowsOf(
     connection,
-    `SELECT t.value, i.name, lower(c.name)
-     FROM json_each(?) AS t, pragma_index_list(t.value) AS i, pragma_index_info(i.name) AS c
-     WHERE i."unique" = 1 AND i.partial = 0`,
+    `SELECT t.value, i.name, i."unique", i.partial, c.name, c."desc"
+     FROM json_each(?) AS t, pragma_index_list(t.value) AS i, pragma_index_xinfo(i.name) AS c
+     WHERE c."key" = 1 ORDER BY t.key, i.seq, c.seqno`,
     [names],
-  ) as readonly unknown[] as readonly (readonly [string, string, string | null])[]
-  const tables = new Map<string, Map<string, Set<string>>>()
-  for (const [table, index, column] of rows) {
-    const indexes = tables.get(table) ?? new Map<string, Set<string>>()
+  ) as readonly unknown[] as readonly IndexPart[]
+  const tables = new Map<string, Map<string, Index & { readonly columns: IndexColumn[] }>>()
+  for (const [table, name, unique, partial, column, descending] of rows) {
+    const indexes = tables.get(table) ?? new Map<string, Index & { columns: IndexColumn[] }>()
     tables.set(table, indexes)
-    const known = indexes.get(index) ?? new Set<string>()
+    const index = indexes.get(name) ?? {
+      columns: [],
+      unique: unique === 1,
+      partial: partial === 1,
+    }
+    indexes.set(name, index)
     // The name of an expression is null. It must not match any column.
-    indexes.set(index, known.add(column ?? '\0'))
+    index.columns.push({ name: column ?? '\0', descending: descending === 1 })
   }
   return tables
 }
+
+type IndexPart = readonly [
+  table: string,
+  name: string,
+  unique: number,
+  partial: number,
+  column: string | null,
+  descending: number,
+]
 
 /** Returns a name as SQLite compares it: without regard to the case of ASCII letters only. */
 export function folded(name: string): string {
