@@ -14,6 +14,8 @@ import { itemOf } from '../request/serialize.ts'
 import { fault } from '../request/submitted.ts'
 import { readableValues, wholeView } from '../request/view.ts'
 import { isStorageError, unfitError } from '../storage/adapter.ts'
+import { deleteReferred } from './delete-referred.ts'
+import { changesReadReference } from './references.ts'
 import type { Terms } from './runtime.ts'
 import type { SaveSteps } from './save.ts'
 import type { Scope } from './scope.ts'
@@ -109,9 +111,15 @@ export const deleteSteps: SaveSteps<DeleteEvent> = {
       return { ...save, stored, unfit, echo: readableValues(view, stored) }
     })
   },
-  write({ event, scope: { source, terms }, unfit }) {
-    const deleted = source.delete(event.collection, event.conditions)
-    return whenDone(deleted, (row) => writtenRow(event, row, { unfit, terms }))
+  write({ event, scope, unfit }) {
+    const { source, terms } = scope
+    const remove = (): MaybePromise<Row> =>
+      whenDone(source.delete(event.collection, event.conditions), (row) =>
+        writtenRow(event, row, { unfit, terms }),
+      )
+    return event.collection.referredBy.length === 0
+      ? remove()
+      : deleteReferred(event, scope, remove)
   },
 }
 
@@ -232,10 +240,11 @@ function maySet(
  */
 function decidesAlone(event: UpdateEvent, terms: Terms): boolean {
   const { collection, view, submitted } = event
-  const { serve, rulesOn, events } = collection
+  const { serve, rulesOn, events, references } = collection
   if (serve !== undefined || rulesOn.Update.length > 0 || view.rows.length > 0) return false
   if (Object.keys(events.Update ?? {}).some((moment) => moment !== 'prepare')) return false
   if (submitted.faults.length > 0) return false
+  if (references.length > 0 && changesReadReference(event, terms)) return false
   return collection.fields.every((field) => {
     const value = submitted.values[field.name]
     if (value === undefined) return true

@@ -13,10 +13,11 @@ import { isAmong } from '../request/rows.ts'
 import { itemOf } from '../request/serialize.ts'
 import { inDefinitionOrder, keyFaults, requiredFaults } from '../request/submitted.ts'
 import { entriesFor, readableValues } from '../request/view.ts'
-import { isStorageError } from '../storage/adapter.ts'
-import { callAfterCommit, HandlerRejection } from './guard.ts'
+import { callAfterCommit } from './guard.ts'
+import { refersToItems } from './references.ts'
 import { checkRules } from './rules.ts'
 import type { CodeScope, Scope } from './scope.ts'
+import { MissingReference, writeFaults } from './write-faults.ts'
 
 /** An event that writes. */
 export type SaveEvent = InsertEvent | UpdateEvent | DeleteEvent
@@ -183,36 +184,35 @@ function write<Event extends SaveEvent>(
 ): MaybePromise<Written<Save<Event>> | RejectedOutcome> {
   const { event, scope } = save
   const store = (): MaybePromise<Written<Save<Event>>> =>
-    whenDone(steps.write(save), (row) => {
+    whenDone(writeReferring(save, steps), (row) => {
       scope.terms.running.log.writes++
       if (event.type !== 'Delete') return Object.assign(save, { row })
       const stored = Object.freeze(itemOf(event.collection, row))
       return Object.assign(save, { row, stored, echo: readableValues(event.view, stored) })
     })
   return whenFailed<Written<Save<Event>> | RejectedOutcome>(store, (error) => {
-    const entries = entriesFor(event.view, writeFaults(event, error))
-    return whenDone(decisionOn(save), ({ blocking, information }) =>
-      rejection(save, [...entries, ...blocking, ...information]),
+    return whenDone(writeFaults(save, error), (faults) =>
+      whenDone(decisionOn(save), ({ blocking, information }) => {
+        const entries = inDefinitionOrder(event.view.sendable, entriesFor(event.view, faults))
+        return rejection(save, [...entries, ...blocking, ...information])
+      }),
     )
   })
 }
 
-/** Returns what a failed write means to the client. Throws the error if that is not about the item. */
-function writeFaults({ type, view }: SaveEvent, error: unknown): readonly ValidationEntry[] {
-  // Its message is among the findings.
-  if (error instanceof HandlerRejection) return []
-  if (!isStorageError(error) || type === 'Delete') throw error
-  const { kind, fields } = error
-  if (kind !== 'duplicate' && kind !== 'invalid') throw error
-  const { collection, sendable } = view
-  // If the caller can't see one of the fields, the entry names that one, so that it is hidden later.
-  const field = fields.find((name) => !sendable.byName.has(name)) ?? fields[0]
-  const names = fields.join(', ')
-  const message =
-    kind === 'duplicate'
-      ? `Another item of ${collection.name} has this ${names || 'unique value'}.`
-      : `${names || 'A value'} is not accepted by the database.`
-  return [{ message, severity: 'error', ...(field !== undefined && { field }) }]
+/** Writes an item that refers only to items that exist. Throws a {@link MissingReference} for another one. */
+function writeReferring<Event extends SaveEvent>(
+  save: Save<Event>,
+  steps: SaveSteps<Event>,
+): MaybePromise<Row> {
+  const { event, scope, stored, draft: item } = save
+  // An update that was not read has no reference that must be read first.
+  if (event.type === 'Delete' || item === null || event.collection.references.length === 0)
+    return steps.write(save)
+  return whenDone(refersToItems({ event, scope, stored, item }), (refers) => {
+    if (!refers) throw new MissingReference()
+    return steps.write(save)
+  })
 }
 
 /** Calls the `after` handler, which may still reject the save. */

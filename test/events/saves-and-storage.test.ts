@@ -273,7 +273,6 @@ describe('an error of storage', () => {
 
   test.each([
     ['duplicate', ['id'], 'Another item of notes has this id.', 'id'],
-    ['duplicate', ['title', 'size'], 'Another item of notes has this title, size.', 'title'],
     ['duplicate', [], 'Another item of notes has this unique value.', undefined],
     ['invalid', ['size'], 'size is not accepted by the database.', 'size'],
     ['invalid', [], 'A value is not accepted by the database.', undefined],
@@ -283,6 +282,17 @@ describe('an error of storage', () => {
     expect(outcome).toMatchObject({ type: 'rejected', reason: 'errors', echo: { id: 1 } })
     const entry = { message, severity: 'error', ...(field !== undefined && { field }) }
     expect(outcome.validations).toStrictEqual([entry])
+  })
+
+  test.each([
+    ['duplicate', 'Another item of notes has this title, size.'],
+    ['invalid', 'title, size is not accepted by the database.'],
+  ] as const)('%s of several fields is an error of each of them', async (kind, message) => {
+    const outcome = await insert(new StorageError(kind, { fields: ['title', 'size'] }))
+    expect(outcome.validations).toStrictEqual([
+      { message, severity: 'error', field: 'title' },
+      { message, severity: 'error', field: 'size' },
+    ])
   })
 
   test.each([

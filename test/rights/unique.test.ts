@@ -42,8 +42,10 @@ test.each([
   ])
   expect((await insert(auditor, 2)).text).toContain('secret')
   if (columns === 'name, hidden') {
-    expect((await insert(auditor, 2)).body.validations).toMatchObject([
-      { message: 'Another item of cards has this name, secret.', severity: 'error' },
+    const message = 'Another item of cards has this name, secret.'
+    expect((await insert(auditor, 2)).body.validations).toEqual([
+      { message, severity: 'error', field: 'name' },
+      { message, severity: 'error', field: 'secret' },
     ])
   }
   await service.close()

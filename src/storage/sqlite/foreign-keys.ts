@@ -10,6 +10,11 @@ const actions: Readonly<Record<OnDelete, readonly string[]>> = {
   setNull: ['SET NULL'],
 }
 
+/** Returns whether the columns of a reference have the same forms, so that equal values are stored equally. */
+export function hasEqualForms({ fields, to }: Reference): boolean {
+  return fields.every((field, index) => field.storedAs === to.key[index]?.storedAs)
+}
+
 /** Returns the FOREIGN KEY constraint of a reference. */
 export function foreignKey({ fields, to, onDelete }: Reference): string {
   const own = fields.map(({ column }) => quoted(column)).join(', ')
@@ -37,7 +42,7 @@ export function enforcedReferences(
   return references.filter((reference) => {
     const { from, to, onDelete } = reference
     const [own, other] = [tables.find(from.table), tables.find(to.table)]
-    if (own === undefined || other === undefined) return false
+    if (own === undefined || other === undefined || !hasEqualForms(reference)) return false
     if (/\bDEFERRED\b/i.test(own.statement)) return false
     // A foreign key compares with the collation of the referenced column.
     if (/\bCOLLATE\s+(?!"?BINARY\b)/i.test(other.statement)) return false

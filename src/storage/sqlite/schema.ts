@@ -4,7 +4,7 @@ import type { Field, FieldTypeName } from '../../definition/field.ts'
 import { fieldTypes } from '../../definition/field-type.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
 import { checkCondition, storageClassOf } from './forms.ts'
-import { foreignKey } from './foreign-keys.ts'
+import { foreignKey, hasEqualForms } from './foreign-keys.ts'
 import { indexesOfNew } from './indexes.ts'
 import { quoted } from './sql.ts'
 
@@ -115,8 +115,10 @@ function createTable(
   if (keyed !== undefined) {
     lines.push(`PRIMARY KEY (${keyed.key.map((field) => quoted(field.column)).join(', ')})`)
   }
-  const references = collections.flatMap((collection) => collection.references)
-  lines.push(...new Set(references.filter(({ to }) => targets.includes(to)).map(foreignKey)))
+  const references = collections
+    .flatMap((collection) => collection.references)
+    .filter((reference) => targets.includes(reference.to) && hasEqualForms(reference))
+  lines.push(...new Set(references.map(foreignKey)))
   const table = quoted((collections[0] as PublishedCollection).table)
   return `CREATE TABLE IF NOT EXISTS ${table} (\n  ${lines.join(betweenLines)}\n) STRICT;`
 }

@@ -1,0 +1,133 @@
+import type { Principal } from '../definition/principal.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection, Reference } from '../definition/published.ts'
+import type { StoredValue } from '../definition/field-type.ts'
+import { isServiceError } from '../errors.ts'
+import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
+import type { InsertEvent, UpdateEvent } from '../request/event.ts'
+import { equal, oneItem, type Condition, type ItemValues } from '../request/query.ts'
+import { requireRight, viewOf, type View } from '../request/view.ts'
+import type { Terms } from './runtime.ts'
+import type { Scope } from './scope.ts'
+
+/** The item of a save as its references see it. */
+export interface ReferringItem {
+  readonly event: InsertEvent | UpdateEvent
+  readonly scope: Scope
+  /** Null for an insert. */
+  readonly stored: Readonly<ItemValues> | null
+  readonly item: Readonly<ItemValues>
+}
+
+/**
+ * Returns whether the item refers only to items that exist and that the caller may read. References that
+ * storage enforces are not read if the caller may read all items; storage rejects the write then.
+ */
+export function refersToItems(referring: ReferringItem): MaybePromise<boolean> {
+  const { event, scope } = referring
+  const due = event.collection.references.filter(
+    (reference) => needsRead(reference, scope.terms) && isDue(reference, referring),
+  )
+  if (due.length === 0) return true
+  return whenDone(missingReferences(referring, due), (missing) => missing.length === 0)
+}
+
+/** Returns the references of the item that refer to nothing that the caller may read. */
+export function missingReferences(
+  referring: ReferringItem,
+  among: readonly Reference[] = referring.event.collection.references,
+): MaybePromise<readonly Reference[]> {
+  const missing: Reference[] = []
+  const visited = inSequence(among, (reference) => {
+    if (!isDue(reference, referring)) return
+    return whenDone(exists(reference, referring), (found) => {
+      if (!found) missing.push(reference)
+    })
+  })
+  return whenDone(visited, () => missing)
+}
+
+/** Returns whether a reference that an update may change has to be read before the item is written. */
+export function changesReadReference(
+  { collection, submitted: { values } }: UpdateEvent,
+  terms: Terms,
+): boolean {
+  return collection.references.some(
+    (reference) =>
+      reference.fields.some(({ name }) => name in values) && needsRead(reference, terms),
+  )
+}
+
+/**
+ * Returns the row rule of a caller for a collection; undefined if the caller may not read the collection.
+ */
+export function readableRows(
+  collection: PublishedCollection,
+  caller: Principal,
+): View['rows'] | undefined {
+  try {
+    requireRight(collection, 'Filter', caller)
+    return viewOf(collection, caller).rows
+  } catch (error) {
+    if (isServiceError(error) && error.code === 'FORBIDDEN') return undefined
+    throw error
+  }
+}
+
+/** Returns the stored values of fields; undefined if one of them is null. */
+export function storedValues(
+  fields: readonly PublishedField[],
+  item: Readonly<ItemValues>,
+): readonly StoredValue[] | undefined {
+  const values = fields.map((field) => field.store(item[field.name]))
+  return values.includes(null) ? undefined : values
+}
+
+/** Returns the conditions that fields have values. */
+export function equalTo(
+  fields: readonly PublishedField[],
+  values: readonly StoredValue[],
+): readonly Condition[] {
+  return fields.map(({ name }, index) => equal(name, values[index] ?? null))
+}
+
+/** Returns whether the item has another value than the stored item in one of the fields. */
+export function isChanged(
+  fields: readonly PublishedField[],
+  { stored, item }: Pick<ReferringItem, 'stored' | 'item'>,
+): boolean {
+  if (stored === null) return true
+  return fields.some((field) => field.store(item[field.name]) !== field.store(stored[field.name]))
+}
+
+// A reference with a null refers to nothing, also if it has other parts.
+function isDue({ fields }: Reference, referring: ReferringItem): boolean {
+  return storedValues(fields, referring.item) !== undefined && isChanged(fields, referring)
+}
+
+function needsRead(reference: Reference, { runtime, caller }: Terms): boolean {
+  if (runtime.adapter.enforces?.(reference) !== true) return true
+  const { to } = reference
+  if (to.rows === undefined && to.rolesFor.Filter.length === 0) return false
+  return readableRows(to, caller.principal)?.length !== 0
+}
+
+function exists(
+  { fields, to }: Reference,
+  { event, scope, stored, item }: ReferringItem,
+): MaybePromise<boolean> {
+  const rows = readableRows(to, scope.terms.caller.principal)
+  if (rows === undefined) return false
+  const values = storedValues(fields, item) ?? []
+  // A new item may refer to itself.
+  if (stored === null && to === event.collection) {
+    const own = storedValues(to.key, item)
+    if (own?.every((part, index) => part === values[index]) === true) return true
+  }
+  const conditions = [...equalTo(to.key, values), ...rows]
+  const query = oneItem(
+    conditions,
+    to.key.map(({ name }) => name),
+  )
+  return whenDone(scope.source.filter(to, query), (page) => page.rows.length > 0)
+}

@@ -1,0 +1,141 @@
+import type { PublishedField } from '../definition/published-field.ts'
+import { inSequence, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
+import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
+import { oneItem, type ItemValues } from '../request/query.ts'
+import { itemOf } from '../request/serialize.ts'
+import type { View } from '../request/view.ts'
+import { isStorageError, type StorageError } from '../storage/adapter.ts'
+import { HandlerRejection } from './guard.ts'
+import {
+  equalTo,
+  isChanged,
+  missingReferences,
+  storedValues,
+  type ReferringItem,
+} from './references.ts'
+import type { Scope } from './scope.ts'
+
+/** A save whose write has failed. */
+export interface FailedSave {
+  readonly event: InsertEvent | UpdateEvent | DeleteEvent
+  readonly scope: Scope
+  readonly stored: Readonly<ItemValues> | null
+  readonly draft: Readonly<ItemValues> | null
+}
+
+/** Thrown instead of a write of an item that refers to items which do not exist. */
+export class MissingReference extends Error {}
+
+/**
+ * Returns what a failed write means to the client. Throws the error if that is not about the item. Storage
+ * reports one violated constraint; references and unique groups of the definition are all checked again,
+ * so that the entries are the same on every storage.
+ */
+export function writeFaults(
+  save: FailedSave,
+  error: unknown,
+): MaybePromise<readonly ValidationEntry[]> {
+  // Its message is among the findings.
+  if (error instanceof HandlerRejection) return []
+  const { event } = save
+  const isMissing = error instanceof MissingReference
+  if (event.type === 'Delete' || (!isMissing && !isAboutItem(error))) throw error
+  const { uniques, references } = event.collection
+  const reported = isMissing ? [] : entriesOf(event.view, error)
+  if (uniques.length === 0 && references.length === 0) return reported
+  return whenFailed(
+    () =>
+      whenDone(violations({ ...save, event }), (found) => (found.length > 0 ? found : reported)),
+    // Not every storage can read after a failure.
+    () => reported,
+  )
+}
+
+function isAboutItem(error: unknown): error is StorageError {
+  return isStorageError(error) && (error.kind === 'duplicate' || error.kind === 'invalid')
+}
+
+function entriesOf(view: View, { kind, fields }: StorageError): readonly ValidationEntry[] {
+  const names = fields.join(', ')
+  return kind === 'duplicate'
+    ? groupEntries(view, fields, duplicate(view, names || 'unique value'))
+    : groupEntries(view, fields, `${names || 'A value'} is not accepted by the database.`)
+}
+
+function duplicate({ collection }: View, names: string): string {
+  return `Another item of ${collection.name} has this ${names}.`
+}
+
+/** Returns an entry for each field of a group. */
+function groupEntries(
+  { sendable }: View,
+  fields: readonly string[],
+  message: string,
+): readonly ValidationEntry[] {
+  // If the caller can't see one of the fields, the only entry names that one, so that it is hidden later.
+  const hidden = fields.find((name) => !sendable.byName.has(name))
+  if (fields.length === 0) return [{ message, severity: 'error' }]
+  const named = hidden === undefined ? fields : [hidden]
+  return named.map((field) => ({ message, severity: 'error', field }))
+}
+
+type FailedWrite = FailedSave & { readonly event: InsertEvent | UpdateEvent }
+
+function violations(save: FailedWrite): MaybePromise<readonly ValidationEntry[]> {
+  const { view } = save.event
+  return whenDone(referringItem(save), (referring) => {
+    if (referring === undefined) return []
+    return whenDone(missingReferences(referring), (missing) =>
+      whenDone(repeatedGroups(referring), (repeated) => [
+        ...missing.flatMap(({ fields, to }) => {
+          const names = namesOf(fields)
+          const message = `${names.join(', ')} must be the key of an item of ${to.name}.`
+          return groupEntries(view, names, message)
+        }),
+        ...repeated.flatMap((fields) => {
+          const names = namesOf(fields)
+          return groupEntries(view, names, duplicate(view, names.join(', ')))
+        }),
+      ]),
+    )
+  })
+}
+
+/** Returns the item that was to be written. An update that was written without reading it reads it now. */
+function referringItem(save: FailedWrite): MaybePromise<ReferringItem | undefined> {
+  const { event, scope, stored, draft } = save
+  if (draft !== null) return { event, scope, stored, item: draft }
+  if (event.type === 'Insert') return undefined
+  const { collection, conditions, submitted } = event
+  const read = scope.source.filter(collection, oneItem(conditions, collection.allNames))
+  return whenDone(read, ({ rows: [row] }) => {
+    if (row === undefined) return undefined
+    const before = itemOf(collection, row)
+    return { event, scope, stored: before, item: { ...before, ...submitted.values } }
+  })
+}
+
+/** Returns the key and the unique groups that another item has as well. */
+function repeatedGroups(
+  referring: ReferringItem,
+): MaybePromise<readonly (readonly PublishedField[])[]> {
+  const { event, scope, stored, item } = referring
+  const { collection } = event
+  const { key, uniques } = collection
+  const groups = stored === null && key.length > 0 ? [key, ...uniques] : uniques
+  const repeated: (readonly PublishedField[])[] = []
+  const visited = inSequence(groups, (fields) => {
+    const values = storedValues(fields, item)
+    if (values === undefined || !isChanged(fields, referring)) return
+    const query = oneItem(equalTo(fields, values), namesOf(fields))
+    return whenDone(scope.source.filter(collection, query), (page) => {
+      if (page.rows.length > 0) repeated.push(fields)
+    })
+  })
+  return whenDone(visited, () => repeated)
+}
+
+function namesOf(fields: readonly PublishedField[]): readonly string[] {
+  return fields.map(({ name }) => name)
+}
