@@ -13,6 +13,7 @@ export {
   type CollectionData,
   type CollectionDefinition,
 } from './definition/collection.ts'
+export { computed } from './definition/computed.ts'
 export { withBehaviour } from './definition/with-behaviour.ts'
 export { withCode, type ApplicationsCode, type CollectionCode } from './definition/with-code.ts'
 export type { ApplicationDefinition, ApplicationDefinitions } from './definition/application.ts'

@@ -25,6 +25,7 @@ interface ReadPlan {
   readonly readable: PublishedCollection
   readonly result: FilterEvent['result']
   readonly query: StorageQuery
+  readonly output: FilterEvent['output']
 }
 
 /**
@@ -75,14 +76,14 @@ export function plannedRead({ plans }: Route, view: View): FilterEvent | undefin
   const plan = plans?.find(({ readable }) => readable === view.readable)
   if (plan === undefined) return undefined
   const { collection, rows } = view
-  const { result, query } = plan
+  const { result, query, output } = plan
   const own = rows.length === 0 ? query : { ...query, conditions: withRows(query.conditions, view) }
-  return { type: 'Filter', collection, view, result, query: own }
+  return { type: 'Filter', collection, view, result, query: own, output }
 }
 
 // The conditions of the row rule are the last ones. The query is frozen, because later requests use it again.
-function planOf({ query, result, view }: FilterEvent): ReadPlan {
+function planOf({ query, output, result, view }: FilterEvent): ReadPlan {
   const { rows, readable } = view
   const conditions = query.conditions.slice(0, query.conditions.length - rows.length)
-  return { readable, result, query: Object.freeze({ ...query, conditions }) }
+  return { readable, result, output, query: Object.freeze({ ...query, conditions }) }
 }

@@ -1,8 +1,9 @@
 import { withoutUndefined } from '../checks/options.ts'
+import type { ComputedField } from './computed.ts'
 import type { Fields, OnDelete } from './field.ts'
 import type { CustomEvent, PublishedEventName } from './handler.ts'
 import type { Handlers } from './handlers.ts'
-import type { CollectionShape, Draft } from './item.ts'
+import type { CollectionShape, Draft, Item } from './item.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import type { Serve } from './serve.ts'
 import type { Validation } from './validation.ts'
@@ -70,8 +71,8 @@ export interface CollectionData {
 }
 
 /**
- * The code of a collection: validations, row rules, handlers, user-defined events, and functions that serve
- * it. The last four parameters are those of {@link Handlers}.
+ * The code of a collection: validations, row rules, computed fields, handlers, user-defined events, and
+ * functions that serve it. The last four parameters are those of {@link Handlers}.
  */
 export interface CollectionBehaviour<
   C extends CollectionShape,
@@ -84,6 +85,8 @@ export interface CollectionBehaviour<
   readonly validations?: readonly Validation<Draft<C>>[]
   /** Limits the rows that a caller can read and write. Default: all rows. */
   readonly rows?: RowRule<C>
+  /** Fields of responses that functions compute from stored fields, by name. Made by `computed`. */
+  readonly computed?: Readonly<Record<string, ComputedField<Item<C>>>>
   /** Handlers that run before an event, after it, and after its commit. */
   readonly events?: Handlers<C, PS, PI, PU, PD>
   /** The functions that serve the collection instead of storage. */

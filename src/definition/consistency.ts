@@ -1,8 +1,9 @@
 import type { ApplicationDefinitions } from './application.ts'
 import type { Mistake } from '../checks/mistakes.ts'
 import type { CollectionDefinition } from './collection.ts'
+import { computedMistakes } from './computed-mistakes.ts'
 import { compileConstraints } from './constraints.ts'
-import type { Bounds, DecimalOptions, Field, TextOptions } from './field.ts'
+import type { Bounds, DecimalOptions, Field, Fields, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import { pageMistakes, unreadableOrder } from './page-mistakes.ts'
 import { isPattern } from './pattern.ts'
@@ -45,7 +46,9 @@ function checkCollection(
   if (names.length === 0) return [{ place: 'fields', advice: 'declare at least one field' }]
   return [
     ...checkKey(collection),
-    ...fieldMistakes(collection),
+    ...fieldMistakes(collection.fields, 'fields'),
+    ...fieldMistakes(typesOf(collection), 'computed', '.field'),
+    ...computedMistakes(collection),
     ...columnMistakes(collection),
     ...groupMistakes(collection),
     ...pageMistakes(collection, maxPageSize),
@@ -56,13 +59,17 @@ function checkCollection(
   ]
 }
 
-function fieldMistakes({ fields }: CollectionDefinition): readonly Mistake[] {
+function fieldMistakes(fields: Fields, root: string, part = ''): readonly Mistake[] {
   const mistakes: Mistake[] = []
   for (const name of Object.keys(fields)) {
     for (const { place, advice } of checkField(fields[name] as Field))
-      mistakes.push({ place: `fields.${name}.${place}`, advice })
+      mistakes.push({ place: `${root}.${name}${part}.${place}`, advice })
   }
   return mistakes
+}
+
+function typesOf({ computed = {} }: CollectionDefinition): Fields {
+  return Object.fromEntries(Object.entries(computed).map(([name, { field }]) => [name, field]))
 }
 
 function checkKey(collection: CollectionDefinition): readonly Mistake[] {

@@ -5,15 +5,16 @@ import { servingFunctions } from './serve.ts'
 
 /**
  * Returns the places of the functions of a collection, such as `rows`, `validations.known`,
- * `events.Delete.before`, `serve.filter`, `userDefinedEvents.close` or `fields.number.default`, in order.
+ * `computed.total`, `events.Delete.before`, `serve.filter`, `userDefinedEvents.close` or `fields.number.default`, in order.
  */
 export function codePlaces(collection: CollectionDefinition): readonly string[] {
-  const { fields, rows, events, validations, userDefinedEvents, serve } = collection
+  const { fields, rows, computed, events, validations, userDefinedEvents, serve } = collection
   return [
     ...Object.entries(fields)
       .filter(([, field]) => typeof field.default === 'function')
       .map(([name]) => `fields.${name}.default`),
     ...(typeof rows === 'function' ? ['rows'] : []),
+    ...Object.keys(computed ?? {}).map((name) => `computed.${name}`),
     ...(validations ?? []).map(({ name }) => `validations.${name}`),
     ...Object.entries(events ?? {}).flatMap(([event, handlers]) =>
       Object.entries((handlers ?? {}) as Readonly<Record<string, unknown>>)
@@ -36,7 +37,8 @@ export function missingCode(collection: CollectionDefinition): readonly string[]
   return [...new Set(omittedCode)].filter((place) => !present.has(place)).sort()
 }
 
-// Code that receives the caller, and can hide items or reject a write. Without the functions that serve a
+// Code that receives the caller, and can hide items or reject a write. Responses without a computed field are
+// correct. Without the functions that serve a
 // collection, storage would serve it, with events that were not published.
 const guards = /^(rows$|validations\.|serve\.|events\.[^.]+\.(prepare|before|after)$)/
 

@@ -1,4 +1,5 @@
 import type { CollectionDefinition } from './collection.ts'
+import { publishComputed, type PublishedComputed } from './published-computed.ts'
 import { compileConstraints, type CheckConstraints } from './constraints.ts'
 import type { PublishedEventName } from './handler.ts'
 import type { OnDelete } from './field.ts'
@@ -24,6 +25,10 @@ export interface PublishedCollection {
   /** In definition order. */
   readonly fields: readonly PublishedField[]
   readonly byName: ReadonlyMap<string, PublishedField>
+  /** The computed fields, which are not stored, in definition order. */
+  readonly computed: readonly PublishedComputed[]
+  /** The fields of responses: those of `byName`, and the computed ones. */
+  readonly responseFields: ReadonlyMap<string, PublishedField>
   /** The key's fields in order; empty for a collection without key. */
   readonly key: readonly PublishedField[]
   /** The groups of fields whose values together are unique, without the key. A null does not count. */
@@ -114,6 +119,10 @@ export function publishCollection(
     }),
   )
   const key = keyNames.map((part) => fields.find(({ name }) => name === part) as PublishedField)
+  const computed = publishComputed(
+    definition.computed ?? {},
+    new Map(fields.map((field) => [field.name, field])),
+  )
   const maximum = definition.pageSize?.maximum ?? maxPageSize
   const serve = definition.serve && Object.freeze(withoutUndefined(definition.serve))
   const events = publishHandlers(definition.events)
@@ -128,7 +137,7 @@ export function publishCollection(
     ...publishGroups(definition, fields),
     references: relations.references,
     referredBy: relations.referredBy,
-    ...selections(fields, key),
+    ...selections(fields, key, computed),
     publishes: new Set(definition.publishes ?? publishableEvents(definition)),
     hasPages: serve === undefined || serve.filter !== undefined || definition.singleton === true,
     defaultSort: parameters.sort.decode(definition.defaultSort?.join(',') ?? '') ?? [],
@@ -150,12 +159,13 @@ export function publishCollection(
   })
 }
 
-/** Returns the collection with only some of its fields. They must contain its key. */
+/** Returns the collection with only some of its fields. The stored ones must contain its key. */
 export function withFields(
   collection: PublishedCollection,
   fields: readonly PublishedField[],
+  computed: readonly PublishedComputed[],
 ): PublishedCollection {
-  return Object.freeze({ ...collection, ...selections(fields, collection.key) })
+  return Object.freeze({ ...collection, ...selections(fields, collection.key, computed) })
 }
 
 /**
@@ -177,13 +187,30 @@ const singletonEvents = ['Filter'] as const
 
 type Selections = Pick<
   PublishedCollection,
-  'fields' | 'byName' | 'tieBreakers' | 'allNames' | 'defaultNames' | 'searchNames'
+  | 'fields'
+  | 'byName'
+  | 'computed'
+  | 'responseFields'
+  | 'tieBreakers'
+  | 'allNames'
+  | 'defaultNames'
+  | 'searchNames'
 >
 
-function selections(fields: readonly PublishedField[], key: readonly PublishedField[]): Selections {
+function selections(
+  fields: readonly PublishedField[],
+  key: readonly PublishedField[],
+  computed: readonly PublishedComputed[],
+): Selections {
+  const byName = new Map(fields.map((field) => [field.name, field]))
   return {
     fields: Object.freeze(fields),
-    byName: new Map(fields.map((field) => [field.name, field])),
+    byName,
+    computed,
+    responseFields:
+      computed.length === 0
+        ? byName
+        : new Map([...byName, ...computed.map(({ name, field }) => [name, field] as const)]),
     tieBreakers: key.length > 0 ? key : fields.filter((field) => field.kind.compare !== undefined),
     allNames: namesOf(fields),
     defaultNames: namesOf(fields.filter((field) => field.includeByDefault)),

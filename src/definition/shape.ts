@@ -166,6 +166,16 @@ const rowRule = z.strictObject({
 })
 
 const behaviour = {
+  computed: z
+    .record(
+      fieldName,
+      z.strictObject({
+        field: fieldShape('code'),
+        needs: z.array(z.string()).min(1),
+        compute: code,
+      }),
+    )
+    .optional(),
   validations: z.array(validation).optional(),
   events: z
     .strictObject({
@@ -193,7 +203,7 @@ const behaviour = {
 const codePlace = z
   .string()
   .regex(
-    /^(rows|(fields|validations|userDefinedEvents|events|serve)\..+)$/,
+    /^(rows|(fields|computed|validations|userDefinedEvents|events|serve)\..+)$/,
     'must be the place of code, such as rows or events.Delete.before',
   )
 

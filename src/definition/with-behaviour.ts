@@ -63,6 +63,7 @@ export function withBehaviour<
 const members = Object.keys({
   validations: true,
   rows: true,
+  computed: true,
   events: true,
   serve: true,
   userDefinedEvents: true,

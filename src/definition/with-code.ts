@@ -65,6 +65,7 @@ export function joinCode(
   part: CollectionCode,
 ): CollectionDefinition {
   const { defaults = {}, without = [], validations, events, serve, userDefinedEvents, rows } = part
+  const { computed } = part
   const omittedCode = (collection.omittedCode ?? []).filter((place) => !without.includes(place))
   return {
     ...collection,
@@ -79,6 +80,7 @@ export function joinCode(
       validations: [...(collection.validations ?? []), ...validations],
     }),
     ...(events !== undefined && { events: joinEvents(collection.events ?? {}, events) }),
+    ...(computed !== undefined && { computed: { ...collection.computed, ...computed } }),
     ...(serve !== undefined && { serve: { ...collection.serve, ...serve } }),
     ...(userDefinedEvents !== undefined && {
       userDefinedEvents: { ...collection.userDefinedEvents, ...userDefinedEvents },

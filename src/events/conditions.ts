@@ -67,7 +67,8 @@ export function pageOf(
     select: readable.allNames,
     count,
   })
-  return { type: 'Filter', collection: view.collection, view, result: 'page', query }
+  const { collection } = view
+  return { type: 'Filter', collection, view, result: 'page', query, output: undefined }
 }
 
 /** The mistakes of application code: a TypeError. */

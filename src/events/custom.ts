@@ -5,9 +5,10 @@ import { decide } from '../request/findings.ts'
 import { reject } from '../request/outcome.ts'
 import { requireRight, viewOf } from '../request/view.ts'
 import { Rollback } from './guard.ts'
-import { nestedAccess, traced } from './run.ts'
+import { nestedAccess } from './run.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
 import { openScope } from './scope.ts'
+import { traced } from './traced.ts'
 import { rejectionFor, runUnit } from './unit.ts'
 
 /**

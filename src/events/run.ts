@@ -1,12 +1,11 @@
 import type { EventName } from '../definition/handler.ts'
-import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
-import { stages, type EventTrace } from '../observation/channels.ts'
 import type { DataEvent } from '../request/event.ts'
 import type { Outcome } from '../request/outcome.ts'
 import { collectionAccess } from './access.ts'
+import { withComputed } from './computed.ts'
 import { filterAsRows, filterAsText, filterInScope } from './filter.ts'
 import { Rollback } from './guard.ts'
 import { ManyRollback, prepareMany, saveMany } from './many.ts'
@@ -17,6 +16,7 @@ import type { Caller, NestedAccess, Running, Runtime, Terms } from './runtime.ts
 import { runSave } from './save.ts'
 import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
 import { openScope, type Prepared, type Scope } from './scope.ts'
+import { traced } from './traced.ts'
 import { isBrief, rejectionFor, runUnit } from './unit.ts'
 
 /** The deepest nesting of events that handlers invoke. */
@@ -47,9 +47,14 @@ function run(
   const { collection } = event
   if (event.type === 'Filter' && collection.filtersDirectly) {
     const context = { signal: caller.signal }
-    return page === 'text'
-      ? filterAsText(runtime.adapter, event, context)
-      : filterAsRows(runtime.adapter, event, context)
+    if (event.output === undefined) {
+      return page === 'text'
+        ? filterAsText(runtime.adapter, event, context)
+        : filterAsRows(runtime.adapter, event, context)
+    }
+    return whenDone(filterAsRows(runtime.adapter, event, context), (outcome) =>
+      withComputed(outcome, event, runtime.report),
+    )
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
   const options = { collection, mode, brief: isBrief(runtime, collection), depth } as const
@@ -102,7 +107,8 @@ function runWithin(
   const { writes } = log
   const inner = { runtime, caller, running: { transaction, log, depth: depth + 1 } }
   const kept = (outcome: Outcome): Outcome => {
-    if (outcome.type !== 'rejected' || log.writes === writes) return outcome
+    if (outcome.type !== 'rejected') return withComputed(outcome, event, runtime.report)
+    if (log.writes === writes) return outcome
     if (transaction === undefined) throw rejectedTooLate(event, terms)
     // The client must not see what a handler tried to save.
     throw new Rollback(depth === 0 ? outcome : { ...outcome, echo: undefined }, event.collection)
@@ -247,48 +253,4 @@ export function runUnstored<Result>(
       throw new Error(rejected.message)
     },
   )
-}
-
-/** An event as its trace describes it. */
-export interface TracedEvent {
-  readonly collection: PublishedCollection
-  /** Its name, which your application has given to a user-defined one. */
-  readonly event: string
-  readonly principal: Principal
-  /** Whether a handler invoked it. */
-  readonly nested: boolean
-  /** Whether its outcome comes from the response cache. Default false. */
-  readonly cached?: boolean
-}
-
-/** Runs an event as a trace of `rowgate:event` while the channel has subscribers. */
-export function traced<Result>(
-  { collection, event, principal, nested, cached = false }: TracedEvent,
-  run: () => MaybePromise<Result>,
-  outcomeOf: (result: Result) => EventTrace['outcome'],
-): MaybePromise<Result> {
-  if (!stages.event.isWatched) return run()
-  const trace: EventTrace = {
-    application: collection.application,
-    collection: collection.name,
-    event,
-    user: principal.user,
-    nested,
-    cached,
-    outcome: null,
-  }
-  const ended = (result: Result): Result => {
-    trace.outcome = outcomeOf(result)
-    return result
-  }
-  const work = (): MaybePromise<Result> =>
-    whenFailed(
-      () => whenDone(run(), ended),
-      (error) => {
-        // It was rejected after something had been written: the transaction around it is undone.
-        if (error instanceof Rollback) trace.outcome = 'rejected'
-        throw error
-      },
-    )
-  return stages.event.run(trace, work, () => trace.outcome === 'rejected')
 }

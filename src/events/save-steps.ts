@@ -14,6 +14,7 @@ import { itemOf } from '../request/serialize.ts'
 import { fault } from '../request/submitted.ts'
 import { readableValues, wholeView } from '../request/view.ts'
 import { isStorageError, unfitError } from '../storage/adapter.ts'
+import { computedFaults } from './computed.ts'
 import { deleteReferred } from './delete-referred.ts'
 import { changesReadReference } from './references.ts'
 import type { Terms } from './runtime.ts'
@@ -199,8 +200,12 @@ function allFaults(
   before: Readonly<ItemValues>,
   terms: Terms,
 ): readonly ValidationEntry[] {
-  const { faults } = event.submitted
+  const { faults, computed } = event.submitted
   const readOnly = readOnlyFaults(event, before, terms)
+  if (computed !== undefined) {
+    const stored = event.type === 'Update' ? before : null
+    return [...faults, ...readOnly, ...computedFaults(event, stored, terms.runtime.report)]
+  }
   return readOnly.length === 0 ? faults : [...faults, ...readOnly]
 }
 
@@ -243,7 +248,7 @@ function decidesAlone(event: UpdateEvent, terms: Terms): boolean {
   const { serve, rulesOn, events, references } = collection
   if (serve !== undefined || rulesOn.Update.length > 0 || view.rows.length > 0) return false
   if (Object.keys(events.Update ?? {}).some((moment) => moment !== 'prepare')) return false
-  if (submitted.faults.length > 0) return false
+  if (submitted.faults.length > 0 || submitted.computed !== undefined) return false
   if (references.length > 0 && changesReadReference(event, terms)) return false
   return collection.fields.every((field) => {
     const value = submitted.values[field.name]

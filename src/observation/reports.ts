@@ -24,8 +24,8 @@ export type RejectionReason =
  */
 export type Observation =
   /**
-   * A handler, rule, default function or serving function of your application threw, or returned an invalid
-   * value.
+   * A handler, rule, default function, computed field or serving function of your application threw, or
+   * returned an invalid value.
    */
   | {
       readonly type: 'handler-failed'

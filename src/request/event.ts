@@ -1,6 +1,6 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { Condition, StorageQuery } from './query.ts'
+import type { Condition, Output, StorageQuery } from './query.ts'
 import type { Submitted } from './submitted.ts'
 import type { View } from './view.ts'
 
@@ -11,6 +11,8 @@ export interface FilterEvent {
   readonly view: View
   readonly result: 'page' | 'item'
   readonly query: StorageQuery
+  /** What a response with computed fields contains; the query selects what they need. Undefined if it has none. */
+  readonly output: Output | undefined
 }
 
 /** POST on a collection. */
@@ -19,6 +21,7 @@ export interface InsertEvent {
   readonly collection: PublishedCollection
   readonly view: View
   readonly submitted: Submitted
+  readonly output: Output | undefined
 }
 
 /** POST on an item. The conditions contain the key and the row rule of the caller. */
@@ -29,6 +32,7 @@ export interface UpdateEvent {
   readonly key: readonly StoredValue[]
   readonly conditions: readonly Condition[]
   readonly submitted: Submitted
+  readonly output: Output | undefined
 }
 
 /** DELETE of an item. The conditions contain the key and the row rule of the caller. */
@@ -38,6 +42,7 @@ export interface DeleteEvent {
   readonly view: View
   readonly key: readonly StoredValue[]
   readonly conditions: readonly Condition[]
+  readonly output: Output | undefined
 }
 
 /** An event with resolved names and values. `view` is what the caller may use of the collection. */

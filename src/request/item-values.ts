@@ -54,6 +54,11 @@ export function fieldOf(collection: PublishedCollection, name: string): Publishe
 
 /** Returns the error for a name that is not a field, with the nearest name. */
 export function unknownFieldError(collection: PublishedCollection, name: string): TypeError {
+  if (collection.responseFields.has(name)) {
+    return new TypeError(
+      `The field ${name} of ${collection.name} is computed, so it can't be filtered or saved.`,
+    )
+  }
   const advice = suggestion(name, collection.allNames, 'fields')
   return new TypeError(`The collection ${collection.name} has no field ${name}; ${advice}`)
 }

@@ -1,4 +1,5 @@
 import type { PublishedEventName } from '../definition/handler.ts'
+import type { PublishedComputed } from '../definition/published-computed.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { ServiceError } from '../errors.ts'
@@ -11,9 +12,11 @@ import {
   type DecodedQuery,
 } from '../protocol/query.ts'
 import type { DataEvent, DeleteEvent, FilterEvent, InsertEvent, UpdateEvent } from './event.ts'
-import { oneItem, searchText, type Condition, type SortField, type StorageQuery } from './query.ts'
+import { oneItem, searchText } from './query.ts'
+import type { Condition, Output, PlannedQuery, SortField, StorageQuery } from './query.ts'
 import {
   keyConditions,
+  resolveComputed,
   resolveConditions,
   resolveKey,
   resolveLimit,
@@ -80,7 +83,7 @@ export function resolveQuery(
   { view, key }: Resource,
   query: DecodedQuery,
   rules: PageRules,
-): StorageQuery {
+): PlannedQuery {
   if (name !== 'Filter') {
     const parameter = firstParameter(query)
     if (parameter !== undefined) throw unknownParameter(parameter)
@@ -97,7 +100,7 @@ export function resolveQuery(
 export function planEvent(
   name: PublishedEventName,
   { view, key }: Resource,
-  resolved: StorageQuery,
+  resolved: PlannedQuery,
   body: DecodedBody = emptyBody,
 ): DataEvent {
   const { collection } = view
@@ -106,20 +109,49 @@ export function planEvent(
     case 'Filter': {
       if (key !== undefined) {
         const own = keyConditions(collection, resolveKey(collection, key))
-        const { conditions, select } = resolved
+        const { conditions, select, output } = resolved
         const query = oneItem([...own, ...conditions], select)
-        return { type: 'Filter', collection, view, result: 'item', query }
+        return { type: 'Filter', collection, view, result: 'item', query, output }
       }
       const result = collection.singleton ? 'item' : 'page'
-      return { type: 'Filter', collection, view, result, query: resolved }
+      if (resolved.output === undefined) {
+        return { type: 'Filter', collection, view, result, query: resolved, output: undefined }
+      }
+      const { output, ...query } = resolved
+      return { type: 'Filter', collection, view, result, query, output }
     }
     case 'Insert':
-      return planInsert(view, values, rounded)
+      return withOutput(planInsert(view, values, rounded))
     case 'Update':
-      return planUpdate(view, resolveKey(collection, key ?? ''), values, rounded)
+      return withOutput(planUpdate(view, resolveKey(collection, key ?? ''), values, rounded))
     case 'Delete':
-      return planDelete(view, resolveKey(collection, key ?? ''))
+      return withOutput(planDelete(view, resolveKey(collection, key ?? '')))
   }
+}
+
+/** Returns a save whose response has the computed fields that the caller may read. */
+function withOutput<Event extends InsertEvent | UpdateEvent | DeleteEvent>(event: Event): Event {
+  const { computed, allNames } = event.view.readable
+  return computed.length === 0 ? event : { ...event, output: outputOf(allNames, computed) }
+}
+
+function outputOf(stored: readonly string[], computed: readonly PublishedComputed[]): Output {
+  return { select: [...stored, ...computed.map(({ name }) => name)], computed }
+}
+
+/** Returns a query whose response has computed fields: it also selects the fields that they need. */
+function withComputed(
+  query: StorageQuery,
+  { allNames }: PublishedCollection,
+  computed: readonly PublishedComputed[],
+): PlannedQuery {
+  if (computed.length === 0) return query
+  const named = new Set([
+    ...query.select,
+    ...computed.flatMap(({ needs }) => needs.map(({ name }) => name)),
+  ])
+  const select = allNames.filter((name) => named.has(name))
+  return { output: outputOf(query.select, computed), ...query, select }
 }
 
 const emptyBody: DecodedBody = { values: {}, rounded: new Set() }
@@ -143,12 +175,12 @@ export function pageQuery(
   return { conditions: withRows(conditions, view), search, sort, limit, offset, select, count }
 }
 
-function resolvePageQuery(view: View, query: DecodedQuery, rules: PageRules): StorageQuery {
+function resolvePageQuery(view: View, query: DecodedQuery, rules: PageRules): PlannedQuery {
   const { limit, offset = 0, sort, fields, q, count = false } = query.collection
   const { collection, listed } = view
   const conditions = resolveConditions(listed, query.conditions)
   requireFilters(collection, query)
-  return pageQuery(view, {
+  const page = pageQuery(view, {
     conditions,
     text: q,
     searchNames: listed.searchNames,
@@ -158,14 +190,16 @@ function resolvePageQuery(view: View, query: DecodedQuery, rules: PageRules): St
     select: resolveSelection(listed, fields),
     count,
   })
+  return withComputed(page, collection, resolveComputed(listed, fields))
 }
 
 // Field names in the query of an item are further conditions.
-function resolveItemQuery(view: View, query: DecodedQuery): StorageQuery {
+function resolveItemQuery(view: View, query: DecodedQuery): PlannedQuery {
   if (Object.keys(query.collection).length > 0) {
     throw malformedQuery('Parameters with a $ prefix act on collections, not on items.')
   }
-  return itemQuery(view, resolveConditions(view.listed, query.conditions))
+  const item = itemQuery(view, resolveConditions(view.listed, query.conditions))
+  return withComputed(item, view.collection, view.readable.computed)
 }
 
 function itemQuery(view: View, given: readonly Condition[]): StorageQuery {
@@ -175,7 +209,8 @@ function itemQuery(view: View, given: readonly Condition[]): StorageQuery {
 /** Plans the Filter for the one item that meets the conditions, which contain its key. */
 export function itemEvent(view: View, conditions: readonly Condition[]): FilterEvent {
   const query = itemQuery(view, conditions)
-  return { type: 'Filter', collection: view.collection, view, result: 'item', query }
+  const { collection } = view
+  return { type: 'Filter', collection, view, result: 'item', query, output: undefined }
 }
 
 /** Plans an Insert. `rounded` names the members whose number was rounded while it was parsed. */
@@ -186,7 +221,7 @@ export function planInsert(
 ): InsertEvent {
   const { collection } = view
   const submitted = checkSubmitted(view.sendable, body, [], rounded)
-  return { type: 'Insert', collection, view, submitted }
+  return { type: 'Insert', collection, view, submitted, output: undefined }
 }
 
 /** Plans an Update. `rounded` names the members whose number was rounded while it was parsed. */
@@ -198,13 +233,15 @@ export function planUpdate(
 ): UpdateEvent {
   const { collection } = view
   const submitted = checkSubmitted(view.sendable, body, key, rounded)
-  return { type: 'Update', collection, view, key, conditions: ownItem(view, key), submitted }
+  const conditions = ownItem(view, key)
+  return { type: 'Update', collection, view, key, conditions, submitted, output: undefined }
 }
 
 /** Plans a Delete. */
 export function planDelete(view: View, key: readonly StoredValue[]): DeleteEvent {
   const { collection } = view
-  return { type: 'Delete', collection, view, key, conditions: ownItem(view, key) }
+  const conditions = ownItem(view, key)
+  return { type: 'Delete', collection, view, key, conditions, output: undefined }
 }
 
 function requireFilters({ requiredFilters }: PublishedCollection, query: DecodedQuery): void {

@@ -1,3 +1,4 @@
+import type { PublishedComputed } from '../definition/published-computed.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Json } from '../protocol/json.ts'
@@ -87,6 +88,19 @@ export interface StorageQuery {
   readonly select: readonly string[]
   /** Whether to count all rows that match conditions and search, in the same snapshot as the page. */
   readonly count: boolean
+}
+
+/** What a response with computed fields contains. */
+export interface Output {
+  /** The names of all its fields, in their order. */
+  readonly select: readonly string[]
+  readonly computed: readonly PublishedComputed[]
+}
+
+/** A resolved query, and what its response contains. */
+export interface PlannedQuery extends StorageQuery {
+  /** Absent if the response has stored fields only. Otherwise `select` has those that functions need as well. */
+  readonly output?: Output
 }
 
 /** Returns the query of the one item that meets the conditions. */

@@ -1,3 +1,4 @@
+import type { PublishedComputed } from '../definition/published-computed.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
@@ -43,7 +44,10 @@ export function resolveConditions(
 ): readonly Condition[] {
   return Array.from(conditions, ([name, text]) => {
     const field = collection.byName.get(name)
-    if (field === undefined) throw unknownParameter(name)
+    if (field === undefined) {
+      if (collection.responseFields.has(name)) throw malformedQuery(notFilterable(name))
+      throw unknownParameter(name)
+    }
     requireFilterable(field, clientMistakes)
     if (text === '') return { field: name, is: 'empty' }
     const value = field.storeText(text)
@@ -87,8 +91,10 @@ export function sortOrder(
 ): readonly SortField[] {
   for (const { field: name } of keys) {
     const field = collection.byName.get(name)
-    if (field === undefined) throw mistakes.unknownField(collection, name, '$sort')
-    if (field.kind.compare === undefined) {
+    if (field === undefined && !collection.responseFields.has(name)) {
+      throw mistakes.unknownField(collection, name, '$sort')
+    }
+    if (field?.kind.compare === undefined) {
       throw mistakes.invalid(`The field ${name} can not be sorted.`)
     }
   }
@@ -99,7 +105,11 @@ export function sortOrder(
 
 /** Throws unless conditions may name the field. */
 export function requireFilterable({ name, kind }: PublishedField, mistakes: QueryMistakes): void {
-  if (!kind.filterable) throw mistakes.invalid(`The field ${name} can not be filtered.`)
+  if (!kind.filterable) throw mistakes.invalid(notFilterable(name))
+}
+
+function notFilterable(name: string): string {
+  return `The field ${name} can not be filtered.`
 }
 
 /** Returns the page size, between the collection's default and maximum. */
@@ -116,7 +126,7 @@ export function resolveLimit(
   return Math.min(limit, maximum)
 }
 
-/** Returns the names of the fields of a page, in definition order. */
+/** Returns the names of the stored fields of a page, in definition order. */
 export function resolveSelection(
   collection: PublishedCollection,
   fields: readonly string[] | '*' | undefined,
@@ -124,7 +134,18 @@ export function resolveSelection(
   if (fields === undefined) return collection.defaultNames
   if (fields === '*') return collection.allNames
   for (const name of fields) {
-    if (!collection.byName.has(name)) throw unknownField('$fields', name)
+    if (!collection.responseFields.has(name)) throw unknownField('$fields', name)
   }
   return collection.allNames.filter((name) => fields.includes(name))
+}
+
+/** Returns the computed fields of a page, in definition order. */
+export function resolveComputed(
+  { computed }: PublishedCollection,
+  fields: readonly string[] | '*' | undefined,
+): readonly PublishedComputed[] {
+  if (computed.length === 0 || fields === '*') return computed
+  return computed.filter(({ name, field }) =>
+    fields === undefined ? field.includeByDefault : fields.includes(name),
+  )
 }

@@ -33,7 +33,7 @@ export function encodeRow(
 ): JsonText {
   let text = ''
   for (const name of names) {
-    const field = collection.byName.get(name) as PublishedField
+    const field = collection.responseFields.get(name) as PublishedField
     text += (text === '' ? '{' : ',') + field.member + encodeStored(field, row[name] ?? null)
   }
   return text === '' ? '{}' : `${text}}`

@@ -17,6 +17,8 @@ export interface Submitted {
   readonly values: Readonly<ItemValues>
   /** The errors of all other values. */
   readonly faults: readonly ValidationEntry[]
+  /** The values of computed fields as the client sent them; undefined if it sent none. */
+  readonly computed: Readonly<Record<string, unknown>> | undefined
   /** The known fields as the client sent them, for the echo of a failed save. */
   readonly echo: Readonly<ItemValues>
 }
@@ -53,6 +55,7 @@ export function checkSubmitted(
   return {
     values,
     faults,
+    computed: computedIn(collection, body),
     // Most saves are not rejected.
     get echo() {
       return echoOf(known)
@@ -122,11 +125,21 @@ export function inDefinitionOrder(
   return entries.toSorted((left, right) => place(left) - place(right))
 }
 
+function computedIn(
+  { computed }: PublishedCollection,
+  body: Readonly<Record<string, unknown>>,
+): Submitted['computed'] {
+  if (computed.length === 0) return undefined
+  const given = computed.filter(({ name }) => Object.hasOwn(body, name) && body[name] !== undefined)
+  if (given.length === 0) return undefined
+  return Object.fromEntries(given.map(({ name }) => [name, body[name]]))
+}
+
 function unknownFields(
   collection: PublishedCollection,
   body: Readonly<Record<string, unknown>>,
 ): readonly ValidationEntry[] {
-  const unknown = Object.keys(body).filter((name) => !collection.byName.has(name))
+  const unknown = Object.keys(body).filter((name) => !collection.responseFields.has(name))
   if (unknown.length === 0) return none
   return unknown.slice(0, maxUnknownFields).map((name) => ({
     message: `Unknown field: ${repeatedName(name)}.`,

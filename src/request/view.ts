@@ -121,6 +121,7 @@ function planOf(collection: PublishedCollection): ViewPlan {
 function makePlan(collection: PublishedCollection): ViewPlan {
   const lists = collection.fields
     .flatMap(({ readableBy, writableBy }) => [readableBy, writableBy])
+    .concat(collection.computed.map(({ field }) => field.readableBy))
     .filter((roles) => roles !== undefined)
   if (lists.length === 0) {
     const whole = wholeView(collection)
@@ -149,6 +150,13 @@ function fieldsView(collection: PublishedCollection, caller: Principal): View {
     if (field.readableBy === undefined || holdsOneOf(caller, field.readableBy)) reads.add(field)
     if (field.writableBy === undefined || holdsOneOf(caller, field.writableBy)) writes.add(field)
   }
+  for (const { field, needs } of collection.computed) {
+    const isReadable =
+      field.readableBy === undefined
+        ? needs.every((need) => reads.has(need))
+        : holdsOneOf(caller, field.readableBy)
+    if (isReadable) reads.add(field)
+  }
   const readable = narrowed(collection, (field) => reads.has(field))
   return {
     collection,
@@ -168,7 +176,10 @@ function narrowed(
   allowed: (field: PublishedField) => boolean,
 ): PublishedCollection {
   const fields = collection.fields.filter(allowed)
-  return fields.length === collection.fields.length ? collection : withFields(collection, fields)
+  const computed = collection.computed.filter(({ field }) => allowed(field))
+  const isWhole =
+    fields.length === collection.fields.length && computed.length === collection.computed.length
+  return isWhole ? collection : withFields(collection, fields, computed)
 }
 
 function holdsOneOf(caller: Principal, roles: readonly string[]): boolean {

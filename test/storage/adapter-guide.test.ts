@@ -7,6 +7,7 @@ const guide = readFileSync('docs/guides/storage-adapters.md', 'utf8')
 // The members that only the service uses. Every other member is for adapters and is listed in the guide.
 const internal = {
   PublishedCollection: [
+    'computed',
     'computesDefaults',
     'constraints',
     'defaultNames',
@@ -20,6 +21,7 @@ const internal = {
     'pageSize',
     'referredBy',
     'requiredFilters',
+    'responseFields',
     'rolesFor',
     'rows',
     'rulesOn',

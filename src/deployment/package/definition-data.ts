@@ -10,6 +10,7 @@ import type { Json } from '../../protocol/json.ts'
 // Complete by type: a new option with code is a compile error here. `rows` may be data.
 const code = {
   validations: true,
+  computed: true,
   events: true,
   serve: true,
   userDefinedEvents: true,

@@ -127,6 +127,7 @@ function published(all: ApplicationDefinitions): unknown {
             definition,
             fields,
             byName: _byName,
+            responseFields: _responseFields,
             key,
             tieBreakers,
             ...rest

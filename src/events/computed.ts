@@ -1,0 +1,94 @@
+import type { PublishedComputed } from '../definition/published-computed.ts'
+import type { StoredValue } from '../definition/field-type.ts'
+import type { PublishedField } from '../definition/published-field.ts'
+import { internal } from '../errors.ts'
+import { isThenable } from '../maybe-promise.ts'
+import type { Report } from '../observation/reports.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
+import type { Json } from '../protocol/json.ts'
+import type { DataEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
+import type { Outcome } from '../request/outcome.ts'
+import type { ItemValues, Output, Row } from '../request/query.ts'
+import { fault } from '../request/submitted.ts'
+
+/**
+ * Returns an outcome with the computed fields of its response, if it has any. An error of their functions is
+ * reported, and becomes INTERNAL.
+ */
+export function withComputed(outcome: Outcome, event: DataEvent, report: Report): Outcome {
+  const { output } = event
+  if (output === undefined || outcome.type === 'rejected') return outcome
+  const { select } = output
+  const complete = (row: Row): Row => completeRow(row, output, event, report)
+  if (outcome.type === 'page') {
+    if (!('rows' in outcome.page)) return outcome
+    return { ...outcome, select, page: { rows: outcome.page.rows.map(complete) } }
+  }
+  if (!('row' in outcome.item)) return outcome
+  return { ...outcome, select, item: { row: complete(outcome.item.row) } }
+}
+
+function completeRow(row: Row, { computed }: Output, event: DataEvent, report: Report): Row {
+  const complete: Record<string, StoredValue> = {}
+  for (const one of computed) {
+    const valueOf = (need: PublishedField): Json => need.show(row[need.name] ?? null)
+    complete[one.name] = computedValue(one, valueOf, event, report)
+  }
+  return Object.assign(complete, row)
+}
+
+/** Returns an error for each submitted value of a computed field. The current value may be sent back. */
+export function computedFaults(
+  event: InsertEvent | UpdateEvent,
+  stored: Readonly<ItemValues> | null,
+  report: Report,
+): readonly ValidationEntry[] {
+  const { computed: given } = event.submitted
+  if (given === undefined) return []
+  const isCurrent = (one: PublishedComputed, value: unknown): boolean => {
+    if (stored === null) return value === null
+    const current = computedValue(one, ({ name }) => stored[name] ?? null, event, report)
+    if (value === null || current === null) return value === current
+    const isValid = one.constraints({ [one.name]: value }).length === 0
+    return isValid && one.field.store(value as Json) === current
+  }
+  return event.view.sendable.computed
+    .filter((one) => Object.hasOwn(given, one.name) && !isCurrent(one, given[one.name]))
+    .map(({ name }) => fault(name, 'is read-only'))
+}
+
+/** Returns the stored form of a computed value. */
+function computedValue(
+  one: PublishedComputed,
+  valueOf: (need: PublishedField) => Json,
+  { collection, type }: DataEvent,
+  report: Report,
+): StoredValue {
+  const { name, field, needs, compute } = one
+  try {
+    const values: ItemValues = {}
+    for (const need of needs) values[need.name] = valueOf(need)
+    const value: unknown = compute(values as never)
+    if (value === null && !field.required) return null
+    requireValid(one, value)
+    return field.store(value as Json)
+  } catch (error) {
+    const place = { application: collection.application, collection: collection.name, event: type }
+    report({ type: 'handler-failed', place, name: `computed.${name}`, error })
+    throw internal(error)
+  }
+}
+
+function requireValid({ name, constraints }: PublishedComputed, value: unknown): void {
+  if (isThenable(value)) {
+    // An unhandled rejection would end the process.
+    Promise.resolve(value).catch(() => undefined)
+    throw new TypeError(`The function of ${name} returned a promise; it must be synchronous.`)
+  }
+  if (value === undefined || value === null) {
+    throw new TypeError(`The function of ${name} returned ${value}.`)
+  }
+  const [invalid] = constraints({ [name]: value })
+  if (invalid === undefined) return
+  throw new TypeError(`The function of ${name} returned an invalid value: ${invalid.message}`)
+}

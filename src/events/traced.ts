@@ -1,0 +1,49 @@
+import type { Principal } from '../definition/principal.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { stages, type EventTrace } from '../observation/channels.ts'
+import { Rollback } from './guard.ts'
+
+/** An event as its trace describes it. */
+export interface TracedEvent {
+  readonly collection: PublishedCollection
+  /** Its name, which your application has given to a user-defined one. */
+  readonly event: string
+  readonly principal: Principal
+  /** Whether a handler invoked it. */
+  readonly nested: boolean
+  /** Whether its outcome comes from the response cache. Default false. */
+  readonly cached?: boolean
+}
+
+/** Runs an event as a trace of `rowgate:event` while the channel has subscribers. */
+export function traced<Result>(
+  { collection, event, principal, nested, cached = false }: TracedEvent,
+  run: () => MaybePromise<Result>,
+  outcomeOf: (result: Result) => EventTrace['outcome'],
+): MaybePromise<Result> {
+  if (!stages.event.isWatched) return run()
+  const trace: EventTrace = {
+    application: collection.application,
+    collection: collection.name,
+    event,
+    user: principal.user,
+    nested,
+    cached,
+    outcome: null,
+  }
+  const ended = (result: Result): Result => {
+    trace.outcome = outcomeOf(result)
+    return result
+  }
+  const work = (): MaybePromise<Result> =>
+    whenFailed(
+      () => whenDone(run(), ended),
+      (error) => {
+        // It was rejected after something had been written: the transaction around it is undone.
+        if (error instanceof Rollback) trace.outcome = 'rejected'
+        throw error
+      },
+    )
+  return stages.event.run(trace, work, () => trace.outcome === 'rejected')
+}
