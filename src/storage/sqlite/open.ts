@@ -25,7 +25,12 @@ export interface Connections {
 // A memory map would be as fast, but an I/O error in it ends the process with a signal.
 const readCacheKibibytes = 65_536
 
-type OpenFile = (file: string) => Connection
+type OpenFile = (file: string, mode?: 'read') => Connection
+
+/** Opens an existing file for reading only: nothing of it changes, not even its journal mode. Throws if that fails. */
+export function openReadOnly(file: string): Connection {
+  return openerOf(undefined)(file, 'read')
+}
 
 /** Opens a file by name, or uses an open handle. Throws if that fails. */
 export function openConnections(
@@ -151,15 +156,26 @@ function openerOf(driver: SqliteDriver | undefined): OpenFile {
 
 function nodeSqliteOpener(): OpenFile | undefined {
   const sqlite = process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown as
-    { DatabaseSync: new (file: string) => NodeSqliteHandle } | undefined
-  return sqlite && ((file) => nodeSqliteConnection(new sqlite.DatabaseSync(file)))
+    | { DatabaseSync: new (file: string, options?: { readOnly: boolean }) => NodeSqliteHandle }
+    | undefined
+  if (sqlite === undefined) return undefined
+  const { DatabaseSync } = sqlite
+  return (file, mode) =>
+    nodeSqliteConnection(
+      mode === 'read' ? new DatabaseSync(file, { readOnly: true }) : new DatabaseSync(file),
+    )
 }
 
 function betterSqlite3Opener(): OpenFile | undefined {
   const require = createRequire(import.meta.url)
   try {
-    const Database = require('better-sqlite3') as new (file: string) => BetterSqlite3Handle
-    return (file) => betterSqlite3Connection(new Database(file))
+    const Database = require('better-sqlite3') as new (
+      file: string,
+      options?: { readonly: boolean; fileMustExist: boolean },
+    ) => BetterSqlite3Handle
+    const readOnly = { readonly: true, fileMustExist: true }
+    return (file, mode) =>
+      betterSqlite3Connection(mode === 'read' ? new Database(file, readOnly) : new Database(file))
   } catch (error) {
     if ((error as { code?: unknown }).code === 'MODULE_NOT_FOUND') return undefined
     throw error

@@ -138,7 +138,10 @@ function addColumn({ table }: PublishedCollection, field: PublishedField): strin
 
 function fitsColumn(field: PublishedField, table: Table): boolean {
   const column = table.columns.get(field.column.toLowerCase())
-  return column !== undefined && columnTypeOf(field).fits.includes(affinityOf(column.declared))
+  if (column === undefined) return false
+  // A column of numbers keeps other strings as they are, and clients can't write a string that it would convert.
+  if (field.type === 'text' && field.readOnly) return true
+  return columnTypeOf(field).fits.includes(affinityOf(column.declared))
 }
 
 function columnMistakes(
@@ -246,7 +249,7 @@ function placeOf(collection: PublishedCollection, field?: PublishedField): strin
 }
 
 /** Returns the affinity of a declared type, by the rules of SQLite in their order. */
-function affinityOf(declared: string): Affinity {
+export function affinityOf(declared: string): Affinity {
   const type = declared.toUpperCase()
   if (type.includes('INT')) return 'INTEGER'
   if (/CHAR|CLOB|TEXT/.test(type)) return 'TEXT'
