@@ -2,15 +2,19 @@ import { commandOf, readArguments, wordsOf, type Option } from './arguments.ts'
 import type { Command, Given } from './command.ts'
 import { importCommand } from './import.ts'
 import { installCommands } from './install.ts'
+import { introspectCommand } from './introspect.ts'
 import { keyCommands } from './keys.ts'
 import { UsageError } from './command-error.ts'
 import { outboxCommands } from './outbox.ts'
 import { releaseCommands } from './release.ts'
+import { serveCommand } from './serve.ts'
 import { userCommands } from './users.ts'
 import { workerCommand } from './worker.ts'
 
 /** All commands. */
 export const commands: readonly Command[] = [
+  introspectCommand,
+  serveCommand,
   ...keyCommands,
   ...userCommands,
   ...releaseCommands,

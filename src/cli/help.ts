@@ -10,7 +10,9 @@ export function programHelp(
   const grouped = commands.filter(({ name }) => name.startsWith(`${group ?? ''} `))
   const shown = grouped.length > 0 ? grouped : commands
   return sections({
-    '': ['rowgate manages the API keys, the users, the releases and the packages of a service.'],
+    '': [
+      'rowgate publishes databases, and manages the API keys, the users, the releases and the packages of a service.',
+    ],
     Usage: ['rowgate <command> [options]'],
     Commands: aligned(shown.map((command) => [wordsOf(command), command.description])),
     Options: optionLines(options),

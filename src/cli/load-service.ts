@@ -106,9 +106,19 @@ export function usersOf(service: ServiceToManage): Users {
 
 const defaultPaths = ['./service.js', './service.mjs', './dist/service.js', './service.ts']
 
-async function imported(path: string, shown: string): Promise<Readonly<Record<string, unknown>>> {
+/**
+ * Imports a module. Throws a CommandError of one line.
+ *
+ * @param version differs for each change of the file, because Node loads a URL only once
+ */
+export async function imported(
+  path: string,
+  shown: string,
+  version = '',
+): Promise<Readonly<Record<string, unknown>>> {
   try {
-    return (await import(pathToFileURL(path).href)) as Record<string, unknown>
+    const { href } = pathToFileURL(path)
+    return (await import(version === '' ? href : `${href}?${version}`)) as Record<string, unknown>
   } catch (error) {
     if ((error as NodeJS.ErrnoException | undefined)?.code === 'ERR_UNKNOWN_FILE_EXTENSION')
       throw new CommandError(
@@ -118,8 +128,11 @@ async function imported(path: string, shown: string): Promise<Readonly<Record<st
   }
 }
 
-/** Returns the exports of a module. The default export of a CommonJS module contains its exports. */
-function candidatesOf(
+/**
+ * Returns what a module may export under a name or by default. The default export of a CommonJS module contains
+ * its exports.
+ */
+export function candidatesOf(
   exported: Readonly<Record<string, unknown>>,
   name: string,
 ): readonly unknown[] {

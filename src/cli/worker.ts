@@ -59,7 +59,8 @@ export function lineOf({
   }
 }
 
-function aborted(signal: AbortSignal): Promise<void> {
+/** Resolves when a signal is aborted, and keeps the process alive until then. */
+export function aborted(signal: AbortSignal): Promise<void> {
   // Keeps the process alive, because the timers of an idle worker do not.
   const alive = setInterval(() => undefined, 60_000)
   return new Promise<void>((resolve) => {

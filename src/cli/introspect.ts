@@ -1,0 +1,119 @@
+import { existsSync } from 'node:fs'
+import { basename, extname, resolve } from 'node:path'
+import { inspectApplications } from '../definition/check.ts'
+import { compareDefinitions, type Difference } from '../introspection/compare-definitions.ts'
+import { defineDatabase, type DefinedDatabase } from '../introspection/define-database.ts'
+import { definitionJson, definitionText, noteLines } from '../introspection/definition-text.ts'
+import { endpointName } from '../introspection/names.ts'
+import { describeSqlite } from '../introspection/sqlite/read-database.ts'
+import { folded } from '../storage/sqlite/tables.ts'
+import { requiredArgument, type Command, type CommandContext, type Given } from './command.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import { loadDefinition } from './load-definition.ts'
+import { placeFor, saveFile } from './save-file.ts'
+import { messageOf, printable } from './text.ts'
+import { counted } from './time.ts'
+
+/** The command `rowgate introspect`: writes the definition of an existing database. */
+export const introspectCommand: Command = {
+  name: 'introspect',
+  argument: 'file.db',
+  description: 'Write the definition of a SQLite database',
+  options: [
+    {
+      name: 'out',
+      value: 'file',
+      description: 'The file to write, .ts, .js or .json; if it exists, show what has changed',
+    },
+    { name: 'application', value: 'name', description: "Default: the file's name" },
+    { name: 'force', description: 'Replace an existing file' },
+    { name: 'json', description: 'Print or write JSON instead of TypeScript' },
+  ],
+  withoutService: true,
+  example: 'introspect shop.db --out shop.ts',
+  run: introspect,
+}
+
+async function introspect(given: Given, context: CommandContext): Promise<void> {
+  const file = requiredArgument(given, 'file.db')
+  const out = given.one('out')
+  const isJson = context.json || /\.json$/i.test(out ?? '')
+  if (out !== undefined && context.json && !/\.json$/i.test(out))
+    throw new UsageError('--json writes JSON: choose a name that ends with .json.')
+  const application = applicationName(given.one('application'), file)
+  const defined = define(file, context)
+  for (const line of noteLines(defined.notes)) context.messages.write(`${line}\n`)
+  const text = isJson
+    ? definitionJson(defined, application)
+    : definitionText(defined, { application, source: basename(file) })
+  if (out === undefined) {
+    context.output.write(text)
+    return
+  }
+  const path = await placeFor(out, context.workingFolder)
+  if (existsSync(path) && !given.has('force')) {
+    await compare(out, defined, context)
+    return
+  }
+  await saveFile(path, Buffer.from(text))
+  const count = Object.keys(defined.collections).length
+  context.result(
+    { file: path, collections: count, notes: defined.notes },
+    () => `Wrote ${counted(count, 'collection')} to ${printable(out)}.`,
+  )
+}
+
+function define(file: string, { workingFolder }: CommandContext): DefinedDatabase {
+  const path = resolve(workingFolder, file)
+  if (!existsSync(path)) throw new CommandError(`File not found: ${printable(file)}.`)
+  try {
+    return defineDatabase(describeSqlite(path), folded)
+  } catch (error) {
+    throw new CommandError(`${printable(file)} can not be read: ${messageOf(error)}`)
+  }
+}
+
+function applicationName(named: string | undefined, file: string): string {
+  const name = named ?? endpointName(basename(file, extname(file)))
+  const [mistake] = inspectApplications({ [name]: { collections: {} } }).mistakes
+  if (mistake === undefined) return name
+  const hint = named === undefined ? ' Choose another name with --application.' : ''
+  throw new UsageError(`The application name ${printable(name)}: ${mistake.advice}.${hint}`)
+}
+
+async function compare(
+  out: string,
+  { collections }: DefinedDatabase,
+  context: CommandContext,
+): Promise<void> {
+  const differences = compareDefinitions(
+    await existingDefinition(out, context),
+    collections,
+    folded,
+  )
+  context.result(differences, () =>
+    differences.length === 0
+      ? `${printable(out)} agrees with the database.`
+      : differences.map(lineOf).join('\n'),
+  )
+  if (differences.length > 0)
+    throw new CommandError(
+      `${counted(differences.length, 'difference')}. Edit ${printable(out)}, or replace it with --force.`,
+    )
+}
+
+async function existingDefinition(out: string, { workingFolder }: CommandContext) {
+  try {
+    return await loadDefinition(out, workingFolder)
+  } catch (error) {
+    throw new CommandError(
+      `${printable(out)} exists and can not be compared: ${messageOf(error)} To replace it, add --force.`,
+    )
+  }
+}
+
+const signs = { new: '+', missing: '-', changed: '~' }
+
+function lineOf({ place, kind, text }: Difference): string {
+  return printable(`${signs[kind]} ${place}: ${text}`)
+}

@@ -1,0 +1,49 @@
+import { existsSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import type { ApplicationDefinitions } from '../definition/application.ts'
+import { checkApplications, readApplications } from '../definition/check.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import { candidatesOf, imported } from './load-service.ts'
+import { messageOf, printable } from './text.ts'
+
+/**
+ * Returns the applications of a definition: a JSON file, or a module that exports them as `applications` or by
+ * default. Throws a UsageError if the file does not exist, a CommandError if it can't be loaded, and a
+ * TypeError that lists the mistakes of the definition.
+ *
+ * @param version differs for each change of the file, so that it is loaded again
+ */
+export async function loadDefinition(
+  name: string,
+  workingFolder: string,
+  version?: string,
+): Promise<ApplicationDefinitions> {
+  const path = resolve(workingFolder, name)
+  const shown = printable(name)
+  if (!existsSync(path)) throw new UsageError(`File not found: ${shown}.`)
+  if (/\.json$/i.test(name)) return readApplications(await parsed(path, shown))
+  const exported = await imported(path, shown, version)
+  const found = candidatesOf(exported, 'applications').find(hasCollections)
+  if (found !== undefined) return checkApplications(found)
+  throw new CommandError(
+    `${shown} exports no applications. Add: export const applications = { shop: { collections: { ... } } }`,
+  )
+}
+
+async function parsed(path: string, shown: string): Promise<unknown> {
+  try {
+    return JSON.parse(await readFile(path, 'utf8')) as unknown
+  } catch (error) {
+    throw new CommandError(`${shown} can not be read: ${messageOf(error)}`)
+  }
+}
+
+function hasCollections(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false
+  const applications: readonly unknown[] = Object.values(value)
+  return (
+    applications.length > 0 &&
+    applications.every((each) => typeof each === 'object' && each !== null && 'collections' in each)
+  )
+}

@@ -1,0 +1,204 @@
+import type { CollectionDefinition } from '../definition/collection.ts'
+import type { Field } from '../definition/field.ts'
+import { fieldTypes } from '../definition/field-type.ts'
+import type { PublishedEventName } from '../definition/handler.ts'
+import { chooseFields, type AddNote, type ChosenTable } from './choose-fields.ts'
+import type { ColumnDescription, DatabaseDescription, TableDescription } from './description.ts'
+import { endpointNames, fieldNames } from './names.ts'
+import { defineReferences, type DefinedReferences, type NamedTable } from './define-references.ts'
+
+/** The definition of a database, and what it does not publish or what to know of it. */
+export interface DefinedDatabase {
+  /** By endpoint name. */
+  readonly collections: Readonly<Record<string, CollectionDefinition>>
+  readonly notes: readonly Note[]
+}
+
+/** A note about a table or column. */
+export interface Note {
+  /** The name of a table, or of a table and a column with a point between them. */
+  readonly place: string
+  readonly text: string
+}
+
+/**
+ * Returns the definition of a database. It passes the checks of `createService`.
+ *
+ * @param folded how the database compares names
+ */
+export function defineDatabase(
+  { tables, leftOut }: DatabaseDescription,
+  folded: (name: string) => string,
+): DefinedDatabase {
+  const notes: Note[] = leftOut.map(({ name, reason }) => ({
+    place: name,
+    text: `left out: ${reason}`,
+  }))
+  const note: AddNote = (place, text) => void notes.push({ place, text })
+  const chosen = chooseFields(tables.map(withPublishableColumns), folded, (place, text) => {
+    note(place, `reference left out: ${text}`)
+  })
+  const published = chosen.filter(({ fields }) => fields.size > 0)
+  const endpoints = endpointNames(published.map(({ table }) => table.name))
+  const named = published.map<NamedTable>((each, index) => ({
+    ...each,
+    endpoint: endpoints[index] as string,
+    names: namesOf(each),
+  }))
+  for (const { table, fields } of chosen)
+    if (fields.size === 0) note(table.name, 'left out: it has no column that can be published')
+  const references = defineReferences(named, folded, note)
+  const collections = named.map(
+    (each) =>
+      [
+        each.endpoint,
+        defineTable(each, references.get(each.endpoint) ?? noReferences, note),
+      ] as const,
+  )
+  notes.sort((left, right) => (left.place < right.place ? -1 : left.place > right.place ? 1 : 0))
+  return { collections: Object.fromEntries(collections), notes }
+}
+
+/** Returns a table without the types of columns whose names a definition can't contain. */
+function withPublishableColumns(table: TableDescription): TableDescription {
+  const seen = new Set<string>()
+  const columns = table.columns.map((column) => {
+    const name = column.name.toLowerCase()
+    const note =
+      name === ''
+        ? 'its name is empty'
+        : name === '__proto__'
+          ? 'its name is reserved by JavaScript'
+          : seen.has(name)
+            ? 'its name differs from that of another column only in case'
+            : undefined
+    seen.add(name)
+    return note === undefined ? column : { ...column, fields: [], note }
+  })
+  return { ...table, columns }
+}
+
+const noReferences = { ofFields: new Map<string, Partial<Field>>(), ofCollection: [] }
+
+function namesOf({ table, fields }: ChosenTable): ReadonlyMap<string, string> {
+  const columns = table.columns.map(({ name }) => name).filter((name) => fields.has(name))
+  const names = fieldNames(columns)
+  return new Map(columns.map((column, index) => [column, names[index] as string]))
+}
+
+function defineTable(
+  named: NamedTable,
+  { ofFields, ofCollection }: DefinedReferences,
+  note: AddNote,
+): CollectionDefinition {
+  const { table, fields, key, endpoint, names } = named
+  const isWritable = table.readOnly === undefined
+  const uniques = isWritable ? uniqueGroups(named) : []
+  const single = new Set(uniques.flatMap((group) => (group.length === 1 ? group : [])))
+  const several = uniques.filter((group) => group.length > 1)
+  const index = isWritable ? indexesOf(named) : []
+  const defined: Record<string, Field> = {}
+  for (const column of table.columns) {
+    const field = fields.get(column.name)
+    const name = names.get(column.name)
+    if (column.note !== undefined || field === undefined)
+      note(`${table.name}.${column.name}`, noteOf(column))
+    if (field === undefined || name === undefined) continue
+    defined[name] = {
+      ...field,
+      ...(isWritable ? saveOptions(named, column) : {}),
+      ...(single.has(name) ? { unique: true } : {}),
+      ...ofFields.get(column.name),
+      ...allowedValues(field, column),
+      ...(column.computed ? { readOnly: true } : {}),
+      ...(name === column.name ? {} : { column: column.name }),
+    } as Field
+  }
+  const keyNames = key.map((column) => names.get(column) as string)
+  const [first = ''] = keyNames
+  const publishes = publishedEvents(named, note)
+  return {
+    ...(key.length === 0 ? {} : { key: key.length === 1 ? first : keyNames }),
+    ...(endpoint === table.name ? {} : { table: table.name }),
+    ...(publishes === undefined ? {} : { publishes }),
+    ...(several.length === 0 ? {} : { unique: several }),
+    ...(index.length === 0 ? {} : { index }),
+    ...(ofCollection.length === 0 ? {} : { references: ofCollection }),
+    fields: defined,
+  }
+}
+
+function noteOf({ fields, note = '' }: ColumnDescription): string {
+  return fields.length === 0 ? `left out: ${note}` : note
+}
+
+function saveOptions({ table, key }: ChosenTable, column: ColumnDescription): Partial<Field> {
+  const { name, nullable, hasDefault, computed } = column
+  if (computed) return {}
+  if (name === table.generated) return { generated: 'database' }
+  return {
+    ...(nullable || key.includes(name) ? {} : { required: true }),
+    ...(hasDefault ? { default: 'database' as const } : {}),
+  }
+}
+
+function allowedValues({ type }: Field, { allowed }: ColumnDescription): Partial<Field> {
+  const kind = { text: 'string', integer: 'number', double: 'number' }[type as string]
+  const isUsable = allowed?.every(
+    (value) => typeof value === kind && fieldTypes[type].accepts(value, { type } as Field),
+  )
+  return isUsable === true ? ({ enumeration: allowed } as Partial<Field>) : {}
+}
+
+/** Returns the groups of fields that are unique besides the key, without repetitions. */
+function uniqueGroups({ table, key, names, fields }: NamedTable): readonly (readonly string[])[] {
+  const seen = new Set([groupName(key)])
+  return table.uniques.flatMap((group) => {
+    const isUsable = group.every((column) => {
+      const field = fields.get(column)
+      return field !== undefined && fieldTypes[field.type].filterable
+    })
+    if (!isUsable || seen.has(groupName(group))) return []
+    seen.add(groupName(group))
+    return [group.map((column) => names.get(column) as string)]
+  })
+}
+
+/** Returns the indexes on fields that conditions can name. */
+function indexesOf({ table, names, fields }: NamedTable): readonly (readonly string[])[] {
+  return table.indexes.flatMap((index) => {
+    const isUsable = index.every(({ name }) => {
+      const field = fields.get(name)
+      return field !== undefined && fieldTypes[field.type].filterable
+    })
+    const distinct = new Set(index.map(({ name }) => name))
+    if (!isUsable || distinct.size < index.length) return []
+    return [
+      index.map(({ name, descending }) => `${descending ? '-' : ''}${names.get(name) as string}`),
+    ]
+  })
+}
+
+function groupName(columns: readonly string[]): string {
+  return JSON.stringify(columns.toSorted())
+}
+
+function publishedEvents(
+  { table, fields, key }: NamedTable,
+  note: AddNote,
+): readonly PublishedEventName[] | undefined {
+  if (table.readOnly !== undefined) {
+    note(table.name, `read-only: it is ${table.readOnly}`)
+    return ['Filter']
+  }
+  const isKeyless = key.length === 0
+  if (isKeyless) note(table.name, 'no update and no delete: it has no key that can be published')
+  const missing = table.columns.find(({ name, nullable, hasDefault, computed }) => {
+    const isSettable = fields.has(name) && fields.get(name)?.readOnly !== true
+    const isNeeded = !nullable || key.includes(name)
+    return isNeeded && !isSettable && !hasDefault && !computed && name !== table.generated
+  })
+  if (missing === undefined) return undefined
+  note(table.name, `no insert: clients can't set ${missing.name}, which needs a value`)
+  return isKeyless ? ['Filter'] : ['Filter', 'Update', 'Delete']
+}

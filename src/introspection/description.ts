@@ -1,0 +1,74 @@
+import type { Field } from '../definition/field.ts'
+
+/** What a database contains, whatever kind of database it is. The definition is made of it. */
+export interface DatabaseDescription {
+  readonly tables: readonly TableDescription[]
+  /** The tables that can't be published. */
+  readonly leftOut: readonly LeftOut[]
+}
+
+/** A table or view, by its name in the database, and why it is not published. */
+export interface LeftOut {
+  readonly name: string
+  readonly reason: string
+}
+
+/** A table or view. Columns are named as in the database. */
+export interface TableDescription {
+  readonly name: string
+  /** Why its rows can't be written; undefined if they can. */
+  readonly readOnly?: string
+  readonly columns: readonly ColumnDescription[]
+  /** The groups of columns that identify a row, the best one first. None of their values is null. */
+  readonly keys: readonly (readonly string[])[]
+  /** The column whose number the database generates. */
+  readonly generated?: string
+  /** Other groups of columns whose values together are unique. */
+  readonly uniques: readonly (readonly string[])[]
+  readonly indexes: readonly (readonly IndexedColumn[])[]
+  readonly references: readonly ReferenceDescription[]
+}
+
+/** A column of an index. */
+export interface IndexedColumn {
+  readonly name: string
+  readonly descending: boolean
+}
+
+/** A column. */
+export interface ColumnDescription {
+  readonly name: string
+  /**
+   * The types and forms in which every value can be published, the best one first. Empty if there is none.
+   * The members other than those of the type apply to each of them.
+   */
+  readonly fields: readonly Field[]
+  /** Why the column can't be published, or what to know of it. */
+  readonly note?: string
+  readonly nullable: boolean
+  /** Whether the database has a value for a row without one. */
+  readonly hasDefault: boolean
+  /** Whether the database computes it from other columns. */
+  readonly computed: boolean
+  /** The only values that the database accepts, as it stores them. */
+  readonly allowed?: readonly (string | number)[]
+}
+
+/** A foreign key. */
+export interface ReferenceDescription {
+  readonly columns: readonly string[]
+  readonly table: string
+  /** The columns of the other table, in the order of `columns`. */
+  readonly targets: readonly string[]
+  readonly onDelete: 'restrict' | 'cascade' | 'setNull' | 'setDefault'
+}
+
+/** Returns what two fields must have in common so that one can refer to the other. */
+export function formOf(field: Field): string {
+  const { type, storedAs, precision, scale } = field as Field & {
+    readonly storedAs?: string
+    readonly precision?: number
+    readonly scale?: number
+  }
+  return [type, storedAs, precision, scale].join(' ')
+}
