@@ -20,7 +20,9 @@ import { secure } from './security/secure.ts'
 import { isServicePart, servicePart } from './service-part.ts'
 import type { Users } from './security/users/user-store.ts'
 import { checkedStorage } from './storage/checked.ts'
+import { inspectStorage } from './storage/inspect-storage.ts'
 import { openOnce, whenOpen } from './storage/open-once.ts'
+import type { InspectionProgress, StorageProblem } from './storage/problem.ts'
 import { tracedStorage } from './observation/traced-storage.ts'
 import { logRequests } from './observation/request-log.ts'
 
@@ -31,6 +33,12 @@ export interface Service<Applications> extends RequestHandler {
    * opened.
    */
   ready(): Promise<void>
+  /**
+   * Returns the tables that do not fit, and the rows that can't be published, refer to missing items, or
+   * repeat unique values. Reads all rows, and changes nothing. Also works if `ready` has rejected because a
+   * table does not fit.
+   */
+  inspect(progress?: InspectionProgress): Promise<readonly StorageProblem[]>
   /**
    * Returns the events in process, without HTTP, with the rights of a principal. Throws a TypeError for a
    * value that is not a principal, such as a copy of `system`.
@@ -100,9 +108,13 @@ export function createService<const Applications extends ApplicationDefinitions>
       now,
     })
   }
+  const kept = () => [
+    ...stored,
+    ...security.collections,
+    ...parts.flatMap(({ collections }) => collections),
+  ]
   const storageOpen = openOnce(() => {
-    const own = [...security.collections, ...parts.flatMap(({ collections }) => collections)]
-    return whenDone(storage.open([...stored, ...own]), () => {
+    return whenDone(storage.open(kept()), () => {
       for (const part of parts) lifecycle.defer(async () => part.opened())
     })
   })
@@ -151,6 +163,12 @@ export function createService<const Applications extends ApplicationDefinitions>
     ready: async () => {
       await storageOpen()
       await patternsReported
+    },
+    inspect: async (progress = () => undefined) => {
+      // A table that does not fit is a result.
+      const opened = (async () => storageOpen())()
+      await (storage.inspect === undefined ? opened : opened.catch(() => undefined))
+      return inspectStorage(storage, kept(), progress)
     },
     isDurable: options.storage.supports.durable,
     keys: security.keys,

@@ -1,4 +1,5 @@
 import { commandOf, readArguments, wordsOf, type Option } from './arguments.ts'
+import { checkCommand } from './check.ts'
 import type { Command, Given } from './command.ts'
 import { importCommand } from './import.ts'
 import { installCommands } from './install.ts'
@@ -20,6 +21,7 @@ export const commands: readonly Command[] = [
   ...releaseCommands,
   ...installCommands,
   importCommand,
+  checkCommand,
   ...outboxCommands,
   workerCommand,
 ]

@@ -4,6 +4,7 @@ import { pathToFileURL } from 'node:url'
 import type { Delivery } from '../consume/outbox/delivery.ts'
 import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
+import type { StorageProblem } from '../storage/problem.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { messageOf, printable } from './text.ts'
 
@@ -14,6 +15,14 @@ export interface ServiceToManage {
   /** Whether its storage keeps changes after the process ends. */
   readonly isDurable?: boolean
   ready(): Promise<void>
+  /** Absent in a service of another version. */
+  inspect?(
+    progress: (
+      collection: { readonly application: string; readonly name: string },
+      rows: number,
+      total: number,
+    ) => void,
+  ): Promise<readonly StorageProblem[]>
   close(): Promise<void>
 }
 

@@ -62,6 +62,9 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
     ...(adapter.version !== undefined && {
       version: (collections) => adapter.version?.(collections),
     }),
+    ...(adapter.inspect !== undefined && {
+      inspect: (collections, progress) => adapter.inspect?.(collections, progress) ?? [],
+    }),
     transaction: (options, work) => {
       if (!stages.storage.isWatched) return adapter.transaction(options, work)
       const trace = traceOf(name, 'transaction')

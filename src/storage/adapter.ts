@@ -2,6 +2,7 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
+import type { InspectionProgress, StorageProblem } from './problem.ts'
 
 export type { Condition, Row, SortField, StorageQuery } from '../request/query.ts'
 export { searchText } from '../request/query.ts'
@@ -138,6 +139,15 @@ export interface StorageAdapter extends StorageReader {
    * transaction.
    */
   enforces?(reference: Reference): boolean
+  /**
+   * Optional. Looks for tables that do not fit, and for rows that can't be published, that refer to missing
+   * rows or that have the same unique values, without changing anything. May be called before `open` and
+   * after it has failed. Without it, the service reads all rows.
+   */
+  inspect?(
+    collections: readonly PublishedCollection[],
+    progress: InspectionProgress,
+  ): MaybePromise<readonly StorageProblem[]>
   /**
    * Runs work in a transaction. If the work returns a value, or a promise that resolves, it commits and then
    * resolves with the same value. If the work throws or rejects, it undoes all changes and rejects with the

@@ -57,6 +57,9 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     ...(adapter.version !== undefined && {
       version: (collections) => adapter.version?.(collections),
     }),
+    ...(adapter.inspect !== undefined && {
+      inspect: (collections, progress) => adapter.inspect?.(collections, progress) ?? [],
+    }),
     transaction: (options, work) =>
       adapter.transaction(options, (transaction) => work(within(transaction))),
     close: () => adapter.close(),

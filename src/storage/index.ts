@@ -27,3 +27,4 @@ export {
   type TransactionOptions,
   type UnfitValue,
 } from './adapter.ts'
+export type { InspectionProgress, StorageProblem } from './problem.ts'

@@ -2,7 +2,9 @@ import { withoutUndefined } from '../checks/options.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { StorageError, markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { checkedStorage } from './checked.ts'
+import { inspectReference, inspectStorage } from './inspect-storage.ts'
 import { mountTransaction, type ActiveTransaction } from './mount-transaction.ts'
+import type { StorageProblem } from './problem.ts'
 
 /**
  * Combines several adapters into one. A key names the collections of its adapter: `'application/collection'`,
@@ -68,6 +70,20 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
         return home.supports.textPages ? home.filterText?.(collection, query, context) : undefined
       },
     }),
+    inspect: async (collections, progress) => {
+      const routes = route(mounts, collections)
+      const problems: StorageProblem[] = []
+      for (const adapter of distinct) {
+        const own = collections.filter((collection) => routes.get(collection) === adapter)
+        problems.push(...(await inspectStorage(adapter, own, progress)))
+      }
+      for (const reference of collections.flatMap(({ references }) => references)) {
+        const [from, to] = [routes.get(reference.from), routes.get(reference.to)]
+        if (from === undefined || to === undefined || from === to) continue
+        problems.push(...(await inspectReference(from, to, reference)))
+      }
+      return problems
+    },
     transaction: async (options, work) => {
       if (closed) throw new StorageError('unavailable')
       // Transactions that share a commit on one adapter could wait for each other on another one.

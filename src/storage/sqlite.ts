@@ -11,6 +11,7 @@ import { constraintFields } from './sqlite/constraint-fields.ts'
 import { closedError, handleInUse, isBusy, storageFailure } from './sqlite/failure.ts'
 import { enforcedReferences } from './sqlite/foreign-keys.ts'
 import { indexFailure } from './sqlite/indexes.ts'
+import { inspectTables } from './sqlite/inspect-tables.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
 import { plainReads, threadedReads } from './sqlite/reads.ts'
@@ -183,6 +184,8 @@ export function sqliteStorage(
     }),
     filterText: (collection, query, context) =>
       read(() => reads.filterText(collection, query, context)),
+    inspect: (collections, progress) =>
+      inspectTables(collections, async (work) => read(() => work(reader)), progress),
     transaction: (transactionOptions, work) => writer.transaction(transactionOptions, work),
     close: () => (closing ??= closeAll()),
   })

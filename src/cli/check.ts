@@ -1,0 +1,64 @@
+import type { StorageProblem } from '../storage/problem.ts'
+import type { Command, CommandContext, Given } from './command.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import { openProgress, type Progress } from './progress.ts'
+import { printable } from './text.ts'
+import { counted } from './time.ts'
+
+/** The command `rowgate check`: tables and rows of a service that do not fit its definition. */
+export const checkCommand: Command = {
+  name: 'check',
+  argument: 'service',
+  description: 'Find tables and rows that do not fit the definition of a service; changes nothing',
+  options: [],
+  example: 'check ./service.js',
+  run: check,
+}
+
+async function check(given: Given, context: CommandContext): Promise<void> {
+  const { argument } = given
+  const named = given.one('service')
+  if (argument !== undefined && named !== undefined)
+    throw new UsageError('Name the module once: as the argument, or with --service.')
+  const fromEnvironment = context.environment['ROWGATE_SERVICE']
+  const module = argument ?? named ?? (fromEnvironment === '' ? undefined : fromEnvironment)
+  const service = await context.loadService(module, context.workingFolder)
+  try {
+    if (service.inspect === undefined)
+      throw new CommandError('The service has no inspect. It may use another version of rowgate.')
+    const progress = openProgress(context)
+    const show = progressOf(progress)
+    const problems = await service
+      .inspect(({ application, name }, rows, total) => {
+        show(`${application}/${name}`, rows, total)
+      })
+      .finally(() => {
+        progress.end()
+      })
+    context.result(problems, () =>
+      problems.length === 0 ? 'No problems found.' : problems.map(textOf).join('\n\n'),
+    )
+    if (problems.length > 0) throw new CommandError(`Found ${counted(problems.length, 'problem')}.`)
+  } finally {
+    await service.close()
+  }
+}
+
+// A small table is read before its progress could be seen.
+const rowsToShow = 100_000
+
+function progressOf(progress: Progress): (place: string, rows: number, total: number) => void {
+  return (place, rows, total) => {
+    if (total < rowsToShow) return
+    const percent = Math.floor((Math.min(rows, total) / total) * 100)
+    progress.show(`${printable(place)}: ${percent - (percent % 10)} % of ${total} rows`)
+  }
+}
+
+function textOf({ collection, message, examples }: StorageProblem): string {
+  // The statements of a table that does not fit have lines of their own.
+  const [first = '', ...others] = message.split('\n').map(printable)
+  const lines = [...others, ...examples.map(printable)].map((line) => `  ${line}`)
+  const place = first.startsWith(collection) ? '' : `${printable(collection)}: `
+  return [`${place}${first}`, ...lines].join('\n')
+}

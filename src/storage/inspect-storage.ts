@@ -1,0 +1,175 @@
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection, Reference } from '../definition/published.ts'
+import type { StoredValue } from '../definition/field-type.ts'
+import { equal, type Row } from '../request/query.ts'
+import { isStorageError, type StorageAdapter, type StorageReader } from './adapter.ts'
+import {
+  correctThem,
+  duplicateProblem,
+  referenceProblem,
+  unfitProblem,
+  type InspectionProgress,
+  type StorageProblem,
+} from './problem.ts'
+
+/** Returns the problems of an adapter, or of all rows that an open adapter without `inspect` returns. */
+export async function inspectStorage(
+  adapter: StorageAdapter,
+  collections: readonly PublishedCollection[],
+  progress: InspectionProgress,
+): Promise<readonly StorageProblem[]> {
+  if (adapter.inspect !== undefined) return adapter.inspect(collections, progress)
+  const problems: StorageProblem[] = []
+  for (const collection of collections) {
+    problems.push(...(await inspectRows(adapter, collection, progress)))
+    for (const reference of collection.references) {
+      if (!collections.includes(reference.to)) continue
+      problems.push(...(await inspectReference(adapter, adapter, reference)))
+    }
+  }
+  return problems
+}
+
+/** Returns the problem about items of one storage that refer to missing items of another one, or the same. */
+export async function inspectReference(
+  storage: StorageReader,
+  target: StorageReader,
+  reference: Reference,
+): Promise<readonly StorageProblem[]> {
+  const { from, fields, to } = reference
+  const known = new Map<string, boolean>()
+  const missing: Row[] = []
+  await readRows(storage, from, {
+    async row(row) {
+      const values = fields.map(({ name }) => row[name] ?? null)
+      if (values.includes(null)) return
+      const key = JSON.stringify(values)
+      let exists = known.get(key)
+      if (exists === undefined) known.set(key, (exists = await isStored(target, to, values)))
+      if (!exists) missing.push(row)
+    },
+    unfit: () => undefined,
+  })
+  if (missing.length === 0) return []
+  const examples = missing.slice(0, 3).map((row) => exampleOf(from, row, fields))
+  return [referenceProblem(reference, { count: missing.length, examples })]
+}
+
+async function inspectRows(
+  adapter: StorageReader,
+  collection: PublishedCollection,
+  progress: InspectionProgress,
+): Promise<readonly StorageProblem[]> {
+  const groups = [collection.key, ...collection.uniques]
+    .filter((fields) => fields.length > 0)
+    .map((fields) => ({ fields, items: new Map<string, number>() }))
+  const unfit = new Map<string, string[]>()
+  const total = await readRows(adapter, collection, {
+    progress,
+    row(row) {
+      for (const { fields, items } of groups) {
+        const values = fields.map(({ name }) => row[name] ?? null)
+        if (values.includes(null)) continue
+        const key = JSON.stringify(values)
+        items.set(key, (items.get(key) ?? 0) + 1)
+      }
+    },
+    unfit(names, message) {
+      for (const name of names) unfit.set(name, [...(unfit.get(name) ?? []), message])
+    },
+  })
+  const misfits = Array.from(unfit, ([name, messages]) => {
+    const found = { count: messages.length, examples: messages.slice(0, 3), total }
+    const field = collection.byName.get(name) as PublishedField
+    return unfitProblem(collection, field, { ...found, advice: correctThem })
+  })
+  const duplicates = groups.flatMap(({ fields, items }) => {
+    const repeated = Array.from(items).filter(([, count]) => count > 1)
+    if (repeated.length === 0) return []
+    const count = repeated.reduce((sum, [, items]) => sum + items - 1, 0)
+    const examples = repeated
+      .slice(0, 3)
+      .map(([key, items]) => `${key.slice(1, -1)}: ${items} items`)
+    return [duplicateProblem(collection, fields, { count, examples })]
+  })
+  return [...misfits, ...duplicates]
+}
+
+interface RowVisitor {
+  readonly progress?: InspectionProgress
+  row(row: Row): void | Promise<void>
+  /** Called for an item with values that do not fit, with their fields and the message of the adapter. */
+  unfit(names: readonly string[], message: string): void
+}
+
+const rowsAtOnce = 500
+
+/** Reads all rows, and returns their number. If a page has a value that does not fit, its rows are read one by one. */
+async function readRows(
+  storage: StorageReader,
+  collection: PublishedCollection,
+  visitor: RowVisitor,
+): Promise<number> {
+  const read = (offset: number, limit: number, count = false) =>
+    storage.filter(collection, {
+      conditions: [],
+      search: null,
+      sort: collection.tieBreakers.map(({ name }) => ({ field: name, descending: false })),
+      limit,
+      offset,
+      select: collection.allNames,
+      count,
+    })
+  const visit = async (offset: number, limit: number): Promise<number> => {
+    let rows: readonly Row[]
+    try {
+      rows = (await read(offset, limit)).rows
+    } catch (error) {
+      if (!isStorageError(error) || error.kind !== 'unfit') throw error
+      if (limit === 1) {
+        visitor.unfit(error.fields, error.message)
+        return 1
+      }
+      const half = Math.floor(limit / 2)
+      const first = await visit(offset, half)
+      return first < half ? first : first + (await visit(offset + half, limit - half))
+    }
+    for (const row of rows) await visitor.row(row)
+    return rows.length
+  }
+  const total = (await read(0, 0, true)).count ?? 0
+  let done = 0
+  for (let found = rowsAtOnce; found === rowsAtOnce;) {
+    found = await visit(done, rowsAtOnce)
+    done += found
+    visitor.progress?.(collection, done, Math.max(done, total))
+  }
+  return done
+}
+
+async function isStored(
+  storage: StorageReader,
+  collection: PublishedCollection,
+  key: readonly StoredValue[],
+): Promise<boolean> {
+  const { rows } = await storage.filter(collection, {
+    conditions: collection.key.map(({ name }, index) => equal(name, key[index] ?? null)),
+    search: null,
+    sort: [],
+    limit: 1,
+    offset: 0,
+    select: collection.key.map(({ name }) => name),
+    count: false,
+  })
+  return rows.length > 0
+}
+
+function exampleOf(
+  collection: PublishedCollection,
+  row: Row,
+  fields: readonly PublishedField[],
+): string {
+  const texts = (own: readonly PublishedField[]): string =>
+    own.map(({ name }) => JSON.stringify(row[name] ?? null).slice(0, 60)).join(', ')
+  return [texts(collection.key), texts(fields)].filter((text) => text !== '').join(': ')
+}

@@ -1,0 +1,83 @@
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection, Reference } from '../definition/published.ts'
+
+/** What is wrong with a table or with stored rows. */
+export interface StorageProblem {
+  /**
+   * `table`: the table does not fit its definition. `unfit`: stored values do not fit their field.
+   * `reference`: a referenced item does not exist. `duplicate`: items have the same unique values.
+   */
+  readonly kind: 'table' | 'unfit' | 'reference' | 'duplicate'
+  /** The endpoint names: `application/collection`. */
+  readonly collection: string
+  /** The names of the fields; empty for a table. */
+  readonly fields: readonly string[]
+  /** What is wrong, and what to do. */
+  readonly message: string
+  /** The number of affected items; of `duplicate`, those that are more than one. Null for a table. */
+  readonly count: number | null
+  /** Up to three affected items: the key and the stored value. */
+  readonly examples: readonly string[]
+}
+
+/** Called while the rows of a collection are inspected, with the number of rows so far and in all. */
+export type InspectionProgress = (
+  collection: PublishedCollection,
+  rows: number,
+  total: number,
+) => void
+
+type Found = Pick<StorageProblem, 'count' | 'examples'>
+
+/** Returns the problem about a table that does not fit. */
+export function tableProblem(collection: PublishedCollection, message: string): StorageProblem {
+  return {
+    kind: 'table',
+    collection: placeOf(collection),
+    fields: [],
+    message,
+    count: null,
+    examples: [],
+  }
+}
+
+/** Returns the problem about stored values that do not fit their field. `advice` says what to do. */
+export function unfitProblem(
+  collection: PublishedCollection,
+  field: PublishedField,
+  { total, advice, ...found }: Found & { readonly total: number; readonly advice: string },
+): StorageProblem {
+  const form = field.storedAs === undefined ? '' : `, stored as ${field.storedAs}`
+  const message = `${field.name} must be ${field.mustBe}${form}, but ${itemsOf(found)} another stored value, of ${total}. ${advice}`
+  return { kind: 'unfit', collection: placeOf(collection), fields: [field.name], message, ...found }
+}
+
+/** Returns the problem about items that refer to missing items. */
+export function referenceProblem({ from, fields, to }: Reference, found: Found): StorageProblem {
+  const names = fields.map(({ name }) => name)
+  const message = `${names.join(', ')} must be the key of an item of ${to.name}, but ${itemsOf(found)} another value. Correct these values, or add the missing items.`
+  return { kind: 'reference', collection: placeOf(from), fields: names, message, ...found }
+}
+
+/** Returns the problem about items with the same values of a unique group. */
+export function duplicateProblem(
+  collection: PublishedCollection,
+  group: readonly PublishedField[],
+  found: Found,
+): StorageProblem {
+  const names = group.map(({ name }) => name)
+  const message = `${names.join(', ')} must be unique, but ${itemsOf(found)} the values of another one. Change or delete them, and create a unique index.`
+  return { kind: 'duplicate', collection: placeOf(collection), fields: names, message, ...found }
+}
+
+function placeOf({ application, name }: PublishedCollection): string {
+  return `${application}/${name}`
+}
+
+function itemsOf({ count }: Found): string {
+  return count === 1 ? '1 item has' : `${String(count)} items have`
+}
+
+/** The advice for values of which nothing is known. */
+export const correctThem =
+  'Correct them with SQL, or through the service: it updates and deletes such items.'

@@ -1,0 +1,112 @@
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection, Reference } from '../../definition/published.ts'
+import {
+  duplicateProblem,
+  referenceProblem,
+  tableProblem,
+  type InspectionProgress,
+  type StorageProblem,
+} from '../problem.ts'
+import { columnTypeOf } from './columns.ts'
+import { fitCondition } from './forms.ts'
+import {
+  createInspectedTable,
+  quotedValue,
+  type InspectedTable,
+  type ReadWith,
+} from './inspected-table.ts'
+import { identifier, quoted, type Sql } from './sql.ts'
+import { exactColumns, guaranteedFields, tableMistakes } from './table-check.ts'
+import { readTables } from './tables.ts'
+import { bytesFunction, bytesOf, unfitRows } from './unfit-rows.ts'
+
+/** Looks for what {@link StorageProblem} lists. Reads only. */
+export async function inspectTables(
+  collections: readonly PublishedCollection[],
+  read: ReadWith,
+  progress: InspectionProgress,
+): Promise<readonly StorageProblem[]> {
+  const tables = await read((connection) => {
+    connection.define(bytesFunction, bytesOf)
+    return readTables(connection, collections)
+  })
+  const exact = exactColumns(tables, collections)
+  const guaranteed = new Set(guaranteedFields(tables, collections, exact))
+  const inspectedTable = (collection: PublishedCollection): InspectedTable | undefined => {
+    const table = tables.find(collection.table)
+    return table && createInspectedTable(collection, table, { guaranteed, read, progress })
+  }
+  const problems: StorageProblem[] = []
+  for (const collection of collections) {
+    for (const message of tableMistakes(tables, [collection], exact)) {
+      problems.push(tableProblem(collection, message))
+    }
+    const inspected = inspectedTable(collection)
+    if (inspected === undefined) continue
+    problems.push(...(await unfitRows(inspected)))
+    for (const group of [collection.key, ...collection.uniques]) {
+      problems.push(...(await duplicates(inspected, group)))
+    }
+    for (const reference of collection.references) {
+      const target = collections.includes(reference.to) ? inspectedTable(reference.to) : undefined
+      if (target !== undefined) problems.push(...(await missing(inspected, target, reference)))
+    }
+  }
+  return problems
+}
+
+/** Returns the problem about rows with the same values of a group of fields. */
+async function duplicates(
+  { collection, table, fields, from, run }: InspectedTable,
+  group: readonly PublishedField[],
+): Promise<readonly StorageProblem[]> {
+  if (group.length === 0 || !group.every((field) => fields.includes(field))) return []
+  if (table.isUnique(group.map(({ column }) => column.toLowerCase()))) return []
+  const given = group.map(({ column }) => `${quoted(column)} IS NOT NULL`).join(' AND ')
+  const values = group.map((field) => textOf(columnTypeOf(field).exactly(identifier(field.column))))
+  const groups = `FROM ${from} WHERE ${given} GROUP BY ${values.join(', ')} HAVING count(*) > 1`
+  const [[count] = []] = await run(`SELECT sum(n - 1) FROM (SELECT count(*) AS n ${groups})`)
+  if (count === null || count === undefined) return []
+  const shown = group.map(({ column }) => quotedValue(column))
+  const rows = await run(`SELECT ${shown.join(` || ', ' || `)}, count(*) ${groups} LIMIT 3`)
+  const examples = rows.map(([value, items]) => `${String(value)}: ${String(items)} items`)
+  return [duplicateProblem(collection, group, { count: Number(count), examples })]
+}
+
+/** Returns the problem about rows that refer to missing rows. */
+async function missing(
+  { fields, from, run, examples }: InspectedTable,
+  target: InspectedTable,
+  reference: Reference,
+): Promise<readonly StorageProblem[]> {
+  const { fields: own, to } = reference
+  const exists = own.every((field) => fields.includes(field))
+  if (!exists || !to.key.every((field) => target.fields.includes(field))) return []
+  const isSameForm = own.every((field, index) => {
+    const key = to.key[index]
+    return key !== undefined && formOf(field) === formOf(key)
+  })
+  const expression = (field: PublishedField): string => {
+    const { exactly, read } = columnTypeOf(field)
+    return textOf((isSameForm ? exactly : read)(identifier(field.column)))
+  }
+  const keys = to.key.map((field) => (isSameForm ? quoted(field.column) : expression(field)))
+  const given = own.map(({ column }) => `${quoted(column)} IS NOT NULL`)
+  const present = to.key.map(({ column }) => `${quoted(column)} IS NOT NULL`)
+  const absent = `(${own.map(expression).join(', ')}) NOT IN (SELECT ${keys.join(', ')} FROM ${target.from} WHERE ${present.join(' AND ')})`
+  const rows = `${from} WHERE ${[...given, absent].join(' AND ')}`
+  const [[count = 0] = []] = await run(`SELECT count(*) FROM ${rows}`)
+  if (count === 0) return []
+  const columns = own.map(({ column }) => column)
+  const found = { count: Number(count), examples: await examples(rows, columns) }
+  return [referenceProblem(reference, found)]
+}
+
+// Two columns hold equal values in the same form if their conditions are the same.
+function formOf({ type, definition }: PublishedField): string {
+  return `${type} ${fitCondition('', definition)}`
+}
+
+function textOf({ texts }: Sql): string {
+  return texts.join('')
+}

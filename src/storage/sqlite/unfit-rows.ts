@@ -1,0 +1,167 @@
+import { Buffer } from 'node:buffer'
+import type { Field } from '../../definition/field.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
+import { storedForms } from '../../definition/stored-forms.ts'
+import { correctThem, unfitProblem, type StorageProblem } from '../problem.ts'
+import { columnTypeOf } from './columns.ts'
+import type { SqliteValue } from './connection.ts'
+import { fitCondition, furtherCondition } from './forms.ts'
+import type { InspectedTable } from './inspected-table.ts'
+import { quoted } from './sql.ts'
+import { affinityOf } from './table-check.ts'
+
+/** The name of the SQL function that returns the number of bytes of a string that the driver has decoded. */
+export const bytesFunction = 'rowgate_bytes'
+
+/** Returns the number of bytes of a decoded string: the implementation of {@link bytesFunction}. */
+export function bytesOf(value: SqliteValue): SqliteValue {
+  return typeof value === 'string' ? BigInt(Buffer.byteLength(value)) : null
+}
+
+// Many rows at once would block the event loop, and show no progress.
+const rowsAtOnce = 50_000
+
+/** Returns the problems about stored values that do not fit their fields. */
+export async function unfitRows(inspected: InspectedTable): Promise<readonly StorageProblem[]> {
+  const [[encoding] = []] = await inspected.run('PRAGMA encoding')
+  const checked = inspected.fields
+    .map((field) => ({
+      field,
+      misfits: misfitCondition(field, inspected.guaranteed, encoding === 'UTF-8'),
+    }))
+    .filter((each): each is CheckedField => each.misfits !== undefined)
+  if (checked.length === 0) return []
+  const { total, counts } = await countMisfits(inspected, checked)
+  const problems: StorageProblem[] = []
+  for (const [index, each] of checked.entries()) {
+    const count = counts[index] ?? 0
+    if (count > 0) problems.push(await problemOf(inspected, each, { count, total }))
+  }
+  return problems
+}
+
+interface CheckedField {
+  readonly field: PublishedField
+  /** The condition that the value does not fit. It is never null. */
+  readonly misfits: string
+}
+
+function misfitCondition(
+  field: PublishedField,
+  guaranteed: ReadonlySet<PublishedField>,
+  isUtf8: boolean,
+): string | undefined {
+  const column = quoted(field.column)
+  const condition = (guaranteed.has(field) ? furtherCondition : fitCondition)(
+    column,
+    field.definition,
+  )
+  const mayHaveAnyText = field.type === 'text' || field.type === 'json'
+  const terms = [condition, isUtf8 && mayHaveAnyText ? validText(column) : undefined]
+  const given = terms.filter((term) => term !== undefined)
+  if (given.length === 0) return undefined
+  const fits = given.map((term) => `(${term})`).join(' AND ')
+  return `CASE WHEN ${field.inKey ? fits : `${column} IS NULL OR ${fits}`} THEN 0 ELSE 1 END`
+}
+
+// A CHECK can't detect text that is not valid UTF-8. The driver replaces it, so its length differs. Calling
+// the function for every string would double the time.
+function validText(column: string): string {
+  const isAscii = `${column} NOT GLOB '*[^' || char(1) || '-' || char(127) || ']*'`
+  return `${isAscii} OR ${bytesFunction}(${column}) = length(CAST(${column} AS BLOB))`
+}
+
+async function countMisfits(
+  { collection, run, rowId, progress, from }: InspectedTable,
+  checked: readonly CheckedField[],
+): Promise<{ readonly total: number; readonly counts: readonly number[] }> {
+  const sums = checked.map(({ misfits }) => `sum(${misfits})`).join(', ')
+  const [[total = 0] = []] = await run(`SELECT count(*) FROM ${from}`)
+  const counts = checked.map(() => 0)
+  let done = 0
+  const add = (row: readonly SqliteValue[] | undefined): void => {
+    const [rows, ...found] = row ?? []
+    done += Number(rows ?? 0)
+    for (const [index, count] of found.entries())
+      counts[index] = (counts[index] ?? 0) + Number(count ?? 0)
+    progress(collection, done, Number(total))
+  }
+  const count = `SELECT count(*), ${sums} FROM ${from}`
+  if (rowId === undefined) {
+    add((await run(count))[0])
+    return { total: done, counts }
+  }
+  const bounds = `SELECT CAST(${rowId} AS TEXT) FROM ${from} WHERE ${rowId} > CAST(? AS INTEGER) ORDER BY ${rowId} LIMIT 1 OFFSET ${rowsAtOnce - 1}`
+  const between = `${count} WHERE ${rowId} > CAST(? AS INTEGER) AND ${rowId} <= CAST(? AS INTEGER)`
+  let [after, last] = ['-9223372036854775808', '']
+  while (last !== end) {
+    const [[bound = end] = []] = await run(bounds, [after])
+    last = String(bound)
+    add((await run(between, [after, last]))[0])
+    after = last
+  }
+  return { total: done, counts }
+}
+
+const end = '9223372036854775807'
+
+async function problemOf(
+  inspected: InspectedTable,
+  { field, misfits }: CheckedField,
+  counted: { readonly count: number; readonly total: number },
+): Promise<StorageProblem> {
+  const { collection, from, examples } = inspected
+  return unfitProblem(collection, field, {
+    advice: await adviceFor(inspected, field),
+    examples: await examples(`${from} WHERE ${misfits}`, [field.column]),
+    ...counted,
+  })
+}
+
+/** Returns what to do: declare the form that the values have, or correct them. */
+async function adviceFor(
+  { table, from, run }: InspectedTable,
+  field: PublishedField,
+): Promise<string> {
+  const column = quoted(field.column)
+  const declared = table.columns.get(field.column.toLowerCase())?.declared ?? ''
+  const forms = otherForms(field, declared)
+  const fits = forms.map(
+    ({ definition }) => `sum(CASE WHEN ${fitCondition(column, definition)} THEN 1 ELSE 0 END)`,
+  )
+  const [[values = 0, ...counts] = []] =
+    forms.length === 0
+      ? []
+      : await run(`SELECT count(*), ${fits.join(', ')} FROM ${from} WHERE ${column} IS NOT NULL`)
+  const best = Math.max(0, ...counts.map(Number))
+  const form = forms[counts.findIndex((count) => Number(count) === best)]
+  if (form === undefined || best === 0) return correctThem
+  const change =
+    form.storedAs === undefined ? 'Without storedAs' : `With storedAs: '${form.storedAs}'`
+  if (best === Number(values)) return `${change}, all of them fit.`
+  return `${change}, ${best} of ${String(values)} values fit. ${correctThem}`
+}
+
+/** Returns the other forms of a field that its column can hold. */
+function otherForms(field: PublishedField, declared: string): readonly OtherDefinition[] {
+  const names: readonly string[] =
+    field.type in storedForms ? storedForms[field.type as keyof typeof storedForms] : []
+  return [undefined, ...names]
+    .filter((storedAs) => storedAs !== field.storedAs)
+    .map((storedAs) => ({
+      storedAs,
+      definition: Object.fromEntries(
+        Object.entries({ ...field.definition, storedAs }).filter(
+          ([, value]) => value !== undefined,
+        ),
+      ) as unknown as Field,
+    }))
+    .filter(({ storedAs, definition }) =>
+      columnTypeOf({ type: field.type, storedAs, definition }).fits.includes(affinityOf(declared)),
+    )
+}
+
+interface OtherDefinition {
+  readonly storedAs: string | undefined
+  readonly definition: Field
+}
