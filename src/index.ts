@@ -37,9 +37,9 @@ export {
   type FieldTypeName,
   type Fields,
 } from './definition/field.ts'
+export type { Conditions } from './definition/conditions.ts'
 export type {
   CollectionShape,
-  Conditions,
   Draft,
   InsertValues,
   Item,

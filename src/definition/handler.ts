@@ -1,6 +1,6 @@
+import type { Conditions, LooseConditions } from './conditions.ts'
 import type {
   CollectionShape,
-  Conditions,
   Draft,
   InsertValues,
   Item,
@@ -90,6 +90,10 @@ export interface CollectionAccess<C extends CollectionShape> {
     conditions?: Conditions<C>,
     options?: FilterOptions<keyof C['fields'] & string>,
   ): Promise<ItemPage<Item<C>>>
+  /** Filter: returns the number of items that meet the conditions. */
+  count(conditions?: Conditions<C>): Promise<number>
+  /** Filter: returns whether an item meets the conditions. */
+  exists(conditions?: Conditions<C>): Promise<boolean>
   /** Filter by key: returns the item, or undefined. */
   get(key: Key<C>): Promise<Item<C> | undefined>
   /** New: returns an item with its defaults, without storing it. */
@@ -128,7 +132,7 @@ export interface Find {
   ): Promise<readonly Item<C>[]>
   (
     collection: string,
-    conditions?: Readonly<Record<string, string | number | boolean | null>>,
+    conditions?: LooseConditions,
     options?: FilterOptions,
   ): Promise<readonly LooseItem[]>
 }

@@ -57,13 +57,6 @@ export type InsertValues<C extends CollectionShape> = Partial<Item<C>> &
 /** The values of an update: an absent field keeps its value, null removes it. */
 export type UpdateValues<C extends CollectionShape> = Partial<Item<C>>
 
-/** Equality conditions on fields; null means that the field has no value. json fields have no equality. */
-export type Conditions<C extends CollectionShape> = {
-  readonly [
-    Name in keyof C['fields'] & string as C['fields'][Name]['type'] extends 'json' ? never : Name
-  ]?: ValueOf<C['fields'][Name]> | null
-}
-
 /** The key of an item: its value, or the values of a composite key in order. */
 export type Key<C extends CollectionShape> = KeyOf<C, NonNullable<C['key']>>
 

@@ -1,5 +1,6 @@
 import type { PublishedEventName } from './handler.ts'
-import type { CollectionShape, Conditions } from './item.ts'
+import type { EqualConditions } from './conditions.ts'
+import type { CollectionShape } from './item.ts'
 import type { Principal } from './principal.ts'
 
 /** The roles that may invoke an event: a caller needs one of them. */
@@ -15,7 +16,9 @@ export type RowValue<Value> =
 
 /** A row rule as plain data: the values that a row must have, except for callers in some roles. */
 export interface RowRuleData<C extends CollectionShape> {
-  readonly equal: { readonly [Name in keyof Conditions<C>]?: RowValue<Conditions<C>[Name]> }
+  readonly equal: {
+    readonly [Name in keyof EqualConditions<C>]?: RowValue<EqualConditions<C>[Name]>
+  }
   /** Callers in one of these roles can read and write all rows. Default: none. */
   readonly exceptRoles?: readonly string[]
 }
@@ -25,4 +28,4 @@ export interface RowRuleData<C extends CollectionShape> {
  * true for all rows, or false for none (403).
  */
 export type RowRule<C extends CollectionShape> =
-  RowRuleData<C> | ((principal: Principal) => boolean | Conditions<C>)
+  RowRuleData<C> | ((principal: Principal) => boolean | EqualConditions<C>)

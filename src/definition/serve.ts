@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedEventName, HandlerContext } from './handler.ts'
-import type { CollectionShape, Conditions, Item, Key, ValueOf } from './item.ts'
+import type { Conditions, EqualConditions } from './conditions.ts'
+import type { CollectionShape, Item, Key, ValueOf } from './item.ts'
 
 type FieldNameOf<C extends CollectionShape> = keyof C['fields'] & string
 
@@ -17,7 +18,12 @@ export interface WritingContext<C extends CollectionShape>
 /** A Filter of a served collection. All of it may be ignored by a function that returns a list. */
 export interface FilterCall<C extends CollectionShape> extends ServingContext {
   /** The values that items must have, those of row rules included. Null: no value, or an empty string. */
-  readonly conditions: Conditions<C>
+  readonly conditions: EqualConditions<C>
+  /**
+   * The other conditions that items must meet: those of row rules, handlers and in-process calls that are
+   * more than a value. Undefined if there are none, as for every request without such a rule or handler.
+   */
+  readonly where: Conditions<C> | undefined
   /** What one of the fields must contain. The text is in lower case, as `$q` compares. */
   readonly search: { readonly text: string; readonly fields: readonly FieldNameOf<C>[] } | undefined
   /** The order of the page. It always ends with the key. Empty if an item is read by its key. */
@@ -86,7 +92,7 @@ export interface Serve<C extends CollectionShape> {
   /**
    * Returns the items. If it returns a list, the library filters, searches, sorts, counts and cuts it: the
    * list may contain more than was requested. A function that returns `{ page, count }` has done all of
-   * that.
+   * that, with `where` as well; it may return a list if there are conditions that it can't evaluate.
    */
   readonly filter?: (call: FilterCall<C>) => MaybePromise<readonly Item<C>[] | ServedPage<Item<C>>>
   /** Returns the item of a key, or undefined. Without it, `filter` is called. Required for a singleton. */

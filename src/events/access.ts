@@ -1,11 +1,13 @@
 import type {
   CollectionAccess,
+  FilterOptions,
   PublishedEventName,
   SaveManyResult,
   SaveOptions,
 } from '../definition/handler.ts'
 import type { StoredValue } from '../definition/field-type.ts'
-import type { CollectionShape, Conditions, Item } from '../definition/item.ts'
+import type { Conditions } from '../definition/conditions.ts'
+import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
@@ -75,14 +77,26 @@ export function collectionAccess(
       plan: (rows) => rows.map((row) => plan(names.map((name) => row[name] as StoredValue))),
     }
   }
+  const page = async (conditions: unknown, options: FilterOptions) => {
+    const outcome = await run(pageOf(viewFor('Filter'), conditions, options))
+    if (outcome.type !== 'page' || !('rows' in outcome.page)) throw unexpected(outcome)
+    return { ...outcome, page: outcome.page }
+  }
   return Object.freeze({
     filter: async (conditions = {}, options = {}) => {
-      const outcome = await run(pageOf(viewFor('Filter'), conditions, options))
-      if (outcome.type !== 'page' || !('rows' in outcome.page)) throw unexpected(outcome)
+      const outcome = await page(conditions, options)
       const items = outcome.page.rows.map(
         (row) => itemOf(collection, row, outcome.select) as Item<CollectionShape>,
       )
       return { items, count: outcome.count, validations: outcome.validations }
+    },
+    count: async (conditions = {}) => {
+      const { count } = await page(conditions, { limit: 0, count: true })
+      return count ?? 0
+    },
+    exists: async (conditions = {}) => {
+      const found = await page(conditions, { limit: 1 })
+      return found.page.rows.length > 0
     },
     get: (key) =>
       unlessMissing(async () => {

@@ -1,8 +1,10 @@
 import type { FilterOptions, SaveOptions } from '../definition/handler.ts'
 import { requireKnown } from '../checks/options.ts'
 import type { StoredValue } from '../definition/field-type.ts'
+import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { FilterEvent } from '../request/event.ts'
+import { givenConditions } from '../request/given-conditions.ts'
 import type { Condition } from '../request/query.ts'
 import { fieldOf, unknownFieldError } from '../request/item-values.ts'
 import { pageQuery } from '../request/plan.ts'
@@ -13,16 +15,18 @@ import { parameters } from '../protocol/query.ts'
 /** Resolves the conditions of application code. Throws a TypeError for unknown names and invalid values. */
 export function conditionsOf(
   collection: PublishedCollection,
-  conditions: Readonly<Record<string, unknown>>,
+  conditions: unknown,
 ): readonly Condition[] {
-  requireObject('The conditions', conditions)
-  return Object.entries(conditions).map(([name, value]) => {
-    const field = fieldOf(collection, name)
-    requireFilterable(field, callerMistakes)
-    // Ignoring a value that is undefined by mistake would return more items than were meant.
-    const accepted = value === null ? null : field.accept(value)
-    return { field: name, is: 'equal', value: field.store(accepted) }
-  })
+  return givenConditions(
+    { collection, fieldOf: (name) => comparedField(collection, name) },
+    conditions,
+  )
+}
+
+function comparedField(collection: PublishedCollection, name: string): PublishedField {
+  const field = fieldOf(collection, name)
+  requireFilterable(field, callerMistakes)
+  return field
 }
 
 /** Returns a key of application code in stored form. Throws a TypeError for a wrong number or type of parts. */
@@ -38,11 +42,7 @@ export function keyOf(collection: PublishedCollection, key: unknown): readonly S
 const everything = Number.MAX_SAFE_INTEGER
 
 /** Plans a Filter of application code, with all readable fields. Throws a TypeError for invalid options. */
-export function pageOf(
-  view: View,
-  conditions: Readonly<Record<string, unknown>>,
-  options: FilterOptions,
-): FilterEvent {
+export function pageOf(view: View, conditions: unknown, options: FilterOptions): FilterEvent {
   requireObject('The options of filter', options)
   requireKnown('filter', options, filterOptions)
   const { limit = everything, offset = 0, sort = [], q = '', count = false } = options

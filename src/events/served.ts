@@ -50,12 +50,22 @@ export function servedSource(scope: ServingScope): StorageTransaction {
   }
 
   async function page(query: StorageQuery): Promise<StoragePage> {
-    const conditions = shownConditions(collection, query.conditions)
-    if (conditions === undefined) return { rows: [], count: query.count ? 0 : null }
+    const shown = shownConditions(collection, query.conditions)
+    if (shown === undefined) return { rows: [], count: query.count ? 0 : null }
     const { search, sort, offset, count } = query
     const limit = query.limit === Number.MAX_SAFE_INTEGER ? undefined : query.limit
     const fields = fieldsOf(collection, query)
-    const given = { conditions, search: search ?? undefined, sort, limit, offset, count, fields }
+    const { conditions, where } = shown
+    const given = {
+      conditions,
+      where,
+      search: search ?? undefined,
+      sort,
+      limit,
+      offset,
+      count,
+      fields,
+    }
     return run('filter', given, (returned) => returnedPage(collection, query, returned))
   }
 

@@ -6,15 +6,22 @@ import type { Condition, ConditionOf } from './query.ts'
 
 type Shown = Record<string, unknown>
 
+/** The conditions of a query as application code writes them. */
+export interface ShownConditions {
+  /** The values that fields must have. Null: no value, or the empty string. */
+  readonly conditions: Readonly<Record<string, Json>>
+  /** The other conditions. Undefined: there are none. */
+  readonly where: Readonly<Shown> | undefined
+}
+
 /**
  * Returns the conditions of a query as application code writes them, or undefined if two equalities contradict
  * each other, so that no item can match: those of a request and of the row rule of its caller, for instance.
- * A field that is null or the empty string is shown as null.
  */
 export function shownConditions(
   collection: PublishedCollection,
   conditions: readonly Condition[],
-): Readonly<Shown> | undefined {
+): ShownConditions | undefined {
   const byField = new Map<string, PlainCondition>()
   const others: Condition[] = []
   for (const condition of conditions) {
@@ -27,12 +34,14 @@ export function shownConditions(
     if (both === undefined) return undefined
     byField.set(condition.field, both)
   }
-  const shown: Shown = {}
+  const values: Record<string, Json> = {}
   for (const [name, condition] of byField) {
-    shown[name] = condition.is === 'empty' ? null : valueOf(collection, name, condition.value)
+    values[name] = condition.is === 'empty' ? null : valueOf(collection, name, condition.value)
   }
-  for (const condition of others) add(shown, shownCondition(collection, condition))
-  return shown
+  if (others.length === 0) return { conditions: values, where: undefined }
+  const where: Shown = {}
+  for (const condition of others) add(where, shownCondition(collection, condition))
+  return { conditions: values, where }
 }
 
 /** Adds a condition of one member: beside the others if there is none of its name, else to `and`. */

@@ -62,12 +62,20 @@ test('filter is called with the whole query', async () => {
   )
   await access.filter()
   await access.filter({ size: null }, { limit: 4 })
-  const all = { conditions: {}, sort: byId, offset: 0, count: false, fields: allFields }
+  const all = {
+    conditions: {},
+    where: undefined,
+    sort: byId,
+    offset: 0,
+    count: false,
+    fields: allFields,
+  }
   expect(calls).toStrictEqual([
     [
       'filter',
       {
         conditions: { title: 'a' },
+        where: undefined,
         search: { fields: allFields, text: 'ab' },
         sort: [{ field: 'size', descending: true }, ...byId],
         limit: 3,
@@ -112,6 +120,7 @@ test('an item is read with filter if there is no get', async () => {
   await access.delete(1)
   const filter = {
     conditions: { id: 1 },
+    where: undefined,
     search: undefined,
     sort: [],
     limit: 1,

@@ -45,21 +45,19 @@ interface Passed {
   readonly isExact: boolean
 }
 
-function filterInput(list: CompleteList, { conditions }: FilterCall<CollectionShape>): Passed {
+function filterInput(
+  list: CompleteList,
+  { conditions, where }: FilterCall<CollectionShape>,
+): Passed {
   const input: Record<string, unknown> = {}
-  let isExact = true
+  let isExact = where === undefined
   for (const [name, condition] of Object.entries(conditions)) {
     const filter = list.filter[name]
-    const sent = filter && isValue(condition) ? sentValue(list, filter, condition) : undefined
+    const sent = filter && sentValue(list, filter, condition as string | number | boolean | null)
     if (filter !== undefined && sent !== undefined) input[filter.parameter] = sent
     if (sent === undefined || filter?.exact === false) isExact = false
   }
   return { input, isExact }
-}
-
-/** Returns whether a condition is a value that the field must have, and not operators. */
-export function isValue(condition: unknown): condition is string | number | boolean | null {
-  return typeof condition !== 'object' || condition === null
 }
 
 function sentValue(

@@ -9,7 +9,7 @@ import type { CompleteList, Mapping } from './complete-options.ts'
 import { isMissing, readError } from './failure.ts'
 import { itemFrom, type MappedItem } from './item-mapping.ts'
 import type { InputMembers } from './options.ts'
-import { isValue, planList, tooManyRows, type ListPlan } from './plan-list.ts'
+import { planList, tooManyRows, type ListPlan } from './plan-list.ts'
 
 type Call = FilterCall<CollectionShape>
 type Items = readonly Item<CollectionShape>[]
@@ -184,11 +184,11 @@ function totalIn({ endpoint, total }: CompleteList, body: unknown): number {
 }
 
 // Never true for an item that rowgate would leave out: then reading would end too early.
-function matches(item: MappedItem, { conditions, search }: Call): boolean {
-  const meets = Object.entries(conditions).every(([name, value]) => {
-    if (value === null) return item[name] === null || item[name] === ''
-    return isValue(value) && item[name] === value
-  })
+function matches(item: MappedItem, { conditions, where, search }: Call): boolean {
+  if (where !== undefined) return false
+  const meets = Object.entries(conditions).every(([name, value]) =>
+    value === null ? item[name] === null || item[name] === '' : item[name] === value,
+  )
   if (!meets || search === undefined) return meets
   return search.fields.some((name) => {
     const value = item[name] ?? null

@@ -1,0 +1,166 @@
+import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import { equal, type Condition } from './query.ts'
+
+/** How conditions of application code are resolved. */
+export interface ConditionTerms {
+  readonly collection: PublishedCollection
+  /** Returns a field that conditions may name. Throws for any other name. */
+  readonly fieldOf: (name: string) => PublishedField
+  /** Returns the value that a field is compared with. Default: the value as given. */
+  readonly replaced?: (value: unknown, name: string) => unknown
+  /** Resolves a condition through another collection. Absent: there is none. */
+  readonly through?: (given: object, isAlone: boolean) => Condition
+}
+
+const maxDepth = 10
+const maxParts = 500
+const maxValues = 10_000
+const groups = ['and', 'or', 'not']
+
+/**
+ * Resolves conditions of application code. Throws a TypeError for unknown operators, invalid values, and for
+ * more than 500 conditions or ten levels. A value that is undefined is invalid: ignoring it would select
+ * more items than were meant.
+ */
+export function givenConditions(terms: ConditionTerms, given: unknown): readonly Condition[] {
+  return conditionsIn({ terms, parts: 0 }, given, 1)
+}
+
+interface Work {
+  readonly terms: ConditionTerms
+  /** The number of conditions so far. */
+  parts: number
+}
+
+function conditionsIn(work: Work, given: unknown, depth: number): readonly Condition[] {
+  if (!isObject(given)) throw new TypeError('The conditions must be an object.')
+  if (depth > maxDepth) throw new TypeError(`Conditions may have at most ${maxDepth} levels.`)
+  const { collection, through } = work.terms
+  const names = Object.keys(given)
+  work.parts += names.length
+  if (work.parts > maxParts) {
+    throw new TypeError(`There may be at most ${maxParts} conditions. Use in for a list of values.`)
+  }
+  return names.flatMap((name) => {
+    const value = (given as Readonly<Record<string, unknown>>)[name]
+    const isField = collection.byName.has(name)
+    if (groups.includes(name) && (Array.isArray(value) || !isField)) {
+      return groupOf(work, name, value, depth)
+    }
+    if (name === 'through' && through !== undefined && (namesCollection(value) || !isField)) {
+      const all: readonly unknown[] = Array.isArray(value) ? value : [value]
+      return all.map((one) => through(Object(one) as object, depth === 1))
+    }
+    return fieldConditions(work.terms, name, value)
+  })
+}
+
+function namesCollection(value: unknown): boolean {
+  return Array.isArray(value) || (isObject(value) && 'collection' in value)
+}
+
+function groupOf(work: Work, name: string, value: unknown, depth: number): readonly Condition[] {
+  if (name === 'not' && isObject(value)) return [not(both(conditionsIn(work, value, depth + 1)))]
+  if (!Array.isArray(value)) {
+    const form = name === 'not' ? 'conditions, or a list of conditions' : 'a list of conditions'
+    throw new TypeError(`${name} must be ${form}.`)
+  }
+  const all = value.map((one) => both(conditionsIn(work, one, depth + 1)))
+  if (name === 'and') return all
+  return [name === 'or' ? or(all) : not(or(all))]
+}
+
+function fieldConditions(
+  terms: ConditionTerms,
+  name: string,
+  value: unknown,
+): readonly Condition[] {
+  const field = terms.fieldOf(name)
+  const own = (given: unknown): unknown => terms.replaced?.(given, name) ?? given
+  const given = own(value)
+  if (!isObject(given)) return [equalTo(field, given)]
+  const operators = Object.keys(given)
+  if (operators.length === 0) {
+    throw new TypeError(`The condition on ${name} needs an operator, such as { gte: ... }.`)
+  }
+  return operators.map((operator) => {
+    const operand = (given as Readonly<Record<string, unknown>>)[operator]
+    return operation(field, operator, Array.isArray(operand) ? operand.map(own) : own(operand))
+  })
+}
+
+function operation(field: PublishedField, operator: string, operand: unknown): Condition {
+  const { name } = field
+  switch (operator) {
+    case 'eq':
+      return equalTo(field, operand)
+    case 'ne':
+      return not(equalTo(field, operand))
+    case 'lt':
+    case 'lte':
+    case 'gt':
+    case 'gte': {
+      const value = storedValue(field, operand)
+      return { field: name, is: operator, value }
+    }
+    case 'in':
+      return oneOf(field, operator, operand)
+    case 'notIn':
+      return not(oneOf(field, operator, operand))
+    case 'contains':
+    case 'startsWith': {
+      if (field.type !== 'text') {
+        throw new TypeError(`${operator} needs a text field, and ${name} is a ${field.type} field.`)
+      }
+      return { field: name, is: operator, text: storedValue(field, operand) as string }
+    }
+    case 'isNull': {
+      if (typeof operand !== 'boolean') {
+        throw new TypeError(`isNull of ${name} must be true or false.`)
+      }
+      return operand ? equal(name, null) : not(equal(name, null))
+    }
+    default:
+      throw new TypeError(
+        `The condition on ${name} has an unknown operator ${operator}. The operators are ${operators}.`,
+      )
+  }
+}
+
+const operators = 'eq, ne, lt, lte, gt, gte, in, notIn, contains, startsWith and isNull'
+
+function oneOf(field: PublishedField, operator: string, given: unknown): Condition {
+  if (!Array.isArray(given) || given.length > maxValues) {
+    throw new TypeError(`${operator} of ${field.name} must be a list of at most 10,000 values.`)
+  }
+  const present = given.filter((value: unknown) => value !== null)
+  const values = present.map((value: unknown) => storedValue(field, value))
+  const list: Condition = { field: field.name, is: 'in', values }
+  return present.length === given.length ? list : or([list, equal(field.name, null)])
+}
+
+function equalTo(field: PublishedField, value: unknown): Condition {
+  return equal(field.name, value === null ? null : storedValue(field, value))
+}
+
+function storedValue(field: PublishedField, value: unknown): string | number | boolean {
+  return field.store(field.accept(value)) as string | number | boolean
+}
+
+function both(conditions: readonly Condition[]): Condition {
+  const [first] = conditions
+  return conditions.length === 1 && first !== undefined ? first : { is: 'and', conditions }
+}
+
+function or(conditions: readonly Condition[]): Condition {
+  return { is: 'or', conditions }
+}
+
+function not(condition: Condition): Condition {
+  return { is: 'not', condition }
+}
+
+function isObject(value: unknown): value is object {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+}
