@@ -3,7 +3,7 @@
 import { createServer } from 'node:http'
 import { mkdirSync } from 'node:fs'
 import { join } from 'node:path'
-import { createService, withCode, type CollectionBehaviour, type CollectionShape } from 'rowgate'
+import { createService, withCode, type CollectionCode, type CollectionDefinition } from 'rowgate'
 import { installedApplications } from 'rowgate/deployment'
 import { toNodeHandler } from 'rowgate/node'
 import { apiKeys } from 'rowgate/security'
@@ -39,10 +39,16 @@ const server = createServer(toNodeHandler(service)).listen(port, '127.0.0.1', ()
   console.log(`Serving ${Object.keys(applications).join(', ') || 'nothing'} at port ${actual}`)
 })
 
-function codeOf(collections: Readonly<Record<string, CollectionBehaviour<CollectionShape>>>) {
-  const code: Record<string, CollectionBehaviour<CollectionShape>> = {}
-  for (const [name, { validations, events }] of Object.entries(collections)) {
-    code[name] = { ...(validations && { validations }), ...(events && { events }) }
+function codeOf(collections: Readonly<Record<string, CollectionDefinition>>) {
+  const code: Record<string, CollectionCode> = {}
+  for (const [name, definition] of Object.entries(collections)) {
+    const { validations, computed, events } = definition
+    code[name] = {
+      definition,
+      ...(validations && { validations }),
+      ...(computed && { computed }),
+      ...(events && { events }),
+    }
   }
   return code
 }

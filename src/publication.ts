@@ -1,8 +1,8 @@
 import type { ApplicationDefinitions } from './definition/application.ts'
+import { declaredAs } from './definition/declared-as.ts'
 import type { CollectionShape } from './definition/item.ts'
 import { publishApplications } from './definition/publish-applications.ts'
 import type { PublishedCollection } from './definition/published.ts'
-import { declaredAs } from './definition/with-behaviour.ts'
 
 /** All published collections of a service. */
 export interface Publication {

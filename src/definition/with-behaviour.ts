@@ -7,6 +7,7 @@ import type {
   ShapeOf,
   UserDefinedEvents,
 } from './collection.ts'
+import { madeOf } from './declared-as.ts'
 import type { Fields } from './field.ts'
 import type { CollectionShape } from './item.ts'
 import { codeMistakes, joinCode } from './with-code.ts'
@@ -54,10 +55,7 @@ export function withBehaviour<
   const code = behaviour as unknown as CollectionBehaviour<CollectionShape>
   const mistakes = codeMistakes(data, code, 'behaviour')
   if (mistakes.length > 0) throw mistaken(mistakes)
-  const joined = { ...joinCode(data, code) }
-  // Not enumerable, so that it is no option of the definition.
-  Object.defineProperty(joined, declared, { value: definition })
-  return Object.freeze(joined) as unknown as CollectionDefinition<F, K, Declared & U>
+  return madeOf(joinCode(data, code), [data]) as unknown as CollectionDefinition<F, K, Declared & U>
 }
 
 const members = Object.keys({
@@ -68,11 +66,3 @@ const members = Object.keys({
   serve: true,
   userDefinedEvents: true,
 } satisfies Record<keyof CollectionBehaviour<CollectionShape>, true>)
-
-const declared = Symbol.for('rowgate.declaredCollection')
-
-/** Returns the definitions that a collection was made of by {@link withBehaviour}, the latest first. */
-export function declaredAs(definition: CollectionShape): readonly CollectionShape[] {
-  const before = (definition as { readonly [declared]?: CollectionShape })[declared]
-  return before === undefined ? [] : [before, ...declaredAs(before)]
-}

@@ -1,5 +1,6 @@
 import type { ApplicationDefinitions } from './application.ts'
 import type { CollectionBehaviour, CollectionDefinition } from './collection.ts'
+import { madeOf } from './declared-as.ts'
 import type { Handlers } from './handlers.ts'
 import type { CollectionShape } from './item.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
@@ -7,6 +8,8 @@ import { codePlaces } from './omitted-code.ts'
 
 /** The code of a collection whose definition comes from a package or a JSON file. */
 export interface CollectionCode extends CollectionBehaviour<CollectionShape> {
+  /** The definition by which code looks up the collection: `find(customers, ...)`. Default: none. */
+  readonly definition?: CollectionShape
   /** The functions of defaults by field. */
   readonly defaults?: Readonly<Record<string, () => unknown>>
   /**
@@ -51,7 +54,10 @@ export function withCode(
         continue
       }
       mistakes.push(...codeMistakes(collection, part, place))
-      collections[name] = Object.freeze(joinCode(collection, part))
+      collections[name] = madeOf(
+        joinCode(collection, part),
+        part.definition === undefined ? [collection] : [collection, part.definition],
+      )
     }
     joined[application] = Object.freeze({ ...definition, collections: Object.freeze(collections) })
   }
@@ -108,7 +114,7 @@ export function codeMistakes(
   place: string,
 ): readonly Mistake[] {
   const { fields, omittedCode = [], rows } = collection
-  const { defaults = {}, without = [], ...behaviour } = part
+  const { definition: _, defaults = {}, without = [], ...behaviour } = part
   const added = [
     ...codePlaces({ fields: {}, ...behaviour }),
     ...Object.keys(defaults).map((name) => `fields.${name}.default`),

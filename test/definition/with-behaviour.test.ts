@@ -135,7 +135,7 @@ describe('withBehaviour', () => {
     )
   })
 
-  test('packages omit the code, and withCode supplies it', () => {
+  test('packages omit the code, and withCode supplies it', async () => {
     const data = definitionData({ app: { collections } })
     expect(data).toMatchObject({
       app: {
@@ -145,8 +145,24 @@ describe('withBehaviour', () => {
         },
       },
     })
-    const { validations = [], events = {} } = collections.customers
-    const supplied = withCode(data as never, { app: { customers: { validations, events } } })
-    expect(Object.keys(supplied['app']?.collections['customers']?.events ?? {})).toEqual(['Delete'])
+    const codeOf = ({ validations = [], events = {} }: CollectionDefinition) => ({
+      validations,
+      events,
+    })
+    const supplied = withCode(data as never, {
+      app: {
+        customers: { definition: collections.customers, ...codeOf(collections.customers) },
+        orders: { definition: orders, ...codeOf(collections.orders) },
+      },
+    })
+    const { service } = openStage(supplied['app']?.collections ?? {})
+    const user = service.as(principal('maria'))
+    await user.collection('app', 'customers').insert({ id: 1, name: 'one' })
+    await user.collection('app', 'orders').insert({ id: 10, customerId: 1 })
+    await user.transaction(async ({ collection }) => {
+      expect(await collection(customers).get(1)).toEqual({ id: 1, name: 'one', bestOrder: 10 })
+    })
+    const again = await user.collection('app', 'customers').insert({ id: 2, name: 'one' })
+    expect(again.validations).toMatchObject([{ message: '1 has it.' }])
   })
 })
