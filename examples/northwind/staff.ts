@@ -1,4 +1,4 @@
-import { date, defineCollection, error, integer, text } from 'rowgate'
+import { computed, date, defineCollection, error, integer, text } from 'rowgate'
 import { keptFor, refersTo } from './references.ts'
 import { officeChanges, officeReads } from './roles.ts'
 
@@ -22,6 +22,13 @@ export const employees = defineCollection(
     },
   },
   {
+    computed: {
+      fullName: computed(
+        text(),
+        ['firstName', 'lastName'],
+        ({ firstName, lastName }) => `${firstName} ${lastName}`,
+      ),
+    },
     validations: [
       refersTo('reportsTo', 'employees', 'employeeId'),
       error('own-manager', {
