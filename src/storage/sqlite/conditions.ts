@@ -154,8 +154,12 @@ function keyTerms(
 ): readonly Sql[] {
   return collection.key.map((part, index) => {
     const field = fieldOf(place.collection, fields[index] as string)
-    const { exactly } = columnTypeOf(part)
-    return sql`${exactly(other.column(part))} = ${exactly(place.column(field))}`
+    const [own, target] = [columnTypeOf(field), columnTypeOf(part)]
+    // Columns with different forms hold equal values differently.
+    if (field.storedAs !== part.storedAs) {
+      return sql`${target.read(other.column(part))} = ${own.read(place.column(field))}`
+    }
+    return sql`${target.exactly(other.column(part))} = ${target.exactly(place.column(field))}`
   })
 }
 
