@@ -85,7 +85,7 @@ export interface SaveOptions {
 
 /** Invokes the events of a collection in process. */
 export interface CollectionAccess<C extends CollectionShape> {
-  /** Filter: returns all items that meet the conditions, or a page of them, with all their fields. */
+  /** Filter: returns all items that meet the conditions, or a page of them, with all their stored fields. */
   filter(
     conditions?: Conditions<C>,
     options?: FilterOptions<keyof C['fields'] & string>,

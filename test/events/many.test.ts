@@ -103,9 +103,11 @@ describeOnStorages('several saves in one transaction', (on) => {
       ],
     })
     expect(await access.updateMany({ size: 9 }, { size: 5 })).toMatchObject({ items: [] })
+    const many = { size: { gte: 2 }, or: [{ id: 3 }, { title: 'none' }] } as const
+    expect(await access.updateMany(many, { title: '3' })).toMatchObject({ items: [{ id: 3 }] })
     expect(await access.deleteMany({ size: 5 })).toMatchObject({ items: [{ id: 1 }, { id: 2 }] })
     expect(await idsIn(stage)).toEqual([3])
-    expect(await access.deleteMany({})).toMatchObject({ items: [{ id: 3, title: 'three' }] })
+    expect(await access.deleteMany({})).toMatchObject({ items: [{ id: 3, title: '3' }] })
     expect(await idsIn(stage)).toEqual([])
   })
 
