@@ -7,6 +7,9 @@ import { join } from 'node:path'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import type { KeyEvent, KeyRecord } from '../../src/security/keys/key-store.ts'
 import manifest from '../../package.json' with { type: 'json' }
+import type { SqliteDriver } from '../../src/storage/sqlite.ts'
+import { drivers, openHandle } from '../kit/databases.ts'
+import { freePort } from '../kit/process.ts'
 import { packageWith, releases } from '../deployment/install/packages.ts'
 import { projectWith, start, type Setting } from './built.ts'
 import type { Run } from './stage.ts'
@@ -225,6 +228,31 @@ test.skipIf(!existsSync('/dev/full'))(
     await full.close()
     expect(code).toBe(1)
     expect(messages).toMatch(/^rowgate: The result could not be written: ENOSPC.*\n$/)
+  },
+  maxMilliseconds,
+)
+
+test(
+  'a database is introspected, and served until SIGTERM',
+  async () => {
+    const database = openHandle(drivers[0] as SqliteDriver, join(folder, 'toys.db'))
+    database.exec('CREATE TABLE toys (id INTEGER PRIMARY KEY); INSERT INTO toys VALUES (7)')
+    database.close()
+    const written = await rowgate(['introspect', 'toys.db', '--out', 'toys.mjs'])
+    expect(written).toEqual({ code: 0, output: 'Wrote 1 collection to toys.mjs.\n', messages: '' })
+    const port = await freePort()
+    const line = ['serve', 'toys.mjs', '--storage', 'toys.db', '--port', String(port), '--json']
+    const serving = start(folder, line)
+    const status = (key: string): Promise<number | undefined> =>
+      fetch(`http://127.0.0.1:${port}/rest/v1/toys/toys`, { headers: { 'X-API-Key': key } }).then(
+        (response) => response.status,
+        () => undefined,
+      )
+    await expect.poll(() => status(''), { timeout: maxMilliseconds }).toBe(401)
+    serving.child.kill('SIGTERM')
+    const { code, output } = await serving.ended
+    expect(code).toBe(0)
+    expect(JSON.parse(output)).toMatchObject({ collections: 1, user: 'local' })
   },
   maxMilliseconds,
 )
