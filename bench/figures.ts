@@ -1,6 +1,7 @@
 import { besideScan } from './beside-scan.ts'
 import { builds, measureBuilds } from './builds.ts'
 import { bundle } from './bundle.ts'
+import { check, measureCheck } from './check.ts'
 import type { Surroundings } from './measure.ts'
 import { memory } from './memory.ts'
 import { measureOutbox, outbox } from './outbox.ts'
@@ -24,4 +25,5 @@ export const figures: Figures[] = [
   { name: builds, programs: [builds], measure: () => measureBuilds() },
   { name: tables, programs: [tables], measure: () => measureTables() },
   { name: outbox, programs: [outbox], measure: () => measureOutbox() },
+  { name: check, programs: [check], measure: () => measureCheck() },
 ]

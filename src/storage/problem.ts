@@ -48,7 +48,7 @@ export function unfitProblem(
   { total, advice, ...found }: Found & { readonly total: number; readonly advice: string },
 ): StorageProblem {
   const form = field.storedAs === undefined ? '' : `, stored as ${field.storedAs}`
-  const message = `${field.name} must be ${field.mustBe}${form}, but ${itemsOf(found)} another stored value, of ${total}. ${advice}`
+  const message = `${field.name} must be ${field.mustBe}${form}, but ${found.count ?? 0} of ${total} items ${found.count === 1 ? 'has' : 'have'} another stored value. ${advice}`
   return { kind: 'unfit', collection: placeOf(collection), fields: [field.name], message, ...found }
 }
 
