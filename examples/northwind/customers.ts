@@ -1,5 +1,4 @@
 import { defineCollection, text, warning, withBehaviour } from 'rowgate'
-import { keptFor } from './references.ts'
 
 const detail = { includeByDefault: false } as const
 
@@ -21,6 +20,7 @@ const declared = defineCollection({
     phone: text({ ...detail, maxLength: 24 }),
     country: text({ ...detail, maxLength: 15 }),
   },
+  index: [['country', 'companyName']],
 })
 
 export const customers = withBehaviour(declared, {
@@ -36,6 +36,5 @@ export const customers = withBehaviour(declared, {
         return other && `${other.customerId} has this company name already.`
       },
     }),
-    keptFor('customerId', 'orders'),
   ],
 })

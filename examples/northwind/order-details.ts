@@ -1,15 +1,14 @@
 import { decimal, defineCollection, error, information, integer, warning } from 'rowgate'
 import type { HandlerContext } from 'rowgate'
 import { products } from './catalogue.ts'
-import { refersTo } from './references.ts'
 
 export const orderDetails = defineCollection(
   {
     key: ['orderId', 'productId'],
     table: 'order_details',
     fields: {
-      orderId: integer(),
-      productId: integer(),
+      orderId: integer({ references: 'orders' }),
+      productId: integer({ references: 'products' }),
       unitPrice: decimal({
         precision: 19,
         scale: 4,
@@ -29,8 +28,6 @@ export const orderDetails = defineCollection(
   },
   {
     validations: [
-      refersTo('orderId', 'orders'),
-      refersTo('productId', 'products'),
       error('product-on-sale', {
         field: 'productId',
         events: ['Insert'],

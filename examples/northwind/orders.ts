@@ -1,6 +1,5 @@
 import { date, decimal, defineCollection, error, integer, text } from 'rowgate'
 import { orderDetails } from './order-details.ts'
-import { refersTo } from './references.ts'
 
 const shipping = { includeByDefault: false } as const
 
@@ -11,12 +10,12 @@ export const orders = defineCollection(
     eventRoles: { Delete: ['Office'] },
     fields: {
       orderId: integer({ generated: 'database', readOnly: true }),
-      customerId: text({ required: true, maxLength: 5 }),
-      employeeId: integer(),
+      customerId: text({ required: true, maxLength: 5, references: 'customers' }),
+      employeeId: integer({ references: 'employees' }),
       orderDate: date({ required: true, generated: 'now' }),
       requiredDate: date(),
       shippedDate: date(),
-      shipperId: integer(),
+      shipperId: integer({ references: 'shippers' }),
       freight: decimal({ precision: 19, scale: 4, minimum: '0', default: '0' }),
       shipName: text({ ...shipping, maxLength: 40 }),
       shipCity: text({ ...shipping, maxLength: 15 }),
@@ -24,12 +23,10 @@ export const orders = defineCollection(
       shipPostalCode: text({ ...shipping, maxLength: 10 }),
       shipCountry: text({ ...shipping, maxLength: 15 }),
     },
+    index: [['-orderDate', '-orderId']],
   },
   {
     validations: [
-      refersTo('customerId', 'customers'),
-      refersTo('employeeId', 'employees'),
-      refersTo('shipperId', 'shippers'),
       error('required-after-order', {
         field: 'requiredDate',
         check: (order) =>

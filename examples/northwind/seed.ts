@@ -1,5 +1,5 @@
 import { readFileSync, renameSync, rmSync } from 'node:fs'
-import { publishCollection, type PublishedCollection, type Row } from 'rowgate/storage'
+import { publishApplications, type PublishedCollection, type Row } from 'rowgate/storage'
 import { sqliteStorage } from 'rowgate/sqlite'
 import { readCsv } from './csv.ts'
 import { applications } from './service.ts'
@@ -12,9 +12,7 @@ export async function seedNorthwind(file: string): Promise<void> {
   const unfinished = `${file}.unfinished`
   for (const suffix of ['', '-wal', '-shm']) rmSync(unfinished + suffix, { force: true })
   const storage = sqliteStorage(unfinished, { ensureSchema: true })
-  const collections = Object.entries(applications.sales.collections).map(([name, definition]) =>
-    publishCollection('sales', name, definition),
-  )
+  const collections = publishApplications(applications)
   try {
     await storage.open(collections)
     await storage.transaction({ mode: 'write', brief: true }, async (transaction) => {

@@ -16,15 +16,16 @@ import { employees, shippers } from './staff.ts'
 /** The applications of the trader. */
 export const applications = {
   sales: {
+    // Each after those that it refers to: the sample data is stored in this order.
     collections: {
-      customers,
-      orders,
-      'order-details': orderDetails,
-      products,
       categories,
       suppliers,
+      products,
+      customers,
       employees,
       shippers,
+      orders,
+      'order-details': orderDetails,
     },
   },
 }

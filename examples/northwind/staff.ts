@@ -1,5 +1,4 @@
 import { computed, date, defineCollection, error, integer, text } from 'rowgate'
-import { keptFor, refersTo } from './references.ts'
 import { officeChanges, officeReads } from './roles.ts'
 
 const personal = { ...officeReads, includeByDefault: false } as const
@@ -17,7 +16,10 @@ export const employees = defineCollection(
       hireDate: date(personal),
       city: text({ ...personal, maxLength: 15 }),
       country: text({ ...personal, maxLength: 15 }),
-      reportsTo: integer({ description: 'The manager; nobody for the head of the house.' }),
+      reportsTo: integer({
+        references: 'employees',
+        description: 'The manager; nobody for the head of the house.',
+      }),
       notes: text(personal),
     },
   },
@@ -30,7 +32,6 @@ export const employees = defineCollection(
       ),
     },
     validations: [
-      refersTo('reportsTo', 'employees', 'employeeId'),
       error('own-manager', {
         field: 'reportsTo',
         check: ({ employeeId, reportsTo }) =>
@@ -38,21 +39,16 @@ export const employees = defineCollection(
             ? 'Nobody reports to themselves.'
             : undefined,
       }),
-      keptFor('employeeId', 'orders'),
-      keptFor('employeeId', 'employees', 'reportsTo'),
     ],
   },
 )
 
-export const shippers = defineCollection(
-  {
-    key: 'shipperId',
-    ...officeChanges,
-    fields: {
-      shipperId: integer({ generated: 'database', readOnly: true }),
-      companyName: text({ required: true, maxLength: 40 }),
-      phone: text({ maxLength: 24 }),
-    },
+export const shippers = defineCollection({
+  key: 'shipperId',
+  ...officeChanges,
+  fields: {
+    shipperId: integer({ generated: 'database', readOnly: true }),
+    companyName: text({ required: true, maxLength: 40, unique: true }),
+    phone: text({ maxLength: 24 }),
   },
-  { validations: [keptFor('shipperId', 'orders')] },
-)
+})

@@ -1,9 +1,13 @@
 export type { PublishedField } from '../definition/published-field.ts'
+export { publishApplications } from '../definition/publish-applications.ts'
 export {
   publishCollection,
+  type IncomingReference,
   type PublishOptions,
   type PublishedCollection,
+  type Reference,
 } from '../definition/published.ts'
+export type { IndexField } from '../definition/relations.ts'
 export type { FieldType, StoredValue } from '../definition/field-type.ts'
 export type { CheckConstraints } from '../definition/constraints.ts'
 export type { MaybePromise } from '../maybe-promise.ts'

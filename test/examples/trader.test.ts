@@ -63,9 +63,10 @@ test('the sample data is complete', async () => {
 
 describe('a customer', () => {
   test('with orders can not be deleted', async () => {
-    const deleted = await trader.collection('sales', 'customers').delete('ALFKI')
-    expect(deleted?.rejected).toBe(true)
-    expect(messagesOf(deleted)).toEqual(['ALFKI has to stay: there are orders that refer to it.'])
+    await expect(trader.collection('sales', 'customers').delete('ALFKI')).rejects.toMatchObject({
+      code: 'ITEM_IN_USE',
+      message: 'Other items still refer to this one: orders.',
+    })
   })
 
   test('with the name of another one needs confirmation', async () => {
@@ -82,7 +83,7 @@ describe('an order', () => {
   test('gets its number and day, and a customer who exists', async () => {
     const orders = trader.collection('sales', 'orders')
     const rejected = await orders.insert({ customerId: 'NOONE' })
-    expect(messagesOf(rejected)).toEqual(['There is no NOONE among the customers.'])
+    expect(messagesOf(rejected)).toEqual(['customerId must be the key of an item of customers.'])
     const saved = await orders.insert({ customerId: 'ALFKI' })
     if (saved.rejected) throw new Error(saved.message)
     expect(saved.item).toMatchObject({ orderId: 10428, freight: '0.0000' })
@@ -176,7 +177,7 @@ describe('a salesman', () => {
   test('can not insert an order for a customer whom he can not read', async () => {
     const orders = salesman.collection('sales', 'orders')
     expect(messagesOf(await orders.insert({ customerId: foreign }))).toEqual([
-      `There is no ${foreign} among the customers.`,
+      'customerId must be the key of an item of customers.',
     ])
   })
 
