@@ -13,6 +13,10 @@ const releases = defineCollection({
   key: 'releaseId',
   table: 'rowgate_releases',
   description: 'Releases. A row is also the job in the build queue.',
+  index: [
+    ['status', 'releaseId'],
+    ['solutionId', 'status'],
+  ],
   fields: {
     releaseId: uuid(),
     solutionId: text({ required: true }),

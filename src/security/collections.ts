@@ -29,9 +29,10 @@ const keys = defineCollection({
   key: 'hash',
   table: 'rowgate_keys',
   description: 'API keys, as hashes.',
+  index: [['user']],
   fields: {
     hash: text({ description: 'SHA-256 of the key, in base64url.' }),
-    keyId: uuid({ required: true }),
+    keyId: uuid({ required: true, unique: true }),
     start: text({ required: true, description: 'The first characters of the key.' }),
     provider: uuid({ required: true, description: 'The identifier of its provider.' }),
     user: text({ required: true }),
@@ -48,6 +49,7 @@ const keyEvents = defineCollection({
   key: 'eventId',
   table: 'rowgate_key_events',
   description: 'The audit trail of API keys.',
+  index: [['keyId', 'at', 'eventId']],
   fields: {
     eventId: uuid(),
     at: instant({ required: true }),

@@ -16,6 +16,10 @@ const deliveries = defineCollection({
   key: 'id',
   table: 'rowgate_deliveries',
   description: 'The calls of an outbox.',
+  index: [
+    ['state', 'due', 'id'],
+    ['lane', 'state', 'turn'],
+  ],
   fields: {
     id: uuid({ description: 'It is also the idempotency key of the call.' }),
     endpoint: text({ required: true, description: 'The name of the endpoint in the outbox.' }),
