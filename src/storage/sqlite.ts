@@ -192,7 +192,7 @@ export function sqliteStorage(
 }
 
 /**
- * Returns the CREATE TABLE statements of every stored collection, for applications that create their tables
+ * Returns the CREATE statements of every stored collection, for applications that create their tables
  * themselves instead of setting `ensureSchema`.
  */
 export function sqliteSchema(applications: ApplicationDefinitions): string {
