@@ -10,7 +10,6 @@ import { equalTo, readableRows } from './references.ts'
 import type { Scope } from './scope.ts'
 
 const batchSize = 500
-// SQLite has the same limit for its own cascades.
 const maxLevels = 1000
 
 /**
@@ -22,7 +21,7 @@ export function deleteReferred<Result>(
   scope: Scope,
   remove: () => MaybePromise<Result>,
 ): MaybePromise<Result> {
-  if (!isEnforced(event.collection, scope, new Set())) return deleteAll(event, scope, remove)
+  if (!isEnforced(event.collection, scope)) return deleteAll(event, scope, remove)
   return whenFailed(remove, async (error) => {
     if (!isStorageError(error) || error.kind !== 'referenced') throw error
     await explain(event, scope)
@@ -30,19 +29,22 @@ export function deleteReferred<Result>(
   })
 }
 
-/** Returns whether storage does all that a delete of an item of the collection leads to. */
+/**
+ * Returns whether storage does all that a delete of an item of the collection leads to. A cascade within one
+ * collection has any number of levels. SQLite may keep a part of the changes if there are too many.
+ */
 function isEnforced(
-  { referredBy }: PublishedCollection,
+  collection: PublishedCollection,
   scope: Scope,
-  visited: Set<PublishedCollection>,
+  above: readonly PublishedCollection[] = [],
 ): boolean {
   const { adapter } = scope.terms.runtime
-  return referredBy.every(({ reference }) => {
+  return collection.referredBy.every(({ reference }) => {
     if (adapter.enforces?.(reference) !== true) return false
     const { from, onDelete } = reference
-    if (onDelete !== 'cascade' || visited.has(from)) return true
-    visited.add(from)
-    return isEnforced(from, scope, visited)
+    if (onDelete !== 'cascade') return true
+    const path = [...above, collection]
+    return !path.includes(from) && isEnforced(from, scope, path)
   })
 }
 
@@ -72,6 +74,7 @@ async function explain(event: DeleteEvent, scope: Scope): Promise<void> {
   try {
     effects = await effectsOf(event, scope.source)
   } catch (error) {
+    // Not every storage can read after a failure.
     // Not every storage can read after a failure.
     if (isStorageError(error)) return
     throw error
