@@ -72,7 +72,6 @@ export type {
   HandlerContext,
   ItemPage,
   PublishedEventName,
-  SaveManyResult,
   SaveOptions,
   SaveResult,
   System,
