@@ -128,6 +128,20 @@ describe.each(drivers)('%s: the defaults of columns', (driver) => {
     })
   })
 
+  test('several items are inserted with the defaults of their columns', async () => {
+    await withService(async ({ service }) => {
+      const own = service.as(system).collection('app', 'tickets')
+      const result = await own.insertMany([{ title: 'a' }, { title: 'b', status: 'open' }])
+      expect(result).toMatchObject({
+        rejected: false,
+        items: [
+          { title: 'a', status: 'new', priority: 3 },
+          { title: 'b', status: 'open', priority: 3 },
+        ],
+      })
+    })
+  })
+
   test('null is rejected for a required field', async () => {
     await withService(async (on) => {
       const rejected = await insert(on, { title: 'a', status: null })

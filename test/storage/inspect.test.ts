@@ -122,7 +122,9 @@ describe.each(drivers)('%s', (driver) => {
         fields: ['total'],
         count: 2,
         examples: ['1: 0.30000000000000004', '2: 10000'],
-        message: expect.stringContaining('after the point, stored as real, but 2 of 4 items') as string,
+        message: expect.stringContaining(
+          'after the point, stored as real, but 2 of 4 items',
+        ) as string,
       },
       {
         kind: 'unfit',

@@ -138,3 +138,42 @@ test('values that the form can not hold are rejected', async () => {
   expect(rejected.status).toBe(400)
   expect(rejected.body['validations']).toMatchObject([{ field: 'due' }, { field: 'freight' }])
 })
+
+test('a reference and its key may be stored in different forms', async () => {
+  const handle = openHandle(drivers[0] as SqliteDriver, ':memory:')
+  handle.exec(`CREATE TABLE owners (id BINARY(16) PRIMARY KEY);
+    CREATE TABLE things (id INTEGER PRIMARY KEY, owner TEXT);
+    INSERT INTO owners VALUES (x'0f8fad5bd9cb469fa16570867728950e'), (x'00000000000000000000000000000001');
+    INSERT INTO things VALUES (1, '0F8FAD5BD9CB469FA16570867728950E'), (2, NULL),
+      (3, '00000000000000000000000000000009');`)
+  const owners = defineCollection({ key: 'id', fields: { id: uuid({ storedAs: 'blob' }) } })
+  const things = defineCollection({
+    key: 'id',
+    fields: { id: integer(), owner: uuid({ storedAs: 'HEX', references: 'owners' }) },
+  })
+  const service = createService({
+    applications: { app: { collections: { owners, things } } },
+    storage: sqliteStorage(handle),
+    security: openAccess(),
+  })
+  onTestFinished(async () => {
+    await service.close()
+    handle.close()
+  })
+  const { collection } = service.as(principal('maria'))
+  const [used, free] = [
+    '0f8fad5b-d9cb-469f-a165-70867728950e',
+    '00000000-0000-0000-0000-000000000001',
+  ]
+  const all = collection('app', 'things')
+  expect(await all.insert({ id: 4, owner: used })).toMatchObject({ item: { owner: used } })
+  expect(await all.insert({ id: 5, owner: free.replace('1', '2') })).toMatchObject({
+    rejected: true,
+    validations: [{ field: 'owner' }],
+  })
+  await expect(collection('app', 'owners').delete(used)).rejects.toThrow()
+  expect(await collection('app', 'owners').delete(free)).toMatchObject({ rejected: false })
+  expect(await service.inspect()).toMatchObject([
+    { kind: 'reference', fields: ['owner'], count: 1, examples: [`3: '${'0'.repeat(31)}9'`] },
+  ])
+})
