@@ -8,6 +8,7 @@ import { keyCommands } from './keys.ts'
 import { UsageError } from './command-error.ts'
 import { outboxCommands } from './outbox.ts'
 import { releaseCommands } from './release.ts'
+import { schemaCommands } from './schema.ts'
 import { serveCommand } from './serve.ts'
 import { userCommands } from './users.ts'
 import { workerCommand } from './worker.ts'
@@ -16,6 +17,7 @@ import { workerCommand } from './worker.ts'
 export const commands: readonly Command[] = [
   introspectCommand,
   serveCommand,
+  ...schemaCommands,
   ...keyCommands,
   ...userCommands,
   ...releaseCommands,

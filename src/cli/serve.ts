@@ -16,7 +16,7 @@ import {
   type Given,
 } from './command.ts'
 import { CommandError } from './command-error.ts'
-import { loadDefinition } from './load-definition.ts'
+import { loadDefinition, withMistakes } from './load-definition.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
 import { aborted } from './worker.ts'
@@ -122,20 +122,6 @@ async function openService(applications: ApplicationDefinitions, files: Files): 
   } catch (error) {
     await service.close()
     throw error
-  }
-}
-
-/** Runs work that loads a definition. Prints the mistakes of a definition on lines of their own. */
-async function withMistakes<Result>(
-  work: () => Promise<Result>,
-  { messages }: CommandContext,
-): Promise<Result> {
-  try {
-    return await work()
-  } catch (error) {
-    if (!(error instanceof TypeError)) throw error
-    for (const line of error.message.split('\n')) messages.write(`${printable(line)}\n`)
-    throw new CommandError('The definition can not be served.')
   }
 }
 

@@ -38,6 +38,8 @@ export interface CollectionData {
   readonly eventRoles?: EventRoles
   /** The name in storage. Default: the endpoint name. */
   readonly table?: string
+  /** The name that the table had before, which `rowgate schema apply` changes. */
+  readonly renamedFrom?: string
   /**
    * Whether collections of other applications may have the same table. They must set it as well. Collections
    * of one application share a table without it. Default false.

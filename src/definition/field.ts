@@ -70,6 +70,8 @@ export interface FieldOptions<Value> {
   readonly onDelete?: OnDelete
   /** The name in storage. Default: the field's name. */
   readonly column?: string
+  /** The name that the column had before, which `rowgate schema apply` changes. */
+  readonly renamedFrom?: string
   /** A description for readers and generated documentation. */
   readonly description?: string
 }

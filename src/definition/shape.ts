@@ -44,6 +44,7 @@ const common = {
   references: z.string().optional(),
   onDelete,
   column: z.string().min(1).optional(),
+  renamedFrom: z.string().min(1).optional(),
   description: z.string().optional(),
 }
 
@@ -241,6 +242,7 @@ function createShape(form: Form) {
       .optional(),
     rows: (form === 'code' ? z.union([code, rowRule]) : rowRule).optional(),
     table: z.string().min(1).optional(),
+    renamedFrom: z.string().min(1).optional(),
     omittedCode: z.array(codePlace).optional(),
     sharesTable: z.boolean().optional(),
     cache: z.boolean().optional(),

@@ -117,11 +117,11 @@ test('the mistakes of a definition are listed, and nothing is served', async () 
   const { code, messages } = await runAlone(line, { workingFolder: folder })
   expect(code).toBe(1)
   expect(messages).toContain('shop/things.size: table "things" has no column "size"')
-  expect(messages).toMatch(/rowgate: The definition can not be served\.\n$/)
+  expect(messages).toMatch(/rowgate: The definition has mistakes\.\n$/)
 })
 
 test.each([
-  [['nothing.json', '--storage', 'shop.db'], 2, 'File not found: nothing.json.'],
+  [['nothing.json', '--storage', 'shop.db'], 1, 'File not found: nothing.json.'],
   [['shop.json', '--storage', 'nothing.db'], 1, 'File not found: nothing.db.'],
   [['shop.json'], 2, '--storage <file> is required.'],
   [['shop.json', '--storage', 'shop.db', '--port', 'x'], 2, '--port must be a whole number'],

@@ -86,6 +86,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/mount',
     'storage/problem',
     'storage/sqlite',
+    'storage/sqlite/schema-apply',
     'storage/sqlite/tables',
   ],
   deployment: [...core, 'service-part', 'storage/adapter', 'storage/table', 'work'],

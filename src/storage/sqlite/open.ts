@@ -32,6 +32,17 @@ export function openReadOnly(file: string): Connection {
   return openerOf(undefined)(file, 'read')
 }
 
+/** Opens a file without changing its journal mode, or creates it. Throws if that fails. */
+export function openAsItIs(file: string): Connection {
+  createPrivate(file)
+  return openerOf(undefined)(file)
+}
+
+/** Opens an empty database in memory. */
+export function openInMemory(): Connection {
+  return openerOf(undefined)(':memory:')
+}
+
 /** Opens a file by name, or uses an open handle. Throws if that fails. */
 export function openConnections(
   source: string | SqliteHandle,

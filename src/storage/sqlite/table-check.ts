@@ -136,6 +136,19 @@ function addColumn({ table }: PublishedCollection, field: PublishedField): strin
   return `ALTER TABLE ${quoted(table)} ADD COLUMN ${columnDefinition(field)};`
 }
 
+/** Returns the fields of a table whose columns would change or reject their values. */
+export function misfits(
+  table: Table,
+  sharing: readonly PublishedCollection[],
+): readonly PublishedField[] {
+  return sharing
+    .flatMap((collection) => collection.fields)
+    .filter((field) => table.columns.has(field.column.toLowerCase()))
+    .filter(
+      (field) => !fitsColumn(field, table) || otherCheck(table.statement, field) !== undefined,
+    )
+}
+
 function fitsColumn(field: PublishedField, table: Table): boolean {
   const column = table.columns.get(field.column.toLowerCase())
   if (column === undefined) return false

@@ -1,0 +1,153 @@
+import { existsSync } from 'node:fs'
+import { resolve } from 'node:path'
+import { publishApplications } from '../definition/publish-applications.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import {
+  applyToFile,
+  diffFile,
+  type SchemaChange,
+  type SchemaChangeKind,
+  type SchemaDiff,
+} from '../storage/sqlite/schema-apply.ts'
+import {
+  requiredArgument,
+  requiredOf,
+  type Command,
+  type CommandContext,
+  type Given,
+} from './command.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import { loadDefinition, withMistakes } from './load-definition.ts'
+import { openProgress } from './progress.ts'
+import { messageOf, printable } from './text.ts'
+import { counted } from './time.ts'
+
+const storage = { name: 'storage', value: 'file', description: 'The SQLite database' }
+
+/** The commands `rowgate schema ...`: make the tables of a database fit a definition. */
+export const schemaCommands: readonly Command[] = [
+  {
+    name: 'schema diff',
+    argument: 'definition',
+    description: 'Show what a database lacks for a definition, with the SQL',
+    options: [storage],
+    withoutService: true,
+    example: 'schema diff shop.ts --storage shop.db',
+    run: showDiff,
+  },
+  {
+    name: 'schema apply',
+    argument: 'definition',
+    description: 'Create what a database lacks for a definition, and the database itself',
+    options: [
+      storage,
+      {
+        name: 'allow',
+        value: 'kind',
+        description: 'Also rename, rebuild or drop; the file is copied before',
+        repeats: true,
+      },
+      { name: 'copy', value: 'file', description: 'Where to copy the file (default: beside it)' },
+    ],
+    withoutService: true,
+    example: 'schema apply shop.ts --storage shop.db --allow rename',
+    run: applyDiff,
+  },
+]
+
+const kinds = ['add', 'rename', 'rebuild', 'drop'] as const
+// A column that the definition does not name does no harm.
+const needed = new Set<SchemaChangeKind>(['add', 'rename', 'rebuild'])
+
+async function showDiff(given: Given, context: CommandContext): Promise<void> {
+  const { file, shown, collections } = await subjectOf(given, context)
+  if (!existsSync(file)) throw new CommandError(`File not found: ${printable(shown)}.`)
+  const diff = attempt(() => diffFile(file, collections, needed))
+  const { changes, left, mistakes } = diff
+  context.result(diff, () => {
+    const lines = [...changes, ...left].flatMap(linesOf)
+    return [...lines, ...mistakeLines(diff)].join('\n') || 'The database fits the definition.'
+  })
+  if (changes.length + mistakes.length > 0) {
+    throw new CommandError('The database does not fit the definition.')
+  }
+}
+
+async function applyDiff(given: Given, context: CommandContext): Promise<void> {
+  const allowed = new Set<SchemaChangeKind>(['add', ...given.all('allow').map(kindOf)])
+  const { file, shown, collections } = await subjectOf(given, context)
+  const time = context
+    .now()
+    .toISOString()
+    .replaceAll(/[-:]|\.\d+/g, '')
+  const copyTo = resolve(context.workingFolder, given.one('copy') ?? `${file}.${time}`)
+  const progress = openProgress(context)
+  const applied = attempt(() => {
+    try {
+      return applyToFile(file, collections, {
+        allowed,
+        copyTo,
+        busyTimeout: 30_000,
+        progress: (step) => progress.show(printable(step)),
+      })
+    } finally {
+      progress.end()
+    }
+  })
+  const { changes, left, mistakes, copy } = applied
+  context.result(applied, () =>
+    [
+      ...changes.map(({ description }) => printable(description)),
+      `Made ${counted(changes.length, 'change')} of ${printable(shown)}.`,
+      ...(copy === null ? [] : [`The file as it was: ${printable(copy)}`]),
+      ...left.map(
+        ({ kind, description }) => `Not made without --allow ${kind}: ${printable(description)}`,
+      ),
+      ...mistakeLines(applied),
+    ].join('\n'),
+  )
+  if (mistakes.length > 0 || left.some(({ kind }) => needed.has(kind))) {
+    throw new CommandError('The database does not fit the definition yet.')
+  }
+}
+
+function kindOf(text: string): SchemaChangeKind {
+  const found = kinds.find((kind) => kind === text)
+  if (found !== undefined) return found
+  throw new UsageError(`--allow must be rename, rebuild or drop.`)
+}
+
+function linesOf({ kind, description, statements }: SchemaChange): readonly string[] {
+  const needs = kind === 'add' ? '' : ` (needs --allow ${kind})`
+  const lines = statements.flatMap((statement) => statement.split('\n')).map(printable)
+  return [`-- ${printable(description)}${needs}`, ...lines, '']
+}
+
+function mistakeLines({ mistakes }: SchemaDiff): readonly string[] {
+  return mistakes.flatMap((mistake) => mistake.split('\n').map((line) => `-- ${printable(line)}`))
+}
+
+/** What a command compares. */
+interface Subject {
+  readonly file: string
+  readonly shown: string
+  readonly collections: readonly PublishedCollection[]
+}
+
+async function subjectOf(given: Given, context: CommandContext): Promise<Subject> {
+  const { workingFolder } = context
+  const definition = requiredArgument(given, 'definition')
+  const shown = requiredOf(given, 'storage', 'file')
+  const file = resolve(workingFolder, shown)
+  const applications = await withMistakes(() => loadDefinition(definition, workingFolder), context)
+  const collections = publishApplications(applications).filter(({ serve }) => serve === undefined)
+  return { file, shown, collections }
+}
+
+function attempt<Result>(work: () => Result): Result {
+  try {
+    return work()
+  } catch (error) {
+    throw new CommandError(messageOf(error))
+  }
+}

@@ -1,0 +1,115 @@
+import { existsSync } from 'node:fs'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { rowsOf, type Connection } from './connection.ts'
+import { indexFailure } from './indexes.ts'
+import { openAsItIs, openReadOnly } from './open.ts'
+import type { SchemaChange, SchemaChangeKind } from './schema-changes.ts'
+import { diffSchema, type SchemaDiff } from './schema-diff.ts'
+
+export type { SchemaChange, SchemaChangeKind } from './schema-changes.ts'
+export type { SchemaDiff } from './schema-diff.ts'
+
+/** How a database is changed. */
+export interface ApplyOptions {
+  readonly allowed: ReadonlySet<SchemaChangeKind>
+  /** Milliseconds to wait for other processes that write. */
+  readonly busyTimeout: number
+  /** Where the database is copied before changes that are not of the kind `add`. */
+  readonly copyTo: string
+  /** Called before each step that may take long, with a sentence. */
+  readonly progress: (step: string) => void
+}
+
+/** What was changed. */
+export interface AppliedSchema extends SchemaDiff {
+  /** The copy of the database as it was; null if nothing could be lost. */
+  readonly copy: string | null
+}
+
+/** Compares a database file with collections. Throws if it can't be read. */
+export function diffFile(
+  file: string,
+  collections: readonly PublishedCollection[],
+  allowed: ReadonlySet<SchemaChangeKind>,
+): SchemaDiff {
+  const connection = openReadOnly(file)
+  try {
+    return diffSchema(connection, collections, allowed)
+  } finally {
+    connection.close()
+  }
+}
+
+/**
+ * Makes the changes of a database file that are allowed, in one transaction. Throws an Error and changes nothing
+ * if one of them fails, for instance because rows do not fit.
+ */
+export function applyToFile(
+  file: string,
+  collections: readonly PublishedCollection[],
+  options: ApplyOptions,
+): AppliedSchema {
+  const connection = openAsItIs(file)
+  try {
+    connection.execute(`PRAGMA busy_timeout = ${options.busyTimeout}`)
+    return apply(connection, collections, options)
+  } finally {
+    connection.close()
+  }
+}
+
+function apply(
+  connection: Connection,
+  collections: readonly PublishedCollection[],
+  { allowed, copyTo, progress }: ApplyOptions,
+): AppliedSchema {
+  const planned = diffSchema(connection, collections, allowed)
+  if (planned.changes.length === 0) return { ...planned, copy: null }
+  const needsCopy = planned.changes.some(({ kind }) => kind !== 'add')
+  if (needsCopy) {
+    if (existsSync(copyTo)) throw new Error(`The file ${copyTo} exists already.`)
+    progress(`Copying the database to ${copyTo} ...`)
+    connection.execute(`VACUUM INTO '${copyTo.replaceAll("'", "''")}'`)
+  }
+  // Without effect inside a transaction. The rows of other tables keep their references while a table is copied.
+  connection.execute('PRAGMA foreign_keys = OFF')
+  connection.execute('BEGIN IMMEDIATE')
+  try {
+    const current = diffSchema(connection, collections, allowed)
+    if (JSON.stringify(current) !== JSON.stringify(planned)) {
+      throw new Error(
+        'Another process has changed the tables meanwhile. Nothing was changed. Try again.',
+      )
+    }
+    const broken = brokenReferences(connection)
+    for (const change of planned.changes) {
+      progress(change.description)
+      make(connection, change)
+    }
+    if (brokenReferences(connection) > broken) {
+      throw new Error(
+        'Rows refer to others that do not exist, see PRAGMA foreign_key_check. Nothing was changed.',
+      )
+    }
+    connection.execute('COMMIT')
+  } finally {
+    if (connection.inTransaction()) connection.execute('ROLLBACK')
+  }
+  return { ...planned, copy: needsCopy ? copyTo : null }
+}
+
+function make(connection: Connection, { description, statements }: SchemaChange): void {
+  for (const statement of statements) {
+    try {
+      connection.execute(statement)
+    } catch (error) {
+      const cause = indexFailure(error, statement)
+      const reason = cause instanceof Error ? cause.message : String(cause)
+      throw new Error(`${description} This failed, and nothing was changed: ${reason}`, { cause })
+    }
+  }
+}
+
+function brokenReferences(connection: Connection): number {
+  return rowsOf(connection, 'SELECT count(*) FROM pragma_foreign_key_check')[0]?.[0] as number
+}

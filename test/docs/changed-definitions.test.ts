@@ -1,0 +1,46 @@
+import { writeFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, test } from 'vitest'
+import { runAlone } from '../cli/stage.ts'
+import { temporaryFolder } from '../kit/storages.ts'
+import { textOf } from '../project/tree.ts'
+import { runStatements } from '../storage/sqlite/raw.ts'
+
+const page = textOf('docs/guides/changed-definitions.md')
+
+/** Returns the blocks of a language on the page, in order. */
+function blocks(language: string): readonly string[] {
+  return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
+    .filter((match) => match[1] === language)
+    .map((match) => match[2] ?? '')
+}
+
+function openFolder(definition: string, statements: string) {
+  const folder = temporaryFolder()
+  writeFileSync(join(folder, 'shop.json'), definition)
+  runStatements(join(folder, 'shop.db'), statements)
+  return (line: string) =>
+    runAlone(line.trim().replace('npx rowgate ', '').split(' '), { workingFolder: folder })
+}
+
+test('the commands of the page print what the page shows', async () => {
+  const fields = { customerId: { type: 'text' }, city: { type: 'text' } }
+  const customers = { key: 'customerId', fields }
+  const run = openFolder(
+    JSON.stringify({ shop: { collections: { customers } } }),
+    'CREATE TABLE customers (customerId TEXT PRIMARY KEY)',
+  )
+  const [diff = '', apply = ''] = blocks('sh')
+  const outputs = [await run(diff), await run(apply)].map(({ output }) => output)
+  expect(outputs).toEqual(blocks('text'))
+})
+
+test('the definition of the page renames the table and the column', async () => {
+  const run = openFolder(
+    blocks('json')[0] ?? '',
+    'CREATE TABLE clients (customerId TEXT PRIMARY KEY, title TEXT)',
+  )
+  const { output } = await run('schema apply shop.json --storage shop.db --allow rename')
+  expect(output).toContain('Renames the table "clients" to "customers".\n')
+  expect(output).toContain('Renames the column "title" of the table "customers" to "name".\n')
+})
