@@ -202,6 +202,7 @@ function noteValues(
   before: Row | undefined,
   after: Row | undefined,
 ): void {
+  if (uniques.length === 0) return
   for (const [index, changes] of uniques.entries()) {
     const fields = table.collection.uniques[index] ?? []
     const from = before && valuesOf(fields, before)
