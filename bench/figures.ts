@@ -5,6 +5,7 @@ import { check, measureCheck } from './check.ts'
 import type { Surroundings } from './measure.ts'
 import { memory } from './memory.ts'
 import { measureOutbox, outbox } from './outbox.ts'
+import { measureReferences, references } from './references.ts'
 import { starts } from './starts.ts'
 import { measureTables, tables } from './tables.ts'
 
@@ -25,5 +26,6 @@ export const figures: Figures[] = [
   { name: builds, programs: [builds], measure: () => measureBuilds() },
   { name: tables, programs: [tables], measure: () => measureTables() },
   { name: outbox, programs: [outbox], measure: () => measureOutbox() },
+  { name: references, programs: [references], measure: () => measureReferences() },
   { name: check, programs: [check], measure: () => measureCheck() },
 ]
