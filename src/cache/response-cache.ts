@@ -2,7 +2,8 @@ import type { PublishedEventName } from '../definition/handler.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Outcome } from '../request/outcome.ts'
 import type { ServiceReply } from '../request/request.ts'
-import type { RowCondition } from '../request/rows.ts'
+import type { Condition } from '../request/query.ts'
+import { throughIn } from '../request/rows.ts'
 import type { View } from '../request/view.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import { generations } from './generations.ts'
@@ -96,7 +97,11 @@ export function createResponseCache(
     slotFor({ event, view, target, isPlain }) {
       if (event !== 'Filter' || !view.collection.isCached || !isPlain) return undefined
       const { id, collections } = fieldSetOf(view)
-      const version = storage.version?.(collections)
+      const all = readWith(collections, view.rows)
+      if (all !== collections && !all.every(({ definition }) => definition.cache !== false)) {
+        return undefined
+      }
+      const version = storage.version?.(all)
       if (version === undefined) return undefined
       const key = keyOf(id, view.rows, target)
       const found = kept.get(key)
@@ -126,14 +131,53 @@ interface FieldSet {
   readonly collections: readonly PublishedCollection[]
 }
 
+/** Returns the collections that a response depends on: its own, and those that the row rule goes through. */
+function readWith(
+  own: readonly PublishedCollection[],
+  rows: readonly Condition[],
+): readonly PublishedCollection[] {
+  let all = own
+  for (const condition of rows) {
+    if (condition.is === 'equal') continue
+    for (const { collection, conditions } of throughIn([condition])) {
+      all = readWith([...all, collection], conditions)
+    }
+  }
+  return all
+}
+
 /** Returns the key of a response: what a caller reads of a collection, and the target. */
-function keyOf(fieldSet: string, rows: readonly RowCondition[], target: string): string {
+function keyOf(fieldSet: string, rows: readonly Condition[], target: string): string {
   let caller = fieldSet
   // A JSON text ends where its brackets do, and a target starts with a slash: no other key has the same text.
-  for (const { field, value } of rows) {
-    caller += JSON.stringify([field, typeof value, String(value)])
+  for (const condition of rows) {
+    if (condition.is === 'equal') {
+      const { field, value } = condition
+      caller += JSON.stringify([field, typeof value, String(value)])
+    } else caller += JSON.stringify([partsOf(condition)])
   }
   return caller + target
+}
+
+/** Returns a condition as a value of JSON: different conditions have different ones. */
+function partsOf(condition: Condition): readonly unknown[] {
+  switch (condition.is) {
+    case 'and':
+    case 'or':
+      return [condition.is, condition.conditions.map(partsOf)]
+    case 'not':
+      return [condition.is, partsOf(condition.condition)]
+    case 'through': {
+      const { collection, fields, conditions } = condition
+      const { application, name } = collection
+      return [condition.is, application, name, fields, conditions.map(partsOf)]
+    }
+    default: {
+      // The order of the members is that of the code that made the condition.
+      const { field, is, ...rest } = condition
+      return [is, field, rest]
+    }
+  }
 }
 
 const utf8 = new TextEncoder()

@@ -10,6 +10,7 @@ import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
 import { cascadeMistakes, groupMistakes, referenceMistakes } from './relation-mistakes.ts'
 import { rightsMistakes } from './rights-mistakes.ts'
+import { rowRuleMistakes } from './row-rule-mistakes.ts'
 import type { Json } from '../protocol/json.ts'
 import { maxRealPrecision } from './stored-forms.ts'
 import { columnMistakes, serveMistakes, sharedTableMistakes } from './source-mistakes.ts'
@@ -26,6 +27,7 @@ export function inconsistencies(
         ...checkCollection(definition, maxPageSize),
         ...unreadableOrder(application, definition),
         ...referenceMistakes(application, definition),
+        ...rowRuleMistakes(application, collection),
       ].map((mistake) => ({ place: `${place}.${mistake.place}`, advice: mistake.advice }))
     }),
   )

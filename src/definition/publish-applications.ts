@@ -13,12 +13,19 @@ export function publishApplications(
   applications: ApplicationDefinitions,
   maxPageSize?: number,
 ): readonly PublishedCollection[] {
-  const published = Object.entries(applications).flatMap(([application, { collections, roles }]) =>
-    Object.entries(collections).map(([name, definition]) => {
-      const relations = { references: [] as Reference[], referredBy: [] as IncomingReference[] }
-      const options = { roles, relations, ...(maxPageSize !== undefined && { maxPageSize }) }
-      return { relations, collection: publishCollection(application, name, definition, options) }
-    }),
+  const published = Object.entries(applications).flatMap(
+    ([application, { collections, roles }]) => {
+      const siblings = new Map<string, PublishedCollection>()
+      return Object.entries(collections).map(([name, definition]) => {
+        const references: Reference[] = []
+        const referredBy: IncomingReference[] = []
+        const relations = { references, referredBy, siblings }
+        const options = { roles, relations, ...(maxPageSize !== undefined && { maxPageSize }) }
+        const collection = publishCollection(application, name, definition, options)
+        siblings.set(name, collection)
+        return { relations, collection }
+      })
+    },
   )
   const all = published.map(({ collection }) => collection)
   for (const { collection, relations } of published) {

@@ -56,6 +56,8 @@ export interface PublishedCollection {
   /** The lists of roles by event: a caller needs one role of each list. */
   readonly rolesFor: Readonly<Record<PublishedEventName | 'Custom', readonly (readonly string[])[]>>
   readonly rows: RowRule<CollectionShape> | undefined
+  /** The collections of its application by name. */
+  readonly siblings: ReadonlyMap<string, PublishedCollection>
   readonly pageSize: { readonly default: number; readonly maximum: number }
   readonly validations: readonly Rule[]
   /** The validations that each event runs. */
@@ -98,11 +100,15 @@ export interface PublishOptions {
   readonly maxPageSize?: number
   /** The roles that may use the application. Default: every caller. */
   readonly roles?: readonly string[] | undefined
-  /** Lists to which `publishApplications` adds the references. Default: the collection has none. */
-  readonly relations?: Pick<PublishedCollection, 'references' | 'referredBy'>
+  /** What `publishApplications` fills with references and siblings. Default: the collection has none. */
+  readonly relations?: Pick<PublishedCollection, 'references' | 'referredBy' | 'siblings'>
 }
 
-const unrelated = Object.freeze({ references: Object.freeze([]), referredBy: Object.freeze([]) })
+const unrelated = Object.freeze({
+  references: Object.freeze([]),
+  referredBy: Object.freeze([]),
+  siblings: new Map<string, PublishedCollection>(),
+})
 
 /** Returns the published collection of a checked definition, with its defaults. */
 export function publishCollection(
@@ -137,6 +143,7 @@ export function publishCollection(
     ...publishGroups(definition, fields),
     references: relations.references,
     referredBy: relations.referredBy,
+    siblings: relations.siblings,
     ...selections(fields, key, computed),
     publishes: new Set(definition.publishes ?? publishableEvents(definition)),
     hasPages: serve === undefined || serve.filter !== undefined || definition.singleton === true,

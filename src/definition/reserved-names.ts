@@ -47,6 +47,7 @@ function namesOfCollection(name: string, definition: unknown, place: string): re
         ...prototypeName(memberOf(declared, 'column'), `${place}.fields.${field}.column`),
       ]),
     ...memberNames(memberOf(rows, 'equal'), `${place}.rows.equal`),
+    ...memberNames(memberOf(rows, 'where'), `${place}.rows.where`),
     ...memberNames(memberOf(definition, 'userDefinedEvents'), `${place}.userDefinedEvents`),
     ...memberNames(memberOf(definition, 'events'), `${place}.events`),
   ]

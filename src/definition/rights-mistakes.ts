@@ -1,12 +1,11 @@
 import type { CollectionDefinition } from './collection.ts'
-import { fieldTypes, isValueOf } from './field-type.ts'
 import type { PublishedEventName } from './handler.ts'
 import type { Mistake } from '../checks/mistakes.ts'
 import { publishableEvents } from './published.ts'
 
-/** Returns the mistakes in the roles and the row rule of a well-formed collection. */
+/** Returns the mistakes in the roles of a well-formed collection. */
 export function rightsMistakes(collection: CollectionDefinition): readonly Mistake[] {
-  const { fields, key, rows, eventRoles } = collection
+  const { fields, key, eventRoles } = collection
   const mistakes: Mistake[] = []
   const keyNames = typeof key === 'string' ? [key] : (key ?? [])
   for (const name of keyNames) {
@@ -22,19 +21,6 @@ export function rightsMistakes(collection: CollectionDefinition): readonly Mista
       place: `eventRoles.${event}`,
       advice: 'the collection does not publish this event',
     })
-  }
-  if (rows === undefined || typeof rows === 'function') return mistakes
-  for (const [name, value] of Object.entries(rows.equal)) {
-    const place = `rows.equal.${name}`
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
-    if (field === undefined) {
-      const known = Object.keys(fields).join(', ')
-      mistakes.push({ place, advice: `there is no such field; the fields are ${known}` })
-    } else if (!fieldTypes[field.type].filterable) {
-      mistakes.push({ place, advice: `a ${field.type} field can not be compared` })
-    } else if (typeof value !== 'object' && !isValueOf(field, value)) {
-      mistakes.push({ place, advice: `must be ${fieldTypes[field.type].mustBe(field)}` })
-    }
   }
   return mistakes
 }

@@ -1,24 +1,36 @@
 import type { PublishedEventName } from './handler.ts'
-import type { EqualConditions } from './conditions.ts'
+import type { EqualConditions, RowConditions, Through } from './conditions.ts'
 import type { CollectionShape } from './item.ts'
 import type { Principal } from './principal.ts'
 
 /** The roles that may invoke an event: a caller needs one of them. */
 export type EventRoles = Readonly<Partial<Record<PublishedEventName, readonly string[]>>>
 
-/** The value that a row rule compares a field with. */
-export type RowValue<Value> =
-  | Value
-  /** An attribute of the caller. If it is missing or null, the response is 403. */
+/** A value of the caller that a row rule compares a field with. If it is missing or null, the response is 403. */
+export type OwnValue =
+  /** An attribute of the caller. */
   | { readonly attribute: string }
   /** The caller's user identifier. */
   | { readonly principal: 'user' }
 
-/** A row rule as plain data: the values that a row must have, except for callers in some roles. */
-export interface RowRuleData<C extends CollectionShape> {
-  readonly equal: {
-    readonly [Name in keyof EqualConditions<C>]?: RowValue<EqualConditions<C>[Name]>
+/** A row rule as plain data: what a row must meet, except for callers in some roles. */
+export type RowRuleData<C extends CollectionShape> = RowRuleMembers<C> &
+  (
+    | Required<Pick<RowRuleMembers<C>, 'equal'>>
+    | Required<Pick<RowRuleMembers<C>, 'where'>>
+    | Required<Pick<RowRuleMembers<C>, 'through'>>
+  )
+
+/** The members of {@link RowRuleData}. At least one of the first three is given, and all must hold. */
+interface RowRuleMembers<C extends CollectionShape> {
+  /** The values that fields must have. */
+  readonly equal?: {
+    readonly [Name in keyof EqualConditions<C>]?: EqualConditions<C>[Name] | OwnValue
   }
+  /** Conditions with operators. */
+  readonly where?: RowConditions<C, OwnValue>
+  /** That the row of another collection, to which the row belongs, is one that the caller may read. */
+  readonly through?: Through<C['fields']> | readonly Through<C['fields']>[]
   /** Callers in one of these roles can read and write all rows. Default: none. */
   readonly exceptRoles?: readonly string[]
 }
@@ -28,4 +40,4 @@ export interface RowRuleData<C extends CollectionShape> {
  * true for all rows, or false for none (403).
  */
 export type RowRule<C extends CollectionShape> =
-  RowRuleData<C> | ((principal: Principal) => boolean | EqualConditions<C>)
+  RowRuleData<C> | ((principal: Principal) => boolean | RowConditions<C>)

@@ -149,22 +149,44 @@ const saveHandlers = z.strictObject({
   committed: code.optional(),
 })
 
-const rowRule = z.strictObject({
-  equal: z
-    .record(
-      fieldName,
-      z.union([
-        z.string(),
-        z.number(),
-        z.boolean(),
-        z.null(),
-        z.strictObject({ attribute: z.string().min(1) }),
-        z.strictObject({ principal: z.literal('user') }),
-      ]),
-    )
-    .refine((equal) => Object.keys(equal).length > 0, 'must name at least one field'),
-  exceptRoles: roles,
+const ownValue = z.union([
+  z.strictObject({ attribute: z.string().min(1) }),
+  z.strictObject({ principal: z.literal('user') }),
+])
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const compared = z.union([scalar, ownValue])
+const through = z.strictObject({
+  field: fieldName.optional(),
+  fields: z.array(fieldName).min(1).optional(),
+  collection: endpoint,
 })
+const throughs = z.union([through, z.array(through).min(1)])
+
+// What the operators accept depends on the type of the field, and is checked later.
+const operators = z.record(z.string(), z.union([compared, z.array(compared)]))
+const rowConditions = z.lazy((): z.ZodType<Readonly<Record<string, unknown>>> =>
+  z.record(
+    fieldName,
+    z.union([compared, throughs, operators, z.array(rowConditions), rowConditions]),
+  ),
+)
+
+const rowRule = z
+  .strictObject({
+    equal: z
+      .record(fieldName, compared)
+      .refine((equal) => Object.keys(equal).length > 0, 'must name at least one field')
+      .optional(),
+    where: rowConditions
+      .refine((where) => Object.keys(where).length > 0, 'must have at least one condition')
+      .optional(),
+    through: throughs.optional(),
+    exceptRoles: roles,
+  })
+  .refine(
+    ({ equal, where, through: parents }) => (equal ?? where ?? parents) !== undefined,
+    'needs equal, where or through',
+  )
 
 const behaviour = {
   computed: z

@@ -54,7 +54,9 @@ function givenNulls(event: InsertEvent, terms: Terms): readonly PublishedField[]
   return collection.fields.filter((field) => {
     if (!field.hasColumnDefault) return false
     if (submitted.values[field.name] === null && maySet(field, event, terms)) return true
-    return view.rows.some((rule) => rule.field === field.name && rule.value === null)
+    return view.rows.some(
+      (rule) => rule.is === 'equal' && rule.field === field.name && rule.value === null,
+    )
   })
 }
 

@@ -1,7 +1,6 @@
 import type { AfterSave, Committed } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedField } from '../definition/published-field.ts'
-import { forbidden } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { acceptedItem } from '../request/item-values.ts'
@@ -9,11 +8,11 @@ import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { decide as decideFindings, noFindings, type Decision } from '../request/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import type { ItemValues, Row } from '../request/query.ts'
-import { isAmong } from '../request/rows.ts'
 import { itemOf } from '../request/serialize.ts'
 import { inDefinitionOrder, keyFaults, requiredFaults } from '../request/submitted.ts'
 import { entriesFor, readableValues } from '../request/view.ts'
 import { callAfterCommit } from './guard.ts'
+import { requireOwnRow } from './own-rows.ts'
 import { refersToItems } from './references.ts'
 import { checkRules } from './rules.ts'
 import type { CodeScope, Scope } from './scope.ts'
@@ -141,12 +140,15 @@ type Handler = (event: object) => MaybePromise<void>
 
 /** Adds the findings of the definition and of the validations. */
 function validate<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Save<Event>> {
+  const { event, scope, draft } = save
+  if (draft === null || event.view.rows.length === 0) return checkItem(save)
+  return whenDone(requireOwnRow(event, scope, draft), () => checkItem(save))
+}
+
+function checkItem<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Save<Event>> {
   const { event, scope, stored, draft } = save
   const { collection, type } = event
-  if (draft !== null) {
-    requireOwnRow(save, draft)
-    scope.add(incomplete(save))
-  }
+  if (draft !== null) scope.add(incomplete(save))
   const rules = collection.rulesOn[type]
   const item = draft ?? stored ?? {}
   return whenDone(checkRules(rules, scope, { event: type, item, stored }), () => save)
@@ -278,15 +280,6 @@ function untilRejected<Stage extends Save>(
   return whenDone<boolean, Stage | RejectedOutcome>(called, (isCompleted) =>
     isCompleted ? save : decide(save),
   )
-}
-
-/** Throws FORBIDDEN if the item would not meet the row rule of the caller. */
-function requireOwnRow({ event, scope }: Save, draft: Readonly<ItemValues>): void {
-  const { collection, type, view } = event
-  if (isAmong(collection, view.rows, draft)) return
-  const names = view.rows.map(({ field }) => field).join(', ')
-  const reason = `${type} of ${collection.application}/${collection.name} would leave the caller's rows, which are decided by ${names}`
-  throw forbidden({ user: scope.terms.caller.principal.user, reason })
 }
 
 function incomplete({ event, stored, draft }: Save): readonly ValidationEntry[] {

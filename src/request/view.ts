@@ -1,10 +1,10 @@
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import { withFields, type PublishedCollection } from '../definition/published.ts'
-import { forbidden } from '../errors.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import type { ItemValues } from './query.ts'
-import { rowsOf, type RowCondition } from './rows.ts'
+import type { Condition, ItemValues } from './query.ts'
+import { holdsOneOf } from './roles.ts'
+import { rowsOf } from './rows.ts'
 
 /** What one caller may use of a collection. Fields outside it are treated as unknown. */
 export interface View {
@@ -19,7 +19,7 @@ export interface View {
   /** Whether the caller's roles let it set a field. */
   readonly mayWrite: (field: PublishedField) => boolean
   /** The row rule of the caller, as conditions. */
-  readonly rows: readonly RowCondition[]
+  readonly rows: readonly Condition[]
 }
 
 /** Returns the view of a caller. Throws FORBIDDEN if the row rule allows the caller no rows. */
@@ -30,21 +30,6 @@ export function viewOf(collection: PublishedCollection, caller: Principal): View
   if (rows.length === 0) return view
   const { readable, listed, sendable, mayWrite } = view
   return { collection, readable, listed, sendable, mayWrite, rows }
-}
-
-/** Throws FORBIDDEN unless the roles of the caller allow the event. */
-export function requireRight(
-  { rolesFor, application, name }: PublishedCollection,
-  event: keyof PublishedCollection['rolesFor'],
-  caller: Principal,
-): void {
-  if (caller.kind === 'system') return
-  for (const roles of rolesFor[event]) {
-    if (holdsOneOf(caller, roles)) continue
-    const held = caller.roles.length === 0 ? 'no roles' : caller.roles.join(', ')
-    const reason = `${event} of ${application}/${name} needs one of the roles ${roles.join(', ')}; the caller has ${held}`
-    throw forbidden({ user: caller.user, reason })
-  }
 }
 
 /**
@@ -180,8 +165,4 @@ function narrowed(
   const isWhole =
     fields.length === collection.fields.length && computed.length === collection.computed.length
   return isWhole ? collection : withFields(collection, fields, computed)
-}
-
-function holdsOneOf(caller: Principal, roles: readonly string[]): boolean {
-  return roles.some((role) => caller.roles.includes(role))
 }

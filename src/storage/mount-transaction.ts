@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { StorageError, type StorageAdapter } from './adapter.ts'
+import { StorageError, type Condition, type StorageAdapter } from './adapter.ts'
 import type { StorageTransaction, TransactionOptions } from './adapter.ts'
 
 /** A transaction in progress over several adapters: those that it writes to, and those that it waits for. */
@@ -11,7 +11,11 @@ export interface ActiveTransaction {
 
 /** Options of {@link mountTransaction}. */
 export interface MountTransactionOptions {
-  readonly homeOf: (collection: PublishedCollection) => StorageAdapter
+  /** Returns the adapter of a collection, and of the rows of others that the conditions read. */
+  readonly homeFor: (
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+  ) => StorageAdapter
   /** All transactions in progress, to detect deadlocks. */
   readonly active: Set<ActiveTransaction>
   readonly options: TransactionOptions
@@ -19,7 +23,7 @@ export interface MountTransactionOptions {
 
 /** Runs work in a transaction that begins on each adapter with the first call for it, and ends on all. */
 export async function mountTransaction<Result>(
-  { homeOf, active, options }: MountTransactionOptions,
+  { homeFor, active, options }: MountTransactionOptions,
   work: (transaction: StorageTransaction) => MaybePromise<Result>,
 ): Promise<Result> {
   const opened = new Map<StorageAdapter, OpenTransaction>()
@@ -31,11 +35,10 @@ export async function mountTransaction<Result>(
   }
 
   async function callOn<Value>(
-    collection: PublishedCollection,
+    home: StorageAdapter,
     writes: boolean,
     call: (inner: StorageTransaction) => MaybePromise<Value>,
   ): Promise<Value> {
-    const home = homeOf(collection)
     throwIfEnded()
     const waits = (writes || options.mode === 'write') && !self.holds.has(home)
     if (waits && wouldDeadlock(active, self, home)) throw new StorageError('unavailable')
@@ -65,12 +68,15 @@ export async function mountTransaction<Result>(
   try {
     const result = await work({
       filter: (collection, query) =>
-        callOn(collection, false, (on) => on.filter(collection, query)),
-      insert: (collection, row) => callOn(collection, true, (on) => on.insert(collection, row)),
+        callOn(homeFor(collection, query.conditions), false, (on) => on.filter(collection, query)),
+      insert: (collection, row) =>
+        callOn(homeFor(collection, []), true, (on) => on.insert(collection, row)),
       update: (collection, conditions, changes) =>
-        callOn(collection, true, (on) => on.update(collection, conditions, changes)),
+        callOn(homeFor(collection, conditions), true, (on) =>
+          on.update(collection, conditions, changes),
+        ),
       delete: (collection, conditions) =>
-        callOn(collection, true, (on) => on.delete(collection, conditions)),
+        callOn(homeFor(collection, conditions), true, (on) => on.delete(collection, conditions)),
     })
     state.ended = true
     if (state.failure !== undefined) throw state.failure.error

@@ -1,5 +1,8 @@
 import { withoutUndefined } from '../checks/options.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import { throughTargets } from '../definition/row-rule-mistakes.ts'
+import type { Condition } from '../request/query.ts'
+import { throughIn } from '../request/rows.ts'
 import { StorageError, markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { checkedStorage } from './checked.ts'
 import { inspectReference, inspectStorage } from './inspect-storage.ts'
@@ -34,6 +37,23 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     if (home !== undefined) return home
     throw new TypeError(`The storage was not opened with the collection ${pathOf(collection)}.`)
   }
+  const requireHome = (collection: PublishedCollection, other: PublishedCollection): void => {
+    if (homeOf(collection) === homeOf(other)) return
+    throw new TypeError(
+      `The row rule of ${pathOf(collection)} goes through ${other.name}, which is in another storage. Mount both in one.`,
+    )
+  }
+  /** Returns the adapter of a collection. Throws a TypeError if the conditions read rows of another one. */
+  const homeFor = (
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+  ): StorageAdapter => {
+    for (const { collection: other, conditions: further } of throughIn(conditions)) {
+      requireHome(collection, other)
+      homeFor(other, further)
+    }
+    return homeOf(collection)
+  }
   const textPages = distinct.some(({ supports }) => supports.textPages)
   return markSelfChecking<StorageAdapter>({
     name: `mount(${distinct.map(({ name }) => name).join(', ')})`,
@@ -43,7 +63,14 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       generatedNumbers: distinct.every(({ supports }) => supports.generatedNumbers),
     },
     open: async (collections) => {
-      for (const [collection, home] of route(mounts, collections)) homes.set(collection, home)
+      const routes = route(mounts, collections)
+      for (const [collection, home] of routes) homes.set(collection, home)
+      for (const collection of collections) {
+        for (const name of throughTargets(collection.definition)) {
+          const other = collection.siblings.get(name)
+          if (other !== undefined) requireHome(collection, other)
+        }
+      }
       for (const adapter of distinct) {
         await adapter.open(collections.filter((collection) => homes.get(collection) === adapter))
       }
@@ -52,7 +79,8 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       const home = homeOf(reference.from)
       return home === homeOf(reference.to) && home.enforces?.(reference) === true
     },
-    filter: (collection, query, context) => homeOf(collection).filter(collection, query, context),
+    filter: (collection, query, context) =>
+      homeFor(collection, query.conditions).filter(collection, query, context),
     version: (collections) => {
       const versions = distinct
         .map(
@@ -66,7 +94,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     },
     ...(textPages && {
       filterText: (collection, query, context) => {
-        const home = homeOf(collection)
+        const home = homeFor(collection, query.conditions)
         return home.supports.textPages ? home.filterText?.(collection, query, context) : undefined
       },
     }),
@@ -88,7 +116,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       if (closed) throw new StorageError('unavailable')
       // Transactions that share a commit on one adapter could wait for each other on another one.
       const brief = options.brief && distinct.length === 1
-      return mountTransaction({ homeOf, active, options: { ...options, brief } }, work)
+      return mountTransaction({ homeFor, active, options: { ...options, brief } }, work)
     },
     close: async () => {
       closed = true

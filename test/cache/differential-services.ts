@@ -24,6 +24,12 @@ const collections = {
     key: 'id',
     fields: { id, title, secret: text({ readableBy: ['reader', 'boss'] }) },
   }),
+  // Depends on rows of the table shared, which its own responses do not contain.
+  remarks: defineCollection({
+    key: 'id',
+    fields: { id, title, sharedId: integer() },
+    rows: { through: { field: 'sharedId', collection: 'shared' }, exceptRoles: ['reader'] },
+  }),
   plain: defineCollection({ key: 'id', fields: { id, title }, table: 'PLAIN' }),
   parents: defineCollection({ key: 'id', fields: { id, title } }),
   children: defineCollection({ key: 'id', fields: { id, parent: integer(), title } }),
@@ -42,6 +48,7 @@ const collections = {
 const schema = `
   PRAGMA journal_mode = WAL;
   CREATE TABLE shared (id INTEGER PRIMARY KEY, title TEXT, owner TEXT, secret TEXT);
+  CREATE TABLE remarks (id INTEGER PRIMARY KEY, title TEXT, sharedId INTEGER);
   CREATE TABLE secrets (id INTEGER PRIMARY KEY, title TEXT, secret TEXT);
   CREATE TABLE plain (id INTEGER PRIMARY KEY, title TEXT);
   CREATE TABLE parents (id INTEGER PRIMARY KEY, title TEXT);
@@ -81,6 +88,7 @@ export async function openPair(
   handle.exec('BEGIN')
   for (let row = 0; row < 100; row++) {
     handle.exec(`INSERT INTO shared VALUES (${row}, 'row', 'user ${row % 50}', 'secret ${row}')`)
+    handle.exec(`INSERT INTO remarks VALUES (${row}, 'remark', ${row})`)
     if (row < 20) handle.exec(`INSERT INTO secrets VALUES (${row}, 'row', 'secret ${row}')`)
     if (row < 40) handle.exec(`INSERT INTO plain VALUES (${row}, 'Grüße ${row}')`)
   }

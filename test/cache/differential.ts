@@ -34,6 +34,7 @@ interface Caller {
 const paths = [
   ...['/secrets', '/secrets?$limit=3', '/secrets/5', '/secrets?$sort=-title'],
   ...['/shared', '/shared?$count=true&$limit=3', '/shared?$sort=-title', '/shared/7', '/shared/57'],
+  ...['/remarks', '/remarks?$count=true', '/remarks/7', '/remarks/57'],
   ...[
     '/plain',
     '/plain?$count=true&$limit=1',

@@ -11,11 +11,11 @@ import {
   entriesFor,
   entriesShownTo,
   readableValues,
-  requireRight,
   viewOf,
   wholeView,
   type View,
 } from '../../src/request/view.ts'
+import { requireRight } from '../../src/request/roles.ts'
 import { publishCollection, type PublishedField } from '../../src/storage/index.ts'
 
 const fields = {

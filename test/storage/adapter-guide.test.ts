@@ -27,6 +27,7 @@ const internal = {
     'rulesOn',
     'searchNames',
     'serve',
+    'siblings',
     'singleton',
     'tieBreakers',
     'validations',

@@ -1,0 +1,23 @@
+import type { Principal } from '../definition/principal.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import { forbidden } from '../errors.ts'
+
+/** Throws FORBIDDEN unless the roles of the caller allow the event. */
+export function requireRight(
+  { rolesFor, application, name }: PublishedCollection,
+  event: keyof PublishedCollection['rolesFor'],
+  caller: Principal,
+): void {
+  if (caller.kind === 'system') return
+  for (const roles of rolesFor[event]) {
+    if (holdsOneOf(caller, roles)) continue
+    const held = caller.roles.length === 0 ? 'no roles' : caller.roles.join(', ')
+    const reason = `${event} of ${application}/${name} needs one of the roles ${roles.join(', ')}; the caller has ${held}`
+    throw forbidden({ user: caller.user, reason })
+  }
+}
+
+/** Returns whether the caller has one of the roles. */
+export function holdsOneOf(caller: Principal, roles: readonly string[]): boolean {
+  return roles.some((role) => caller.roles.includes(role))
+}
