@@ -39,6 +39,12 @@ export const serveCommand: Command = {
       value: 'file',
       description: 'The database of the API keys (default: beside it, as in shop.keys.db)',
     },
+    {
+      name: 'role',
+      value: 'name',
+      description: 'A role of the user of the keys',
+      repeats: true,
+    },
     { name: 'new-key', description: 'Create another key and show it once' },
     { name: 'watch', description: 'Reload the definition when its file changes' },
   ],
@@ -64,7 +70,7 @@ async function serveDefinition(given: Given, context: CommandContext): Promise<v
   const serving = await serve(current.service, { port, host })
   let watched: Promise<void> = Promise.resolve()
   try {
-    const key = await firstKey(first.service, given.has('new-key'))
+    const key = await firstKey(first.service, given)
     announce({ url: serving.url, key, files, loaded: first }, context)
     if (!isLoopback(host))
       messages.write(
@@ -161,11 +167,13 @@ async function reload(
 
 const user = 'local'
 
-/** Creates a key if there is none yet, or if another one is wanted. */
-async function firstKey(service: Served, isWanted: boolean): Promise<string | undefined> {
-  if (!isWanted && (await service.keys.list()).length > 0) return undefined
-  await service.users.ensure({ user })
-  const { key } = await service.keys.create({ user, description: 'rowgate serve' })
+/** Creates a key if there is none yet, or if another one is wanted. Sets the roles of its user, if any are given. */
+async function firstKey({ users, keys }: Served, given: Given): Promise<string | undefined> {
+  const roles = given.all('role')
+  await users.ensure({ user, roles })
+  if (roles.length > 0) await users.change(user, { roles })
+  if (!given.has('new-key') && (await keys.list()).length > 0) return undefined
+  const { key } = await keys.create({ user, description: 'rowgate serve' })
   return key
 }
 
@@ -178,8 +186,8 @@ interface Announcement {
 
 function announce({ url, key, files, loaded }: Announcement, context: CommandContext): void {
   const paths = pathsOf(loaded.applications)
-  const path = paths[0] ?? ''
-  const curl = `curl -H "X-API-Key: ${key ?? '$KEY'}" '${url}/rest/v1/${path}?$limit=3'`
+  const path = pathToTry(loaded.applications)
+  const curl = `curl -H "X-API-Key: ${key ?? '$KEY'}" '${url}/rest/v1/${path ?? ''}?$limit=3'`
   const about = { url, keys: files.keys, collections: paths.length }
   context.result(key === undefined ? about : { ...about, user, key }, () =>
     [
@@ -187,7 +195,7 @@ function announce({ url, key, files, loaded }: Announcement, context: CommandCon
       key === undefined
         ? `The keys are in ${printable(files.keys)}. Create another one with --new-key.`
         : `A key of the user ${user}, shown only now: ${key}`,
-      ...(paths.length === 0 ? [] : [`Try: ${curl}`]),
+      ...(path === undefined ? [] : [`Try: ${curl}`]),
     ].join('\n'),
   )
 }
@@ -196,6 +204,18 @@ function pathsOf(applications: ApplicationDefinitions): readonly string[] {
   return Object.entries(applications).flatMap(([application, { collections }]) =>
     Object.keys(collections).map((name) => `${application}/${name}`),
   )
+}
+
+/** Returns the path of a collection whose pages need no conditions. */
+function pathToTry(applications: ApplicationDefinitions): string | undefined {
+  for (const [application, { collections }] of Object.entries(applications)) {
+    const found = Object.entries(collections).find(
+      ([, { publishes = ['Filter'], requiredFilters = [], singleton }]) =>
+        publishes.includes('Filter') && requiredFilters.length === 0 && singleton !== true,
+    )
+    if (found !== undefined) return `${application}/${found[0]}`
+  }
+  return undefined
 }
 
 function isLoopback(host: string): boolean {

@@ -88,6 +88,18 @@ test('the tables of keys can be in the database itself', async () => {
   expect(await items(url, key)).toEqual([{ id: 1, name: 'ball' }])
 })
 
+test('the user of the keys has the given roles', async () => {
+  const folder = project()
+  const definition = readFileSync(join(folder, 'shop.json'), 'utf8')
+  const text = definition.replace('"key"', '"roles":["Office"],"key"')
+  writeFileSync(join(folder, 'shop.json'), text)
+  const first = await serving(folder)
+  expect(await items(first.url, first.key)).toBe(403)
+  await first.stop()
+  const second = await serving(folder, '--role', 'Sales', '--role', 'Office')
+  expect(await items(second.url, first.key)).toEqual([{ id: 1, name: 'ball' }])
+})
+
 test('a changed definition is served without a restart; one with mistakes is not', async () => {
   const folder = project()
   const { url, key, messages } = await serving(folder, '--watch')
