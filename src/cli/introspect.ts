@@ -74,7 +74,7 @@ function define(file: string, { workingFolder }: CommandContext): DefinedDatabas
 }
 
 function applicationName(named: string | undefined, file: string): string {
-  const name = named ?? endpointName(basename(file, extname(file)))
+  const name = named ?? endpointName(basename(file, extname(file)), 'database')
   const [mistake] = inspectApplications({ [name]: { collections: {} } }).mistakes
   if (mistake === undefined) return name
   const hint = named === undefined ? ' Choose another name with --application.' : ''

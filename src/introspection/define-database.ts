@@ -134,7 +134,8 @@ function noteOf({ fields, note = '' }: ColumnDescription): string {
 
 function saveOptions({ table, key }: ChosenTable, column: ColumnDescription): Partial<Field> {
   const { name, nullable, hasDefault, computed } = column
-  if (computed) return {}
+  // An insert leaves the value to the database.
+  if (computed) return { default: 'database' }
   if (name === table.generated) return { generated: 'database' }
   return {
     ...(nullable || key.includes(name) ? {} : { required: true }),

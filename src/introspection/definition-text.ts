@@ -31,14 +31,14 @@ export function definitionText(
     .flatMap(({ fields }) => Object.values(fields))
     .map(({ type }) => type)
   const imports = [...new Set(['defineCollection', ...builders])].sort()
-  const list = block('{', members, '}', 4)
+  const list = members.length === 0 ? '{}' : `{ ${members.join(', ')} }`
   return [
     `// The definition of ${printable(source)}, written by rowgate introspect. Edit it as you like.\n`,
     ...notesText(notes),
-    `import ${oneLineOr(`{ ${imports.join(', ')} }`, block('{', imports, '}', 0), 20)} from 'rowgate'\n\n`,
+    ...(members.length === 0 ? ['\n'] : [importText(imports)]),
     ...constants.map((text) => `${text}\n`),
     `export const applications = {\n`,
-    `  ${propertyName(application)}: {\n    collections: ${oneLineOr(`{ ${members.join(', ')} }`, list, 18)},\n  },\n}\n`,
+    `  ${propertyName(application)}: {\n    collections: ${oneLineOr(list, block('{', members, '}', 4), 17)},\n  },\n}\n`,
   ].join('')
 }
 
@@ -62,6 +62,11 @@ function printable(text: string): string {
   return text.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (sign) => {
     return `\\u{${(sign.codePointAt(0) ?? 0).toString(16)}}`
   })
+}
+
+function importText(names: readonly string[]): string {
+  const list = oneLineOr(`{ ${names.join(', ')} }`, block('{', names, '}', 0), 20)
+  return `import ${list} from 'rowgate'\n\n`
 }
 
 function collectionText(collection: CollectionDefinition): string {

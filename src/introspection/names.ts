@@ -11,11 +11,15 @@ export function wordsOf(name: string): readonly string[] {
 
 /** Returns the endpoint names of tables, in their order: `order-details` for `OrderDetails`. */
 export function endpointNames(tables: readonly string[]): readonly string[] {
-  return uniqueNames(tables, endpointName, '-')
+  return uniqueNames(tables, (table) => endpointName(table, 'table'), '-')
 }
 
-/** Returns the endpoint name of a name: Latin letters without accents, digits and dashes. */
-export function endpointName(name: string): string {
+/**
+ * Returns the endpoint name of a name: Latin letters without accents, digits and dashes.
+ *
+ * @param otherwise the result for a name without Latin letters and digits
+ */
+export function endpointName(name: string, otherwise: string): string {
   const latin = name.replace(/[ßÆæØøŁłĐđÞþŒœ]/g, (letter) => letters[letter] ?? '')
   const words = wordsOf(latin.normalize('NFKD').replace(/\p{M}/gu, ''))
   const text = words
@@ -23,7 +27,7 @@ export function endpointName(name: string): string {
     .filter((word) => word !== '')
     .join('-')
   // Letters of other scripts have no place in a path.
-  return shortened(text) || 'table'
+  return shortened(text) || otherwise
 }
 
 // Letters that have no accent to remove.

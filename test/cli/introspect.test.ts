@@ -135,6 +135,15 @@ test('a file that is no definition is not replaced', async () => {
   expect(text('notes.json')).toBe('{ "milk": 1 }')
 })
 
+test('a database without tables has an empty definition', async () => {
+  const folder = temporaryFolder()
+  foreignTool.execute(join(folder, '数据.db'), 'CREATE TABLE t (photo BLOB);')
+  const { code, output } = await runAlone(['introspect', '数据.db'], { workingFolder: folder })
+  expect(code).toBe(0)
+  expect(output).not.toContain('import')
+  expect(evaluated(output)).toEqual({ database: { collections: {} } })
+})
+
 test('the application is named after the file, or by an option', async () => {
   const { run } = open()
   expect((await run('shop.db')).output).toContain('export const applications = {\n  shop: {')

@@ -188,6 +188,13 @@ export const expectedRows: Readonly<Record<DatabaseName, Readonly<Record<string,
       },
     ],
     counted: ['counted', { id: 'id', n: 'n' }],
+    defaults: [
+      'defaults',
+      {
+        ...{ id: 'id', createdAt: 'created_at', seenAt: local('seen_at'), day: '"day"' },
+        ...{ word: 'word', n: 'n', odd: 'odd' },
+      },
+    ],
     descending: ['descending', { id: 'id', n: 'n' }],
     'dot-ted-name': [
       '"dot.ted.name"',

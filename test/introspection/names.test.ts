@@ -25,7 +25,7 @@ test.each([
   ['таблица', 'table'],
   ['../etc', 'etc'],
 ])('the endpoint name of %s is %s', (table, name) => {
-  expect(endpointName(table)).toBe(name)
+  expect(endpointName(table, 'table')).toBe(name)
 })
 
 test.each([

@@ -83,3 +83,63 @@ async function allItems({ url, key = '' }: ServingLine, path: string): Promise<r
 function sorted(items: readonly unknown[]): readonly string[] {
   return items.map((item) => JSON.stringify(item)).sort()
 }
+
+test('an insert gets the defaults of the database, and is stored in its forms', async () => {
+  const folder = temporaryFolder()
+  createDatabase('shop', join(folder, 'shop.db'))
+  await runAlone(['introspect', 'shop.db', '--out', 'shop.json'], { workingFolder: folder })
+  const { url, key = '', stop } = await startServing(folder, 'shop.json', '--storage', 'shop.db')
+  onTestFinished(async () => {
+    await stop()
+  })
+  const insert = async (collection: string, values: object): Promise<unknown> => {
+    const response = await fetch(`${url}/rest/v1/shop/${collection}`, {
+      method: 'POST',
+      headers: { 'X-API-Key': key, 'Content-Type': 'application/json' },
+      body: JSON.stringify(values),
+    })
+    return { status: response.status, ...((await response.json()) as object) }
+  }
+  const order = { customerId: 'BERGS', orderDate: '2024-02-29T12:00:00.5', freight: '7.5' }
+  expect(await insert('orders', { ...order, requiredDate: '2024-03-01' })).toMatchObject({
+    validations: [{ field: 'orderDate' }],
+  })
+  const valid = { ...order, orderDate: '2024-02-29T12:00:00', requiredDate: '2024-03-01' }
+  expect(await insert('orders', valid)).toMatchObject({ item: { ...valid, freight: '7.5000' } })
+  expect(await insert('products', { productName: 'Tea', size: 'M' })).toMatchObject({
+    item: { unitPrice: '0.00', unitsInStock: 0, discontinued: false },
+  })
+  expect(await insert('products', { productName: 'Tea', size: 'M' })).toMatchObject({
+    validations: [{ field: 'productName' }, { field: 'size' }],
+  })
+  expect(await insert('orders', { ...valid, customerId: 'NOONE' })).toMatchObject({
+    validations: [{ field: 'customerId' }],
+  })
+  const rows = foreignTool.query(
+    join(folder, 'shop.db'),
+    `SELECT json_array(OrderDate, RequiredDate, Freight, typeof(Freight), ShipName) FROM Orders
+     ORDER BY OrderID DESC LIMIT 1`,
+  )
+  const stored = ['2024-02-29 12:00:00', '2024-03-01 00:00:00', 7.5, 'real', 'Berglunds snabbköp']
+  expect(rows).toEqual([stored])
+})
+
+test('a default that does not fit decides the type, or is left out', async () => {
+  const folder = temporaryFolder()
+  createDatabase('odd', join(folder, 'odd.db'))
+  const line = ['introspect', 'odd.db', '--json']
+  const { output } = await runAlone(line, { workingFolder: folder })
+  const { odd } = JSON.parse(output) as ApplicationDefinitions
+  expect(odd?.collections['defaults']?.fields).toEqual({
+    id: { type: 'integer', generated: 'database' },
+    createdAt: { type: 'text', default: 'database', column: 'created_at' },
+    seenAt: {
+      ...{ type: 'dateTime', storedAs: 'YYYY-MM-DD hh:mm:ss[.fff]' },
+      ...{ default: 'database', column: 'seen_at' },
+    },
+    day: { type: 'text', readOnly: true },
+    word: { type: 'text', default: 'database' },
+    n: { type: 'integer', required: true },
+    odd: { type: 'text', default: 'database' },
+  })
+})

@@ -4,6 +4,8 @@ import { createService, openAccess, principal } from 'rowgate'
 import { sqliteStorage, type SqliteDriver, type SqliteValue } from 'rowgate/sqlite'
 import { expect, test } from 'vitest'
 import type { CollectionDefinition } from '../../src/definition/collection.ts'
+import type { CollectionAccess } from '../../src/definition/handler.ts'
+import type { CollectionShape } from '../../src/definition/item.ts'
 import type { Json } from '../../src/protocol/json.ts'
 import { defineDatabase } from '../../src/introspection/define-database.ts'
 import { describeSqlite } from '../../src/introspection/sqlite/read-database.ts'
@@ -133,23 +135,13 @@ function createTable({ columns, keyed, withoutRowId }: RandomTable): string {
   return `CREATE TABLE "t.1" (${lines.join(', ')})${withoutRowId && keyed > 0 ? ' WITHOUT ROWID' : ''}`
 }
 
-/** Reads all items through a service, finds each by its values, and updates it with them. */
-async function saveAll(
-  file: string,
-  collections: Readonly<Record<string, CollectionDefinition>>,
-  { key, fields }: CollectionDefinition,
-): Promise<void> {
-  const failures: unknown[] = []
-  const service = createService({
-    applications: { app: { collections } },
-    storage: sqliteStorage(file, { synchronous: 'NORMAL' }),
-    security: openAccess(),
-    report: (failure) => void failures.push(failure),
-  })
-  await service.ready()
-  const items = service.as(principal('any')).collection('app', 't-1')
+type Items = CollectionAccess<CollectionShape>
+type Values = Readonly<Record<string, Json>>
+
+/** Finds each item by its values, and updates it with them. */
+async function saveAll(items: Items, { key, fields }: CollectionDefinition): Promise<void> {
   const page = await items.filter()
-  for (const item of page.items as readonly Record<string, Json>[]) {
+  for (const item of page.items as readonly Values[]) {
     for (const [name, value] of Object.entries(item)) {
       if (typeof value === 'object') continue
       const { items: found } = await items.filter({ [name]: value })
@@ -167,8 +159,18 @@ async function saveAll(
     const result = await items.update(found as never, Object.fromEntries(changes))
     expect({ item, result }).toMatchObject({ item, result: { rejected: false } })
   }
-  await service.close()
-  expect(failures).toEqual([])
+}
+
+/** Inserts a copy of an item, which a key or a unique value may reject. */
+async function insertCopy(
+  items: Items,
+  { fields, publishes }: CollectionDefinition,
+): Promise<void> {
+  const [item] = (await items.filter()).items as readonly Values[]
+  if (item === undefined || publishes?.includes('Insert') === false) return
+  const values = Object.entries(item).filter(([name]) => fields[name]?.readOnly !== true)
+  const result = await items.insert(Object.fromEntries(values))
+  if (!result.rejected) expect(result.item).toMatchObject(Object.fromEntries(values))
 }
 
 test('the rows of any database can be read, and saved again without a change', async () => {
@@ -195,8 +197,22 @@ test('the rows of any database can be read, and saved again without a change', a
       const before = content()
       const { collections } = defineDatabase(describeSqlite(file), folded)
       const [collection] = Object.values(collections)
-      if (collection !== undefined) await saveAll(file, collections, collection)
-      expect(content()).toEqual(before)
+      if (collection !== undefined) {
+        const failures: unknown[] = []
+        const service = createService({
+          applications: { app: { collections } },
+          storage: sqliteStorage(file, { synchronous: 'NORMAL' }),
+          security: openAccess(),
+          report: (failure) => void failures.push(failure),
+        })
+        await service.ready()
+        const items = service.as(principal('any')).collection('app', 't-1')
+        await saveAll(items, collection)
+        expect(content()).toEqual(before)
+        await insertCopy(items, collection)
+        await service.close()
+        expect(failures).toEqual([])
+      }
       handle.close()
     }),
     { numRuns: Number(process.env['RUNS'] ?? 60), seed: 14 },

@@ -21,7 +21,8 @@ export interface CatalogueColumn {
   readonly name: string
   readonly declared: string
   readonly notNull: boolean
-  readonly hasDefault: boolean
+  /** The expression of its default. */
+  readonly default?: string
   /** Its position in the primary key, from 1. 0: not part of it. */
   readonly keyPlace: number
   readonly computed: boolean
@@ -100,7 +101,7 @@ function columnOf([name, declared, notNull, value, keyPlace, hidden]: SqliteRow)
     name: String(name),
     declared: String(declared),
     notNull: notNull === 1,
-    hasDefault: typeof value === 'string' && !/^\s*null\s*$/i.test(value),
+    ...(typeof value === 'string' && !/^\s*null\s*$/i.test(value) ? { default: value } : {}),
     keyPlace: Number(keyPlace),
     computed: hidden !== 0,
   }

@@ -13,6 +13,7 @@ import type {
 } from '../description.ts'
 import { keyOf, readCatalogue, type CatalogueColumn, type CatalogueTable } from './catalogue.ts'
 import { readChecks } from './checks.ts'
+import { fieldsOfDefault } from './column-defaults.ts'
 import { candidateFields, declaredLength, type ColumnFacts } from './column-fields.ts'
 import { countKinds, fittingFields, profileColumns, type ValueProfile } from './value-profile.ts'
 
@@ -23,7 +24,8 @@ import { countKinds, fittingFields, profileColumns, type ValueProfile } from './
 export function describeSqlite(file: string): DatabaseDescription {
   const connection = openReadOnly(file)
   try {
-    connection.execute('BEGIN')
+    // Defaults are tried out in a temporary table.
+    connection.execute('PRAGMA temp_store = MEMORY; BEGIN')
     return describe(connection)
   } finally {
     connection.close()
@@ -94,13 +96,17 @@ function describeTable(connection: Connection, table: CatalogueTable): TableDesc
     name: table.name,
     ...(kind === 'table' ? {} : { readOnly: kind === 'view' ? 'a view' : 'a virtual table' }),
     columns: columns.map((column, index) => {
-      const fields = fitting[index] ?? []
+      const possible = fitting[index] ?? []
+      const byDefault = fieldsWithDefault(connection, column, possible)
+      // A default that fits no field is not used.
+      const fields = byDefault.length > 0 ? byDefault : possible
       const { check, profile } = facts[index] as ColumnFacts
       const note =
         fields.length > 0
           ? noteOf(column.declared, fields)
           : reasonOf(column, profile, () => countKinds(connection, table.name, column.name))
-      return describeColumn(column, { fields, note, allowed: check.allowed })
+      const hasDefault = column.default !== undefined && byDefault.length > 0
+      return describeColumn(column, { fields, note, hasDefault, allowed: check.allowed })
     }),
     // SQLite accepts null in a primary key.
     keys: keys.filter((key) => key.length > 0 && key.every((name) => nullFree.has(name))),
@@ -134,9 +140,18 @@ function rowIdColumn(table: CatalogueTable, primary: readonly string[]): string 
   return isRowId ? name : undefined
 }
 
+function fieldsWithDefault(
+  connection: Connection,
+  { declared, default: value }: CatalogueColumn,
+  fields: readonly Field[],
+): readonly Field[] {
+  if (value === undefined || fields.length === 0) return fields
+  return fieldsOfDefault(connection, { affinity: affinityOf(declared), default: value }, fields)
+}
+
 function describeColumn(
-  { name, notNull, hasDefault, computed }: CatalogueColumn,
-  { fields, note, allowed }: Found,
+  { name, notNull, computed }: CatalogueColumn,
+  { fields, note, hasDefault, allowed }: Found,
 ): ColumnDescription {
   return {
     ...{ name, fields, nullable: !notNull, hasDefault, computed },
@@ -145,7 +160,7 @@ function describeColumn(
   }
 }
 
-interface Found extends Pick<ColumnDescription, 'fields'> {
+interface Found extends Pick<ColumnDescription, 'fields' | 'hasDefault'> {
   readonly note: string | undefined
   readonly allowed: ColumnDescription['allowed'] | undefined
 }

@@ -50,6 +50,7 @@ CREATE TABLE children (
 );
 CREATE TABLE circle_a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES circle_b ON DELETE CASCADE);
 CREATE TABLE circle_b (id INTEGER PRIMARY KEY, a INTEGER NOT NULL REFERENCES circle_a ON DELETE CASCADE, c INTEGER NOT NULL REFERENCES circle_a ON DELETE SET NULL);
+CREATE TABLE defaults (id INTEGER PRIMARY KEY, created_at TEXT DEFAULT '', seen_at TEXT DEFAULT CURRENT_TIMESTAMP, "day" DATE DEFAULT 1, word TEXT DEFAULT 'abc', n INTEGER NOT NULL DEFAULT 'none', odd TEXT DEFAULT (no_function()));
 CREATE TABLE rowgate_things (id INTEGER PRIMARY KEY);
 CREATE TABLE counted (id INTEGER PRIMARY KEY AUTOINCREMENT, n INTEGER);
 
@@ -97,5 +98,6 @@ INSERT INTO stamps VALUES
 INSERT INTO names VALUES ('Ann', 'abcdef', 'a' || char(0) || 'b', 'x'), ('bob', 'ÄÖÜ', 'c', CAST(x'c328' AS TEXT));
 INSERT INTO parents VALUES (1, 'x'), (2, 'x');
 INSERT INTO children VALUES (1, 1, 'x', NULL, 5, 'c', 'w'), (2, NULL, NULL, 1, NULL, NULL, NULL);
+INSERT INTO defaults VALUES (1, '2020-01-01', '2020-01-01 10:00:00', 'x', 'def', 2, 'y');
 INSERT INTO counted (n) VALUES (10), (20), (NULL);
 INSERT INTO "full text" VALUES ('A title', 'A body'), ('Another', NULL);
