@@ -10,7 +10,7 @@ import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
 import { closedError, handleInUse, isBusy, storageFailure } from './sqlite/failure.ts'
 import { enforcedReferences } from './sqlite/foreign-keys.ts'
-import { indexFailure } from './sqlite/indexes.ts'
+import { createIndex, declaredIndexes, indexFailure, missingIndexes } from './sqlite/indexes.ts'
 import { inspectTables } from './sqlite/inspect-tables.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
@@ -22,7 +22,6 @@ import {
   computedCollections,
   guaranteedFields,
   missingColumns,
-  missingIndexes,
   missingTables,
   tableMistakes,
 } from './sqlite/table-check.ts'
@@ -118,7 +117,9 @@ export function sqliteStorage(
       ...(ensureSchema === 'columns' ? missingColumns(tables, collections) : []),
     ]
     const indexes = (tables: Tables): readonly string[] =>
-      ensureSchema === false ? [] : missingIndexes(tables, collections)
+      ensureSchema === false
+        ? []
+        : missingIndexes(tables, declaredIndexes(collections)).map(createIndex)
     let tables = readTables(connection, collections)
     // If nothing is missing, the start does not wait for the write lock.
     if (missing(tables).length > 0 || indexes(tables).length > 0) {

@@ -1,7 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { quoted } from './sql.ts'
-import type { IndexColumn, Table } from './tables.ts'
+import type { IndexColumn, Table, Tables } from './tables.ts'
 
 /** An index that a table should have. */
 export interface WantedIndex {
@@ -69,12 +69,42 @@ export function indexesOfNew(collections: readonly PublishedCollection[]): reado
 }
 
 /** Returns the statement that creates an index. */
-export function createIndex({ table, unique, columns }: WantedIndex): string {
-  const names = columns.map(({ name }) => name)
-  const name = quoted([table, ...names, unique ? 'unique' : 'index'].join('_'))
+export function createIndex(wanted: WantedIndex): string {
+  const { table, unique, columns } = wanted
+  const name = quoted(indexName(wanted))
   const terms = columns.map((column) => `${quoted(column.name)}${column.descending ? ' DESC' : ''}`)
   const kind = unique ? 'UNIQUE INDEX' : 'INDEX'
   return `CREATE ${kind} IF NOT EXISTS ${name} ON ${quoted(table)} (${terms.join(', ')});`
+}
+
+/**
+ * Returns the name of an index, such as `orders_status_-orderDate_index`. Different indexes have different names,
+ * because SQLite does not create an index whose name exists. If a name contains `_`, points separate the names:
+ * `order_lines.product.index`.
+ */
+function indexName({ table, unique, columns }: WantedIndex): string {
+  const own = columns.map(({ name, descending }) => `${descending ? '-' : ''}${plainName(name)}`)
+  const names = [plainName(table), ...own, unique ? 'unique' : 'index']
+  return names.join(names.some((name) => name.includes('_')) ? '.' : '_')
+}
+
+// A name that contains a separator or begins with a sign is quoted.
+function plainName(name: string): string {
+  return /^-|[."]/.test(name) ? quoted(name) : name
+}
+
+/** Returns the indexes that existing tables lack, if their columns exist. Views have none. */
+export function missingIndexes(
+  tables: Tables,
+  wanted: readonly WantedIndex[],
+): readonly WantedIndex[] {
+  const missing = wanted.filter((index) => {
+    const table = tables.find(index.table)
+    if (table?.kind !== 'table' || hasIndex(table, index)) return false
+    return index.columns.every(({ name }) => table.columns.has(name.toLowerCase()))
+  })
+  // Collections may share a table.
+  return [...new Map(missing.map((index) => [createIndex(index), index])).values()]
 }
 
 /** Returns whether a table has an index that serves the same reads or, if it is unique, the same group. */

@@ -1,7 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { rowsOf, type Connection } from './connection.ts'
-import { createIndex, declaredIndexes, hasIndex, uniqueIndex } from './indexes.ts'
+import { createIndex, declaredIndexes, missingIndexes, uniqueIndex } from './indexes.ts'
 import { rebuildStatements } from './rebuild.ts'
 import { columnDefinition } from './schema.ts'
 import { quoted } from './sql.ts'
@@ -157,17 +157,11 @@ function rebuiltTables({ copy, tables, collections }: Planned): readonly SchemaC
 }
 
 function createdIndexes({ tables, collections }: Planned): readonly SchemaChange[] {
-  return bySharedTable(tables, collections).flatMap(({ table, sharing }) => {
-    const keys = sharing
-      .filter(({ key }) => key.length > 0)
-      .map((each) => uniqueIndex(each, each.key))
-    const missing = [...keys, ...declaredIndexes(sharing)].filter(
-      (index) =>
-        !hasIndex(table, index) &&
-        index.columns.every((column) => table.columns.has(column.name.toLowerCase())),
-    )
-    return [...new Set(missing.map(createIndex))].map(creation)
-  })
+  const keys = collections
+    .filter(({ key }) => key.length > 0)
+    .map((collection) => uniqueIndex(collection, collection.key))
+  const missing = missingIndexes(tables, [...keys, ...declaredIndexes(collections)])
+  return missing.map(createIndex).map(creation)
 }
 
 function droppedColumns({ copy, tables, collections }: Planned): readonly SchemaChange[] {

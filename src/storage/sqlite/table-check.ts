@@ -4,7 +4,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
 import type { Affinity } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
-import { createIndex, declaredIndexes, hasIndex, uniqueIndex } from './indexes.ts'
+import { createIndex, hasIndex, uniqueIndex } from './indexes.ts'
 import { bareColumn, columnDefinition, createTables, exactFields, otherCheck } from './schema.ts'
 import { quoted } from './sql.ts'
 import type { Table, Tables } from './tables.ts'
@@ -99,20 +99,6 @@ function targetsIn(
   collections: readonly PublishedCollection[],
 ): readonly PublishedCollection[] {
   return collections.filter(({ table }) => (tables.find(table)?.kind ?? 'table') === 'table')
-}
-
-/** Returns the statements that create missing indexes of existing tables whose columns exist. */
-export function missingIndexes(
-  tables: Tables,
-  collections: readonly PublishedCollection[],
-): readonly string[] {
-  const missing = declaredIndexes(collections).filter((wanted) => {
-    const table = tables.find(wanted.table)
-    if (table?.kind !== 'table' || hasIndex(table, wanted)) return false
-    return wanted.columns.every(({ name }) => table.columns.has(name.toLowerCase()))
-  })
-  // Collections may share a table.
-  return [...new Set(missing.map(createIndex))]
 }
 
 /** Returns the statements that add missing columns. Those of a key and those with a default can't be added. */
@@ -222,7 +208,7 @@ function keyMistakes(collection: PublishedCollection, table: Table): readonly st
   const names = key.map((field) => field.column.toLowerCase())
   const columns = key.map((field) => quoted(field.column)).join(', ')
   if (!table.isUnique(names)) {
-    const create = `CREATE UNIQUE INDEX ${quoted(`${collection.table}_key`)} ON ${quoted(collection.table)} (${columns});`
+    const create = createIndex(uniqueIndex(collection, key))
     return [
       `${placeOf(collection)}: the key (${columns}) of table ${quoted(collection.table)} has no unique index. Create one with\n${create}`,
     ]

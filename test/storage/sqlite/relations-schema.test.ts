@@ -75,10 +75,30 @@ describe.each(drivers)('%s: the schema of relations', (driver) => {
     expect(schema.split('\n').filter((line) => line.includes(' INDEX '))).toEqual([
       'CREATE UNIQUE INDEX IF NOT EXISTS "customers_email_unique" ON "customers" ("email");',
       'CREATE UNIQUE INDEX IF NOT EXISTS "customers_country_city_unique" ON "customers" ("country", "city");',
-      'CREATE INDEX IF NOT EXISTS "customers_city_country_index" ON "customers" ("city" DESC, "country");',
+      'CREATE INDEX IF NOT EXISTS "customers_-city_country_index" ON "customers" ("city" DESC, "country");',
       'CREATE INDEX IF NOT EXISTS "orders_code_amount_index" ON "orders" ("code", "amount");',
       'CREATE INDEX IF NOT EXISTS "orders_customer id_index" ON "orders" ("customer id");',
       'CREATE INDEX IF NOT EXISTS "orders_parent_index" ON "orders" ("parent");',
+    ])
+  })
+
+  test('has indexes whose names differ, also if names joined by _ are the same', () => {
+    const fields = { id: integer(), b: text(), c: text(), b_c: text(), '-b': text(), 'b.c': text() }
+    const index = [['b', 'c'], ['-b', 'c'], ['b_c'], ['b.c']] as const
+    const collections = {
+      a: defineCollection({ key: 'id', fields, index }),
+      a_b: defineCollection({ key: 'id', fields: { id: integer(), c: text() }, index: [['c']] }),
+    }
+    const names = Array.from(
+      sqliteSchema({ shop: { collections } }).matchAll(/ INDEX IF NOT EXISTS (.*) ON /g),
+      ([, name]) => name,
+    )
+    expect(names).toEqual([
+      '"a_b_c_index"',
+      '"a_-b_c_index"',
+      '"a.b_c.index"',
+      '"a_""b.c""_index"',
+      '"a_b.c.index"',
     ])
   })
 
@@ -99,7 +119,7 @@ describe.each(drivers)('%s: the schema of relations', (driver) => {
     expect(rowsIn(handle, `SELECT name FROM sqlite_schema WHERE sql LIKE '%INDEX%'`)).toEqual([
       { name: 'customers_email_unique' },
       { name: 'customers_country_city_unique' },
-      { name: 'customers_city_country_index' },
+      { name: 'customers_-city_country_index' },
     ])
   })
 

@@ -81,7 +81,7 @@ test('all mistakes are reported at once, with the SQL that corrects them', async
 ALTER TABLE "items" ADD COLUMN "name" TEXT CHECK (instr("name", char(0)) = 0);
 - shop/items.price: column "price" of table "items" is declared NUMERIC, which would change values of type decimal. Declare it "price" TEXT, set storedAs: 'real', or give the field another type.
 - shop/items: the key ("id") of table "items" has no unique index. Create one with
-CREATE UNIQUE INDEX "items_key" ON "items" ("id");`,
+CREATE UNIQUE INDEX IF NOT EXISTS "items_id_unique" ON "items" ("id");`,
   )
   expect(await messageOf('', published)).toContain(
     'shop/items: the table "items" does not exist. Set "table" to the right name, create it with\nCREATE TABLE',
