@@ -20,6 +20,7 @@ import { secure } from './security/secure.ts'
 import { isServicePart, servicePart } from './service-part.ts'
 import type { Users } from './security/users/user-store.ts'
 import { checkedStorage } from './storage/checked.ts'
+import { completeConditions } from './storage/complete-conditions.ts'
 import { inspectStorage } from './storage/inspect-storage.ts'
 import { openOnce, whenOpen } from './storage/open-once.ts'
 import type { InspectionProgress, StorageProblem } from './storage/problem.ts'
@@ -84,7 +85,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const options = completeService(given)
   const { applications, now } = options
   const report = guardedListener(options.report)
-  const storage = tracedStorage(checkedStorage(options.storage))
+  const storage = tracedStorage(completeConditions(checkedStorage(options.storage)))
   const publication = publish(applications, options.maxPageSize)
   const lifecycle = createLifecycle()
   // Storage is opened below, with the collections of everything that reads from it.

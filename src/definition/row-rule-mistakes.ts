@@ -98,7 +98,8 @@ const members = ['field', 'fields', 'collection']
 /** Describes what decides the stored form of a value. Equal values have equal forms. */
 function formOf(field: Field): string {
   const scale = field.type === 'decimal' ? ` with scale ${field.scale}` : ''
-  const stored = 'storedAs' in field ? ` stored as ${field.storedAs}` : ''
+  const { storedAs } = field as { readonly storedAs?: string | undefined }
+  const stored = storedAs === undefined ? '' : ` stored as ${storedAs}`
   return `a field of type ${field.type}${scale}${stored}`
 }
 

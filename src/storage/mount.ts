@@ -1,10 +1,11 @@
 import { withoutUndefined } from '../checks/options.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { throughTargets } from '../definition/row-rule-mistakes.ts'
-import type { Condition } from '../request/query.ts'
+import { everyCondition, type Condition } from '../request/query.ts'
 import { throughIn } from '../request/rows.ts'
 import { StorageError, markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { checkedStorage } from './checked.ts'
+import { completeConditions } from './complete-conditions.ts'
 import { inspectReference, inspectStorage } from './inspect-storage.ts'
 import { mountTransaction, type ActiveTransaction } from './mount-transaction.ts'
 import type { StorageProblem } from './problem.ts'
@@ -23,7 +24,10 @@ import type { StorageProblem } from './problem.ts'
 export function mount(adapters: Readonly<Record<string, StorageAdapter>>): StorageAdapter {
   const given = withoutUndefined(adapters)
   const checked = new Map(
-    [...new Set(Object.values(given))].map((adapter) => [adapter, checkedStorage(adapter)]),
+    [...new Set(Object.values(given))].map((adapter) => [
+      adapter,
+      completeConditions(checkedStorage(adapter)),
+    ]),
   )
   const mounts = new Map(
     Object.entries(given).map(([name, adapter]) => [name, checked.get(adapter) as StorageAdapter]),
@@ -61,6 +65,8 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       textPages,
       durable: distinct.every(({ supports }) => supports.durable),
       generatedNumbers: distinct.every(({ supports }) => supports.generatedNumbers),
+      // The rows of two adapters can't be compared in one query.
+      conditions: everyCondition.filter((kind) => kind !== 'through' || distinct.length === 1),
     },
     open: async (collections) => {
       const routes = route(mounts, collections)

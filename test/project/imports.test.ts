@@ -116,6 +116,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'security',
     'http',
     'storage/checked',
+    'storage/complete-conditions',
     'storage/inspect-storage',
     'storage/open-once',
     'storage/problem',

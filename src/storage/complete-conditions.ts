@@ -1,0 +1,148 @@
+import type { PublishedCollection } from '../definition/published.ts'
+import { fieldsIn, meetsAll, type MeetsThrough } from '../request/meets.ts'
+import {
+  everyCondition,
+  oneItem,
+  plainConditions,
+  type Condition,
+  type Row,
+} from '../request/query.ts'
+import { throughIn } from '../request/rows.ts'
+import {
+  isSelfChecking,
+  type StorageAdapter,
+  type StoragePage,
+  type StorageQuery,
+} from './adapter.ts'
+import type { StorageReader, StorageTransaction } from './adapter.ts'
+
+/** The most rows that are read to complete the conditions of one query. */
+export const maxCompletedRows = 10_000
+
+/**
+ * Wraps an adapter that lacks kinds of conditions: rows that meet the others are read, at most 10,000, and the
+ * rest is evaluated here. A query that needs more rows rejects. Returns an adapter that has all kinds, and a
+ * built-in one, unchanged.
+ */
+export function completeConditions(adapter: StorageAdapter): StorageAdapter {
+  const { conditions: kinds = plainConditions } = adapter.supports
+  const isSupported = (condition: Condition): boolean => isWithin(kinds, condition)
+  if (isSelfChecking(adapter) || everyCondition.every((kind) => kinds.includes(kind)))
+    return adapter
+
+  const isComplete = (conditions: readonly Condition[]): boolean => conditions.every(isSupported)
+
+  async function filter(
+    reader: StorageReader,
+    collection: PublishedCollection,
+    query: StorageQuery,
+  ): Promise<StoragePage> {
+    if (isComplete(query.conditions)) return reader.filter(collection, query)
+    const rest = query.conditions.filter((condition) => !isSupported(condition))
+    const { rows } = await reader.filter(collection, {
+      ...query,
+      conditions: query.conditions.filter(isSupported),
+      limit: maxCompletedRows + 1,
+      offset: 0,
+      select: [...new Set([...query.select, ...rest.flatMap(fieldsIn)])],
+      count: false,
+    })
+    if (rows.length > maxCompletedRows) throw tooManyRows(collection, rest)
+    const through = await throughRows(reader, rest)
+    const found = rows.filter((row) => meetsAll(collection, row, rest, through))
+    const { offset, limit, count } = query
+    return { rows: found.slice(offset, offset + limit), count: count ? found.length : null }
+  }
+
+  function tooManyRows(
+    { application, name }: PublishedCollection,
+    rest: readonly Condition[],
+  ): Error {
+    const lacking = everyCondition.filter((kind) => !kinds.includes(kind)).join(', ')
+    const fields = [...new Set(rest.flatMap(fieldsIn))].join(', ')
+    return new Error(
+      `The storage adapter ${adapter.name} lacks the conditions ${lacking}, and more than ${maxCompletedRows} rows of ${application}/${name} meet those that it has. The conditions on ${fields} can't be completed: add equalities, or these kinds to the adapter.`,
+    )
+  }
+
+  /** Reads the keys of the rows of other collections that conditions go through. */
+  async function throughRows(
+    reader: StorageReader,
+    rest: readonly Condition[],
+  ): Promise<MeetsThrough> {
+    const keys = new Map<Condition, ReadonlySet<string>>()
+    for (const condition of throughIn(rest)) {
+      const { collection, conditions } = condition
+      const names = collection.key.map(({ name }) => name)
+      const { rows } = await filter(reader, collection, {
+        ...oneItem(conditions, names),
+        sort: names.map((field) => ({ field, descending: false })),
+        limit: maxCompletedRows + 1,
+      })
+      if (rows.length > maxCompletedRows) throw tooManyRows(collection, [condition])
+      const texts = rows.map((row) => JSON.stringify(names.map((name) => row[name])))
+      keys.set(condition, new Set(texts))
+    }
+    return (condition, key) => keys.get(condition)?.has(JSON.stringify(key)) === true
+  }
+
+  /** Returns the conditions for a write of the adapter; undefined if the row does not meet the rest. */
+  async function writeConditions(
+    on: StorageTransaction,
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+  ): Promise<readonly Condition[] | undefined> {
+    const names = collection.key.map(({ name }) => name)
+    const { rows } = await filter(on, collection, oneItem(conditions, names))
+    return rows.length === 0 ? undefined : conditions.filter(isSupported)
+  }
+
+  async function write(
+    on: StorageTransaction,
+    collection: PublishedCollection,
+    given: readonly Condition[],
+    work: (conditions: readonly Condition[]) => ReturnType<StorageTransaction['delete']>,
+  ): Promise<Row | undefined> {
+    const conditions = await writeConditions(on, collection, given)
+    return conditions === undefined ? undefined : work(conditions)
+  }
+
+  const within = (on: StorageTransaction): StorageTransaction => ({
+    insert: (collection, row) => on.insert(collection, row),
+    filter: (collection, query) =>
+      isComplete(query.conditions) ? on.filter(collection, query) : filter(on, collection, query),
+    update: (collection, conditions, changes) =>
+      isComplete(conditions)
+        ? on.update(collection, conditions, changes)
+        : write(on, collection, conditions, (own) => on.update(collection, own, changes)),
+    delete: (collection, conditions) =>
+      isComplete(conditions)
+        ? on.delete(collection, conditions)
+        : write(on, collection, conditions, (own) => on.delete(collection, own)),
+  })
+
+  return {
+    ...adapter,
+    supports: { ...adapter.supports, conditions: everyCondition },
+    filter: (collection, query, context) => {
+      if (isComplete(query.conditions)) return adapter.filter(collection, query, context)
+      if (throughIn(query.conditions).length === 0) return filter(adapter, collection, query)
+      // The rows of both collections must be of the same state.
+      return adapter.transaction({ mode: 'read', brief: true }, (on) =>
+        filter(on, collection, query),
+      )
+    },
+    ...(adapter.filterText !== undefined && {
+      filterText: (collection, query, context) =>
+        isComplete(query.conditions) ? adapter.filterText?.(collection, query, context) : undefined,
+    }),
+    transaction: (options, work) => adapter.transaction(options, (on) => work(within(on))),
+  }
+}
+
+/** Returns whether a condition and those within it are of these kinds. */
+function isWithin(kinds: readonly Condition['is'][], condition: Condition): boolean {
+  if (!kinds.includes(condition.is)) return false
+  if (condition.is === 'not') return isWithin(kinds, condition.condition)
+  return !('conditions' in condition) || condition.conditions.every((one) => isWithin(kinds, one))
+}

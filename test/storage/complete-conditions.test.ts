@@ -1,0 +1,91 @@
+import { describe, expect, test } from 'vitest'
+import { equals, queryOf, store } from '../../src/conformance/case.ts'
+import { everyCollection, orderLines, samples } from '../../src/conformance/collections.ts'
+import { testStorageAdapter } from '../../src/conformance/index.ts'
+import type { Condition, StorageAdapter } from '../../src/storage/adapter.ts'
+import { completeConditions } from '../../src/storage/complete-conditions.ts'
+import { memoryStorage } from '../../src/storage/memory.ts'
+import { mount } from '../../src/storage/mount.ts'
+
+type Kinds = readonly Condition['is'][]
+
+/** Memory that rejects all kinds of conditions but some. */
+function limited(conditions?: Kinds): StorageAdapter {
+  const memory = memoryStorage()
+  const { textPages, durable, generatedNumbers } = memory.supports
+  const kinds: Kinds = conditions ?? ['equal', 'empty']
+  const requireKinds = (all: readonly Condition[]): void => {
+    for (const one of all) {
+      if (!kinds.includes(one.is)) throw new Error(`unsupported: ${one.is}`)
+      if ('conditions' in one) requireKinds(one.conditions)
+      if (one.is === 'not') requireKinds([one.condition])
+    }
+  }
+  return {
+    ...memory,
+    supports: { textPages, durable, generatedNumbers, ...(conditions && { conditions }) },
+    filter: (collection, query) => {
+      requireKinds(query.conditions)
+      return memory.filter(collection, query)
+    },
+    transaction: (options, work) =>
+      memory.transaction(options, (on) =>
+        work({
+          insert: (collection, row) => on.insert(collection, row),
+          filter: (collection, query) => {
+            requireKinds(query.conditions)
+            return on.filter(collection, query)
+          },
+          update: (collection, given, changes) => {
+            requireKinds(given)
+            return on.update(collection, given, changes)
+          },
+          delete: (collection, given) => {
+            requireKinds(given)
+            return on.delete(collection, given)
+          },
+        }),
+      ),
+  }
+}
+
+describe('an adapter with equality only, completed', () => {
+  testStorageAdapter({ test, create: () => completeConditions(limited()) })
+})
+
+describe('an adapter with some kinds, completed', () => {
+  const kinds = ['equal', 'empty', 'in', 'or', 'not', 'through'] as const
+  testStorageAdapter({ test, create: () => mount({ '*': limited(kinds) }) })
+})
+
+test('an adapter with all kinds is returned unchanged', () => {
+  const memory = memoryStorage()
+  expect(completeConditions(memory)).toBe(memory)
+})
+
+test('a query that needs more than 10,000 rows is rejected, and one that needs 10,000 is not', async () => {
+  const adapter = completeConditions(limited())
+  await adapter.open(everyCollection)
+  const rows = Array.from({ length: 10_000 }, (_, id) => ({ id, quantity: id % 2, label: 'a' }))
+  await store(adapter, samples, rows)
+  const low: Condition = { field: 'quantity', is: 'lt', value: 1 }
+  const query = queryOf(samples, { conditions: [low], limit: 3, offset: 1, count: true })
+  const page = await adapter.filter(samples, query)
+  expect([page.rows.map(({ id }) => id), page.count]).toEqual([[2, 4, 6], 5_000])
+  await store(adapter, samples, [{ id: 10_000, quantity: 0, label: 'b' }])
+  const message =
+    /memory lacks the conditions lt, .*more than 10000 rows of app\/samples.*conditions on quantity/
+  await expect(adapter.filter(samples, query)).rejects.toThrow(message)
+  const narrowed = { ...query, conditions: [low, ...equals({ label: 'b' })] }
+  expect((await adapter.filter(samples, narrowed)).count).toBe(1)
+  const through: Condition = {
+    is: 'through',
+    collection: samples,
+    fields: ['orderId'],
+    conditions: [],
+  }
+  await store(adapter, orderLines, [{ orderId: 1, product: 'rum' }])
+  const lines = queryOf(orderLines, { conditions: [through] })
+  await expect(adapter.filter(orderLines, lines)).rejects.toThrow('rows of app/samples')
+  await adapter.close()
+})
