@@ -58,6 +58,7 @@ export const mutationAreas: Readonly<Record<string, MutationArea>> = {
     tests: [
       'test/events',
       'test/rights',
+      'test/relations',
       'test/request',
       'test/served',
       'test/observation/events.test.ts',
