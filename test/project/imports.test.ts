@@ -59,6 +59,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/sqlite/column-types',
     'storage/sqlite/columns',
     'storage/sqlite/connection',
+    'storage/sqlite/foreign-keys',
     'storage/sqlite/forms',
     'storage/sqlite/open',
     'storage/sqlite/sql',

@@ -4,14 +4,14 @@ import { openReadOnly } from '../../storage/sqlite/open.ts'
 import type { Affinity } from '../../storage/sqlite/column-types.ts'
 import { columnTypeOf } from '../../storage/sqlite/columns.ts'
 import { affinityOf } from '../../storage/sqlite/table-check.ts'
-import { folded } from '../../storage/sqlite/tables.ts'
+import { folded, keyColumns, type Column } from '../../storage/sqlite/tables.ts'
 import type {
   ColumnDescription,
   DatabaseDescription,
   LeftOut,
   TableDescription,
 } from '../description.ts'
-import { keyOf, readCatalogue, type CatalogueColumn, type CatalogueTable } from './catalogue.ts'
+import { readCatalogue, type CatalogueTable } from './catalogue.ts'
 import { readChecks } from './checks.ts'
 import { fieldsOfDefault } from './column-defaults.ts'
 import { candidateFields, declaredLength, type ColumnFacts } from './column-fields.ts'
@@ -69,7 +69,7 @@ function describeTable(connection: Connection, table: CatalogueTable): TableDesc
   const names = columns.map(({ name }) => name)
   const profiles = profileColumns(connection, table.name, names)
   const checks = readChecks(table.statement, names)
-  const primary = keyOf(columns)
+  const primary = keyColumns(columns)
   const links = new Set([...primary, ...references.flatMap((each) => each.columns)].map(folded))
   const facts = columns.map<ColumnFacts>(({ name, declared, computed }, index) => ({
     name,
@@ -142,7 +142,7 @@ function rowIdColumn(table: CatalogueTable, primary: readonly string[]): string 
 
 function fieldsWithDefault(
   connection: Connection,
-  { declared, default: value }: CatalogueColumn,
+  { declared, default: value }: Column,
   fields: readonly Field[],
 ): readonly Field[] {
   if (value === undefined || fields.length === 0) return fields
@@ -150,7 +150,7 @@ function fieldsWithDefault(
 }
 
 function describeColumn(
-  { name, notNull, computed }: CatalogueColumn,
+  { name, notNull, computed }: Column,
   { fields, note, hasDefault, allowed }: Found,
 ): ColumnDescription {
   return {
@@ -175,7 +175,7 @@ function noteOf(declared: string, [field]: ColumnDescription['fields']): string 
 
 /** Returns why a column can't be published. */
 function reasonOf(
-  { declared }: CatalogueColumn,
+  { declared }: Column,
   { kinds }: ValueProfile,
   count: () => readonly string[],
 ): string {

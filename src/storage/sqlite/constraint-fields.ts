@@ -2,7 +2,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
 import { bindValue } from './columns.ts'
 import { rowsOf, type Connection, type SqliteValue } from './connection.ts'
-import { keyOf } from './foreign-keys.ts'
+import { foreignKeysOf } from './foreign-keys.ts'
 import { quoted } from './sql.ts'
 
 /** Finds the fields of a failed constraint, which the errors of SQLite do not contain. */
@@ -46,25 +46,17 @@ export function constraintFields(connection: Connection): ConstraintFields {
         .map(({ name }) => name)
     },
     foreignKey(collection, row) {
-      const select =
-        'SELECT id, "table", "from", "to" FROM pragma_foreign_key_list(?) ORDER BY id, seq'
-      const keys = new Map<unknown, (readonly [string, string, string | null])[]>()
-      for (const [id, table, from, to] of rowsOf(connection, select, [collection.table])) {
-        const part = [table, from, to] as readonly [string, string, string | null]
-        keys.set(id, [...(keys.get(id) ?? []), part])
-      }
-      for (const parts of keys.values()) {
-        const fields = parts.flatMap(([, from]) =>
-          collection.fields.filter(({ column }) => column.toLowerCase() === from.toLowerCase()),
+      for (const { columns, target, targetColumns } of foreignKeysOf(connection, [
+        collection.table,
+      ])) {
+        const fields = columns.flatMap((name) =>
+          collection.fields.filter(({ column }) => column.toLowerCase() === name.toLowerCase()),
         )
         const values = fields.map((field) => bindValue(field, row[field.name] ?? null))
-        if (fields.length < parts.length || values.includes(null)) continue
-        const [parent] = parts[0] as readonly [string, string, string | null]
-        const named = parts.flatMap(([, , to]) => (to === null ? [] : [to]))
-        const columns = named.length === parts.length ? named : keyOf(connection, parent)
-        if (columns.length === parts.length && isMissing(parent, columns, values)) {
-          return fields.map(({ name }) => name)
-        }
+        if (fields.length < columns.length || values.includes(null)) continue
+        // SQLite reports a key without columns before it looks for rows.
+        if (targetColumns.includes('')) continue
+        if (isMissing(target, targetColumns, values)) return fields.map(({ name }) => name)
       }
       return []
     },

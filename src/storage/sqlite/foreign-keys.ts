@@ -2,7 +2,7 @@ import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import { quoted } from './sql.ts'
-import { folded, type Tables } from './tables.ts'
+import { addTo, columnsOf, folded, keyColumns, type Tables } from './tables.ts'
 
 const actions: Readonly<Record<OnDelete, readonly string[]>> = {
   restrict: ['NO ACTION', 'RESTRICT'],
@@ -38,7 +38,7 @@ export function enforcedReferences(
   const [isOn] = rowsOf(connection, 'PRAGMA foreign_keys')[0] ?? []
   if (Number(isOn) !== 1) return []
   const names = [...new Set(references.map(({ from }) => from.table))]
-  const present = new Set(constraintsOf(connection, names))
+  const present = new Set(foreignKeysOf(connection, names).map(identityOf))
   return references.filter((reference) => {
     const { from, to, onDelete } = reference
     const [own, other] = [tables.find(from.table), tables.find(to.table)]
@@ -46,62 +46,74 @@ export function enforcedReferences(
     if (/\bDEFERRED\b/i.test(own.statement)) return false
     // A foreign key compares with the collation of the referenced column.
     if (/\bCOLLATE\s+(?!"?BINARY\b)/i.test(other.statement)) return false
-    return actions[onDelete].some((action) => present.has(identityOf(reference, action)))
+    return actions[onDelete].some((action) => present.has(identityOf(expected(reference, action))))
   })
 }
 
-function identityOf({ from, fields, to }: Reference, action: string): string {
-  const pairs = fields.map((field, index) => [field.column, to.key[index]?.column ?? ''] as const)
-  return identity(from.table, to.table, action, pairs)
+/** A FOREIGN KEY constraint. */
+export interface ForeignKey {
+  readonly table: string
+  readonly columns: readonly string[]
+  /** The table that it refers to. */
+  readonly target: string
+  /** The columns of that table, in the order of `columns`. Empty strings if it has no such key. */
+  readonly targetColumns: readonly string[]
+  /** What a delete of the referenced row does, in the words of SQLite. */
+  readonly onDelete: string
 }
 
-function identity(
-  from: string,
-  to: string,
-  action: string,
-  pairs: readonly (readonly [string, string])[],
-): string {
-  const columns = pairs.map((pair) => pair.map((name) => name.toLowerCase()))
-  const sorted = columns.toSorted(([left = ''], [right = '']) => (left < right ? -1 : 1))
-  return JSON.stringify([folded(from), folded(to), action, sorted])
+/** Returns the foreign keys of tables, in the order in which they are declared. */
+export function foreignKeysOf(
+  connection: Connection,
+  tables: readonly string[],
+): readonly ForeignKey[] {
+  const rows = rowsOf(
+    connection,
+    `SELECT t.value, f.id, f."table", f."from", f."to", f.on_delete
+     FROM json_each(?) AS t, pragma_foreign_key_list(t.value) AS f ORDER BY t.key, f.id DESC, f.seq`,
+    [JSON.stringify(tables)],
+  ) as readonly unknown[] as readonly Part[]
+  const keys = new Map<string, Part[]>()
+  for (const part of rows) addTo(keys, JSON.stringify([part[0], part[1]]), part)
+  return Array.from(keys.values(), (parts) => {
+    const [table, , target, , , onDelete] = parts[0] as Part
+    // Without columns, a constraint refers to the primary key.
+    const primary = parts.some(([, , , , to]) => to === null) ? primaryKey(connection, target) : []
+    return {
+      table,
+      columns: parts.map(([, , , from]) => from),
+      target,
+      targetColumns: parts.map(([, , , , to], index) => to ?? primary[index] ?? ''),
+      onDelete,
+    }
+  })
 }
 
 type Part = readonly [
   table: string,
   id: number,
-  parent: string,
+  target: string,
   from: string,
   to: string | null,
   action: string,
 ]
 
-function constraintsOf(connection: Connection, names: readonly string[]): readonly string[] {
-  const rows = rowsOf(
-    connection,
-    `SELECT t.value, f.id, f."table", f."from", f."to", f.on_delete
-     FROM json_each(?) AS t, pragma_foreign_key_list(t.value) AS f ORDER BY t.key, f.id, f.seq`,
-    [JSON.stringify(names)],
-  ) as readonly unknown[] as readonly Part[]
-  const keys = new Map<string, Part[]>()
-  for (const part of rows) {
-    const name = JSON.stringify([part[0], part[1]])
-    const known = keys.get(name)
-    if (known === undefined) keys.set(name, [part])
-    else known.push(part)
-  }
-  return [...keys.values()].map((parts) => {
-    const [table, , parent, , , action] = parts[0] as Part
-    // Without columns, a constraint refers to the primary key.
-    const primary = parts.some(([, , , , to]) => to === null) ? keyOf(connection, parent) : []
-    const pairs = parts.map(
-      ([, , , from, to], index) => [from, to ?? primary[index] ?? ''] as const,
-    )
-    return identity(table, parent, action, pairs)
-  })
+function primaryKey(connection: Connection, table: string): readonly string[] {
+  return keyColumns(columnsOf(connection, [table]).get(table) ?? [])
 }
 
-/** Returns the columns of the primary key of a table, in order. */
-export function keyOf(connection: Connection, table: string): readonly string[] {
-  const select = 'SELECT name FROM pragma_table_info(?) WHERE pk > 0 ORDER BY pk'
-  return rowsOf(connection, select, [table]).map(([name]) => name as string)
+function expected({ from, fields, to }: Reference, action: string): ForeignKey {
+  return {
+    table: from.table,
+    columns: fields.map(({ column }) => column),
+    target: to.table,
+    targetColumns: to.key.map(({ column }) => column),
+    onDelete: action,
+  }
+}
+
+function identityOf({ table, columns, target, targetColumns, onDelete }: ForeignKey): string {
+  const pairs = columns.map((column, index) => [folded(column), folded(targetColumns[index] ?? '')])
+  const sorted = pairs.toSorted(([left = ''], [right = '']) => (left < right ? -1 : 1))
+  return JSON.stringify([folded(table), folded(target), onDelete, sorted])
 }

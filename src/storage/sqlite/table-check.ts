@@ -187,7 +187,7 @@ function defaultMistakes(collection: PublishedCollection, table: Table): readonl
   if (table.kind === 'view') return []
   return collection.fields.flatMap((field) => {
     const column = table.columns.get(field.column.toLowerCase())
-    if (!field.hasColumnDefault || column?.hasDefault === true || column?.computed === true)
+    if (!field.hasColumnDefault || column?.default !== undefined || column?.computed === true)
       return []
     return [
       `${placeOf(collection, field)}: column ${quoted(field.column)} of table ${quoted(collection.table)} has no default. Create it yourself, such as ${bareColumn(field)} DEFAULT ..., or set a value or a function as the default of the field.`,

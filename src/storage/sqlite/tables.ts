@@ -1,16 +1,19 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import { rowsOf, type Connection } from './connection.ts'
+import { rowsOf, type Connection, type SqliteRow } from './connection.ts'
 
 /** A column of a table. */
 export interface Column {
   readonly name: string
   readonly declared: string
+  readonly notNull: boolean
   /** Its position in the primary key, from 1. 0: not part of it. */
   readonly keyPlace: number
   /** Whether SQLite computes it from other columns. */
   readonly computed: boolean
-  /** Whether it has a DEFAULT. */
-  readonly hasDefault: boolean
+  /** Whether it is a hidden column of a virtual table. */
+  readonly hidden: boolean
+  /** The expression of its DEFAULT; undefined if it has none, or NULL. */
+  readonly default: string | undefined
 }
 
 /** A column of an index. */
@@ -25,7 +28,14 @@ export interface Index {
   readonly unique: boolean
   /** Whether it has only some rows of the table. */
   readonly partial: boolean
+  /** What created it: `c` CREATE INDEX, `u` UNIQUE, `pk` PRIMARY KEY. */
+  readonly origin: string
+  /** Whether every column has the collation BINARY. */
+  readonly isBinary: boolean
 }
+
+/** The name of a column of an index that is an expression. No column has it. */
+export const expressionColumn = '\0'
 
 /** A table or view of the database. */
 export interface Table {
@@ -47,13 +57,32 @@ export interface Tables {
   find(name: string): Table | undefined
 }
 
-type Listed = readonly [
-  name: string,
-  kind: string,
-  withoutRowId: number,
-  strict: number,
-  statement: string | null,
-]
+/** A table, view or virtual table, as SQLite lists it. */
+export interface ListedTable {
+  readonly name: string
+  readonly kind: string
+  readonly withoutRowId: boolean
+  readonly strict: boolean
+  /** The CREATE statement; empty if there is none. */
+  readonly statement: string
+}
+
+/** Lists the tables of a database by name, without the table that describes them. */
+export function listTables(connection: Connection): readonly ListedTable[] {
+  const rows = rowsOf(
+    connection,
+    `SELECT l.name, l.type, l.wr, l.strict, s.sql FROM pragma_table_list AS l
+     LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type IN ('table', 'view')
+     WHERE l.schema = 'main' AND l.name <> 'sqlite_schema' ORDER BY l.name`,
+  )
+  return rows.map(([name, kind, withoutRowId, strict, statement]) => ({
+    name: String(name),
+    kind: String(kind),
+    withoutRowId: withoutRowId === 1,
+    strict: strict === 1,
+    statement: typeof statement === 'string' ? statement : '',
+  }))
+}
 
 /** Reads the tables of collections. The number of statements does not depend on the number of tables. */
 export function readTables(
@@ -61,37 +90,30 @@ export function readTables(
   collections: readonly PublishedCollection[],
 ): Tables {
   const wanted = new Set(collections.map(({ table }) => folded(table)))
-  const all = rowsOf(
-    connection,
-    `SELECT l.name, l.type, l.wr, l.strict, s.sql FROM pragma_table_list AS l
-     LEFT JOIN sqlite_schema AS s ON s.name = l.name AND s.type = l.type WHERE l.schema = 'main'`,
-  ) as readonly unknown[] as readonly Listed[]
-  const listed = all.filter(([name]) => wanted.has(folded(name)))
-  const names = JSON.stringify(listed.map(([name]) => name))
+  const listed = listTables(connection).filter(({ name }) => wanted.has(folded(name)))
+  const names = listed.map(({ name }) => name)
   const columns = columnsOf(connection, names)
   // Most collections have the primary key as their key, so the indexes are seldom read.
   let indexes: ReturnType<typeof indexesOf> | undefined
   const tables = new Map(
-    listed.map(([name, kind, withoutRowId, strict, statement]) => {
+    listed.map((each) => {
+      const { name } = each
       const described = columns.get(name) ?? []
-      const primary = described.filter(({ keyPlace }) => keyPlace > 0)
+      const primary = keyColumns(described)
       const key: Index = {
-        columns: primary
-          .toSorted((one, other) => one.keyPlace - other.keyPlace)
-          .map((column) => ({ name: column.name, descending: false })),
+        columns: primary.map((column) => ({ name: column, descending: false })),
         unique: true,
         partial: false,
+        origin: 'pk',
+        isBinary: true,
       }
       const all = function* (): Generator<Index> {
         if (primary.length > 0) yield key
         indexes ??= indexesOf(connection, names)
-        yield* indexes.get(name)?.values() ?? []
+        yield* indexes.get(name) ?? []
       }
       const table: Table = {
-        kind,
-        strict: strict === 1,
-        statement: statement ?? '',
-        withoutRowId: withoutRowId === 1,
+        ...each,
         columns: new Map(described.map((column) => [column.name.toLowerCase(), column])),
         isUnique: (own) => {
           for (const { columns: indexed, unique, partial } of all()) {
@@ -108,58 +130,79 @@ export function readTables(
   return { find: (name) => tables.get(folded(name)) }
 }
 
-function columnsOf(connection: Connection, names: string): ReadonlyMap<string, readonly Column[]> {
+/** Returns the columns of tables and views, in their order. Throws if one of these can't be read. */
+export function columnsOf(
+  connection: Connection,
+  tables: readonly string[],
+): ReadonlyMap<string, readonly Column[]> {
   const rows = rowsOf(
     connection,
-    `SELECT t.value, x.name, x.type, x.pk, x.hidden IN (2, 3), x.dflt_value IS NOT NULL
-     FROM json_each(?) AS t, pragma_table_xinfo(t.value) AS x`,
-    [names],
-  ) as readonly unknown[] as readonly (readonly [string, string, string, number, number, number])[]
+    `SELECT t.value, x.name, x.type, x."notnull", x.pk, x.hidden, x.dflt_value
+     FROM json_each(?) AS t, pragma_table_xinfo(t.value) AS x ORDER BY t.key, x.cid`,
+    [JSON.stringify(tables)],
+  )
   const columns = new Map<string, Column[]>()
-  for (const [table, name, declared, keyPlace, computed, hasDefault] of rows) {
-    const known = columns.get(table) ?? []
-    columns.set(table, known)
-    known.push({ name, declared, keyPlace, computed: computed === 1, hasDefault: hasDefault === 1 })
+  for (const [table, name, declared, notNull, keyPlace, hidden, value] of rows) {
+    addTo(columns, String(table), {
+      name: String(name),
+      declared: String(declared),
+      notNull: notNull === 1,
+      keyPlace: Number(keyPlace),
+      // 1: a hidden column of a virtual table. 2 and 3: generated columns.
+      computed: Number(hidden) > 1,
+      hidden: hidden === 1,
+      default: typeof value === 'string' && !/^\s*null\s*$/i.test(value) ? value : undefined,
+    })
   }
   return columns
 }
 
-/** Returns the indexes of each table by their names. */
-function indexesOf(
-  connection: Connection,
-  names: string,
-): ReadonlyMap<string, ReadonlyMap<string, Index>> {
-  const rows = rowsOf(
-    connection,
-    `SELECT t.value, i.name, i."unique", i.partial, c.name, c."desc"
-     FROM json_each(?) AS t, pragma_index_list(t.value) AS i, pragma_index_xinfo(i.name) AS c
-     WHERE c."key" = 1 ORDER BY t.key, i.seq, c.seqno`,
-    [names],
-  ) as readonly unknown[] as readonly IndexPart[]
-  const tables = new Map<string, Map<string, Index & { readonly columns: IndexColumn[] }>>()
-  for (const [table, name, unique, partial, column, descending] of rows) {
-    const indexes = tables.get(table) ?? new Map<string, Index & { columns: IndexColumn[] }>()
-    tables.set(table, indexes)
-    const index = indexes.get(name) ?? {
-      columns: [],
-      unique: unique === 1,
-      partial: partial === 1,
-    }
-    indexes.set(name, index)
-    // The name of an expression is null. It must not match any column.
-    index.columns.push({ name: column ?? '\0', descending: descending === 1 })
-  }
-  return tables
+/** Returns the names of the columns of a primary key, in its order. */
+export function keyColumns(columns: readonly Column[]): readonly string[] {
+  return columns
+    .filter(({ keyPlace }) => keyPlace > 0)
+    .toSorted((one, other) => one.keyPlace - other.keyPlace)
+    .map(({ name }) => name)
 }
 
-type IndexPart = readonly [
-  table: string,
-  name: string,
-  unique: number,
-  partial: number,
-  column: string | null,
-  descending: number,
-]
+/** Returns the indexes of tables, in the order in which they were created. */
+export function indexesOf(
+  connection: Connection,
+  tables: readonly string[],
+): ReadonlyMap<string, readonly Index[]> {
+  const rows = rowsOf(
+    connection,
+    `SELECT t.value, i.seq, i."unique", i.partial, i.origin, c.name, c."desc", c.coll
+     FROM json_each(?) AS t, pragma_index_list(t.value) AS i, pragma_index_xinfo(i.name) AS c
+     WHERE c."key" = 1 ORDER BY t.key, i.seq DESC, c.seqno`,
+    [JSON.stringify(tables)],
+  )
+  const parts = new Map<string, SqliteRow[]>()
+  for (const [table, place, ...part] of rows) addTo(parts, JSON.stringify([table, place]), part)
+  const indexes = new Map<string, Index[]>()
+  for (const [id, columns] of parts) {
+    const [table] = JSON.parse(id) as readonly [string]
+    const [unique, partial, origin] = columns[0] as SqliteRow
+    addTo(indexes, table, {
+      columns: columns.map(([, , , name, descending]) => ({
+        name: name === null ? expressionColumn : String(name),
+        descending: descending === 1,
+      })),
+      unique: unique === 1,
+      partial: partial === 1,
+      origin: String(origin),
+      isBinary: columns.every((part) => part.at(-1) === 'BINARY'),
+    })
+  }
+  return indexes
+}
+
+/** Adds an item to one of several lists. */
+export function addTo<Item>(lists: Map<string, Item[]>, name: string, item: Item): void {
+  const known = lists.get(name)
+  if (known === undefined) lists.set(name, [item])
+  else known.push(item)
+}
 
 /** Returns a name as SQLite compares it: without regard to the case of ASCII letters only. */
 export function folded(name: string): string {
