@@ -57,14 +57,18 @@ function isAboutItem(error: unknown): error is StorageError {
 }
 
 function entriesOf(view: View, { kind, fields }: StorageError): readonly ValidationEntry[] {
-  const names = fields.join(', ')
-  return kind === 'duplicate'
-    ? groupEntries(view, fields, duplicate(view, names || 'unique value'))
-    : groupEntries(view, fields, `${names || 'A value'} is not accepted by the database.`)
+  if (kind === 'duplicate') return duplicateEntries(view, fields)
+  const names = fields.join(', ') || 'A value'
+  return groupEntries(view, fields, `${names} is not accepted by the database.`)
 }
 
-function duplicate({ collection }: View, names: string): string {
-  return `Another item of ${collection.name} has this ${names}.`
+/** Returns an entry for each field of a unique group, and one for a key, which is one value in a path. */
+function duplicateEntries(view: View, fields: readonly string[]): readonly ValidationEntry[] {
+  const { name, key } = view.collection
+  const names = fields.join(', ') || 'unique value'
+  const entries = groupEntries(view, fields, `Another item of ${name} has this ${names}.`)
+  const isKey = fields.length === key.length && key.every((part) => fields.includes(part.name))
+  return isKey ? entries.slice(0, 1) : entries
 }
 
 /** Returns an entry for each field of a group. */
@@ -93,10 +97,7 @@ function violations(save: FailedWrite): MaybePromise<readonly ValidationEntry[]>
           const message = `${names.join(', ')} must be the key of an item of ${to.name}.`
           return groupEntries(view, names, message)
         }),
-        ...repeated.flatMap((fields) => {
-          const names = namesOf(fields)
-          return groupEntries(view, names, duplicate(view, names.join(', ')))
-        }),
+        ...repeated.flatMap((fields) => duplicateEntries(view, namesOf(fields))),
       ]),
     )
   })

@@ -97,6 +97,9 @@ describe('the keys', () => {
   })
 })
 
+// A machine under load may take its time.
+const waiting = { timeout: 10_000 }
+
 describe('while the keys can’t be had', () => {
   const stalled: Manner = (response) => {
     response.writeHead(200, { 'Content-Type': 'application/json' })
@@ -120,7 +123,7 @@ describe('while the keys can’t be had', () => {
     await authority.serve(first)
     await vi.waitFor(async () => {
       expect(await ask(given, token)).toMatchObject({ user: 'maria' })
-    })
+    }, waiting)
   })
 
   test('because the server is down, a token gets 503 until it is back', async () => {
@@ -133,7 +136,7 @@ describe('while the keys can’t be had', () => {
     await authority.restart()
     await vi.waitFor(async () => {
       expect(await ask(given, token)).toMatchObject({ user: 'maria' })
-    })
+    }, waiting)
   })
 
   test('they are not fetched at every token, and again before long', async () => {
@@ -153,7 +156,7 @@ describe('while the keys can’t be had', () => {
     await authority.serve(first)
     await vi.waitFor(async () => {
       expect(await ask(given, token)).toMatchObject({ user: 'maria' })
-    })
+    }, waiting)
     expect(authority.fetches()).toBe(3)
   })
 
