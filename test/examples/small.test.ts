@@ -41,6 +41,38 @@ test('siblings.ts checks collections against each other', async () => {
   expect(output).toContain('1 Ada has the shirt 9.\n2 There is no team 3.\nAda is not in the team.')
 })
 
+test('clinic.ts keeps what belongs together', async () => {
+  const { code, output } = await startExample('clinic.ts', {}).ended()
+  expect(output).toBe(`planned: 2
+patientId must be the key of an item of patients.
+Another item of appointments has this doctor, startsAt.
+There is an appointment at 09:00.
+ada sees: [ { appointmentId: 1, code: 'CHECK', amount: 1 } ]
+services: 2
+floor: 1
+inspect: [
+  {
+    roomId: 1,
+    name: 'Surgery',
+    isSterile: true,
+    inspected: '2025-12-01T00:00:00Z',
+    floor: 2
+  }
+]
+{
+  patientId: 1,
+  firstName: 'Cy',
+  lastName: 'Young',
+  born: '1990-02-28',
+  insurance: 'I-1',
+  fullName: 'Cy Young'
+}
+Other items still refer to this one: services.
+left: 1
+`)
+  expect(code).toBe(0)
+})
+
 test('served.ts computes a report and passes parcels on', async () => {
   const { code, output } = await startExample('served.ts', {}).ended()
   expect(code).toBe(0)
