@@ -65,6 +65,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/sqlite/sql',
     'storage/sqlite/table-check',
     'storage/sqlite/tables',
+    'storage/sqlite/tokens',
   ],
   cli: [
     ...core,

@@ -1,4 +1,5 @@
 import { folded } from '../../storage/sqlite/tables.ts'
+import { closing, isSign, isWord, tokensOf, type Token } from '../../storage/sqlite/tokens.ts'
 
 /** What the CHECK constraints of a table say about one column. */
 export interface ColumnCheck {
@@ -27,27 +28,6 @@ export function readChecks(
     at = end
   }
   return found
-}
-
-/** A token of SQL: a word, a quoted name, a string, a number or a sign. */
-interface Token {
-  readonly kind: 'word' | 'name' | 'string' | 'number' | 'sign'
-  readonly text: string
-}
-
-const tokenForm =
-  /--[^\n]*|\/\*[^]*?(?:\*\/|$)|'((?:[^']|'')*)'|"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|\[([^\]]*)\]|(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|([\p{L}_$][\p{L}\p{N}_$]*)|(\S)/gu
-
-function tokensOf(statement: string): readonly Token[] {
-  return [...statement.matchAll(tokenForm)].flatMap<Token>((match) => {
-    const [, string, double, backtick, bracket, number, word, sign] = match
-    if (string !== undefined) return [{ kind: 'string', text: string.replaceAll("''", "'") }]
-    const name = double?.replaceAll('""', '"') ?? backtick?.replaceAll('``', '`') ?? bracket
-    if (name !== undefined) return [{ kind: 'name', text: name }]
-    if (number !== undefined) return [{ kind: 'number', text: number }]
-    if (word !== undefined) return [{ kind: 'word', text: word }]
-    return sign === undefined ? [] : [{ kind: 'sign', text: sign }]
-  })
 }
 
 function checkOf(
@@ -118,22 +98,4 @@ function split(tokens: readonly Token[], separator: string): readonly (readonly 
     else parts.at(-1)?.push(token)
   }
   return parts
-}
-
-/** Returns the place of the parenthesis that closes the one at a place; the end if there is none. */
-function closing(tokens: readonly Token[], opening: number): number {
-  let depth = 0
-  for (let at = opening; at < tokens.length; at++) {
-    if (isSign(tokens[at], '(')) depth++
-    if (isSign(tokens[at], ')') && --depth === 0) return at
-  }
-  return tokens.length
-}
-
-function isWord(token: Token | undefined, word: string): boolean {
-  return token?.kind === 'word' && token.text.toUpperCase() === word
-}
-
-function isSign(token: Token | undefined, sign: string): boolean {
-  return token?.kind === 'sign' && token.text === sign
 }

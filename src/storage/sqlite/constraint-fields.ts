@@ -4,6 +4,7 @@ import { bindValue } from './columns.ts'
 import { rowsOf, type Connection, type SqliteValue } from './connection.ts'
 import { foreignKeysOf } from './foreign-keys.ts'
 import { quoted } from './sql.ts'
+import { closing, isWord, tokensOf } from './tokens.ts'
 
 /** Finds the fields of a failed constraint, which the errors of SQLite do not contain. */
 export interface ConstraintFields {
@@ -14,9 +15,6 @@ export interface ConstraintFields {
 }
 
 const checkFailed = 'CHECK constraint failed: '
-// A string literal or a name. A name is in double quotes, brackets or backticks, or without quotes.
-const tokens =
-  /'(?:[^']|'')*'|"((?:[^"]|"")*)"|\[([^\]]*)\]|`((?:[^`]|``)*)`|([\p{L}_][\p{L}\p{N}_$]*)/gu
 
 /** Creates the functions on a connection. They are called only after an error. */
 export function constraintFields(connection: Connection): ConstraintFields {
@@ -40,7 +38,7 @@ export function constraintFields(connection: Connection): ConstraintFields {
       const failed = message.slice(start + checkFailed.length)
       const statement = statementOf(collection.table)
       const named = expressionOf(statement, failed) ?? failed
-      const names = new Set(namesIn(named).map((name) => name.toLowerCase()))
+      const names = namesIn(named)
       return collection.fields
         .filter(({ column }) => names.has(column.toLowerCase()))
         .map(({ name }) => name)
@@ -63,32 +61,22 @@ export function constraintFields(connection: Connection): ConstraintFields {
   }
 }
 
-function namesIn(expression: string): readonly string[] {
-  return Array.from(
-    expression.matchAll(tokens),
-    ([, double, bracket, backtick, bare]) =>
-      double?.replaceAll('""', '"') ?? bracket ?? backtick?.replaceAll('``', '`') ?? bare ?? '',
-  )
+/** Returns the names in an expression, in lower case. */
+function namesIn(expression: string): ReadonlySet<string> {
+  const names = tokensOf(expression).filter(({ kind }) => kind === 'word' || kind === 'name')
+  return new Set(names.map(({ text }) => text.toLowerCase()))
 }
 
 /** Returns the expression of `CONSTRAINT name CHECK (...)` in a CREATE TABLE statement. */
 function expressionOf(statement: string, constraint: string): string | undefined {
-  const found = Array.from(statement.matchAll(tokens))
-  const at = found.findIndex(
+  const tokens = tokensOf(statement)
+  const at = tokens.findIndex(
     (token, index) =>
-      token[0].toLowerCase() === 'constraint' &&
-      namesIn(found[index + 1]?.[0] ?? '')[0] === constraint &&
-      found[index + 2]?.[0].toLowerCase() === 'check',
+      isWord(token, 'CONSTRAINT') &&
+      tokens[index + 1]?.text === constraint &&
+      isWord(tokens[index + 2], 'CHECK'),
   )
   if (at === -1) return undefined
-  const start = statement.indexOf('(', found[at + 2]?.index)
-  const literals = /'(?:[^']|'')*'|"(?:[^"]|"")*"|[()]/g
-  literals.lastIndex = start
-  let depth = 0
-  for (let match = literals.exec(statement); match !== null; match = literals.exec(statement)) {
-    if (match[0] === '(') depth++
-    if (match[0] === ')') depth--
-    if (depth === 0) return statement.slice(start, match.index)
-  }
-  return undefined
+  const end = tokens[closing(tokens, at + 3)]
+  return statement.slice(tokens[at + 3]?.start, end?.start)
 }

@@ -4,6 +4,7 @@ import { columnDefinition } from './schema.ts'
 import { quoted } from './sql.ts'
 import { tableText, type TablePart } from './table-text.ts'
 import type { Table } from './tables.ts'
+import { isWord, tokensOf } from './tokens.ts'
 
 /** What a rebuild changes. */
 export interface Rebuild {
@@ -48,13 +49,14 @@ export function rebuildStatements(
   ]
 }
 
+const ownConstraints = ['DEFAULT', 'UNIQUE', 'REFERENCES', 'GENERATED', 'AS', 'COLLATE', 'PRIMARY']
+
 function changedPart(part: TablePart, unfit: readonly PublishedField[]): string | undefined {
   const { column, text } = part
   const field = unfit.find((one) => one.column.toLowerCase() === column?.toLowerCase())
   // A comment at the end must not hide the comma that follows.
   if (field === undefined) return text.includes('--') ? `${text}\n` : text
-  const rest = text.replace(/'(?:[^']|'')*'|"(?:[^"]|"")*"|\[[^\]]*\]|`[^`]*`/g, '')
-  const isKept = /\b(DEFAULT|UNIQUE|REFERENCES|GENERATED|AS|COLLATE|PRIMARY)\b/i.test(rest)
+  const isKept = tokensOf(text).some((token) => ownConstraints.some((word) => isWord(token, word)))
   return isKept ? undefined : columnDefinition(field)
 }
 

@@ -1,4 +1,4 @@
-import { folded } from './tables.ts'
+import { closing, isSign, isWord, tokensOf, type Token } from './tokens.ts'
 
 /** The parts of a CREATE TABLE statement, each as it is written. */
 export interface TableText {
@@ -15,42 +15,32 @@ export interface TablePart {
   readonly text: string
 }
 
-// A comment, a string literal, a name in quotes, brackets or backticks, or a character that structures the list.
-const tokens =
-  /--[^\n]*|\/\*[^]*?\*\/|'(?:[^']|'')*'|"(?:[^"]|"")*"|`(?:[^`]|``)*`|\[[^\]]*\]|[(),]/g
-const firstWord =
-  /^(?:\s|--[^\n]*\n|\/\*[^]*?\*\/)*(?:"((?:[^"]|"")*)"|`((?:[^`]|``)*)`|\[([^\]]*)\]|'((?:[^']|'')*)'|([^\s"`[(',]+))/
-const constraints = ['constraint', 'primary', 'unique', 'check', 'foreign']
+const constraints = ['CONSTRAINT', 'PRIMARY', 'UNIQUE', 'CHECK', 'FOREIGN']
 
 /**
  * Returns the parts of a CREATE TABLE statement. Undefined if it has no list of columns, such as that of a
  * virtual table or of `CREATE TABLE ... AS SELECT`.
  */
 export function tableText(statement: string): TableText | undefined {
-  const texts: string[] = []
-  let depth = 0
-  let start = -1
-  for (const { 0: token, index } of statement.matchAll(tokens)) {
-    if (token === '(' && ++depth === 1) start = index + 1
-    if (token === ',' && depth === 1) {
-      texts.push(statement.slice(start, index))
-      start = index + 1
-    }
-    if (token !== ')' || --depth > 0) continue
-    texts.push(statement.slice(start, index))
-    return { parts: texts.map(partOf), options: statement.slice(index + 1).trim() }
+  const tokens = tokensOf(statement)
+  const opening = tokens.findIndex((token) => isSign(token, '('))
+  const end = tokens[closing(tokens, opening)]
+  if (opening === -1 || end === undefined) return undefined
+  const parts: TablePart[] = []
+  let first = opening + 1
+  let start = tokens[opening]?.end
+  for (let at = first; ; at++) {
+    const token = tokens[at] as Token
+    if (isSign(token, '(')) at = closing(tokens, at)
+    if (token !== end && !isSign(token, ',')) continue
+    parts.push(partOf(tokens[first], statement.slice(start, token.start)))
+    if (token === end) return { parts, options: statement.slice(end.end).trim() }
+    first = at + 1
+    start = token.end
   }
-  return undefined
 }
 
-function partOf(text: string): TablePart {
-  const [, double, backtick, bracket, single, bare] = firstWord.exec(text) ?? []
-  const isConstraint = bare !== undefined && constraints.includes(folded(bare))
-  const column =
-    double?.replaceAll('""', '"') ??
-    backtick?.replaceAll('``', '`') ??
-    bracket ??
-    single?.replaceAll("''", "'") ??
-    bare
-  return { column: isConstraint ? undefined : column, text: text.trim() }
+function partOf(first: Token | undefined, text: string): TablePart {
+  const isConstraint = constraints.some((word) => isWord(first, word))
+  return { column: isConstraint ? undefined : first?.text, text: text.trim() }
 }
