@@ -2,6 +2,8 @@ import { besideScan } from './beside-scan.ts'
 import { builds, measureBuilds } from './builds.ts'
 import { bundle } from './bundle.ts'
 import { check, measureCheck } from './check.ts'
+import { indexes, measureIndexes } from './indexes.ts'
+import { introspection, measureIntrospection } from './introspection.ts'
 import type { Surroundings } from './measure.ts'
 import { memory } from './memory.ts'
 import { measureOutbox, outbox } from './outbox.ts'
@@ -27,5 +29,7 @@ export const figures: Figures[] = [
   { name: tables, programs: [tables], measure: () => measureTables() },
   { name: outbox, programs: [outbox], measure: () => measureOutbox() },
   { name: references, programs: [references], measure: () => measureReferences() },
+  { name: indexes, programs: [indexes], measure: () => measureIndexes() },
+  { name: introspection, programs: [], measure: async () => measureIntrospection() },
   { name: check, programs: [check], measure: () => measureCheck() },
 ]
