@@ -75,7 +75,6 @@ async function explain(event: DeleteEvent, scope: Scope): Promise<void> {
     effects = await effectsOf(event, scope.source)
   } catch (error) {
     // Not every storage can read after a failure.
-    // Not every storage can read after a failure.
     if (isStorageError(error)) return
     throw error
   }

@@ -44,12 +44,15 @@ export function writeFaults(
   const { uniques, references } = event.collection
   const reported = isMissing ? [] : entriesOf(event.view, error)
   if (uniques.length === 0 && references.length === 0) return reported
-  return whenFailed(
-    () =>
-      whenDone(violations({ ...save, event }), (found) => (found.length > 0 ? found : reported)),
+  const all = (): MaybePromise<readonly ValidationEntry[]> =>
+    whenDone(violations({ ...save, event }), (found) => (found.length > 0 ? found : reported))
+  // Nothing was written.
+  if (isMissing) return all()
+  return whenFailed(all, (failure) => {
     // Not every storage can read after a failure.
-    () => reported,
-  )
+    if (isStorageError(failure)) return reported
+    throw failure
+  })
 }
 
 function isAboutItem(error: unknown): error is StorageError {
