@@ -13,7 +13,12 @@ import { rightsMistakes } from './rights-mistakes.ts'
 import { rowRuleMistakes } from './row-rule-mistakes.ts'
 import type { Json } from '../protocol/json.ts'
 import { maxRealPrecision } from './stored-forms.ts'
-import { columnMistakes, serveMistakes, sharedTableMistakes } from './source-mistakes.ts'
+import {
+  columnMistakes,
+  renamingMistakes,
+  serveMistakes,
+  sharedTableMistakes,
+} from './source-mistakes.ts'
 
 /** Returns the mistakes of well-formed applications, such as unknown names and invalid values. */
 export function inconsistencies(
@@ -52,6 +57,7 @@ function checkCollection(
     ...fieldMistakes(typesOf(collection), 'computed', '.field'),
     ...computedMistakes(collection),
     ...columnMistakes(collection),
+    ...renamingMistakes(collection),
     ...groupMistakes(collection),
     ...pageMistakes(collection, maxPageSize),
     ...checkRules(collection),

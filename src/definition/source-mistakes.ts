@@ -24,9 +24,12 @@ export function serveMistakes(collection: CollectionDefinition): readonly Mistak
   if (table !== undefined) add('table', 'a served collection has no table: leave it out')
   if (sharesTable !== undefined)
     add('sharesTable', 'a served collection has no table: leave it out')
+  if (collection.renamedFrom !== undefined)
+    add('renamedFrom', 'a served collection has no table: leave it out')
   const noColumns = 'a served collection has no columns: leave it out'
   for (const [name, field] of Object.entries(fields)) {
     if (field.column !== undefined) add(`fields.${name}.column`, noColumns)
+    if (field.renamedFrom !== undefined) add(`fields.${name}.renamedFrom`, noColumns)
     const { storedAs } = field as { readonly storedAs?: string }
     if (storedAs !== undefined) add(`fields.${name}.storedAs`, noColumns)
     if (field.default === 'database') add(`fields.${name}.default`, noColumns)
@@ -91,5 +94,24 @@ export function columnMistakes({ fields }: CollectionDefinition): readonly Mista
     if (other === undefined) return []
     const advice = `${other} has the same column; set the option column of one of them`
     return [{ place: `fields.${name}`, advice }]
+  })
+}
+
+/** Returns a mistake for each former column that another field has as well, now or formerly. */
+export function renamingMistakes({ fields }: CollectionDefinition): readonly Mistake[] {
+  const columns = new Map(
+    Object.entries(fields).map(([name, field]) => [(field.column ?? name).toLowerCase(), name]),
+  )
+  const seen = new Map<string, string>()
+  return Object.entries(fields).flatMap(([name, field]) => {
+    const former = field.renamedFrom?.toLowerCase()
+    if (former === undefined) return []
+    const place = `fields.${name}.renamedFrom`
+    const [owner, other] = [columns.get(former), seen.get(former)]
+    seen.set(former, name)
+    if (owner === name) return [{ place, advice: 'is the name of the column itself: leave it out' }]
+    if (owner !== undefined) return [{ place, advice: `is the column of ${owner}: leave it out` }]
+    if (other === undefined) return []
+    return [{ place, advice: `${other} was renamed from the same column: leave one of them out` }]
   })
 }

@@ -181,6 +181,31 @@ const mistaken: readonly (readonly [
   ],
   ['two fields in one column', field({ type: 'text', column: 'NAME' }), 'fields.it', 'same column'],
   [
+    'a former column that is the column itself',
+    field({ type: 'text', renamedFrom: 'It' }),
+    'fields.it.renamedFrom',
+    'the column itself',
+  ],
+  [
+    'a former column that another field has',
+    field({ type: 'text', renamedFrom: 'name' }),
+    'fields.it.renamedFrom',
+    'the column of name',
+  ],
+  [
+    'a former column of two fields',
+    {
+      ...sound,
+      fields: {
+        ...sound.fields,
+        it: { type: 'text', renamedFrom: 'old' },
+        other: { type: 'text', renamedFrom: 'OLD' },
+      },
+    },
+    'fields.other.renamedFrom',
+    'it was renamed from the same column',
+  ],
+  [
     'a page maximum above that of the service',
     { ...sound, pageSize: { maximum: 101 } },
     'pageSize.maximum',

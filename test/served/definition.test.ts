@@ -132,6 +132,7 @@ test.each<[string, string, object]>([
   ],
   ['table', 'has no table', { table: 'x', serve: { get: () => item } }],
   ['sharesTable', 'has no table', { sharesTable: true, serve: { get: () => item } }],
+  ['renamedFrom', 'has no table', { renamedFrom: 'x', serve: { get: () => item } }],
   [
     'fields.id.column',
     'has no columns',
