@@ -70,7 +70,7 @@ export interface Operators<Value> {
   readonly isNull?: boolean
 }
 
-/** The operators of a condition on a text field. */
+/** The operators of a condition on a field of type text. */
 export interface TextOperators<Value> extends Operators<Value> {
   /** The code points that the text contains. */
   readonly contains?: string

@@ -14,7 +14,7 @@ export interface ConditionTerms {
 }
 
 const maxDepth = 10
-const maxParts = 500
+const maxConditions = 500
 const maxValues = 10_000
 const groups = ['and', 'or', 'not']
 
@@ -39,8 +39,10 @@ function conditionsIn(work: Work, given: unknown, depth: number): readonly Condi
   const { collection, through } = work.terms
   const names = Object.keys(given)
   work.parts += names.length
-  if (work.parts > maxParts) {
-    throw new TypeError(`There may be at most ${maxParts} conditions. Use in for a list of values.`)
+  if (work.parts > maxConditions) {
+    throw new TypeError(
+      `There may be at most ${maxConditions} conditions. Use in for a list of values.`,
+    )
   }
   return names.flatMap((name) => {
     const value = (given as Readonly<Record<string, unknown>>)[name]
@@ -111,7 +113,9 @@ function operation(field: PublishedField, operator: string, operand: unknown): C
     case 'contains':
     case 'startsWith': {
       if (field.type !== 'text') {
-        throw new TypeError(`${operator} needs a text field, and ${name} is a ${field.type} field.`)
+        throw new TypeError(
+          `${operator} applies to fields of type text, and ${name} is of type ${field.type}.`,
+        )
       }
       return { field: name, is: operator, text: storedValue(field, operand) as string }
     }

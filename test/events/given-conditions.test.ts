@@ -132,7 +132,10 @@ test.each<readonly [unknown, string]>([
   [{ price: { in: '1.00' } }, 'in of price must be a list of at most 10,000 values.'],
   [{ price: { in: [undefined] } }, /^The value of price must be a decimal/ as never],
   [{ id: { notIn: Array.from({ length: 10_001 }, () => 1) } }, /^notIn of id must be/ as never],
-  [{ id: { contains: '1' } }, 'contains needs a text field, and id is a integer field.'],
+  [
+    { id: { contains: '1' } },
+    'contains applies to fields of type text, and id is of type integer.',
+  ],
   [{ title: { contains: 1 } }, /^The value of title must be a string/ as never],
   [{ title: { startsWith: '\ud800' } }, /^The value of title must be a string/ as never],
   [{ title: { isNull: 'yes' } }, 'isNull of title must be true or false.'],

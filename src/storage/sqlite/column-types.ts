@@ -140,7 +140,7 @@ function orderDecimal(column: Sql, descending: boolean): readonly Sql[] {
   ]
 }
 
-// As orderDecimal. Texts of the same length compare by their digits.
+// As orderDecimal. Strings of the same length compare by their digits.
 function compareDecimal(column: Sql, operator: OrderOperator, value: Sql): Sql {
   const isPositive = (text: Sql): Sql => sql`substr(${text}, 1, 1) <> '-'`
   const by = raw(operator)
