@@ -78,6 +78,8 @@ function deletionOf({ own, target, reference, cascades }: Deletes, note: AddNote
     )
     return fixed === undefined ? 'setNull' : leaveOut(`${fixed.name} can not be null`)
   }
+  // Within one collection, a cascade has no circle: it ends where no item refers to a deleted one.
+  if (own === target) return 'cascade'
   if (reaches(own.endpoint, target.endpoint, cascades))
     return leaveOut('cascades would form a circle')
   cascades.set(target.endpoint, [...(cascades.get(target.endpoint) ?? []), own.endpoint])

@@ -143,3 +143,20 @@ test('a default that does not fit decides the type, or is left out', async () =>
     odd: { type: 'text', default: 'database' },
   })
 })
+
+test('a cascade within one table is kept, and one in a circle of tables is left out', async () => {
+  const folder = temporaryFolder()
+  foreignTool.execute(
+    join(folder, 'tree.db'),
+    `CREATE TABLE nodes (id INTEGER PRIMARY KEY, parent INTEGER REFERENCES nodes ON DELETE CASCADE);
+     CREATE TABLE a (id INTEGER PRIMARY KEY, b INTEGER REFERENCES b ON DELETE CASCADE);
+     CREATE TABLE b (id INTEGER PRIMARY KEY, a INTEGER REFERENCES a ON DELETE CASCADE);`,
+  )
+  const line = ['introspect', 'tree.db', '--json']
+  const { output } = await runAlone(line, { workingFolder: folder })
+  const { tree } = JSON.parse(output) as ApplicationDefinitions
+  const { a, b, nodes } = tree?.collections ?? {}
+  expect(nodes?.fields['parent']).toMatchObject({ references: 'nodes', onDelete: 'cascade' })
+  const kept = [a?.fields['b']?.onDelete, b?.fields['a']?.onDelete]
+  expect(kept.toSorted()).toEqual(['cascade', undefined])
+})
