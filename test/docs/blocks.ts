@@ -50,6 +50,13 @@ export function placeOf({ page, line }: Block): string {
   return `${page}:${line}`
 }
 
+/** Returns the texts of the blocks of a page in a language, in order. */
+export function blockTexts(page: string, language: string): readonly string[] {
+  return blocksOf(page)
+    .filter((block) => block.language === language)
+    .map(({ text }) => text)
+}
+
 function blocksOf(page: string): readonly Block[] {
   const text = textOf(page)
   return [...text.matchAll(/^```(\w+)(?: (\w+))?\n([\s\S]*?)^```$/gm)].map((match) => ({

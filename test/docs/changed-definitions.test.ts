@@ -3,17 +3,10 @@ import { join } from 'node:path'
 import { expect, test } from 'vitest'
 import { runAlone } from '../cli/stage.ts'
 import { temporaryFolder } from '../kit/storages.ts'
-import { textOf } from '../project/tree.ts'
+import { blockTexts } from './blocks.ts'
 import { runStatements } from '../storage/sqlite/raw.ts'
 
-const page = textOf('docs/guides/changed-definitions.md')
-
-/** Returns the blocks of a language on the page, in order. */
-function blocks(language: string): readonly string[] {
-  return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
-    .filter((match) => match[1] === language)
-    .map((match) => match[2] ?? '')
-}
+const blocks = (language: string) => blockTexts('docs/guides/changed-definitions.md', language)
 
 function openFolder(definition: string, statements: string) {
   const folder = temporaryFolder()

@@ -5,16 +5,9 @@ import { runAlone } from '../cli/stage.ts'
 import { startServing } from '../cli/serving-line.ts'
 import { foreignTool } from '../introspection/foreign-database.ts'
 import { temporaryFolder } from '../kit/storages.ts'
-import { textOf } from '../project/tree.ts'
+import { blockTexts } from './blocks.ts'
 
-const page = textOf('docs/guides/existing-databases.md')
-
-/** Returns the blocks of a language on the page, in order. */
-function blocks(language: string): readonly string[] {
-  return [...page.matchAll(/^```(\w+)\n([\s\S]*?)^```$/gm)]
-    .filter((match) => match[1] === language)
-    .map((match) => match[2] ?? '')
-}
+const blocks = (language: string) => blockTexts('docs/guides/existing-databases.md', language)
 
 const [first = '', request = '', again = ''] = blocks('sh')
 const [introspect = '', serve = ''] = first.trim().split('\n').map(argumentsOf)
