@@ -38,7 +38,7 @@ export async function inspectReference(
 ): Promise<readonly StorageProblem[]> {
   const { from, fields, to } = reference
   const known = new Map<string, boolean>()
-  const missing: Row[] = []
+  const missing = noneFound()
   await readRows(storage, from, {
     async row(row) {
       const values = fields.map(({ name }) => row[name] ?? null)
@@ -46,13 +46,26 @@ export async function inspectReference(
       const key = JSON.stringify(values)
       let exists = known.get(key)
       if (exists === undefined) known.set(key, (exists = await isStored(target, to, values)))
-      if (!exists) missing.push(row)
+      if (!exists) addFound(missing, () => exampleOf(from, row, fields))
     },
     unfit: () => undefined,
   })
-  if (missing.length === 0) return []
-  const examples = missing.slice(0, 3).map((row) => exampleOf(from, row, fields))
-  return [referenceProblem(reference, { count: missing.length, examples })]
+  return missing.count === 0 ? [] : [referenceProblem(reference, missing)]
+}
+
+/** The number of items with a problem, and the first of them. */
+interface Found {
+  count: number
+  readonly examples: string[]
+}
+
+function noneFound(): Found {
+  return { count: 0, examples: [] }
+}
+
+function addFound(found: Found, example: () => string): void {
+  found.count++
+  if (found.examples.length < maxExamples) found.examples.push(example())
 }
 
 async function inspectRows(
@@ -63,7 +76,7 @@ async function inspectRows(
   const groups = [collection.key, ...collection.uniques]
     .filter((fields) => fields.length > 0)
     .map((fields) => ({ fields, items: new Map<string, number>() }))
-  const unfit = new Map<string, string[]>()
+  const unfit = new Map<string, Found>()
   const total = await readRows(adapter, collection, {
     progress,
     row(row) {
@@ -75,20 +88,23 @@ async function inspectRows(
       }
     },
     unfit(names, message) {
-      for (const name of names) unfit.set(name, [...(unfit.get(name) ?? []), message])
+      for (const name of names) {
+        const found = unfit.get(name) ?? noneFound()
+        unfit.set(name, found)
+        addFound(found, () => message)
+      }
     },
   })
-  const misfits = Array.from(unfit, ([name, messages]) => {
-    const found = { count: messages.length, examples: messages.slice(0, 3), total }
+  const misfits = Array.from(unfit, ([name, { count, examples }]) => {
     const field = collection.byName.get(name) as PublishedField
-    return unfitProblem(collection, field, { ...found, advice: correctThem })
+    return unfitProblem(collection, field, { count, examples, total, advice: correctThem })
   })
   const duplicates = groups.flatMap(({ fields, items }) => {
     const repeated = Array.from(items).filter(([, count]) => count > 1)
     if (repeated.length === 0) return []
     const count = repeated.reduce((sum, [, items]) => sum + items - 1, 0)
     const examples = repeated
-      .slice(0, 3)
+      .slice(0, maxExamples)
       .map(([key, items]) => `${key.slice(1, -1)}: ${items} items`)
     return [duplicateProblem(collection, fields, { count, examples })]
   })
@@ -103,6 +119,7 @@ interface RowVisitor {
 }
 
 const rowsAtOnce = 500
+const maxExamples = 3
 
 /** Reads all rows, and returns their number. If a page has a value that does not fit, its rows are read one by one. */
 async function readRows(
