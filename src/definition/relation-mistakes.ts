@@ -67,7 +67,9 @@ export function referenceMistakes(
 ): readonly Mistake[] {
   const seen = new Set<string>()
   return declaredReferences(collection).flatMap((declared) => {
-    const advice = (text: string): readonly Mistake[] => [{ place: declared.place, advice: text }]
+    const advice = (text: string): readonly Mistake[] => [
+      { place: declared.places.collection, advice: text },
+    ]
     if (isServed(collection))
       return advice('a served collection can not have references: leave it out')
     const { collection: target, fields } = declared
@@ -89,8 +91,7 @@ export function referenceMistakes(
     }
     const wrong = namesMistakes(collection.fields, fields)
     if (wrong.length > 0) {
-      const place = declared.place.replace(/collection$/, 'fields')
-      return wrong.map((text) => ({ place, advice: text }))
+      return wrong.map((text) => ({ place: declared.places.fields, advice: text }))
     }
     const name = `${groupName(fields)} ${target}`
     if (seen.has(name)) return advice('leave it out: the same reference is declared above')
@@ -125,9 +126,8 @@ function differenceOf(own: Field, other: Field): string | undefined {
 
 function deleteMistakes(
   collection: CollectionDefinition,
-  { fields: names, onDelete, place }: DeclaredReference,
+  { fields: names, onDelete, places: { onDelete: at } }: DeclaredReference,
 ): readonly Mistake[] {
-  const at = place.replace(/(references|collection)$/, 'onDelete')
   const key = keyOf(collection)
   if (onDelete === 'restrict') return []
   if (key.length === 0) {
@@ -151,7 +151,7 @@ export function cascadeMistakes({ collections }: ApplicationDefinition): readonl
       if (path === undefined || path.some((each) => reported.has(each))) return []
       for (const each of path) reported.add(each)
       const circle = [name, ...path].join(' -> ')
-      const place = `collections.${name}.${declared.place.replace(/(references|collection)$/, 'onDelete')}`
+      const place = `collections.${name}.${declared.places.onDelete}`
       const advice = `cascades can not form a circle (${circle}): use restrict or setNull for one of them`
       return [{ place, advice }]
     }),

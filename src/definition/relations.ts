@@ -10,9 +10,9 @@ export interface IndexField {
 
 /** A reference as it is declared. */
 export interface DeclaredReference {
-  /** The place of the target's name, relative to the collection. */
-  readonly place: string
-  /** The places of its fields, relative to the collection. */
+  /** The places of its parts, relative to the collection. */
+  readonly places: Readonly<Record<'collection' | 'fields' | 'onDelete', string>>
+  /** Returns the place of a field, relative to the collection. */
   readonly fieldPlace: (name: string) => string
   readonly fields: readonly string[]
   readonly collection: string
@@ -27,12 +27,17 @@ export function declaredReferences({
   const ofFields = Object.entries(fields).flatMap(([name, field]): readonly DeclaredReference[] => {
     if (field.references === undefined) return []
     const place = `fields.${name}.references`
+    const places = { collection: place, fields: place, onDelete: `fields.${name}.onDelete` }
     const { references: collection, onDelete = 'restrict' } = field
-    return [{ place, fieldPlace: () => place, fields: [name], collection, onDelete }]
+    return [{ places, fieldPlace: () => place, fields: [name], collection, onDelete }]
   })
   const ofGroups = references.map(
     ({ fields: names, collection, onDelete = 'restrict' }, index) => ({
-      place: `references.${index}.collection`,
+      places: {
+        collection: `references.${index}.collection`,
+        fields: `references.${index}.fields`,
+        onDelete: `references.${index}.onDelete`,
+      },
       fieldPlace: (name: string) => `references.${index}.fields.${name}`,
       fields: names,
       collection,

@@ -24,13 +24,13 @@ const groups = ['and', 'or', 'not']
  * more items than were meant.
  */
 export function givenConditions(terms: ConditionTerms, given: unknown): readonly Condition[] {
-  return conditionsIn({ terms, parts: 0 }, given, 1)
+  return conditionsIn({ terms, count: 0 }, given, 1)
 }
 
 interface Work {
   readonly terms: ConditionTerms
   /** The number of conditions so far. */
-  parts: number
+  count: number
 }
 
 function conditionsIn(work: Work, given: unknown, depth: number): readonly Condition[] {
@@ -38,8 +38,8 @@ function conditionsIn(work: Work, given: unknown, depth: number): readonly Condi
   if (depth > maxDepth) throw new TypeError(`Conditions may have at most ${maxDepth} levels.`)
   const { collection, through } = work.terms
   const names = Object.keys(given)
-  work.parts += names.length
-  if (work.parts > maxConditions) {
+  work.count += names.length
+  if (work.count > maxConditions) {
     throw new TypeError(
       `There may be at most ${maxConditions} conditions. Use in for a list of values.`,
     )
