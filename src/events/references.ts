@@ -27,7 +27,9 @@ export interface ReferringItem {
 export function refersToItems(referring: ReferringItem): MaybePromise<boolean> {
   const { event, scope } = referring
   const due = event.collection.references.filter(
-    (reference) => needsRead(reference, scope.terms) && isDue(reference, referring),
+    (reference) =>
+      (needsRead(reference, scope.terms) || namesNewKey(reference, referring)) &&
+      isDue(reference, referring),
   )
   if (due.length === 0) return true
   return whenDone(missingReferences(referring, due), (missing) => missing.length === 0)
@@ -104,6 +106,12 @@ export function isChanged(
 // A reference with a null refers to nothing, also if it has other parts.
 function isDue({ fields }: Reference, referring: ReferringItem): boolean {
   return storedValues(fields, referring.item) !== undefined && isChanged(fields, referring)
+}
+
+// A new item can't refer to itself by a key that storage generates. A database would accept a number that
+// happens to be the next one.
+function namesNewKey({ to }: Reference, { event, stored, item }: ReferringItem): boolean {
+  return stored === null && to === event.collection && to.key.some(({ name }) => item[name] == null)
 }
 
 function needsRead(reference: Reference, { runtime, caller }: Terms): boolean {

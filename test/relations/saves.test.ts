@@ -193,3 +193,21 @@ describeRelations('a reference to items that the caller can not read', (on) => {
     expect((await ask(ada, 'POST', '/bookings/2', { roomId: 3 })).status).toBe(400)
   })
 })
+
+describeRelations('a reference to the item itself', (on) => {
+  on('can not name a number that storage has not generated yet', async (open) => {
+    const { ask } = open({
+      tree: defineCollection({
+        key: 'id',
+        fields: {
+          id: integer({ generated: 'database' }),
+          above: integer({ references: 'tree' }),
+        },
+      }),
+    })
+    const answer = await ask(ada, 'POST', '/tree', { above: 1 })
+    expect(answer.body.validations).toMatchObject([{ field: 'above' }])
+    expect((await ask(ada, 'POST', '/tree', {})).status).toBe(200)
+    expect((await ask(ada, 'POST', '/tree', { above: 1 })).status).toBe(200)
+  })
+})
