@@ -127,9 +127,17 @@ function applyTo<Value>(
 
 function candidates(view: TableView, conditions: readonly Condition[]): readonly Row[] {
   const key = keyIn(view.table.collection, conditions)
-  if (key === undefined) return allRows(view)
+  if (key === undefined) return amongValues(allRows(view), conditions)
   const row = rowAt(view, key)
   return row === undefined ? [] : [row]
+}
+
+/** Returns the rows that meet the first condition with many values. A search for each row would take long. */
+function amongValues(rows: readonly Row[], conditions: readonly Condition[]): readonly Row[] {
+  const list = conditions.find((one) => one.is === 'in' && one.values.length > 8)
+  if (list?.is !== 'in') return rows
+  const values = new Set<StoredValue | undefined>(list.values)
+  return rows.filter((row) => values.has(row[list.field]))
 }
 
 function rowWithKey(view: TableView, conditions: readonly Condition[]): Row | undefined {
