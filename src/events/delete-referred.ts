@@ -1,84 +1,154 @@
 import type { PublishedCollection, Reference } from '../definition/published.ts'
-import type { StoredValue } from '../definition/field-type.ts'
-import { notFound, ServiceError } from '../errors.ts'
-import { whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { notFound } from '../errors.ts'
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { DeleteEvent } from '../request/event.ts'
 import { oneItem, type Condition, type Row } from '../request/query.ts'
 import { viewOf } from '../request/view.ts'
-import { isStorageError, type StorageReader } from '../storage/adapter.ts'
+import { isStorageError, type StorageAdapter } from '../storage/adapter.ts'
+import { effectsOf, inUse, namesToRead, type Effects, type StoredRow } from './delete-effects.ts'
 import { equalTo, readableRows } from './references.ts'
 import type { Scope } from './scope.ts'
 
-const batchSize = 500
-const maxLevels = 1000
+// SQLite undoes only a part of a cascade of more levels than its limit for triggers, which is 1000.
+const maxStorageLevels = 500
 
 /**
  * Deletes an item to which others may refer. Throws ITEM_IN_USE if one of them restricts the delete. If
  * storage does not enforce all references, changes or deletes the referring items before.
  */
-export function deleteReferred<Result>(
+export function deleteReferred(
   event: DeleteEvent,
   scope: Scope,
-  remove: () => MaybePromise<Result>,
-): MaybePromise<Result> {
-  if (!isEnforced(event.collection, scope)) return deleteAll(event, scope, remove)
+  remove: () => MaybePromise<Row>,
+): MaybePromise<Row> {
+  const { adapter } = scope.terms.runtime
+  const deletes = { event, scope, remove }
+  const kind = deletesInStorage(event.collection, adapter)
+  if (kind !== 'alone') return deleteAll(deletes, kind === 'withinLevels')
   return whenFailed(remove, async (error) => {
     if (!isStorageError(error) || error.kind !== 'referenced') throw error
-    await explain(event, scope)
-    throw error
+    const effects = await effectsAfter(deletes)
+    if (effects === undefined) throw error
+    await rejectUsed(effects, scope)
+    // ON DELETE RESTRICT also rejects the delete of an item to which only items refer that are deleted as well.
+    return applyEffects(deletes, effects)
   })
+}
+
+interface Deletes {
+  readonly event: DeleteEvent
+  readonly scope: Scope
+  readonly remove: () => MaybePromise<Row>
 }
 
 /**
- * Returns whether storage does all that a delete of an item of the collection leads to. A cascade within one
- * collection has any number of levels. SQLite may keep a part of the changes if there are too many.
+ * Returns whether storage does all that a delete of an item of the collection leads to: not at all, up to a
+ * number of levels if a cascade leads to its own collection, or alone.
  */
-function isEnforced(
+function deletesInStorage(
   collection: PublishedCollection,
-  scope: Scope,
+  adapter: StorageAdapter,
   above: readonly PublishedCollection[] = [],
-): boolean {
-  const { adapter } = scope.terms.runtime
-  return collection.referredBy.every(({ reference }) => {
-    if (adapter.enforces?.(reference) !== true) return false
+): 'not' | 'withinLevels' | 'alone' {
+  const path = [...above, collection]
+  let found: 'withinLevels' | 'alone' = 'alone'
+  for (const { reference } of collection.referredBy) {
+    if (adapter.enforces?.(reference) !== true || hasSharedNull(reference)) return 'not'
     const { from, onDelete } = reference
-    if (onDelete !== 'cascade') return true
-    const path = [...above, collection]
-    return !path.includes(from) && isEnforced(from, scope, path)
-  })
+    if (onDelete !== 'cascade') continue
+    const further = path.includes(from) ? 'withinLevels' : deletesInStorage(from, adapter, path)
+    if (further === 'not') return 'not'
+    if (further === 'withinLevels') found = further
+  }
+  return found
 }
 
-async function deleteAll<Result>(
-  event: DeleteEvent,
-  scope: Scope,
-  remove: () => MaybePromise<Result>,
-): Promise<Result> {
-  const effects = await effectsOf(event, scope.source)
+// If a field of two references becomes null, the order in which storage follows them changes the result.
+function hasSharedNull(reference: Reference): boolean {
+  const { from, fields, onDelete } = reference
+  return from.references.some(
+    (other) =>
+      other !== reference &&
+      (onDelete === 'setNull' || other.onDelete === 'setNull') &&
+      other.fields.some((field) => fields.includes(field)),
+  )
+}
+
+async function deleteAll(deletes: Deletes, isInStorage: boolean): Promise<Row> {
+  const { event, scope, remove } = deletes
+  const effects = await effectsOf(event, scope)
   if (effects === undefined) throw notFound()
   await rejectUsed(effects, scope)
-  const { doomed, detached } = effects
-  // If a later step fails, the transaction must be rolled back.
-  scope.terms.running.log.writes += doomed.length - 1 + detached.length
-  for (const { collection, row, fields } of detached) {
-    const changes = Object.fromEntries(fields.map((name) => [name, null]))
-    await scope.source.update(collection, keyConditions(collection, row), changes)
-  }
-  for (const { collection, row } of referringFirst(doomed.slice(1)))
-    await scope.source.delete(collection, keyConditions(collection, row))
-  return remove()
+  return isInStorage && effects.levels <= maxStorageLevels
+    ? remove()
+    : applyEffects(deletes, effects)
 }
 
-/** Throws ITEM_IN_USE if references of the definition explain why storage has rejected a delete. */
-async function explain(event: DeleteEvent, scope: Scope): Promise<void> {
-  let effects: Effects | undefined
+async function applyEffects({ scope, remove }: Deletes, effects: Effects): Promise<Row> {
+  const { source, terms } = scope
+  const { doomed, detached } = effects
+  // If a later step fails, the transaction must be rolled back.
+  terms.running.log.writes += doomed.length - 1 + detached.length
+  for (const { collection, row, fields } of detached)
+    await source.update(collection, keyConditions(collection, row), nullsOf(fields))
+  const changed = await deleteRows(doomed, source)
+  return whenDone(remove(), (row) => ({ ...row, ...changed }))
+}
+
+/**
+ * Deletes all rows but the first, in an order that storage accepts. Rows that refer to each other in a circle
+ * are detached before. Returns the former values of the first row that became null.
+ */
+async function deleteRows(doomed: readonly StoredRow[], source: Scope['source']): Promise<Row> {
+  const [first, ...others] = doomed as readonly [StoredRow, ...StoredRow[]]
+  let former: Row = {}
+  for (let left = referringFirst(others), isDetached = false; left.length > 0;) {
+    const kept: StoredRow[] = []
+    let failure: unknown
+    for (const one of left) {
+      const { collection, row } = one
+      await whenFailed<unknown>(
+        () => source.delete(collection, keyConditions(collection, row)),
+        (error) => {
+          if (!isStorageError(error) || error.kind !== 'referenced') throw error
+          kept.push(one)
+          failure = error
+        },
+      )
+    }
+    if (kept.length === left.length) {
+      if (isDetached) throw failure
+      isDetached = true
+      for (const { collection, row } of [...kept, first])
+        await source.update(collection, keyConditions(collection, row), detaching(collection))
+      former = Object.fromEntries(
+        Object.keys(detaching(first.collection)).map((name) => [name, first.row[name] ?? null]),
+      )
+    }
+    left = kept
+  }
+  return former
+}
+
+/** Returns nulls for the fields of references of a collection that can be null. */
+function detaching({ references, key }: PublishedCollection): Row {
+  const fields = references.flatMap((reference) => reference.fields)
+  return nullsOf(fields.filter((field) => !key.includes(field)).map(({ name }) => name))
+}
+
+function nullsOf(names: readonly string[]): Row {
+  return Object.fromEntries(names.map((name) => [name, null]))
+}
+
+/** Returns what a delete leads to that storage has rejected; undefined if storage can't read any more. */
+async function effectsAfter({ event, scope }: Deletes): Promise<Effects | undefined> {
   try {
-    effects = await effectsOf(event, scope.source)
+    return await effectsOf(event, scope)
   } catch (error) {
     // Not every storage can read after a failure.
-    if (isStorageError(error)) return
+    if (isStorageError(error)) return undefined
     throw error
   }
-  if (effects !== undefined) await rejectUsed(effects, scope)
 }
 
 /** Returns rows in an order in which storage can delete them: each after those that refer to it. */
@@ -94,104 +164,6 @@ function referringFirst(rows: readonly StoredRow[]): readonly StoredRow[] {
     remaining.delete(next)
     ordered.push(...rows.filter(({ collection }) => collection === next).toReversed())
   }
-}
-
-interface StoredRow {
-  readonly collection: PublishedCollection
-  readonly row: Row
-}
-
-/** What a delete leads to. */
-interface Effects {
-  /** The rows to delete: that of the event first, and each before those that refer to it. */
-  readonly doomed: readonly StoredRow[]
-  /** The rows whose fields become null. */
-  readonly detached: readonly (StoredRow & { readonly fields: readonly string[] })[]
-  /** The references that restrict the delete, with the values of a referring row. */
-  readonly restricting: ReadonlyMap<Reference, readonly Condition[]>
-}
-
-async function effectsOf(event: DeleteEvent, reader: StorageReader): Promise<Effects | undefined> {
-  const { collection, conditions } = event
-  const { rows } = await reader.filter(collection, oneItem(conditions, namesToRead(collection)))
-  const [first] = rows
-  if (first === undefined) return undefined
-  const doomed: StoredRow[] = [{ collection, row: first }]
-  const ids = new Set([idOf(collection, first)])
-  const detaching: (StoredRow & { readonly fields: readonly string[] })[] = []
-  for (let from = 0, level = 0; from < doomed.length; level++) {
-    if (level > maxLevels) throw inUse(`More than ${maxLevels} levels of items refer to this one.`)
-    const added: StoredRow[] = []
-    for (const { reference, conditions: referring } of referencesTo(doomed.slice(from))) {
-      if (reference.onDelete === 'restrict') continue
-      for await (const row of rowsOf(reader, reference.from, referring)) {
-        const stored = { collection: reference.from, row }
-        const id = idOf(reference.from, row)
-        if (ids.has(id)) continue
-        if (reference.onDelete === 'setNull') {
-          detaching.push({ ...stored, fields: reference.fields.map(({ name }) => name) })
-          continue
-        }
-        ids.add(id)
-        added.push(stored)
-      }
-    }
-    from = doomed.length
-    doomed.push(...added)
-  }
-  const detached = detaching.filter((one) => !ids.has(idOf(one.collection, one.row)))
-  return { doomed, detached, restricting: await restricting(doomed, ids, reader) }
-}
-
-async function restricting(
-  doomed: readonly StoredRow[],
-  ids: ReadonlySet<string>,
-  reader: StorageReader,
-): Promise<ReadonlyMap<Reference, readonly Condition[]>> {
-  const found = new Map<Reference, readonly Condition[]>()
-  for (const { reference, conditions } of referencesTo(doomed)) {
-    const { from, onDelete } = reference
-    if (onDelete !== 'restrict' || found.has(reference)) continue
-    const isDeleted = (row: Row): boolean => from.key.length > 0 && ids.has(idOf(from, row))
-    for await (const row of rowsOf(reader, from, conditions)) {
-      if (isDeleted(row)) continue
-      found.set(reference, conditions)
-      break
-    }
-  }
-  return found
-}
-
-function* referencesTo(
-  rows: readonly StoredRow[],
-): Generator<{ readonly reference: Reference; readonly conditions: readonly Condition[] }> {
-  for (const { collection, row } of rows) {
-    for (const { reference, key } of collection.referredBy) {
-      const values = key.map(({ name }): StoredValue => row[name] ?? null)
-      yield { reference, conditions: equalTo(reference.fields, values) }
-    }
-  }
-}
-
-/** Reads all rows that meet conditions. The first read is of one row. */
-async function* rowsOf(
-  reader: StorageReader,
-  collection: PublishedCollection,
-  conditions: readonly Condition[],
-): AsyncGenerator<Row> {
-  const sort = collection.tieBreakers.map(({ name }) => ({ field: name, descending: false }))
-  const select = namesToRead(collection)
-  for (let offset = 0, limit = 1; ; offset += limit, limit = batchSize) {
-    const query = { ...oneItem(conditions, select), sort, offset, limit }
-    const { rows } = await reader.filter(collection, query)
-    yield* rows
-    if (rows.length < limit) return
-  }
-}
-
-function namesToRead({ key, tieBreakers, referredBy }: PublishedCollection): readonly string[] {
-  const fields = [...(key.length > 0 ? key : tieBreakers), ...referredBy.flatMap((one) => one.key)]
-  return [...new Set(fields.map(({ name }) => name))]
 }
 
 /** Throws ITEM_IN_USE if references restrict the delete. Names the collections that the caller may read. */
@@ -220,16 +192,9 @@ async function isVisible(
   return (await source.filter(from, query)).rows.length > 0
 }
 
-function inUse(message: string): ServiceError {
-  return new ServiceError('ITEM_IN_USE', message)
-}
-
-function idOf(collection: PublishedCollection, row: Row): string {
-  const key = collection.key.map(({ name }) => row[name] ?? null)
-  return JSON.stringify([collection.table.toLowerCase(), key])
-}
-
-function keyConditions(collection: PublishedCollection, row: Row): readonly Condition[] {
-  const values = collection.key.map(({ name }): StoredValue => row[name] ?? null)
-  return equalTo(collection.key, values)
+function keyConditions({ key }: PublishedCollection, row: Row): readonly Condition[] {
+  return equalTo(
+    key,
+    key.map(({ name }) => row[name] ?? null),
+  )
 }

@@ -1,6 +1,8 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import { fieldsIn, meetsAll, type MeetsThrough } from '../request/meets.ts'
+import { fieldsIn, type MeetsThrough } from '../request/meets.ts'
+import { pageOfRows } from '../request/page-of-rows.ts'
 import {
+  equal,
   everyCondition,
   oneItem,
   plainConditions,
@@ -21,8 +23,9 @@ export const maxCompletedRows = 10_000
 
 /**
  * Wraps an adapter that lacks kinds of conditions: rows that meet the others are read, at most 10,000, and the
- * rest is evaluated here. A query that needs more rows rejects. Returns an adapter that has all kinds, and a
- * built-in one, unchanged.
+ * rest is evaluated here. If there are more, those that have each value of a list are read. A query that
+ * needs more rows for other conditions rejects. Returns an adapter that has all kinds, and a built-in one,
+ * unchanged.
  */
 export function completeConditions(adapter: StorageAdapter): StorageAdapter {
   const { conditions: kinds = plainConditions } = adapter.supports
@@ -39,19 +42,29 @@ export function completeConditions(adapter: StorageAdapter): StorageAdapter {
   ): Promise<StoragePage> {
     if (isComplete(query.conditions)) return reader.filter(collection, query)
     const rest = query.conditions.filter((condition) => !isSupported(condition))
-    const { rows } = await reader.filter(collection, {
-      ...query,
-      conditions: query.conditions.filter(isSupported),
-      limit: maxCompletedRows + 1,
-      offset: 0,
-      select: [...new Set([...query.select, ...rest.flatMap(fieldsIn)])],
-      count: false,
-    })
+    const supported = query.conditions.filter(isSupported)
+    const read = async (conditions: readonly Condition[]): Promise<readonly Row[]> => {
+      const names = [...query.sort.map(({ field }) => field), ...rest.flatMap(fieldsIn)]
+      const select = [...new Set([...query.select, ...names])]
+      const all = { ...query, conditions, limit: maxCompletedRows + 1, offset: 0 }
+      return (await reader.filter(collection, { ...all, select, count: false })).rows
+    }
+    let rows = await read(supported)
+    const list = rest.find((condition) => condition.is === 'in')
+    if (rows.length > maxCompletedRows && list !== undefined) {
+      const found: Row[] = []
+      for (const value of new Set(list.values)) {
+        const own = await read([...supported, equal(list.field, value)])
+        if (own.length > maxCompletedRows) throw tooManyRows(collection, rest)
+        found.push(...own)
+        if (rest.length > 1 && found.length > maxCompletedRows) break
+      }
+      rows = found
+      if (rest.length === 1) return pageOfRows(collection, rows, { ...query, search: null })
+    }
     if (rows.length > maxCompletedRows) throw tooManyRows(collection, rest)
     const through = await throughRows(reader, rest)
-    const found = rows.filter((row) => meetsAll(collection, row, rest, through))
-    const { offset, limit, count } = query
-    return { rows: found.slice(offset, offset + limit), count: count ? found.length : null }
+    return pageOfRows(collection, rows, { ...query, conditions: rest, search: null }, through)
   }
 
   function tooManyRows(

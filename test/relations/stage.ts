@@ -50,7 +50,7 @@ function createPlainTables(file: string, collections: readonly PublishedCollecti
   const definitions = Object.fromEntries(app.map(({ name, definition }) => [name, definition]))
   const statements = sqliteSchema({ app: { collections: definitions } })
   handle.exec('PRAGMA journal_mode = WAL')
-  handle.exec(statements.replaceAll(/,\n {2}FOREIGN KEY [^\n]*(?=[\n,])/g, ''))
+  handle.exec(statements.replaceAll(/,\n {2}FOREIGN KEY [^\n]*?(?=,?\n)/g, ''))
   handle.close()
 }
 

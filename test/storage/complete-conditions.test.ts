@@ -78,6 +78,9 @@ test('a query that needs more than 10,000 rows is rejected, and one that needs 1
   await expect(adapter.filter(samples, query)).rejects.toThrow(message)
   const narrowed = { ...query, conditions: [low, ...equals({ label: 'b' })] }
   expect((await adapter.filter(samples, narrowed)).count).toBe(1)
+  const listed = [{ field: 'id', is: 'in', values: [10_000, 1, 7, 7] }] as const
+  const few = await adapter.filter(samples, queryOf(samples, { conditions: listed, count: true }))
+  expect([few.rows.map(({ id }) => id), few.count]).toEqual([[1, 7, 10_000], 3])
   const through: Condition = {
     is: 'through',
     collection: samples,
