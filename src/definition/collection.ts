@@ -111,6 +111,15 @@ type CollectionDataOf<Name extends string> = Omit<
 
 type KeyNames = string | readonly string[]
 
+/** Returns the names of the key's fields, in its order; none for a collection without key. */
+export function keyNamesOf({
+  key = [],
+}: {
+  readonly key?: KeyNames | undefined
+}): readonly string[] {
+  return typeof key === 'string' ? [key] : key
+}
+
 /** The fields and the key of a declared collection. */
 export type ShapeOf<F extends Fields, K> = {
   readonly fields: F

@@ -1,6 +1,6 @@
 import type { ApplicationDefinitions } from './application.ts'
 import type { Mistake } from '../checks/mistakes.ts'
-import type { CollectionDefinition } from './collection.ts'
+import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { computedMistakes } from './computed-mistakes.ts'
 import { compileConstraints } from './constraints.ts'
 import type { Bounds, DecimalOptions, Field, Fields, TextOptions } from './field.ts'
@@ -81,8 +81,8 @@ function typesOf({ computed = {} }: CollectionDefinition): Fields {
 }
 
 function checkKey(collection: CollectionDefinition): readonly Mistake[] {
-  const { key, fields, publishes = [] } = collection
-  const names = typeof key === 'string' ? [key] : (key ?? [])
+  const { fields, publishes = [] } = collection
+  const names = keyNamesOf(collection)
   const mistakes: Mistake[] = []
   for (const name of names) {
     const field = Object.hasOwn(fields, name) ? fields[name] : undefined

@@ -1,6 +1,6 @@
 import { parameters } from '../protocol/query.ts'
 import type { ApplicationDefinition } from './application.ts'
-import type { CollectionDefinition } from './collection.ts'
+import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import type { Field } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import type { Mistake } from '../checks/mistakes.ts'
@@ -66,13 +66,14 @@ function fieldMistakes(
   return [{ place, advice }]
 }
 
-function itemMistakes({ key, fields, singleton }: CollectionDefinition): readonly Mistake[] {
+function itemMistakes(collection: CollectionDefinition): readonly Mistake[] {
+  const { key, fields, singleton } = collection
   const mistakes: Mistake[] = []
   if (singleton === true && key !== undefined) {
     const advice = 'leave it out: a singleton has no key'
     mistakes.push({ place: 'key', advice })
   }
-  for (const name of typeof key === 'string' ? [key] : (key ?? [])) {
+  for (const name of keyNamesOf(collection)) {
     if (fields[name]?.itemOnly !== true) continue
     const advice = 'leave it out: pages are ordered by the key'
     mistakes.push({ place: `fields.${name}.itemOnly`, advice })

@@ -1,4 +1,4 @@
-import type { CollectionDefinition } from './collection.ts'
+import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { publishComputed, type PublishedComputed } from './published-computed.ts'
 import { compileConstraints, type CheckConstraints } from './constraints.ts'
 import type { PublishedEventName } from './handler.ts'
@@ -117,7 +117,7 @@ export function publishCollection(
   definition: CollectionDefinition,
   { maxPageSize = 100, roles, relations = unrelated }: PublishOptions = {},
 ): PublishedCollection {
-  const keyNames = typeof definition.key === 'string' ? [definition.key] : (definition.key ?? [])
+  const keyNames = keyNamesOf(definition)
   const fields = Object.entries(definition.fields).map(([field, declared]) =>
     publishField(field, declared, {
       inKey: keyNames.includes(field),

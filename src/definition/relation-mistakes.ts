@@ -1,7 +1,7 @@
 import type { ApplicationDefinition } from './application.ts'
 import type { Mistake } from '../checks/mistakes.ts'
 import { suggestion } from '../checks/nearest-name.ts'
-import type { CollectionDefinition } from './collection.ts'
+import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import type { Field } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import { declaredReferences, type DeclaredReference } from './relations.ts'
@@ -18,7 +18,7 @@ export function groupMistakes(collection: CollectionDefinition): readonly Mistak
   const addUnique = (names: readonly string[], place: string): void => {
     const group = groupName(names)
     const other = seen.get(group)
-    if (group === groupName(keyOf(collection)))
+    if (group === groupName(keyNamesOf(collection)))
       add(place, 'leave it out: the key is unique already')
     else if (other !== undefined) add(place, `leave it out: ${other} has the same fields`)
     seen.set(group, place)
@@ -80,7 +80,7 @@ export function referenceMistakes(
     }
     if (isServed(to))
       return advice(`${target} is served by functions: refer to a stored collection`)
-    const key = keyOf(to)
+    const key = keyNamesOf(to)
     if (key.length === 0) return advice(`${target} has no key: refer to a collection with a key`)
     if (key.length !== fields.length) {
       const how =
@@ -105,7 +105,7 @@ function typeMistakes(
   { fields: names, collection: target, fieldPlace }: DeclaredReference,
   to: CollectionDefinition,
 ): readonly Mistake[] {
-  return keyOf(to).flatMap((part, index) => {
+  return keyNamesOf(to).flatMap((part, index) => {
     const name = names[index] as string
     const [own, other] = [fields[name], fieldOf(to.fields, part)]
     if (own === undefined || other === undefined) return []
@@ -128,7 +128,7 @@ function deleteMistakes(
   collection: CollectionDefinition,
   { fields: names, onDelete, places: { onDelete: at } }: DeclaredReference,
 ): readonly Mistake[] {
-  const key = keyOf(collection)
+  const key = keyNamesOf(collection)
   if (onDelete === 'restrict') return []
   if (key.length === 0) {
     const advice = `${onDelete} needs a key of this collection: declare one, or use restrict`
@@ -176,10 +176,6 @@ function pathTo(
 
 function cascadesOf(definition: CollectionDefinition): readonly DeclaredReference[] {
   return declaredReferences(definition).filter(({ onDelete }) => onDelete === 'cascade')
-}
-
-function keyOf({ key = [] }: CollectionDefinition): readonly string[] {
-  return typeof key === 'string' ? [key] : key
 }
 
 function fieldOf(fields: CollectionDefinition['fields'], name: string): Field | undefined {

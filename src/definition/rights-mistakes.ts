@@ -1,14 +1,13 @@
-import type { CollectionDefinition } from './collection.ts'
+import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import type { PublishedEventName } from './handler.ts'
 import type { Mistake } from '../checks/mistakes.ts'
 import { publishableEvents } from './published.ts'
 
 /** Returns the mistakes in the roles of a well-formed collection. */
 export function rightsMistakes(collection: CollectionDefinition): readonly Mistake[] {
-  const { fields, key, eventRoles } = collection
+  const { fields, eventRoles } = collection
   const mistakes: Mistake[] = []
-  const keyNames = typeof key === 'string' ? [key] : (key ?? [])
-  for (const name of keyNames) {
+  for (const name of keyNamesOf(collection)) {
     // Pages are ordered by the key, and paths name it.
     if (fields[name]?.readableBy === undefined) continue
     const advice = 'the key is in every path: leave it out, and keep secrets in other fields'

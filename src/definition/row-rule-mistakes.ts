@@ -1,7 +1,7 @@
 import type { Mistake } from '../checks/mistakes.ts'
 import { suggestion } from '../checks/nearest-name.ts'
 import type { ApplicationDefinition } from './application.ts'
-import type { CollectionDefinition } from './collection.ts'
+import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import type { Through } from './conditions.ts'
 import { fieldTypes, isValueOf } from './field-type.ts'
 import type { Field } from './field.ts'
@@ -69,7 +69,7 @@ export function throughMistake(
   if ((field === undefined) === (fields === undefined)) {
     return { place: 'field', advice: 'name either field, or fields for a composite key' }
   }
-  const key = typeof to.key === 'string' ? [to.key] : (to.key ?? [])
+  const key = keyNamesOf(to)
   const names = throughFields(given)
   if (key.length === 0 || names.length !== key.length) {
     const parts = key.length === 0 ? 'has no key' : `has the key ${key.join(', ')}`

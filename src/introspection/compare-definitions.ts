@@ -1,5 +1,5 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
-import type { CollectionDefinition } from '../definition/collection.ts'
+import { keyNamesOf, type CollectionDefinition } from '../definition/collection.ts'
 import type { Field } from '../definition/field.ts'
 
 /** A difference between a definition and a database. */
@@ -79,10 +79,10 @@ function describeTable(
   tableOf: ReadonlyMap<string, string>,
   folded: (name: string) => string,
 ): Table {
-  const { fields, key = [], unique = [], index = [], references = [] } = definition
+  const { fields, unique = [], index = [], references = [] } = definition
   const columnOf = (name: string): string => fields[name]?.column ?? name
   const group = (names: readonly string[]): string => names.map(columnOf).join(', ')
-  const keyNames = typeof key === 'string' ? [key] : key
+  const keyNames = keyNamesOf(definition)
   const columns = Object.entries(fields).map<Column>(([name, field]) => ({
     name: field.column ?? name,
     inKey: keyNames.includes(name),
