@@ -1,29 +1,9 @@
 import { expect } from 'vitest'
-import {
-  defineCollection,
-  integer,
-  principal,
-  ServiceError,
-  system,
-  type CollectionAccess,
-} from '../../src/index.ts'
+import { defineCollection, integer, ServiceError, system } from '../../src/index.ts'
 import { until } from '../kit/service.ts'
-import { describeOnStorages, log, loose, tasks, type Stage, type TaskShape } from './stage.ts'
+import { describeOnStorages, idsIn, log, loose, tasks, tasksOf, threeTasks } from './stage.ts'
 
-const maria = principal('maria')
-const items = [
-  { id: 1, title: 'one', size: 1 },
-  { id: 2, title: 'two', size: 1 },
-  { id: 3, title: 'three', size: 2 },
-]
-
-function tasksOf({ service }: Stage, as = maria): CollectionAccess<TaskShape> {
-  return service.as(as).collection('app', 'tasks') as unknown as CollectionAccess<TaskShape>
-}
-
-async function idsIn({ rows }: Stage): Promise<readonly unknown[]> {
-  return (await rows('tasks')).map(({ id }) => id)
-}
+const items = threeTasks
 
 describeOnStorages('handlers of several saves in one transaction', (on) => {
   on('runs the handlers of each item, and committed after the commit', async (open) => {

@@ -6,25 +6,20 @@ import {
   system,
   text,
   warning,
-  type CollectionAccess,
   type CollectionDefinition,
 } from '../../src/index.ts'
-import { describeOnStorages, log, loose, tasks, type Stage, type TaskShape } from './stage.ts'
+import {
+  describeOnStorages,
+  idsIn,
+  log,
+  loose,
+  maria,
+  tasks,
+  tasksOf,
+  threeTasks,
+} from './stage.ts'
 
-const maria = principal('maria')
-const items = [
-  { id: 1, title: 'one', size: 1 },
-  { id: 2, title: 'two', size: 1 },
-  { id: 3, title: 'three', size: 2 },
-]
-
-function tasksOf({ service }: Stage, as = maria): CollectionAccess<TaskShape> {
-  return service.as(as).collection('app', 'tasks') as unknown as CollectionAccess<TaskShape>
-}
-
-async function idsIn({ rows }: Stage): Promise<readonly unknown[]> {
-  return (await rows('tasks')).map(({ id }) => id)
-}
+const items = threeTasks
 
 describeOnStorages('several saves in one transaction', (on) => {
   on('inserts all items, in their order', async (open) => {

@@ -2,7 +2,9 @@ import { expect } from 'vitest'
 import {
   defineCollection,
   integer,
+  principal,
   text,
+  type CollectionAccess,
   type CollectionBehaviour,
   type CollectionDefinition,
   type CollectionShape,
@@ -33,6 +35,26 @@ export interface TaskShape {
 export function tasks(behaviour: CollectionBehaviour<TaskShape> = {}): CollectionDefinition {
   const data = { key: 'id', fields: { ...taskFields } } as const
   return defineCollection(data, behaviour)
+}
+
+/** The user who saves {@link threeTasks}. */
+export const maria = principal('maria')
+
+/** The values of three tasks. */
+export const threeTasks = [
+  { id: 1, title: 'one', size: 1 },
+  { id: 2, title: 'two', size: 1 },
+  { id: 3, title: 'three', size: 2 },
+]
+
+/** Returns the events of the tasks in process. */
+export function tasksOf({ service }: Stage, as = maria): CollectionAccess<TaskShape> {
+  return service.as(as).collection('app', 'tasks') as unknown as CollectionAccess<TaskShape>
+}
+
+/** Returns the keys of the stored tasks. */
+export async function idsIn({ rows }: Stage): Promise<readonly unknown[]> {
+  return (await rows('tasks')).map(({ id }) => id)
 }
 
 /** A log that handlers write to. */
