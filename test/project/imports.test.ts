@@ -62,7 +62,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/sqlite/foreign-keys',
     'storage/sqlite/forms',
     'storage/sqlite/open',
-    'storage/sqlite/sql',
+    'storage/sql',
     'storage/sqlite/table-check',
     'storage/sqlite/tables',
     'storage/sqlite/tokens',

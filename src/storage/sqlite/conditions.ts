@@ -5,7 +5,7 @@ import type { Condition } from '../adapter.ts'
 import { columnTypeOf } from './columns.ts'
 import type { SqliteValue } from './connection.ts'
 import { columnOf, fieldOf } from './reading.ts'
-import { identifier, join, sql, type Inputs, type Slot, type Sql } from './sql.ts'
+import { identifier, join, sql, type Inputs, type Slot, type Sql } from '../sql.ts'
 
 /** The SQL of conditions. */
 export interface Matching {

@@ -1,6 +1,6 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import { quoted } from './sql.ts'
+import { quoted } from '../sql.ts'
 import type { IndexColumn, Table, Tables } from './tables.ts'
 
 /** An index that a table should have. */

@@ -8,7 +8,7 @@ import type { SqliteRow } from './connection.ts'
 import { fitsAsText, type Guaranteed } from './reading.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import type { NeedleKind } from './search.ts'
-import type { Inputs } from './sql.ts'
+import type { Inputs } from '../sql.ts'
 import { identityOf, listShape, sortShape } from './statement-cache.ts'
 import {
   countStatement,

@@ -2,7 +2,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { columnTypeOf } from './columns.ts'
 import { fitCondition, furtherCondition, storageClassOf } from './forms.ts'
-import { identifier, join, literal, raw, quoted, sql, type Sql } from './sql.ts'
+import { identifier, join, literal, raw, quoted, sql, type Sql } from '../sql.ts'
 
 /** The fields whose columns can't contain a value that does not fit. A read does not check them. */
 export type Guaranteed = ReadonlySet<PublishedField>

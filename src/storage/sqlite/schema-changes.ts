@@ -4,7 +4,7 @@ import { rowsOf, type Connection } from './connection.ts'
 import { createIndex, declaredIndexes, missingIndexes, uniqueIndex } from './indexes.ts'
 import { rebuildStatements } from './rebuild.ts'
 import { columnDefinition } from './schema.ts'
-import { quoted } from './sql.ts'
+import { quoted } from '../sql.ts'
 import { missingTables, misfits } from './table-check.ts'
 import { folded, type Table, type Tables } from './tables.ts'
 

@@ -6,7 +6,7 @@ import { storedForms } from '../../definition/stored-forms.ts'
 import { checkCondition, storageClassOf } from './forms.ts'
 import { foreignKey, hasEqualForms } from './foreign-keys.ts'
 import { indexesOfNew } from './indexes.ts'
-import { quoted } from './sql.ts'
+import { quoted } from '../sql.ts'
 
 const betweenLines = ',\n  '
 // What may follow the definition of a column.

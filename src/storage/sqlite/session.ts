@@ -15,7 +15,7 @@ import {
 import type { Guaranteed } from './reading.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
-import type { Inputs } from './sql.ts'
+import type { Inputs } from '../sql.ts'
 import { identityOf, listShape, statementCache, statementCapacity } from './statement-cache.ts'
 import {
   deleteStatement,

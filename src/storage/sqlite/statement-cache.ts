@@ -1,6 +1,6 @@
 import { keepLatest } from '../../keep-latest.ts'
 import type { Prepared, SqliteValue } from './connection.ts'
-import type { Inputs, Slot } from './sql.ts'
+import type { Inputs, Slot } from '../sql.ts'
 import type { StatementText } from './statements.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { SortField } from '../adapter.ts'

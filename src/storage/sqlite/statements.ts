@@ -5,7 +5,7 @@ import { bindValue, columnTypeOf } from './columns.ts'
 import { joinedConditions, readsOthers, writeConditions } from './conditions.ts'
 import { columnOf, fieldOf, jsonObject, readAll, readLengths, type Guaranteed } from './reading.ts'
 import { likePattern, searchCondition, type SearchShape } from './search.ts'
-import { identifier, join, sql, type Slot, type Sql } from './sql.ts'
+import { identifier, join, sql, type Slot, type Sql } from '../sql.ts'
 
 /** The SQL of a statement, and its parameters in order. */
 export interface StatementText {

@@ -6,7 +6,7 @@ import type { Affinity } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
 import { createIndex, hasIndex, uniqueIndex } from './indexes.ts'
 import { bareColumn, columnDefinition, createTables, exactFields, otherCheck } from './schema.ts'
-import { quoted } from './sql.ts'
+import { quoted } from '../sql.ts'
 import type { Table, Tables } from './tables.ts'
 
 /**

@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import { rowsOf, type Connection } from './connection.ts'
-import { quoted } from './sql.ts'
+import { quoted } from '../sql.ts'
 import { folded } from './tables.ts'
 
 /**

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { identifier, join, literal, raw, sql, type Slot } from '../../../src/storage/sqlite/sql.ts'
+import { identifier, join, literal, raw, sql, type Slot } from '../../../src/storage/sql.ts'
 
 const slot = (value: string): Slot => ({ read: () => value })
 

@@ -1,5 +1,4 @@
-import type { Condition, Row } from '../adapter.ts'
-import type { SqliteValue } from './connection.ts'
+import type { Condition, Row } from './adapter.ts'
 
 /** The values that a statement may bind. */
 export interface Inputs {
@@ -10,9 +9,12 @@ export interface Inputs {
   readonly offset?: number
 }
 
+/** A value that a statement binds. */
+export type BoundValue = string | number | bigint | null | Uint8Array
+
 /** A parameter of a statement. */
 export interface Slot {
-  read(inputs: Inputs): SqliteValue
+  read(inputs: Inputs): BoundValue
 }
 
 /** A fragment of SQL. */

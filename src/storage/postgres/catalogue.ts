@@ -1,0 +1,178 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import { raw, sql, type Sql } from '../sql.ts'
+import { boundList, columnTypes } from './column-types.ts'
+import type { Connection } from './connection.ts'
+
+/** A column of a table. */
+export interface Column {
+  readonly name: string
+  /** Its type as SQL writes it. */
+  readonly declared: string
+  /** The name of its type, or of that under its domain. */
+  readonly base: string
+  /** The modifier of the type: of a length, a precision or a scale. -1: none. */
+  readonly modifier: number
+  readonly notNull: boolean
+  readonly hasDefault: boolean
+  /** Whether the database computes it from other columns. */
+  readonly isComputed: boolean
+  /** The sequence that numbers it, quoted. */
+  readonly sequence: string | undefined
+  /** The name of its collation; undefined if its type has none. */
+  readonly collation: string | undefined
+  readonly isDeterministic: boolean
+}
+
+/** A column of an index. Of an expression, the name is null. */
+export interface IndexColumn {
+  readonly name: string | null
+  readonly descending: boolean
+}
+
+/** An index that is used for every row. */
+export interface Index {
+  readonly columns: readonly IndexColumn[]
+  /** Whether two rows with the same values are rejected at once. */
+  readonly unique: boolean
+}
+
+/** A foreign key that is checked by each statement. */
+export interface ForeignKey {
+  readonly columns: readonly string[]
+  /** The oid of the table that it refers to. */
+  readonly target: string
+  readonly targetColumns: readonly string[]
+  /** What a delete of the referenced row does: `a` and `r` fail, `c` cascade, `n` set null. */
+  readonly onDelete: string
+}
+
+/** A table or view. */
+export interface Table {
+  readonly oid: string
+  readonly schema: string
+  readonly name: string
+  /** `r` a table, `p` a partitioned one, `v` a view, `m` a materialized view, `f` a foreign table. */
+  readonly kind: string
+  /** Returns a column by its name; without one, by its name in another case of ASCII letters. */
+  find(name: string): Column | undefined
+  readonly indexes: readonly Index[]
+  readonly foreignKeys: readonly ForeignKey[]
+  /** The columns of unique indexes and constraints by name. */
+  readonly constraints: ReadonlyMap<string, readonly string[]>
+}
+
+/** The tables that collections name, as they were when they were read. */
+export interface Tables {
+  /** Returns a table by its name; without one, by its name in another case of ASCII letters. */
+  find(name: string): Table | undefined
+}
+
+/** Returns a name with its ASCII letters in lower case. */
+export function folded(name: string): string {
+  return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+interface TableRow {
+  readonly oid: string
+  readonly schema: string
+  readonly name: string
+  readonly kind: string
+  readonly columns: readonly (Omit<Column, 'sequence' | 'collation' | 'isDeterministic'> & {
+    readonly sequence: string | null
+    readonly collation: string | null
+    readonly isDeterministic: boolean | null
+  })[]
+  readonly indexes: readonly (Index & { readonly name: string; readonly isComplete: boolean })[]
+  readonly constraints: readonly {
+    readonly name: string
+    readonly columns: readonly string[]
+    readonly foreign: Omit<ForeignKey, 'columns'> | null
+  }[]
+}
+
+/** Reads the tables of collections that the search path of the connection finds. */
+export async function readTables(
+  connection: Connection,
+  collections: readonly PublishedCollection[],
+): Promise<Tables> {
+  const names = [...new Set(collections.map(({ table }) => folded(table)))]
+  const rows = await connection.rows(catalogue(names))
+  const tables = rows.map(([text]) => tableOf(JSON.parse(text as string) as TableRow))
+  return { find: finder(tables) }
+}
+
+function tableOf({ columns, indexes, constraints, ...table }: TableRow): Table {
+  const find = finder(
+    columns.map(({ sequence, collation, isDeterministic, ...column }): Column => ({
+      ...column,
+      sequence: sequence ?? undefined,
+      collation: collation ?? undefined,
+      isDeterministic: isDeterministic ?? true,
+    })),
+  )
+  const named = [
+    ...indexes.map((one) => [one.name, one.columns.map(({ name }) => name ?? '')] as const),
+    ...constraints.map((one) => [one.name, one.columns] as const),
+  ]
+  return {
+    ...table,
+    find,
+    indexes: indexes.filter(({ isComplete }) => isComplete),
+    foreignKeys: constraints.flatMap(({ columns: own, foreign }) =>
+      foreign === null ? [] : [{ columns: own, ...foreign }],
+    ),
+    constraints: new Map(named),
+  }
+}
+
+function finder<Named extends { readonly name: string }>(
+  list: readonly Named[],
+): (name: string) => Named | undefined {
+  const exact = new Map(list.map((one) => [one.name, one]))
+  const others = new Map(list.map((one) => [folded(one.name), one]))
+  return (name) => exact.get(name) ?? others.get(folded(name))
+}
+
+function catalogue(names: readonly string[]): Sql {
+  return sql`select json_build_object('oid', c.oid::text, 'schema', n.nspname, 'name', c.relname, 'kind', c.relkind,
+    'columns', ${columnsOf}, 'indexes', ${indexesOf}, 'constraints', ${constraintsOf})::text
+    from pg_class c join pg_namespace n on n.oid = c.relnamespace
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
+      and lower(c.relname::text collate "C") = any(${boundList(columnTypes.text, names)})
+      and n.nspname not in ('pg_catalog', 'information_schema')
+    order by c.relname`
+}
+
+const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
+    'name', a.attname, 'declared', format_type(a.atttypid, a.atttypmod), 'base', coalesce(bt.typname, t.typname),
+    'modifier', case when t.typtype = 'd' then t.typtypmod else a.atttypmod end,
+    'notNull', a.attnotnull or t.typnotnull,
+    'hasDefault', a.atthasdef or a.attidentity <> '' or t.typdefault is not null, 'isComputed', a.attgenerated <> '',
+    'sequence', case when c.relkind in ('r', 'p') then
+      pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) end,
+    'collation', co.collname, 'isDeterministic', co.collisdeterministic) order by a.attnum), '[]')
+  from pg_attribute a join pg_type t on t.oid = a.atttypid left join pg_type bt on bt.oid = t.typbasetype
+  left join pg_collation co on co.oid = a.attcollation
+  where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped)`)
+
+// indoption: bit 0 is descending, bit 1 nulls first.
+const indexesOf = raw(`(select coalesce(json_agg(json_build_object('name', i.relname,
+    'unique', x.indisunique and x.indimmediate,
+    'isComplete', x.indisvalid and x.indpred is null,
+    'columns', (select json_agg(json_build_object('name', a.attname,
+        'descending', (x.indoption[k.ord - 1] & 1) = 1) order by k.ord)
+      from unnest(x.indkey[0:x.indnkeyatts - 1]) with ordinality k(att, ord)
+      left join pg_attribute a on a.attrelid = x.indrelid and a.attnum = k.att and k.att <> 0)) order by i.relname), '[]')
+  from pg_index x join pg_class i on i.oid = x.indexrelid where x.indrelid = c.oid)`)
+
+const constraintsOf = raw(`(select coalesce(json_agg(json_build_object('name', con.conname,
+    'columns', (select coalesce(json_agg(a.attname order by k.ord), '[]')
+      from unnest(con.conkey) with ordinality k(att, ord)
+      join pg_attribute a on a.attrelid = con.conrelid and a.attnum = k.att),
+    'foreign', case when con.contype = 'f' and con.convalidated and not con.condeferred
+        and coalesce(to_jsonb(con) ->> 'conenforced', 'true') = 'true' then
+      json_build_object('target', con.confrelid::text, 'onDelete', con.confdeltype,
+        'targetColumns', (select json_agg(a.attname order by k.ord)
+          from unnest(con.confkey) with ordinality k(att, ord)
+          join pg_attribute a on a.attrelid = con.confrelid and a.attnum = k.att)) end) order by con.conname), '[]')
+  from pg_constraint con where con.conrelid = c.oid and con.contype in ('f', 'c', 'x'))`)

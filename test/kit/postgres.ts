@@ -1,0 +1,71 @@
+import { randomUUID } from 'node:crypto'
+import { Pool } from 'pg'
+
+/** How tests reach the server: the usual variables, with defaults. */
+const address = {
+  host: process.env['PGHOST'] ?? '127.0.0.1',
+  port: Number(process.env['PGPORT'] ?? 5432),
+  user: process.env['PGUSER'] ?? 'postgres',
+  database: process.env['PGDATABASE'] ?? 'test',
+  connectionTimeoutMillis: 2_000,
+}
+
+/** Why tests of PostgreSQL are skipped; undefined if a server responds. Rejects if servers are required. */
+export async function missingServer(): Promise<string | undefined> {
+  const pool = new Pool({ ...address, max: 1 })
+  try {
+    await pool.query('select 1')
+    return undefined
+  } catch (error) {
+    if (process.env['REQUIRE_SERVERS'] === '1') throw error
+    const reason = `no PostgreSQL server responds at ${address.host}:${address.port}: ${String(error)}`
+    console.warn(`Tests of PostgreSQL are skipped: ${reason}`)
+    return reason
+  } finally {
+    await pool.end()
+  }
+}
+
+/** A schema of its own. */
+export interface TestSchema {
+  readonly name: string
+  /** A pool whose connections find the tables of the schema. */
+  readonly pool: Pool
+  /** Opens another pool. It is ended by `drop`. */
+  open(max?: number): Pool
+  /** Runs statements. */
+  run(text: string): Promise<readonly Readonly<Record<string, unknown>>[]>
+  /** Removes every row. */
+  clear(): Promise<void>
+  /** Removes the schema and ends its pools. */
+  drop(): Promise<void>
+}
+
+/** Creates a schema. */
+export async function testSchema(): Promise<TestSchema> {
+  const name = `rowgate_${randomUUID().replaceAll('-', '')}`
+  const pools: Pool[] = []
+  const open = (max = 12): Pool => {
+    const pool = new Pool({ ...address, max, options: `-c search_path=${name}` })
+    pools.push(pool)
+    return pool
+  }
+  const admin = open(2)
+  await admin.query(`create schema ${name}`)
+  return {
+    name,
+    pool: open(),
+    open,
+    run: async (text) => (await admin.query<Record<string, unknown>>(text)).rows,
+    clear: async () => {
+      const { rows } = await admin.query<{ table: string }>(
+        `select format('%I.%I', schemaname, tablename) as table from pg_tables where schemaname = '${name}'`,
+      )
+      await admin.query(rows.map(({ table }) => `delete from ${table}`).join('; '))
+    },
+    drop: async () => {
+      await admin.query(`set client_min_messages = warning; drop schema ${name} cascade`)
+      for (const pool of pools) await pool.end()
+    },
+  }
+}
