@@ -1,5 +1,8 @@
 import { randomUUID } from 'node:crypto'
 import { Pool } from 'pg'
+import { postgresStorage } from '../../src/storage/postgres.ts'
+import type { PublishedCollection } from '../../src/storage/index.ts'
+import type { Storage } from './storages.ts'
 
 /** How tests reach the server: the usual variables, with defaults. */
 const address = {
@@ -26,6 +29,10 @@ export async function missingServer(): Promise<string | undefined> {
   }
 }
 
+function schemaName(): string {
+  return `rowgate_${randomUUID().replaceAll('-', '')}`
+}
+
 /** A schema of its own. */
 export interface TestSchema {
   readonly name: string
@@ -43,7 +50,7 @@ export interface TestSchema {
 
 /** Creates a schema. */
 export async function testSchema(): Promise<TestSchema> {
-  const name = `rowgate_${randomUUID().replaceAll('-', '')}`
+  const name = schemaName()
   const pools: Pool[] = []
   const open = (max = 12): Pool => {
     const pool = new Pool({ ...address, max, options: `-c search_path=${name}` })
@@ -68,4 +75,27 @@ export async function testSchema(): Promise<TestSchema> {
       for (const pool of pools) await pool.end()
     },
   }
+}
+
+/** PostgreSQL behind a service: each storage has a schema of its own. */
+export const postgres: Storage = {
+  name: 'postgres',
+  open: () => {
+    const name = schemaName()
+    const pool = new Pool({ ...address, max: 5, options: `-c search_path=${name}` })
+    const storage = postgresStorage(pool, { ensureSchema: true })
+    return {
+      storage: {
+        ...storage,
+        open: async (collections: readonly PublishedCollection[]) => {
+          await pool.query(`create schema ${name}`)
+          await storage.open(collections)
+        },
+      },
+      remove: async () => {
+        await pool.query(`set client_min_messages = warning; drop schema if exists ${name} cascade`)
+        await pool.end()
+      },
+    }
+  },
 }

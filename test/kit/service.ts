@@ -71,7 +71,7 @@ export async function withServices(
       const reports = (): readonly Observation[] => observed.splice(0)
       ends.push(async () => {
         await service.close()
-        remove()
+        await remove()
         expect(reports()).toEqual([])
       })
       const rows = async (name: string): Promise<readonly Row[]> => {

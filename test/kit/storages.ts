@@ -3,13 +3,14 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { onTestFinished } from 'vitest'
 import { memoryStorage } from '../../src/index.ts'
+import type { MaybePromise } from '../../src/maybe-promise.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import type { PublishedCollection, Row, StorageAdapter } from '../../src/storage/index.ts'
 
 /** A kind of storage, empty each time. */
 export interface Storage {
   readonly name: string
-  open(): { readonly storage: StorageAdapter; readonly remove: () => void }
+  open(): { readonly storage: StorageAdapter; readonly remove: () => MaybePromise<void> }
 }
 
 /** Every storage behind a service. A new adapter is one more row. */

@@ -6,6 +6,7 @@ import type { ApplicationDefinition } from '../../src/index.ts'
 import { sqliteSchema, sqliteStorage } from '../../src/storage/sqlite.ts'
 import type { PublishedCollection } from '../../src/storage/index.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
+import { missingServer, postgres } from '../kit/postgres.ts'
 import { withServices, type TestOptions, type TestService } from '../kit/service.ts'
 import { storages, type Storage } from '../kit/storages.ts'
 import { visitors, type Headers } from '../kit/visitors.ts'
@@ -16,9 +17,12 @@ interface RelationStorage extends Pick<Storage, 'name' | 'open'> {
   readonly enforces: boolean
 }
 
-/** SQLite with each driver, and tables with and without foreign keys, and memory. */
+const missing = await missingServer()
+
+/** SQLite with each driver, and tables with and without foreign keys, memory, and PostgreSQL if a server responds. */
 export const relationStorages: readonly RelationStorage[] = [
   { ...(storages[0] as Storage), enforces: false },
+  ...(missing === undefined ? [{ ...postgres, enforces: true }] : []),
   ...drivers.flatMap((driver) =>
     [true, false].map((enforces) => ({
       name: `${driver}, ${enforces ? 'with' : 'without'} foreign keys`,

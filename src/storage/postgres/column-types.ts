@@ -1,7 +1,7 @@
 import type { Field, FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import { literal, raw, sql, type Sql } from '../sql.ts'
-import type { Column } from './catalogue.ts'
+import type { Column } from './tables.ts'
 
 /** How PostgreSQL keeps the values of a field type. */
 export interface ColumnType {

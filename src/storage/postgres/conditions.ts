@@ -3,7 +3,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { ConditionOf } from '../../request/query.ts'
 import type { Condition } from '../adapter.ts'
 import { identifier, join, sql, type Sql } from '../sql.ts'
-import type { Column, Table, Tables } from './catalogue.ts'
+import type { Column, Table, Tables } from './tables.ts'
 import { bound, boundList, columnTypes, isStorable } from './column-types.ts'
 
 /** Where a statement reads: the rows of a collection under an alias. */

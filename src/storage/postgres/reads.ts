@@ -1,7 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { searchText, type StoragePage, type StorageQuery } from '../adapter.ts'
-import type { Tables } from './catalogue.ts'
+import type { Tables } from './tables.ts'
 import type { Connection } from './connection.ts'
 import { fieldOf } from './conditions.ts'
 import { doublesStatement, matching, pageStatement, readRow } from './statements.ts'

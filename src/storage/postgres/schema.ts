@@ -3,7 +3,7 @@ import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { quoted } from '../sql.ts'
-import { folded, type Table, type Tables } from './catalogue.ts'
+import { folded, type Table, type Tables } from './tables.ts'
 import { columnTypes } from './column-types.ts'
 
 /** The statements that create what is missing, in the order in which they must run. */

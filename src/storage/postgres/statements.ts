@@ -3,7 +3,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { Condition, Row, StorageQuery } from '../adapter.ts'
 import { identifier, join, raw, sql, type Sql } from '../sql.ts'
-import type { Tables } from './catalogue.ts'
+import type { Tables } from './tables.ts'
 import { bound, boundList, columnTypes, isStorable } from './column-types.ts'
 import {
   columnAt,

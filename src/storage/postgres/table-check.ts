@@ -2,7 +2,7 @@ import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { quoted } from '../sql.ts'
-import type { Table, Tables } from './catalogue.ts'
+import type { Table, Tables } from './tables.ts'
 import { columnTypes } from './column-types.ts'
 import {
   addColumn,
