@@ -1,9 +1,9 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { publishApplications } from '../definition/publish-applications.ts'
-import type { PublishedCollection } from '../definition/published.ts'
+import type { PublishedCollection, Reference } from '../definition/published.ts'
 import { isServed } from '../definition/serve.ts'
 import { everyCondition } from '../request/query.ts'
-import type { StorageAdapter } from './adapter.ts'
+import { isStorageError, type StorageAdapter } from './adapter.ts'
 import { readTables } from './postgres/catalogue.ts'
 import type { Tables } from './postgres/tables.ts'
 import { connections, type Connection } from './postgres/connection.ts'
@@ -45,6 +45,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
   }
   const { use, close } = connections(pool, complete)
   let tables: Tables = { find: () => undefined }
+  const enforced = new Set<Reference>()
   let closing: Promise<void> | undefined
 
   async function opened(connection: Connection, collections: readonly PublishedCollection[]) {
@@ -59,6 +60,9 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
     const found = await prepared(connection, collections)
     throwMistakes(tableMistakes(found, collections))
     tables = found
+    for (const reference of collections.flatMap(({ references }) => references)) {
+      if (isEnforced(reference, found)) enforced.add(reference)
+    }
   }
 
   async function prepared(
@@ -66,12 +70,15 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
     collections: readonly PublishedCollection[],
   ): Promise<Tables> {
     const found = await readTables(connection, collections)
+    const missing = missingIn(collections)
     if (complete.ensureSchema === false || missing(found).length === 0) return found
     await connection.command('begin')
     try {
       await connection.command(`select pg_advisory_xact_lock(${schemaLock})`)
       for (const statement of missing(await readTables(connection, collections))) {
-        await connection.command(statement)
+        await connection.command(statement).catch((error: unknown) => {
+          throw schemaFailure(error, statement)
+        })
       }
       await connection.command('commit')
     } catch (error) {
@@ -79,12 +86,11 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
       throw error
     }
     return readTables(connection, collections)
+  }
 
-    function missing(present: Tables): readonly string[] {
-      const parts = missingParts(present, collections)
-      const columns = complete.ensureSchema === 'columns' ? parts.columns : []
-      return [...parts.tables, ...columns, ...parts.indexes, ...parts.foreignKeys]
-    }
+  function missingIn(collections: readonly PublishedCollection[]) {
+    const addsColumns = complete.ensureSchema === 'columns'
+    return (found: Tables) => missingParts(found, collections, { addsColumns })
   }
 
   async function onConnection<Result>(
@@ -107,7 +113,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
       conditions: everyCondition,
     },
     open: (collections) => onConnection((connection) => opened(connection, collections)),
-    enforces: (reference) => isEnforced(reference, tables),
+    enforces: (reference) => enforced.has(reference),
     filter: (collection, query) =>
       onConnection((connection) =>
         // Two statements must read one state.
@@ -141,6 +147,15 @@ export function postgresSchema(applications: ApplicationDefinitions): string {
   )
   throwMistakes(definitionMistakes(collections))
   return `${createTables(collections).join('\n\n')}\n`
+}
+
+function schemaFailure(error: unknown, statement: string): unknown {
+  const failure = storageFailure(error, 'read')
+  if (isStorageError(failure) && failure.kind === 'unavailable') return failure
+  const reason = error instanceof Error ? error.message : String(error)
+  return new TypeError(`postgresStorage: this statement failed: ${reason}\n${statement}`, {
+    cause: error,
+  })
 }
 
 function throwMistakes(mistakes: readonly string[]): void {

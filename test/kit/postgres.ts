@@ -53,7 +53,9 @@ export async function testSchema(): Promise<TestSchema> {
   const name = schemaName()
   const pools: Pool[] = []
   const open = (max = 12): Pool => {
-    const pool = new Pool({ ...address, max, options: `-c search_path=${name}` })
+    const application_name = `${name}_${pools.length}`
+    const options = `-c search_path=${name}`
+    const pool = new Pool({ ...address, application_name, max, options })
     pools.push(pool)
     return pool
   }

@@ -64,7 +64,7 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       const fail = (error: unknown): void => {
         isOver = true
         end()
-        reject(error as Error)
+        reject(error)
       }
       const late = (): void => {
         const time = `${options.acquireTimeout} ms`

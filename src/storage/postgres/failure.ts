@@ -47,7 +47,7 @@ const kinds: Readonly<Record<string, FailureKind>> = {
 
 // The driver gives these errors no code.
 const lostMessage =
-  /^Connection terminated|not queryable|^timeout exceeded when trying to connect|^timeout expired/
+  /^Connection terminated|^Cannot use a pool after|not queryable|^timeout exceeded when trying to connect|^timeout expired/
 
 interface ServerError extends Error {
   readonly code?: unknown

@@ -6,64 +6,68 @@ import { quoted } from '../sql.ts'
 import { folded, type Table, type Tables } from './tables.ts'
 import { columnTypes } from './column-types.ts'
 
-/** The statements that create what is missing, in the order in which they must run. */
-export interface Creation {
-  readonly tables: readonly string[]
-  readonly columns: readonly string[]
-  readonly indexes: readonly string[]
-  readonly foreignKeys: readonly string[]
-}
-
 /** Returns the statements that create the tables of collections, with their indexes and foreign keys. */
 export function createTables(
   collections: readonly PublishedCollection[],
   targets: readonly PublishedCollection[] = collections,
 ): readonly string[] {
-  const { tables, indexes, foreignKeys } = missingParts(
-    { find: () => undefined },
-    collections,
-    targets,
-  )
-  return [...tables, ...indexes, ...foreignKeys]
+  return missingParts({ find: () => undefined }, collections, { targets })
+}
+
+/** Options of {@link missingParts}. */
+export interface MissingOptions {
+  /** Whether missing columns are added to existing tables. Default false. */
+  readonly addsColumns?: boolean
+  /** The collections to which foreign keys can refer. Default: all that are given. */
+  readonly targets?: readonly PublishedCollection[]
 }
 
 /**
- * Returns the statements that create missing tables, columns and indexes, and the foreign keys of missing tables.
- * What needs a default of a column is left out, because definitions do not contain it.
+ * Returns the statements that create missing tables, columns and indexes, and the foreign keys of missing tables, in
+ * the order in which they must run. What needs a default of a column is left out, because definitions do not contain it.
  */
 export function missingParts(
   tables: Tables,
   collections: readonly PublishedCollection[],
-  targets: readonly PublishedCollection[] = collections,
-): Creation {
-  const isNew = ({ table }: PublishedCollection): boolean => tables.find(table) === undefined
-  const created = collections.filter((one) => isNew(one) && !one.hasColumnDefaults)
+  { addsColumns = false, targets = collections }: MissingOptions = {},
+): readonly string[] {
+  const created = collections.filter(
+    (one) => tables.find(one.table) === undefined && !one.hasColumnDefaults,
+  )
   const present = collections.filter(({ table }) => isTable(tables.find(table)))
   const references = created
     .flatMap(({ references: all }) => all)
-    .filter(
-      ({ to }) => targets.includes(to) && (created.includes(to) || isTable(tables.find(to.table))),
-    )
-  const wanted = [...created, ...present].flatMap((one) => {
-    const all = wantedIndexes(one)
-    return (created.includes(one) ? [...all, ...indexesOfReferences(one)] : all).filter(
-      (index) => !hasIndex(tables.find(one.table), index),
-    )
-  })
-  return {
-    tables: [...groupByTable(created).values()].map(createTable),
-    columns: unique(present.flatMap((one) => missingColumns(one, tables.find(one.table) as Table))),
-    indexes: unique(wanted.map((index) => createIndex(index, tables))),
-    foreignKeys: unique(references.map((reference) => addForeignKey(reference, tables))),
-  }
+    .filter(({ to }) => targets.includes(to))
+    .filter(({ to }) => created.includes(to) || isTable(tables.find(to.table)))
+  const added = addsColumns
+    ? present.map((one) => [one, missingColumns(one, tables.find(one.table))] as const)
+    : []
+  const columns = new Set(added.flatMap(([, fields]) => fields))
+  const indexes = [
+    ...created.flatMap((one) => [...wantedIndexes(one), ...indexesOfReferences(one)]),
+    ...present.flatMap((one) => {
+      const table = tables.find(one.table)
+      return wantedIndexes(one).filter(
+        (index) =>
+          !hasIndex(table, index) &&
+          index.fields.every(
+            ({ field }) => columns.has(field) || table?.find(field.column) !== undefined,
+          ),
+      )
+    }),
+  ]
+  const statements = [
+    ...Array.from(groupByTable(created).values(), createTable),
+    ...added.flatMap(([one, fields]) => fields.map((field) => addColumn(one, field))),
+    ...indexes.map((index) => createIndex(index, tables)),
+    ...references.map((reference) => addForeignKey(reference, tables)),
+  ]
+  // Collections may share a table.
+  return [...new Set(statements)]
 }
 
 function isTable(table: Table | undefined): boolean {
   return table?.kind === 'r' || table?.kind === 'p'
-}
-
-function unique(statements: readonly string[]): readonly string[] {
-  return [...new Set(statements)]
 }
 
 function groupByTable(
@@ -102,11 +106,13 @@ export function addColumn({ table }: PublishedCollection, field: PublishedField)
   return `ALTER TABLE ${quoted(table)} ADD COLUMN ${columnDefinition(field)};`
 }
 
-function missingColumns(collection: PublishedCollection, table: Table): readonly string[] {
+function missingColumns(
+  collection: PublishedCollection,
+  table: Table | undefined,
+): readonly PublishedField[] {
   return collection.fields
     .filter(({ inKey, hasColumnDefault }) => !inKey && !hasColumnDefault)
-    .filter(({ column }) => table.find(column) === undefined)
-    .map((field) => addColumn(collection, field))
+    .filter(({ column }) => table?.find(column) === undefined)
 }
 
 /** An index that a table should have. */

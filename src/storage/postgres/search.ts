@@ -31,7 +31,7 @@ const dot = '\u0307'
  * fold to it. U+0130 folds to two characters.
  */
 export function searchPattern(needle: string): string {
-  const characters = [...needle]
+  const characters = Array.from(needle)
   const last = characters.length - 1
   let pattern = ''
   for (let index = 0; index <= last; index++) {

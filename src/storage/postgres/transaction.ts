@@ -83,7 +83,7 @@ export async function runTransaction<Result>(
     insert: (collection, row) => {
       const statement = insertStatement(tables, collection, row)
       const insert = async (): Promise<Row> => {
-        const stored = (await one(collection, statement)) as Row | undefined
+        const stored = await one(collection, statement)
         if (stored === undefined) throw refusedRow()
         await continueNumbers(connection, tables, collection, row)
         return stored
