@@ -10,6 +10,7 @@ import {
   text,
 } from '../../src/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { missingServer, postgres } from '../kit/postgres.ts'
 import { storages } from '../kit/storages.ts'
 import { withServices } from '../kit/service.ts'
 
@@ -56,7 +57,10 @@ test.each([
   await service.close()
 })
 
-test.each(storages)('collections with one table share its relations on $name', async (storage) => {
+const missing = await missingServer()
+const all = missing === undefined ? [...storages, postgres] : storages
+
+test.each(all)('collections with one table share its relations on $name', async (storage) => {
   const table = 'people'
   const collections = {
     people: defineCollection({

@@ -56,11 +56,12 @@ export function missingParts(
       )
     }),
   ]
+  const names = namesIn(tables, [...collections, ...targets])
   const statements = [
     ...Array.from(groupByTable(created).values(), createTable),
     ...added.flatMap(([one, fields]) => fields.map((field) => addColumn(one, field))),
-    ...indexes.map((index) => createIndex(index, tables)),
-    ...references.map((reference) => addForeignKey(reference, tables)),
+    ...indexes.map((index) => createIndex(index, names)),
+    ...references.map((reference) => addForeignKey(reference, names)),
   ]
   // Collections may share a table.
   return [...new Set(statements)]
@@ -81,15 +82,46 @@ function groupByTable(
   return groups
 }
 
-function createTable(sharing: readonly PublishedCollection[]): string {
+/** The names of tables and columns: those that exist, otherwise those that are created. */
+interface Names {
+  table(name: string): string
+  column(table: string, name: string): string
+}
+
+const ownNames: Names = { table: (name) => name, column: (_, name) => name }
+
+// Collections that share a table may write its names in different cases.
+function namesIn(tables: Tables, collections: readonly PublishedCollection[]): Names {
+  const groups = groupByTable(collections)
+  const fields = new Map(Array.from(groups, ([name, sharing]) => [name, sharedFields(sharing)]))
+  return {
+    table: (name) => tables.find(name)?.name ?? groups.get(folded(name))?.[0]?.table ?? name,
+    column: (table, name) =>
+      tables.find(table)?.find(name)?.name ??
+      fields.get(folded(table))?.get(folded(name))?.column ??
+      name,
+  }
+}
+
+function sharedFields(
+  sharing: readonly PublishedCollection[],
+): ReadonlyMap<string, PublishedField> {
   const fields = new Map<string, PublishedField>()
   for (const field of sharing.flatMap((collection) => collection.fields)) {
     const name = folded(field.column)
     if (field.inKey || !fields.has(name)) fields.set(name, field)
   }
+  return fields
+}
+
+function createTable(sharing: readonly PublishedCollection[]): string {
+  const fields = sharedFields(sharing)
   const lines = Array.from(fields.values(), columnDefinition)
   const keyed = sharing.find(({ key }) => key.length > 0)
-  if (keyed !== undefined) lines.push(`PRIMARY KEY (${columnList(keyed.key)})`)
+  if (keyed !== undefined) {
+    const key = keyed.key.map(({ column }) => fields.get(folded(column)) as PublishedField)
+    lines.push(`PRIMARY KEY (${key.map(({ column }) => quoted(column)).join(', ')})`)
+  }
   const { table } = sharing[0] as PublishedCollection
   return `CREATE TABLE IF NOT EXISTS ${quoted(table)} (\n  ${lines.join(',\n  ')}\n);`
 }
@@ -176,20 +208,17 @@ export function hasIndex(table: Table | undefined, wanted: WantedIndex): boolean
 }
 
 /** Returns the statement that creates an index, in the order in which pages are sorted. */
-export function createIndex(
-  wanted: WantedIndex,
-  tables: Tables = { find: () => undefined },
-): string {
-  const table = tables.find(wanted.table)
+export function createIndex(wanted: WantedIndex, names: Names = ownNames): string {
+  const table = names.table(wanted.table)
   const terms = wanted.fields.map(({ field, descending }) => {
-    const name = quoted(table?.find(field.column)?.name ?? field.column)
+    const name = quoted(names.column(wanted.table, field.column))
     if (wanted.unique) return name
     if (field.inKey) return descending ? `${name} DESC` : name
     return descending ? `${name} DESC NULLS LAST` : `${name} ASC NULLS FIRST`
   })
   const kind = wanted.unique ? 'UNIQUE INDEX' : 'INDEX'
-  const name = quoted(shortName([wanted.table, ...terms, wanted.unique ? 'unique' : 'index']))
-  return `CREATE ${kind} IF NOT EXISTS ${name} ON ${quoted(table?.name ?? wanted.table)} (${terms.join(', ')});`
+  const name = quoted(shortName([table, ...terms, wanted.unique ? 'unique' : 'index']))
+  return `CREATE ${kind} IF NOT EXISTS ${name} ON ${quoted(table)} (${terms.join(', ')});`
 }
 
 // A name has at most 63 bytes, and an index with an existing name would not be created.
@@ -208,12 +237,17 @@ const effects: Readonly<Record<OnDelete, string>> = {
   setNull: ' ON DELETE SET NULL',
 }
 
-function addForeignKey({ from, fields, to, onDelete }: Reference, tables: Tables): string {
-  const target = tables.find(to.table)?.name ?? to.table
-  const key = `FOREIGN KEY (${columnList(fields)}) REFERENCES ${quoted(target)} (${columnList(to.key)})`
-  return `ALTER TABLE ${quoted(from.table)} ADD ${key}${effects[onDelete]};`
+function addForeignKey({ from, fields, to, onDelete }: Reference, names: Names): string {
+  const own = columnList(from, fields, names)
+  const target = `${quoted(names.table(to.table))} (${columnList(to, to.key, names)})`
+  const key = `FOREIGN KEY (${own}) REFERENCES ${target}${effects[onDelete]}`
+  return `ALTER TABLE ${quoted(names.table(from.table))} ADD ${key};`
 }
 
-function columnList(fields: readonly PublishedField[]): string {
-  return fields.map(({ column }) => quoted(column)).join(', ')
+function columnList(
+  { table }: PublishedCollection,
+  fields: readonly PublishedField[],
+  names: Names,
+): string {
+  return fields.map(({ column }) => quoted(names.column(table, column))).join(', ')
 }
