@@ -225,9 +225,14 @@ export function createIndex(wanted: WantedIndex, names: Names = ownNames): strin
 function shortName(parts: readonly string[]): string {
   const digest = createHash('sha256').update(JSON.stringify(parts)).digest('hex').slice(0, 8)
   const plain = parts
-    .map((part) => part.replace(/[^A-Za-z0-9]+/g, '_'))
-    .join('_')
-    .replace(/_{2,}/g, '_')
+    .map((part) =>
+      part
+        .toLowerCase()
+        .replace(/[^a-z0-9]+/g, ' ')
+        .trim(),
+    )
+    .join(' ')
+    .replace(/ +/g, '_')
   return `${plain.slice(0, 50)}_${digest}`
 }
 
