@@ -22,7 +22,6 @@ const missing = await missingServer()
 /** SQLite with each driver, and tables with and without foreign keys, memory, and PostgreSQL if a server responds. */
 export const relationStorages: readonly RelationStorage[] = [
   { ...(storages[0] as Storage), enforces: false },
-  ...(missing === undefined ? [{ ...postgres, enforces: true }] : []),
   ...drivers.flatMap((driver) =>
     [true, false].map((enforces) => ({
       name: `${driver}, ${enforces ? 'with' : 'without'} foreign keys`,
@@ -45,6 +44,7 @@ export const relationStorages: readonly RelationStorage[] = [
       },
     })),
   ),
+  ...(missing === undefined ? [{ ...postgres, enforces: true }] : []),
 ]
 
 function createPlainTables(file: string, collections: readonly PublishedCollection[]): void {
