@@ -74,7 +74,7 @@ export async function start(cell: Cell, options: Options): Promise<Running> {
       agent.destroy()
       await host.close()
       await service.close()
-      remove()
+      await remove()
     },
   }
 }

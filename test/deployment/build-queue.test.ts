@@ -47,7 +47,7 @@ describe.each(storages)('$name', ({ open }) => {
         },
         close: async () => {
           await storage.close()
-          remove()
+          await remove()
         },
       }
     },

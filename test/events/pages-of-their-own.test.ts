@@ -59,7 +59,7 @@ describe.each(storages)('$name', ({ open }) => {
     client = createTestClient(service)
     stop = async () => {
       await service.close()
-      remove()
+      await remove()
     }
   })
 

@@ -58,7 +58,7 @@ describe.each(cells)('rights behind a socket on $name', ({ binding, storage }) =
     agent.destroy()
     await host.close()
     await service.close()
-    remove()
+    await remove()
   })
 
   test('roles, field rights and row rules apply over HTTP', async () => {

@@ -84,7 +84,7 @@ async function started({ storage: { open }, binding }: Cell) {
     agent.destroy()
     await host.close()
     await service.close()
-    remove()
+    await remove()
   })
   const ask = async (method: string, path: string, body?: object) => {
     const headers: Record<string, string> =

@@ -40,7 +40,7 @@ export async function runTransaction<Result>(
     try {
       return await call()
     } catch (error) {
-      // Now the server refuses every statement, and a COMMIT would undo the transaction without an error.
+      // Now the server rejects every statement, and a COMMIT would undo the transaction without an error.
       failure = { error: storageFailure(error, 'read') }
       throw failure.error
     }
@@ -84,7 +84,7 @@ export async function runTransaction<Result>(
       const statement = insertStatement(tables, collection, row)
       const insert = async (): Promise<Row> => {
         const stored = await one(collection, statement)
-        if (stored === undefined) throw refusedRow()
+        if (stored === undefined) throw rejectedRow()
         await continueNumbers(connection, tables, collection, row)
         return stored
       }
@@ -165,6 +165,6 @@ function sequenceOf(
   return columnOf(placeOf(tables, collection), field).sequence
 }
 
-function refusedRow(): Error {
-  return Object.assign(new Error('a trigger of the table has refused the row'), { code: 'P0001' })
+function rejectedRow(): Error {
+  return Object.assign(new Error('a trigger of the table has rejected the row'), { code: 'P0001' })
 }
