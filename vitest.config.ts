@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os'
-import { defineConfig } from 'vitest/config'
+import { configDefaults, defineConfig } from 'vitest/config'
 import { entries, root } from './.ci/entries.ts'
 
 export default defineConfig({
@@ -11,6 +11,8 @@ export default defineConfig({
   },
   test: {
     include: ['test/**/*.test.ts'],
+    // They start servers of their own: `npm run test:clusters`.
+    exclude: [...configDefaults.exclude, 'test/clusters/**'],
     pool: 'forks',
     // The modules of src keep no state, so files share them: loading them anew takes seconds for each file.
     isolate: false,

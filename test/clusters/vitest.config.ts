@@ -1,0 +1,16 @@
+import { configDefaults, defineConfig } from 'vitest/config'
+import base from '../../vitest.config.ts'
+
+/** Each file starts poolers, replicas or clusters from Debian packages; see `npm run test:clusters`. */
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: ['test/clusters/**/*.test.ts'],
+    exclude: configDefaults.exclude,
+    // Each file runs several servers.
+    maxWorkers: 1,
+    testTimeout: 120_000,
+    hookTimeout: 120_000,
+  },
+})
