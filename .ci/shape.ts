@@ -42,7 +42,7 @@ const exemptions: readonly {
     why: 'the name of the function in node:dns',
   },
   {
-    path: 'src/consume/connection/failure.ts',
+    path: 'src/',
     text: /\bECONNREFUSED\b/g,
     why: 'an error code of Node',
   },
