@@ -7,6 +7,8 @@ export interface Contestant {
   dialect: Dialect
   /** The hand-written server that its ratios are to. */
   base: string
+  /** Whether it does only what no program can avoid: it checks neither keys nor values. */
+  isFloor?: boolean
 }
 
 export const contestants: Contestant[] = [
@@ -17,16 +19,21 @@ export const contestants: Contestant[] = [
   open('rowgate-watched', 'rowgate, all channels watched'),
   open('node-http', '`node:http` by hand'),
   keyed('node-http-keys', '`node:http` by hand, API key'),
-  keyed('node-http-constant', 'the floor: a constant text, no key, no SQL'),
+  floor('node-http-floor', 'floor: one statement, no check', 'node-http-keys'),
+  floor('node-http-constant', 'floor: a constant text, no check', 'node-http-keys'),
   open('fastify', 'Fastify 5 by hand'),
   open('express', 'Express 5 by hand'),
   { ...open('feathers', 'Feathers 5 (koa, knex)'), dialect: feathers },
   keyed('rowgate-fastify', 'rowgate in Fastify, API key', 'fastify-keys'),
   keyed('rowgate-fastify-uncached', 'the same, no response cache', 'fastify-keys'),
   keyed('fastify-keys', 'Fastify 5 by hand, API key', 'fastify-keys'),
+  floor('fastify-floor', 'floor in Fastify: one statement, no check', 'fastify-keys'),
+  floor('fastify-constant', 'floor in Fastify: a constant text, no check', 'fastify-keys'),
   keyed('rowgate-express', 'rowgate in Express, API key', 'express-keys'),
   keyed('rowgate-express-uncached', 'the same, no response cache', 'express-keys'),
   keyed('express-keys', 'Express 5 by hand, API key', 'express-keys'),
+  floor('express-floor', 'floor in Express: one statement, no check', 'express-keys'),
+  floor('express-constant', 'floor in Express: a constant text, no check', 'express-keys'),
   keyed('rowgate-hono', 'rowgate in Hono, API key', 'hono-keys'),
   keyed('hono-keys', 'Hono 4 by hand, API key', 'hono-keys'),
 ]
@@ -37,4 +44,8 @@ function open(name: string, title: string): Contestant {
 
 function keyed(name: string, title: string, base = 'node-http-keys'): Contestant {
   return { name, title, dialect: envelope, base }
+}
+
+function floor(name: string, title: string, base: string): Contestant {
+  return { ...keyed(name, title, base), isFloor: true }
 }

@@ -8,14 +8,23 @@ export function goalLines(goals: readonly Goal[], entries: readonly Entry[]): st
     const [own, of] = [named(entries, goal.own), named(entries, goal.of)]
     if (!own || (goal.of !== undefined && !of)) return []
     if (!('ratio' in goal)) return [costLine(goal, own, of)]
-    return of ? [ratioLine(goal, own, of)] : []
+    return of ? [ratioLine(goal, own, of, named(entries, goal.floor))] : []
   })
 }
 
-function ratioLine({ own, of, ratio }: RatioGoal, ownEntry: Entry, ofEntry: Entry): string {
+function ratioLine(
+  { own, of, ratio, floor }: RatioGoal,
+  ownEntry: Entry,
+  ofEntry: Entry,
+  floorEntry: Entry | undefined,
+): string {
   const reached = cpuOf(ofEntry) / cpuOf(ownEntry)
   const goal = `${own} ${ratio.toFixed(2)} × ${of}`
-  return `${mark(reached >= ratio)}: ${goal}. Measured: ${reached.toFixed(2)}.`
+  const line = `${mark(reached >= ratio)}: ${goal}. Measured: ${reached.toFixed(2)}.`
+  if (floorEntry === undefined) return line
+  const most = cpuOf(ofEntry) / cpuOf(floorEntry)
+  const isBeyond = most < ratio ? ', so the goal is out of reach' : ''
+  return `${line} The floor ${floor}: ${most.toFixed(2)}${isBeyond}.`
 }
 
 function costLine({ own, of, microseconds }: CostGoal, ownEntry: Entry, ofEntry?: Entry): string {

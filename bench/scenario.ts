@@ -21,6 +21,8 @@ export interface RatioGoal {
   own: string
   of: string
   ratio: number
+  /** The server that does only what `own` can't avoid. */
+  floor?: string
 }
 
 /** How many microseconds of processor time `own` may take, or may take beyond `of`. */
@@ -50,6 +52,11 @@ export interface Scenario {
 /** The hand-written server that the goals are set against: an API key is checked in each request. */
 export const keyedBaseline = 'node-http-keys'
 
+/** What a read, and a write, costs at least. */
+export const floor = 'node-http-floor'
+/** What a read costs at least if its response is kept. */
+export const constant = 'node-http-constant'
+
 /** The servers that take part in most scenarios. */
 export const allServers = [
   'rowgate',
@@ -68,8 +75,12 @@ export const bothServers = allServers.slice(0, 5)
 /** Returns goals for a read with an API key: without the response cache, and with it. */
 export function keyedGoals(ratio?: number, cached?: number): RatioGoal[] {
   return [
-    ...(ratio === undefined ? [] : [{ own: 'rowgate-keys-uncached', of: keyedBaseline, ratio }]),
-    ...(cached === undefined ? [] : [{ own: 'rowgate-keys', of: keyedBaseline, ratio: cached }]),
+    ...(ratio === undefined
+      ? []
+      : [{ own: 'rowgate-keys-uncached', of: keyedBaseline, ratio, floor }]),
+    ...(cached === undefined
+      ? []
+      : [{ own: 'rowgate-keys', of: keyedBaseline, ratio: cached, floor: constant }]),
   ]
 }
 

@@ -1,4 +1,4 @@
-import { keyedGoals, type Scenario } from '../scenario.ts'
+import { constant, floor, keyedGoals, type Scenario } from '../scenario.ts'
 import { pageProbe } from './reads.ts'
 
 const withoutCredentials = {
@@ -14,12 +14,18 @@ export const bindings: Scenario = {
     'rowgate-keys',
     'rowgate-keys-uncached',
     'node-http-keys',
+    floor,
+    constant,
     'rowgate-fastify',
     'rowgate-fastify-uncached',
     'fastify-keys',
+    'fastify-floor',
+    'fastify-constant',
     'rowgate-express',
     'rowgate-express-uncached',
     'express-keys',
+    'express-floor',
+    'express-constant',
     'rowgate-hono',
     'hono-keys',
   ],
@@ -31,10 +37,10 @@ export const bindings: Scenario = {
   load: (dialect) => ({ method: 'GET', path: dialect.list('customers') }),
   goals: [
     ...keyedGoals(1.4, 2.9),
-    { own: 'rowgate-fastify-uncached', of: 'fastify-keys', ratio: 1.6 },
-    { own: 'rowgate-fastify', of: 'fastify-keys', ratio: 3.3 },
-    { own: 'rowgate-express-uncached', of: 'express-keys', ratio: 1.4 },
-    { own: 'rowgate-express', of: 'express-keys', ratio: 1.6 },
+    { own: 'rowgate-fastify-uncached', of: 'fastify-keys', ratio: 1.6, floor: 'fastify-floor' },
+    { own: 'rowgate-fastify', of: 'fastify-keys', ratio: 3.3, floor: 'fastify-constant' },
+    { own: 'rowgate-express-uncached', of: 'express-keys', ratio: 1.4, floor: 'express-floor' },
+    { own: 'rowgate-express', of: 'express-keys', ratio: 1.6, floor: 'express-constant' },
     { own: 'rowgate-hono', of: 'hono-keys', ratio: 1 },
   ],
 }

@@ -3,6 +3,8 @@ import type { Dialect, Page } from '../dialects.ts'
 import {
   allServers,
   bothServers,
+  constant,
+  floor,
   keyedGoals,
   turns,
   type Probe,
@@ -40,7 +42,7 @@ export const reads: Scenario[] = [
   {
     name: 'read-page',
     title: 'Read a page: 10 of 91 rows, 4 fields',
-    servers: [...allServers, 'rowgate-keys-read', 'rowgate-watched', 'node-http-constant'],
+    servers: [...allServers, 'rowgate-keys-read', 'rowgate-watched', floor, constant],
     probes: (dialect) => [pageProbe(dialect, 'customers')],
     load: (dialect) => ({ method: 'GET', path: dialect.list('customers') }),
     goals: [...keyedGoals(1.4, 2.9), { own: 'rowgate-keys', of: 'rowgate', microseconds: 4 }],
@@ -48,7 +50,7 @@ export const reads: Scenario[] = [
   {
     name: 'read-100',
     title: 'Read a page of 100: `$limit=100` of 1,000 rows, 4 fields',
-    servers: [...allServers, 'node-http-constant'],
+    servers: [...allServers, floor, constant],
     probes: (dialect) => [pageProbe(dialect, 'clients', { limit: 100 })],
     load: (dialect) => ({ method: 'GET', path: dialect.list('clients', { limit: 100 }) }),
     goals: keyedGoals(1.75, 5),
@@ -71,7 +73,7 @@ export const reads: Scenario[] = [
   {
     name: 'read-item',
     title: 'Read an item by its key: all 10 fields',
-    servers: [...allServers, 'node-http-constant'],
+    servers: [...allServers, floor, constant],
     probes: (dialect) => itemProbes(dialect, 'customers', 42),
     load: (dialect) => ({
       method: 'GET',

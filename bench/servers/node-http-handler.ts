@@ -43,7 +43,8 @@ function write(response: ServerResponse, store: Store, key: string | undefined, 
   )
 }
 
-function readBody(request: IncomingMessage, done: (text: string) => void): void {
+/** Reads the body of a request. */
+export function readBody(request: IncomingMessage, done: (text: string) => void): void {
   const chunks: Buffer[] = []
   request.on('data', (chunk: Buffer) => chunks.push(chunk))
   request.on('end', () => done(Buffer.concat(chunks).toString()))

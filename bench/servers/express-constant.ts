@@ -1,0 +1,10 @@
+import express from 'express'
+import { announce, databaseFile, tableNames } from './announce.ts'
+import { constantFloor, floorHandler, floorOf } from './floor.ts'
+import { openDatabase } from './store.ts'
+
+const floor = constantFloor(floorOf(openDatabase(databaseFile()), tableNames()))
+const app = express()
+app.use(floorHandler(floor))
+
+announce(app.listen(0, '127.0.0.1'))
