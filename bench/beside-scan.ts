@@ -57,8 +57,8 @@ async function steadily(
 
 /** Measures items at 200 a second, first alone and then beside one search of all rows a second. */
 async function rowsFor(name: string, seconds: number, pinned: boolean): Promise<string[][]> {
-  const file = databaseFileOf(tables, createDatabase)
-  const server = await startServer(name, { file, tables: Object.keys(tables), pinned })
+  const database = databaseFileOf(tables, createDatabase)
+  const server = await startServer(name, { database, tables: Object.keys(tables), pinned })
   const nextItem = turns(1, 1_000_000)
   const item = () =>
     envelope.item(archive, rowOf(archive, ((nextItem() * 997) % 1_000_000) + 1).customerId)

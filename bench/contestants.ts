@@ -9,6 +9,8 @@ export interface Contestant {
   base: string
   /** Whether it does only what no program can avoid: it checks neither keys nor values. */
   isFloor?: boolean
+  /** Where its tables are. Default: a SQLite file. */
+  database?: 'postgres'
 }
 
 export const contestants: Contestant[] = [
@@ -38,12 +40,24 @@ export const contestants: Contestant[] = [
   keyed('hono-keys', 'Hono 4 by hand, API key', 'hono-keys'),
 ]
 
+/** The servers on PostgreSQL. */
+export const onPostgres: Contestant[] = [
+  postgres('rowgate-postgres', 'rowgate'),
+  postgres('postgres-hand', '`node:http` and `pg` by hand, named statements'),
+  postgres('postgres-json', 'the same, JSON written by the server'),
+  { ...postgres('feathers-postgres', 'Feathers 5 (koa, knex on `pg`)'), dialect: feathers },
+]
+
 function open(name: string, title: string): Contestant {
   return { name, title, dialect: envelope, base: 'node-http' }
 }
 
 function keyed(name: string, title: string, base = 'node-http-keys'): Contestant {
   return { name, title, dialect: envelope, base }
+}
+
+function postgres(name: string, title: string): Contestant {
+  return { ...open(name, title), base: 'postgres-hand', database: 'postgres' }
 }
 
 function floor(name: string, title: string, base: string): Contestant {

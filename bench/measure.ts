@@ -1,6 +1,7 @@
 import type { Contestant } from './contestants.ts'
 import { createDatabase, salesTables } from './database.ts'
 import { loadFor, type Round } from './load.ts'
+import { createSchema } from './postgres.ts'
 import { percent, type QuietMachine } from './machine.ts'
 import type { Options } from './options.ts'
 import { checkAnswers } from './probe.ts'
@@ -31,8 +32,12 @@ async function start(
   pinned: boolean,
 ): Promise<Running> {
   const tables = scenario.tables ?? salesTables
-  const file = databaseFileOf(tables, createDatabase)
-  const server = await startServer(contestant.name, { file, tables: Object.keys(tables), pinned })
+  const database =
+    contestant.database === 'postgres'
+      ? await createSchema(tables)
+      : databaseFileOf(tables, createDatabase)
+  const names = Object.keys(tables)
+  const server = await startServer(contestant.name, { database, tables: names, pinned })
   try {
     await checkAnswers(scenario, contestant, server)
   } catch (error) {

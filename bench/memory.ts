@@ -24,8 +24,8 @@ function nextRequest(): () => HttpRequest {
 }
 
 async function usagesOf(name: string, pinned: boolean): Promise<Usage[]> {
-  const file = databaseFileOf(salesTables, createDatabase)
-  const server = await startServer(name, { file, tables: Object.keys(salesTables), pinned })
+  const database = databaseFileOf(salesTables, createDatabase)
+  const server = await startServer(name, { database, tables: Object.keys(salesTables), pinned })
   try {
     const usages: Usage[] = []
     const request = nextRequest()

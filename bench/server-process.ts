@@ -19,9 +19,15 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
+/** A database that a server has for itself. */
+export interface ServerDatabase {
+  /** How the server's program finds it: a file, or a URL. */
+  place: string
+  remove(): Promise<void> | void
+}
+
 export interface ServerOptions {
-  /** The database file, which the server has for itself. */
-  file: string
+  database: ServerDatabase
   /** The tables that it publishes. */
   tables: string[]
   pinned: boolean
@@ -46,11 +52,11 @@ process.on('SIGINT', () => process.exit(130))
 
 const templates = new Map<Tables, string>()
 
-/** Returns a copy of a database with these tables; `create` writes it the first time. */
+/** Returns a copy of a SQLite database with these tables; `create` writes it the first time. */
 export function databaseFileOf(
   tables: Tables,
   create: (file: string, tables: Tables) => void,
-): string {
+): ServerDatabase {
   let template = templates.get(tables)
   if (template === undefined) {
     template = join(directory, `template-${templates.size}.db`)
@@ -59,18 +65,21 @@ export function databaseFileOf(
   }
   const file = join(mkdtempSync(join(directory, 'data-')), 'data.db')
   copyFileSync(template, file, constants.COPYFILE_FICLONE)
-  return file
+  return { place: file, remove: () => rmSync(join(file, '..'), { recursive: true, force: true }) }
 }
 
 /** Starts a server by name in a process of its own. */
 export async function startServer(
   name: string,
-  { file, tables, pinned }: ServerOptions,
+  { database, tables, pinned }: ServerOptions,
 ): Promise<RunningServer> {
-  const child = spawn(...serverCommand(pinned, ['--expose-gc', programOf(name), file, ...tables]), {
-    stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
-    env: { ...process.env, NODE_ENV: 'production' },
-  })
+  const child = spawn(
+    ...serverCommand(pinned, ['--expose-gc', programOf(name), database.place, ...tables]),
+    {
+      stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
+      env: { ...process.env, NODE_ENV: 'production' },
+    },
+  )
   const { port, headers } = (await messageFrom(child)) as { port: number; headers: Headers }
 
   async function ask(what: 'usage' | 'collect'): Promise<Usage> {
@@ -84,7 +93,7 @@ export async function startServer(
     const exit = once(child, 'exit')
     child.disconnect()
     await exit
-    rmSync(join(file, '..'), { recursive: true, force: true })
+    await database.remove()
   }
 
   return {

@@ -37,6 +37,11 @@ export function databaseFile(): string {
   return file
 }
 
+/** How the servers on PostgreSQL reach their tables. */
+export function connectionsOf(): { connectionString: string; max: number } {
+  return { connectionString: databaseFile(), max: 5 }
+}
+
 /** The tables that the server publishes. */
 export function tableNames(): string[] {
   return process.argv.slice(3)

@@ -2,7 +2,7 @@ import type { RequestListener } from 'node:http'
 import type { Database } from 'better-sqlite3'
 import { columns, listed } from '../customer.ts'
 import { readBody } from './node-http-handler.ts'
-import { errorReply, itemReply, limitOf, offsetOf, pageReply } from './replies.ts'
+import { around, errorReply, itemReply, limitOf, offsetOf, pageReply } from './replies.ts'
 import type { Changes } from './store.ts'
 
 /** A response, which is JSON. */
@@ -26,14 +26,9 @@ export interface Floor {
 
 const mark = 'here'
 
-function around(reply: unknown, part: string): [string, string] {
-  const [before = '', after = ''] = JSON.stringify(reply).split(part)
-  return [before, after]
-}
-
 const notFound: Text = { status: 404, text: JSON.stringify(errorReply(404, 'Not found.')) }
-const [beforePage, afterPage] = around(pageReply([mark]), `["${mark}"]`)
-const [beforeItem, afterItem] = around(itemReply(mark), `"${mark}"`)
+const [beforePage, afterPage] = around(pageReply([mark]), [mark])
+const [beforeItem, afterItem] = around(itemReply(mark), mark)
 
 function jsonOf(names: readonly string[]): string {
   return `json_object(${names.map((name) => `'${name}', ${name}`).join(', ')})`

@@ -29,3 +29,9 @@ export function offsetOf(text: string | null | undefined): number {
   const offset = Number(text ?? 0)
   return Number.isInteger(offset) && offset >= 0 ? offset : 0
 }
+
+/** Returns the texts before and after the part of a reply that is written as `mark`. */
+export function around(reply: unknown, part: unknown): readonly [before: string, after: string] {
+  const [before = '', after = ''] = JSON.stringify(reply).split(JSON.stringify(part))
+  return [before, after]
+}
