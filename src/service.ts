@@ -19,6 +19,7 @@ import type { Keyring } from './security/keys/key-store.ts'
 import { secure } from './security/secure.ts'
 import { isServicePart, servicePart } from './service-part.ts'
 import type { Users } from './security/users/user-store.ts'
+import type { StorageAdapter } from './storage/adapter.ts'
 import { checkedStorage } from './storage/checked.ts'
 import { completeConditions } from './storage/complete-conditions.ts'
 import { inspectStorage } from './storage/inspect-storage.ts'
@@ -26,6 +27,7 @@ import { openOnce, whenOpen } from './storage/open-once.ts'
 import type { InspectionProgress, StorageProblem } from './storage/problem.ts'
 import { tracedStorage } from './observation/traced-storage.ts'
 import { logRequests } from './observation/request-log.ts'
+import { repeatConflicts } from './work/repeat-conflicts.ts'
 
 /** A running service: responds to requests, and runs the same events in process. */
 export interface Service<Applications> extends RequestHandler {
@@ -89,7 +91,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const publication = publish(applications, options.maxPageSize)
   const lifecycle = createLifecycle()
   // Storage is opened below, with the collections of everything that reads from it.
-  const openStorage = whenOpen(storage, () => storageOpen())
+  const openStorage = repeatingOwn(whenOpen(storage, () => storageOpen()))
   const security = secure({
     ...options,
     storage: openStorage,
@@ -187,5 +189,15 @@ export function createService<const Applications extends ApplicationDefinitions>
           await storage.close()
         },
       ),
+  }
+}
+
+/** Returns the storage for the tables of the service itself, whose transactions call no code of the application. */
+function repeatingOwn<Storage extends Pick<StorageAdapter, 'transaction'>>(
+  storage: Storage,
+): Storage {
+  return {
+    ...storage,
+    transaction: (options, work) => repeatConflicts(() => storage.transaction(options, work)),
   }
 }

@@ -56,6 +56,8 @@ export interface Log {
   writes: number
   /** Why it must be rolled back, or fail. */
   failure?: { readonly error: unknown }
+  /** Whether code of the application was called, so that the unit must not be repeated. Default false. */
+  hasCalledCode?: boolean
   /** Called after the commit, or the end. */
   readonly committed: (() => void)[]
 }

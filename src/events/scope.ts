@@ -140,6 +140,7 @@ class EventScope implements Scope {
     const { runtime, running } = this.terms
     const { collection, event, name = event } = this.#subject
     const place = { application: collection.application, collection: collection.name, event: name }
+    running.log.hasCalledCode = true
     const abort = (): void => this.#stop?.abort()
     // Without a transaction, no other writer waits for the code.
     const onWait = (): void => {

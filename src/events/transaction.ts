@@ -42,6 +42,7 @@ export function runTransaction<Result>(
     async (running) => {
       const calls = nestedCalls()
       const terms: Terms = { runtime, caller, running }
+      running.log.hasCalledCode = true
       const work = run({
         access: (collection) => calls.watchAccess(accessWithin(terms, collection)),
         joinable: joinable(running, calls),

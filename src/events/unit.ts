@@ -4,6 +4,7 @@ import type { RejectedOutcome } from '../request/outcome.ts'
 import { asTransaction } from '../observation/open-transaction.ts'
 import { entriesShownTo } from '../request/view.ts'
 import type { StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
+import { conflictPauses, isConflict } from '../work/repeat-conflicts.ts'
 import { Rollback } from './guard.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
 
@@ -17,7 +18,8 @@ export interface UnitOptions extends Pick<TransactionOptions, 'mode' | 'brief'> 
 
 /**
  * Runs work as a unit: in a transaction of its own, or without one for a served collection. A
- * {@link Rollback} that the work throws rolls the transaction back, and `undone` returns the result.
+ * {@link Rollback} that the work throws rolls the transaction back, and `undone` returns the result. A
+ * transaction that fails because of others is repeated, unless code of the application was called.
  */
 export function runUnit<Result>(
   { adapter }: Runtime,
@@ -25,7 +27,8 @@ export function runUnit<Result>(
   work: (running: Running) => MaybePromise<Result>,
   undone: (undo: Rollback) => Result,
 ): MaybePromise<Result> {
-  const log: Running['log'] = { writes: 0, committed: [] }
+  let log: Running['log']
+  let pause: ReturnType<typeof conflictPauses> | undefined
   const complete = (transaction?: StorageTransaction): MaybePromise<Result> =>
     whenDone(work({ transaction, depth, log }), (result) => {
       if (log.failure !== undefined) throw log.failure.error
@@ -37,15 +40,20 @@ export function runUnit<Result>(
       mode === 'write' ? asTransaction(() => complete(transaction)) : complete(transaction),
     )
   }
-  const completed = (): MaybePromise<Result> =>
-    whenDone(begin(), (result) => {
+  const completed = (): MaybePromise<Result> => {
+    log = { writes: 0, committed: [] }
+    return whenDone(begin(), (result) => {
       for (const announce of log.committed) announce()
       return result
     })
-  return whenFailed(completed, (error) => {
+  }
+  const failed = (error: unknown): MaybePromise<Result> => {
     if (error instanceof Rollback) return undone(error)
-    throw error
-  })
+    if (log.hasCalledCode === true || !isConflict(error)) throw error
+    pause ??= conflictPauses()
+    return pause(error).then(() => whenFailed(completed, failed))
+  }
+  return whenFailed(completed, failed)
 }
 
 /**

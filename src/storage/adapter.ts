@@ -153,8 +153,8 @@ export interface StorageAdapter extends StorageReader {
    * resolves with the same value. If the work throws or rejects, it undoes all changes and rejects with the
    * same error. Uncommitted changes MUST NOT
    * be visible outside. Two transactions that write the same row MUST NOT both commit based on stale
-   * reads: one of them may reject with an `unavailable` StorageError. A transaction that has waited too
-   * long for others should reject with `unavailable` as well.
+   * reads: one of them may reject with an `unavailable` StorageError, whose `isConflict` is true if nothing of it
+   * is committed. A transaction that has waited too long for others should reject with `unavailable` as well.
    */
   transaction<Result>(
     options: TransactionOptions,
@@ -189,6 +189,11 @@ export class StorageError extends Error {
   readonly fields: readonly string[]
   /** Of `unavailable`: the time after which the client may try again, in seconds. Default 1. */
   readonly retryAfter: number
+  /**
+   * Of `unavailable`: whether storage has undone the transaction because of another one, so that it can be
+   * repeated now. Default false.
+   */
+  readonly isConflict: boolean
 
   constructor(
     kind: StorageErrorKind,
@@ -198,9 +203,10 @@ export class StorageError extends Error {
       /** For reports. Default: the kind. */
       readonly message?: string
       readonly retryAfter?: number
+      readonly isConflict?: boolean
     } = {},
   ) {
-    const { message = `storage: ${kind}`, cause, retryAfter = 1 } = options
+    const { message = `storage: ${kind}`, cause, retryAfter = 1, isConflict = false } = options
     if (!Number.isSafeInteger(retryAfter) || retryAfter < 0) {
       throw new TypeError('StorageError: retryAfter must be a whole number of seconds')
     }
@@ -209,6 +215,7 @@ export class StorageError extends Error {
     this.kind = kind
     this.fields = options.fields ?? []
     this.retryAfter = retryAfter
+    this.isConflict = isConflict
     Object.defineProperty(this, brand, { value: true })
   }
 }

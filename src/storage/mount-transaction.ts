@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { StorageError, type Condition, type StorageAdapter } from './adapter.ts'
+import { isStorageError, StorageError, type Condition, type StorageAdapter } from './adapter.ts'
 import type { StorageTransaction, TransactionOptions } from './adapter.ts'
 
 /** A transaction in progress over several adapters: those that it writes to, and those that it waits for. */
@@ -29,6 +29,7 @@ export async function mountTransaction<Result>(
   const opened = new Map<StorageAdapter, OpenTransaction>()
   const self: ActiveTransaction = { holds: new Set(), awaits: new Set() }
   const state: { ended: boolean; failure?: { readonly error: unknown } } = { ended: false }
+  let isCommitted = false
 
   function throwIfEnded(): void {
     if (state.ended) throw new Error('The transaction has ended.')
@@ -41,7 +42,8 @@ export async function mountTransaction<Result>(
   ): Promise<Value> {
     throwIfEnded()
     const waits = (writes || options.mode === 'write') && !self.holds.has(home)
-    if (waits && wouldDeadlock(active, self, home)) throw new StorageError('unavailable')
+    if (waits && wouldDeadlock(active, self, home))
+      throw new StorageError('unavailable', { isConflict: true })
     if (waits) self.awaits.add(home)
     try {
       const inner = await begunOn(home)
@@ -80,12 +82,18 @@ export async function mountTransaction<Result>(
     })
     state.ended = true
     if (state.failure !== undefined) throw state.failure.error
-    for (const one of opened.values()) await one.commit()
+    for (const one of opened.values()) {
+      await one.commit()
+      isCommitted = true
+    }
     return result
   } catch (error) {
     state.ended = true
     await Promise.all([...opened.values()].map((one) => one.undo(error)))
-    throw error
+    // Repeated, the work would be done twice on the adapters that have committed.
+    throw isCommitted && isStorageError(error) && error.isConflict
+      ? new StorageError('unavailable', { cause: error })
+      : error
   } finally {
     active.delete(self)
   }

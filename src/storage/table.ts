@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import { equal } from '../request/query.ts'
+import { isStorageError, StorageError } from './adapter.ts'
 import type { Row, StorageQuery, StorageReader, StorageTransaction } from './adapter.ts'
 
 /** A part of the rows that meet the conditions. */
@@ -29,6 +30,11 @@ export interface TableReader {
 export interface Table extends TableReader {
   /** Inserts a row, completed with null, and returns it as stored. Rejects as storage does. */
   insert(row: Row): MaybePromise<Row>
+  /**
+   * Inserts a row, completed with null, that the transaction has not found. If another transaction has inserted
+   * it in the meantime, throws a StorageError that is a conflict, so that the work is repeated and finds it.
+   */
+  insertMissing(row: Row): MaybePromise<Row>
   /** Changes the row that meets all conditions, which contain the key. Returns undefined if there is none. */
   change(where: Row, changes: Row): MaybePromise<Row | undefined>
   /** Removes the row that meets all conditions, which contain the key. Returns undefined if there is none. */
@@ -81,12 +87,21 @@ export function tableReader(reader: StorageReader, collection: PublishedCollecti
 
 /** Returns the reads and writes of a table in a transaction, for collections that the library keeps. */
 export function table(transaction: StorageTransaction, collection: PublishedCollection): Table {
+  const insert = (row: Row): MaybePromise<Row> => {
+    const values = collection.allNames.map((name) => [name, row[name] ?? null])
+    return transaction.insert(collection, Object.fromEntries(values) as Row)
+  }
   return {
     ...tableReader(transaction, collection),
-    insert: (row) => {
-      const values = collection.allNames.map((name) => [name, row[name] ?? null])
-      return transaction.insert(collection, Object.fromEntries(values) as Row)
-    },
+    insert,
+    insertMissing: (row) =>
+      whenFailed(
+        () => insert(row),
+        (error) => {
+          if (!isStorageError(error) || error.kind !== 'duplicate') throw error
+          throw new StorageError('unavailable', { cause: error, isConflict: true })
+        },
+      ),
     change: (where, changes) => transaction.update(collection, conditionsOf(where), changes),
     remove: (where) => transaction.delete(collection, conditionsOf(where)),
   }

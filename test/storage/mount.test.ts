@@ -57,7 +57,7 @@ function spied(): StorageAdapter & { readonly kept: string[] } {
 }
 
 /** An adapter whose transactions fail when they begin or when they commit. */
-function failing(when: 'begin' | 'commit'): StorageAdapter {
+function failing(when: 'begin' | 'commit', isConflict = false): StorageAdapter {
   const memory = memoryStorage()
   return {
     ...memory,
@@ -65,7 +65,7 @@ function failing(when: 'begin' | 'commit'): StorageAdapter {
       if (when === 'begin') throw new StorageError('unavailable')
       return memory.transaction(options, async (on) => {
         await work(on)
-        throw new StorageError('unavailable')
+        throw new StorageError('unavailable', { isConflict })
       })
     },
   }
@@ -167,17 +167,28 @@ describe('transactions', () => {
     expect(await idsOf(storage, orders)).toEqual([])
   })
 
-  test('reject if the second commit fails, and keep the first commit', async () => {
+  test('pass on a conflict of the first commit', async () => {
+    const storage = mount({ sales: failing('commit', true), staff: memoryStorage() })
+    await storage.open(all)
+    const work = storage.transaction(writing, async (on) => {
+      for (const collection of all) await on.insert(collection, { id: 1 })
+    })
+    await expect(work).rejects.toMatchObject({ kind: 'unavailable', isConflict: true })
+    expect(await idsOf(storage, people)).toEqual([])
+  })
+
+  test('reject if the second commit fails, even by a conflict, and keep the first commit', async () => {
     const storage = mount({
       'sales/orders': memoryStorage(),
-      'sales/lines': failing('commit'),
+      'sales/lines': failing('commit', true),
       staff: memoryStorage(),
     })
     await storage.open(all)
     const work = storage.transaction(writing, async (on) => {
       for (const collection of all) await on.insert(collection, { id: 1 })
     })
-    await expect(work).rejects.toMatchObject({ kind: 'unavailable' })
+    // Repeated, it would be written to the first one twice.
+    await expect(work).rejects.toMatchObject({ kind: 'unavailable', isConflict: false })
     const kept = await Promise.all(all.map((collection) => idsOf(storage, collection)))
     expect(kept).toEqual([[1], [], []])
   })

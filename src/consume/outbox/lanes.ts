@@ -1,4 +1,4 @@
-import { isStorageError, StorageError, type StorageTransaction } from '../../storage/adapter.ts'
+import { StorageError, type StorageTransaction } from '../../storage/adapter.ts'
 import { table } from '../../storage/table.ts'
 import { outboxCollections } from './collections.ts'
 
@@ -19,11 +19,7 @@ export async function enterLane(storage: StorageTransaction, lane: string): Prom
   const rows = table(storage, lanes)
   const found = await rows.one({ lane })
   if (found === undefined) {
-    try {
-      await rows.insert({ lane, turn: 1, open: 1 })
-    } catch (error) {
-      throw isStorageError(error) && error.kind === 'duplicate' ? changedMeanwhile(error) : error
-    }
+    await rows.insertMissing({ lane, turn: 1, open: 1 })
     return { turn: 1, isFirst: true }
   }
   const turn = Number(found['turn']) + 1
@@ -64,9 +60,9 @@ export async function removeFromLane(storage: StorageTransaction, lane: string):
   return open
 }
 
-function changedMeanwhile(cause?: unknown): StorageError {
+function changedMeanwhile(): StorageError {
   return new StorageError('unavailable', {
     message: 'storage: another process has changed the lane of the delivery',
-    cause,
+    isConflict: true,
   })
 }

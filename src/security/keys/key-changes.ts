@@ -58,9 +58,10 @@ export async function storeMissingKey(
   wanted: StoredKey,
   at: Date,
 ): Promise<StoredKey> {
-  const row = await tableReader(transaction, keys).one({ hash: wanted.hash })
+  const stored = table(transaction, keys)
+  const row = await stored.one({ hash: wanted.hash })
   if (row === undefined) {
-    await transaction.insert(keys, { ...wanted })
+    await stored.insertMissing({ ...wanted })
     await recordEvent(transaction, wanted, { event: 'created' }, at)
     return wanted
   }

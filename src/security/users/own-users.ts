@@ -104,8 +104,8 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
       const row = await newRow(call, user)
       return reader.user(
         await storage.transaction(writing, async (transaction) => {
-          const present = await tableReader(transaction, users).one({ user: name })
-          return present ?? transaction.insert(users, row)
+          const own = table(transaction, users)
+          return (await own.one({ user: name })) ?? own.insertMissing(row)
         }),
       )
     },

@@ -83,6 +83,7 @@ export function storageFailure(
       : fieldsOf(error as ServerError, tables, collection)
   switch (kindOf(error)) {
     case 'conflict':
+      return new StorageError('unavailable', { cause: error, isConflict: true })
     case 'unavailable':
       return unavailable(error)
     case 'duplicate':
