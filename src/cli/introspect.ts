@@ -6,7 +6,7 @@ import { defineDatabase, type DefinedDatabase } from '../introspection/define-da
 import { definitionJson, definitionText, noteLines } from '../introspection/definition-text.ts'
 import { endpointName } from '../introspection/names.ts'
 import { describeSqlite } from '../introspection/sqlite/read-database.ts'
-import { folded } from '../storage/sqlite/tables.ts'
+import { folded } from '../storage/sql/tables.ts'
 import { requiredArgument, type Command, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { loadDefinition } from './load-definition.ts'

@@ -1,20 +1,13 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
-import { publishApplications } from '../definition/publish-applications.ts'
-import type { PublishedCollection, Reference } from '../definition/published.ts'
-import { isServed } from '../definition/serve.ts'
-import { everyCondition } from '../request/query.ts'
-import { isStorageError, type StorageAdapter } from './adapter.ts'
+import type { StorageAdapter } from './adapter.ts'
 import { readTables } from './postgres/catalogue.ts'
-import type { Tables } from './postgres/tables.ts'
-import { connections, type Connection } from './postgres/connection.ts'
-import { storageFailure } from './postgres/failure.ts'
+import { connections } from './postgres/connection.ts'
+import { postgresDialect } from './postgres/dialect.ts'
 import { completePostgres, type PostgresOptions } from './postgres/options.ts'
 import type { PostgresPool } from './postgres/pool.ts'
-import { readPage, searchedDoubles } from './postgres/reads.ts'
-import { createTables, missingParts } from './postgres/schema.ts'
-import { definitionMistakes, isEnforced, tableMistakes } from './postgres/table-check.ts'
-import { runTransaction } from './postgres/transaction.ts'
-import { sql } from './sql.ts'
+import { bind, type Connection } from './sql/connection.ts'
+import { sql } from './sql/fragments.ts'
+import { schemaText, sqlStorage } from './sql/storage.ts'
 
 export type { PostgresOptions } from './postgres/options.ts'
 export type {
@@ -43,98 +36,15 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
   if (!isPool(pool)) {
     throw new TypeError('postgresStorage: the first argument must be a Pool of the package pg')
   }
-  const { use, close } = connections(pool, complete)
-  let tables: Tables = { find: () => undefined }
-  const enforced = new Set<Reference>()
-  let closing: Promise<void> | undefined
-
-  async function opened(connection: Connection, collections: readonly PublishedCollection[]) {
-    const [encoding] = (await connection.rows(sql`show server_encoding`))[0] ?? []
-    const mistakes = [...definitionMistakes(collections)]
-    if (encoding !== 'UTF8') {
-      mistakes.push(
-        `The encoding of the database is ${String(encoding)}. Create it with ENCODING 'UTF8'.`,
-      )
-    }
-    throwMistakes(mistakes)
-    const found = await prepared(connection, collections)
-    throwMistakes(tableMistakes(found, collections))
-    tables = found
-    for (const reference of collections.flatMap(({ references }) => references)) {
-      if (isEnforced(reference, found)) enforced.add(reference)
-    }
-  }
-
-  async function prepared(
-    connection: Connection,
-    collections: readonly PublishedCollection[],
-  ): Promise<Tables> {
-    const found = await readTables(connection, collections)
-    const missing = missingIn(collections)
-    if (complete.ensureSchema === false || missing(found).length === 0) return found
-    await connection.command('begin')
-    try {
-      await connection.command(`select pg_advisory_xact_lock(${schemaLock})`)
-      for (const statement of missing(await readTables(connection, collections))) {
-        await connection.command(statement).catch((error: unknown) => {
-          throw schemaFailure(error, statement)
-        })
-      }
-      await connection.command('commit')
-    } catch (error) {
-      await connection.command('rollback').catch(() => connection.discard())
-      throw error
-    }
-    return readTables(connection, collections)
-  }
-
-  function missingIn(collections: readonly PublishedCollection[]) {
-    const addsColumns = complete.ensureSchema === 'columns'
-    return (found: Tables) => missingParts(found, collections, { addsColumns })
-  }
-
-  async function onConnection<Result>(
-    work: (connection: Connection) => Promise<Result>,
-  ): Promise<Result> {
-    try {
-      return await use(work)
-    } catch (error) {
-      throw storageFailure(error, 'read')
-    }
-  }
-
-  return {
+  return sqlStorage({
     name: 'postgres',
-    supports: {
-      textPages: false,
-      durable: true,
-      generatedNumbers: true,
-      columnDefaults: true,
-      conditions: everyCondition,
-    },
-    open: (collections) => onConnection((connection) => opened(connection, collections)),
-    enforces: (reference) => enforced.has(reference),
-    filter: (collection, query) =>
-      onConnection((connection) =>
-        // Two statements must read one state.
-        searchedDoubles(collection, query).length > 0
-          ? runTransaction(connection, tables, (on) => on.filter(collection, query))
-          : readPage(connection, tables, collection, query),
-      ),
-    transaction: async (_options, work) => {
-      const run = { began: false }
-      try {
-        return await use((connection) => {
-          run.began = true
-          return runTransaction(connection, tables, work)
-        })
-      } catch (error) {
-        // An error of the work is passed on unchanged.
-        throw run.began ? error : storageFailure(error, 'read')
-      }
-    },
-    close: () => (closing ??= close()),
-  }
+    dialect: postgresDialect,
+    ensureSchema: complete.ensureSchema,
+    mistakes: encodingMistakes,
+    readTables,
+    changeSchema,
+    ...connections(pool, complete),
+  })
 }
 
 /**
@@ -142,25 +52,25 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
  * themselves instead of setting `ensureSchema`.
  */
 export function postgresSchema(applications: ApplicationDefinitions): string {
-  const collections = publishApplications(applications).filter(
-    ({ definition }) => !isServed(definition),
-  )
-  throwMistakes(definitionMistakes(collections))
-  return `${createTables(collections).join('\n\n')}\n`
+  return schemaText(postgresDialect, applications)
 }
 
-function schemaFailure(error: unknown, statement: string): unknown {
-  const failure = storageFailure(error, 'read')
-  if (isStorageError(failure) && failure.kind === 'unavailable') return failure
-  const reason = error instanceof Error ? error.message : String(error)
-  return new TypeError(`postgresStorage: this statement failed: ${reason}\n${statement}`, {
-    cause: error,
-  })
+async function encodingMistakes(connection: Connection): Promise<readonly string[]> {
+  const [encoding] = (await connection.rows(bind(sql`show server_encoding`)))[0] ?? []
+  if (encoding === 'UTF8') return []
+  return [`The encoding of the database is ${String(encoding)}. Create it with ENCODING 'UTF8'.`]
 }
 
-function throwMistakes(mistakes: readonly string[]): void {
-  if (mistakes.length === 0) return
-  throw new TypeError(`postgresStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
+async function changeSchema(connection: Connection, work: () => Promise<void>): Promise<void> {
+  await connection.command('begin')
+  try {
+    await connection.command(`select pg_advisory_xact_lock(${schemaLock})`)
+    await work()
+    await connection.command('commit')
+  } catch (error) {
+    await connection.command('rollback').catch(() => connection.discard())
+    throw error
+  }
 }
 
 function isPool(pool: unknown): boolean {

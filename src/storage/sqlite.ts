@@ -10,7 +10,8 @@ import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
 import { closedError, handleInUse, isBusy, storageFailure } from './sqlite/failure.ts'
 import { enforcedReferences } from './sqlite/foreign-keys.ts'
-import { createIndex, declaredIndexes, indexFailure, missingIndexes } from './sqlite/indexes.ts'
+import { createIndex, indexFailure, missingIndexes } from './sqlite/indexes.ts'
+import { declaredIndexes } from './sql/wanted-indexes.ts'
 import { inspectTables } from './sqlite/inspect-tables.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
@@ -119,7 +120,7 @@ export function sqliteStorage(
     const indexes = (tables: Tables): readonly string[] =>
       ensureSchema === false
         ? []
-        : missingIndexes(tables, declaredIndexes(collections)).map(createIndex)
+        : missingIndexes(tables, collections.flatMap(declaredIndexes)).map(createIndex)
     let tables = readTables(connection, collections)
     // If nothing is missing, the start does not wait for the write lock.
     if (missing(tables).length > 0 || indexes(tables).length > 0) {

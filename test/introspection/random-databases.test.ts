@@ -9,7 +9,7 @@ import type { CollectionShape } from '../../src/definition/item.ts'
 import type { Json } from '../../src/protocol/json.ts'
 import { defineDatabase } from '../../src/introspection/define-database.ts'
 import { describeSqlite } from '../../src/introspection/sqlite/read-database.ts'
-import { folded } from '../../src/storage/sqlite/tables.ts'
+import { folded } from '../../src/storage/sql/tables.ts'
 import { drivers, openHandle, rowsIn } from '../kit/databases.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 

@@ -1,4 +1,4 @@
-import { folded } from '../../storage/sqlite/tables.ts'
+import { folded } from '../../storage/sql/tables.ts'
 import { closing, isSign, isWord, tokensOf, type Token } from '../../storage/sqlite/tokens.ts'
 
 /** What the CHECK constraints of a table say about one column. */

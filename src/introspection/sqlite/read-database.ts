@@ -4,7 +4,8 @@ import { openReadOnly } from '../../storage/sqlite/open.ts'
 import type { Affinity } from '../../storage/sqlite/column-types.ts'
 import { columnTypeOf } from '../../storage/sqlite/columns.ts'
 import { affinityOf } from '../../storage/sqlite/table-check.ts'
-import { folded, keyColumns, type Column } from '../../storage/sqlite/tables.ts'
+import { folded } from '../../storage/sql/tables.ts'
+import { keyColumns, type Column } from '../../storage/sqlite/tables.ts'
 import type {
   ColumnDescription,
   DatabaseDescription,

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer'
 import type { Field } from '../../definition/field.ts'
 import { rowsOf, type Connection, type SqliteValue } from '../../storage/sqlite/connection.ts'
 import { fitCondition } from '../../storage/sqlite/forms.ts'
-import { quoted } from '../../storage/sql.ts'
+import { quoted } from '../../storage/sql/fragments.ts'
 
 /** The kind of a value. In SQLite, all numbers are smaller than all strings, and blobs are larger than both. */
 export type ValueKind = 'null' | 'number' | 'text' | 'blob'

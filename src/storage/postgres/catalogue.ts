@@ -1,32 +1,37 @@
+import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import { raw, sql, type Sql } from '../sql.ts'
-import { boundList, columnTypes } from './column-types.ts'
-import type { Connection } from './connection.ts'
-import {
-  folded,
-  type Column,
-  type ForeignKey,
-  type Index,
-  type Table,
-  type Tables,
-} from './tables.ts'
+import { bind, type Connection } from '../sql/connection.ts'
+import type { Tables } from '../sql/dialect.ts'
+import { raw, sql, type Sql } from '../sql/fragments.ts'
+import { statementTexts } from '../sql/shape.ts'
+import { finder, folded, type Column, type Index, type Table } from '../sql/tables.ts'
+import { columnTypes, listSlot } from './column-types.ts'
+import { postgresDialect } from './dialect.ts'
 
 interface TableRow {
   readonly oid: string
   readonly schema: string
   readonly name: string
   readonly kind: string
-  readonly columns: readonly (Omit<Column, 'sequence' | 'collation' | 'isDeterministic'> & {
-    readonly sequence: string | null
-    readonly collation: string | null
-    readonly isDeterministic: boolean | null
-  })[]
+  readonly columns: readonly ColumnRow[]
   readonly indexes: readonly (Index & { readonly name: string; readonly isComplete: boolean })[]
   readonly constraints: readonly {
     readonly name: string
     readonly columns: readonly string[]
-    readonly foreign: Omit<ForeignKey, 'columns'> | null
+    readonly foreign: {
+      readonly target: string
+      readonly targetColumns: readonly string[]
+      readonly onDelete: string
+    } | null
   }[]
+}
+
+interface ColumnRow extends Omit<Column, 'scale' | 'numberedBy' | 'collation' | 'isDeterministic'> {
+  /** The modifier of the type: of a precision and a scale, or of the digits of seconds. -1: none. */
+  readonly modifier: number
+  readonly numberedBy: string | null
+  readonly collation: string | null
+  readonly isDeterministic: boolean | null
 }
 
 /** Reads the tables of collections that the search path of the connection finds. */
@@ -35,41 +40,63 @@ export async function readTables(
   collections: readonly PublishedCollection[],
 ): Promise<Tables> {
   const names = [...new Set(collections.map(({ table }) => folded(table)))]
-  const rows = await connection.rows(catalogue(names))
+  const rows = await connection.rows(bind(catalogue(names)))
   const tables = rows.map(([text]) => tableOf(JSON.parse(text as string) as TableRow))
-  return { find: finder(tables) }
+  const texts = statementTexts(collections.length)
+  return { dialect: postgresDialect, texts, find: finder(tables) }
 }
 
-function tableOf({ columns, indexes, constraints, ...table }: TableRow): Table {
-  const find = finder(
-    columns.map(({ sequence, collation, isDeterministic, ...column }): Column => ({
-      ...column,
-      sequence: sequence ?? undefined,
-      collation: collation ?? undefined,
-      isDeterministic: isDeterministic ?? true,
-    })),
-  )
+const kinds: Readonly<Record<string, Table['kind']>> = {
+  r: 'table',
+  p: 'table',
+  v: 'view',
+  m: 'view',
+}
+
+const actions: Readonly<Record<string, OnDelete>> = {
+  a: 'restrict',
+  r: 'restrict',
+  c: 'cascade',
+  n: 'setNull',
+}
+
+function tableOf({ oid, kind, columns, indexes, constraints, ...table }: TableRow): Table {
   const named = [
     ...indexes.map((one) => [one.name, one.columns.map(({ name }) => name ?? '')] as const),
     ...constraints.map((one) => [one.name, one.columns] as const),
   ]
   return {
     ...table,
-    find,
+    id: oid,
+    kind: kinds[kind] ?? 'other',
+    find: finder(columns.map(columnOf)),
     indexes: indexes.filter(({ isComplete }) => isComplete),
     foreignKeys: constraints.flatMap(({ columns: own, foreign }) =>
-      foreign === null ? [] : [{ columns: own, ...foreign }],
+      foreign === null ? [] : [{ ...foreign, columns: own, onDelete: actions[foreign.onDelete] }],
     ),
     constraints: new Map(named),
   }
 }
 
-function finder<Named extends { readonly name: string }>(
-  list: readonly Named[],
-): (name: string) => Named | undefined {
-  const exact = new Map(list.map((one) => [one.name, one]))
-  const others = new Map(list.map((one) => [folded(one.name), one]))
-  return (name) => exact.get(name) ?? others.get(folded(name))
+function columnOf({
+  modifier,
+  numberedBy,
+  collation,
+  isDeterministic,
+  ...column
+}: ColumnRow): Column {
+  return {
+    ...column,
+    scale: scaleOf(column.base, modifier),
+    numberedBy: numberedBy ?? undefined,
+    collation: collation ?? undefined,
+    isDeterministic: isDeterministic ?? true,
+  }
+}
+
+function scaleOf(base: string, modifier: number): number | undefined {
+  if (modifier < 0) return undefined
+  return base === 'numeric' ? (modifier - 4) & 2047 : modifier
 }
 
 function catalogue(names: readonly string[]): Sql {
@@ -77,7 +104,7 @@ function catalogue(names: readonly string[]): Sql {
     'columns', ${columnsOf}, 'indexes', ${indexesOf}, 'constraints', ${constraintsOf})::text
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
-      and lower(c.relname::text collate "C") = any(${boundList(columnTypes.text, names)})
+      and lower(c.relname::text collate "C") = any(${columnTypes.text.parameter(listSlot(columnTypes.text, () => names))}[])
       and n.nspname not in ('pg_catalog', 'information_schema')
     order by c.relname`
 }
@@ -87,7 +114,7 @@ const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
     'modifier', case when t.typtype = 'd' then t.typtypmod else a.atttypmod end,
     'notNull', a.attnotnull or t.typnotnull,
     'hasDefault', a.atthasdef or a.attidentity <> '' or t.typdefault is not null, 'isComputed', a.attgenerated <> '',
-    'sequence', case when c.relkind in ('r', 'p') then
+    'numberedBy', case when c.relkind in ('r', 'p') then
       pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) end,
     'collation', co.collname, 'isDeterministic', co.collisdeterministic) order by a.attnum), '[]')
   from pg_attribute a join pg_type t on t.oid = a.atttypid left join pg_type bt on bt.oid = t.typbasetype

@@ -1,28 +1,7 @@
-import type { Sql } from '../sql.ts'
+import type { Connection, Connections, TextRow } from '../sql/connection.ts'
 import { closedError, isLost, unavailable } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
 import type { PostgresClient, PostgresPool, PostgresResult } from './pool.ts'
-
-/** A row as the server writes it: its texts, in the order of the selected expressions. */
-export type PostgresRow = readonly (string | null)[]
-
-/** A connection in use. */
-export interface Connection {
-  /** Runs a statement and returns its rows. */
-  rows(statement: Sql): Promise<readonly PostgresRow[]>
-  /** Runs statements without parameters and returns the command of the last one, such as `COMMIT`. */
-  command(text: string): Promise<string>
-  /** Closes the connection when it is given back. */
-  discard(): void
-}
-
-/** The connections of a pool. */
-export interface Connections {
-  /** Runs work with a connection. Rejects with `unavailable` if none becomes free in time. */
-  use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>
-  /** Rejects waiting and later calls, and resolves when those in progress have ended. */
-  close(): Promise<void>
-}
 
 // The text that the server writes, and the meaning of the text that it reads, depend on these.
 const settings = [
@@ -105,12 +84,12 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
         settled.add(client)
       }
       return await work({
-        rows: async ({ texts, slots }) => {
+        rows: async ({ sql: { texts }, values: given }) => {
           const text = texts.reduce((joined, part, index) => `${joined}$${index}${part}`)
-          const values = slots.map((slot) => slot.read({ conditions: [] }))
+          const values = [...given]
           const query = { text, values, rowMode: 'array', types } as const
           const { rows } = await checked(() => client.query({ ...query }))
-          return rows as readonly PostgresRow[]
+          return rows as readonly TextRow[]
         },
         command: async (text) => {
           const result = await checked(() => client.query(text))

@@ -1,9 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import { isStorageError, StorageError } from '../adapter.ts'
-import type { Tables } from './tables.ts'
-
-/** The operation during which a statement failed. */
-export type Operation = 'read' | 'save' | 'delete'
+import type { Operation, Tables } from '../sql/dialect.ts'
 
 type FailureKind = 'conflict' | 'unavailable' | 'duplicate' | 'foreignKey' | 'invalid'
 

@@ -1,7 +1,7 @@
 import type { FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { SqliteValue } from './connection.ts'
-import { raw, sql, type Sql } from '../sql.ts'
+import { raw, sql, type Sql } from '../sql/fragments.ts'
 
 /** The affinity of a column: how SQLite converts values that are stored in it. */
 export type Affinity = 'TEXT' | 'INTEGER' | 'REAL' | 'NUMERIC' | 'BLOB'

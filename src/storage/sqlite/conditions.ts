@@ -2,10 +2,24 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { ConditionOf } from '../../request/query.ts'
 import type { Condition } from '../adapter.ts'
+import {
+  keyTerms,
+  otherPlace,
+  slotCount,
+  termOf,
+  termsOf,
+  textSlot,
+  topLevel,
+  within,
+  type FieldCondition,
+  type Locate,
+  type Place,
+} from '../sql/conditions.ts'
+import { identifier, join, sql, type Inputs, type Slot, type Sql } from '../sql/fragments.ts'
+import type { ListSlots } from '../sql/shape.ts'
 import { columnTypeOf } from './columns.ts'
 import type { SqliteValue } from './connection.ts'
-import { columnOf, fieldOf } from './reading.ts'
-import { identifier, join, sql, type Inputs, type Slot, type Sql } from '../sql.ts'
+import { columnOf } from './reading.ts'
 
 /** The SQL of conditions. */
 export interface Matching {
@@ -15,16 +29,10 @@ export interface Matching {
   readonly terms: readonly Sql[]
 }
 
-/** Where conditions are evaluated: on the rows of a collection. */
-interface Place {
-  readonly collection: PublishedCollection
+/** Where conditions are evaluated in a statement of SQLite. */
+interface SqlitePlace extends Place {
   readonly column: (field: PublishedField) => Sql
-  /** The number of aliases in the statement so far. */
-  readonly aliases: { count: number }
 }
-
-/** Returns a condition of the values that a statement binds. */
-type Locate = (inputs: Inputs) => Condition | undefined
 
 /**
  * Returns the SQL of the conditions of a query. Rows of other collections are joined, so that SQLite may
@@ -33,10 +41,10 @@ type Locate = (inputs: Inputs) => Condition | undefined
 export function joinedConditions(
   collection: PublishedCollection,
   conditions: readonly Condition[],
-  column: Place['column'],
+  column: SqlitePlace['column'],
 ): Matching {
   const joined: Joined = { joins: [], terms: [] }
-  addConditions({ collection, column, aliases: { count: 0 } }, conditions, topLevel, joined)
+  addConditions(placeOf(collection, column), conditions, topLevel, joined)
   return { joins: join(joined.joins, sql``), terms: joined.terms }
 }
 
@@ -44,30 +52,10 @@ export function joinedConditions(
 export function writeConditions(
   collection: PublishedCollection,
   conditions: readonly Condition[],
-  column: Place['column'],
+  column: SqlitePlace['column'],
 ): readonly Sql[] {
-  return termsOf({ collection, column, aliases: { count: 0 } }, conditions, topLevel)
+  return termsOf(placeOf(collection, column), conditions)
 }
-
-/** Returns whether a condition reads another table. */
-export function readsOthers(condition: Condition): boolean {
-  switch (condition.is) {
-    case 'through':
-      return true
-    case 'and':
-    case 'or':
-      return condition.conditions.some(readsOthers)
-    case 'not':
-      return readsOthers(condition.condition)
-    default:
-      return false
-  }
-}
-
-const topLevel =
-  (index: number): Locate =>
-  ({ conditions }) =>
-    conditions[index]
 
 interface Joined {
   readonly joins: Sql[]
@@ -82,7 +70,7 @@ function addConditions(
 ): void {
   for (const [index, condition] of conditions.entries()) {
     if (condition.is !== 'through') {
-      joined.terms.push(term(place, condition, locate(index)))
+      joined.terms.push(termOf(place, condition, locate(index)))
       continue
     }
     const other = otherPlace(place, condition)
@@ -92,78 +80,28 @@ function addConditions(
   }
 }
 
-function termsOf(
-  place: Place,
-  conditions: readonly Condition[],
-  locate: (index: number) => Locate,
-): readonly Sql[] {
-  return conditions.map((condition, index) => term(place, condition, locate(index)))
-}
-
-/** Returns the condition as a term: 1, or 0 or null if a row does not meet it. */
-function term(place: Place, condition: Condition, at: Locate): Sql {
-  switch (condition.is) {
-    case 'and':
-    case 'or': {
-      const terms = termsOf(place, condition.conditions, within(at))
-      if (terms.length === 0) return condition.is === 'and' ? sql`1` : sql`0`
-      return sql`(${join(terms, condition.is === 'and' ? sql` and ` : sql` or `)})`
-    }
-    case 'not': {
-      const negated = term(place, condition.condition, (inputs) => {
-        const found = at(inputs)
-        return found?.is === 'not' ? found.condition : undefined
-      })
-      return sql`(${negated}) is not true`
-    }
-    case 'through': {
-      const other = otherPlace(place, condition)
-      const inner = termsOf(other, condition.conditions, within(at))
-      const terms = [...keyTerms(place, condition, other), ...inner]
-      return sql`exists (select 1 from ${other.table} where ${join(terms, sql` and `)})`
-    }
-    default: {
-      const field = fieldOf(place.collection, condition.field)
-      return fieldTerm({ field, column: place.column(field), at }, condition)
-    }
+function placeOf(
+  collection: PublishedCollection,
+  column: SqlitePlace['column'],
+  aliases = { count: 0 },
+  alias = 't',
+): SqlitePlace {
+  return {
+    collection,
+    column,
+    aliases,
+    table: sql`${identifier(collection.table)} as ${identifier(alias)}`,
+    other: (target, name) => placeOf(target, columnOf(name), aliases, name),
+    equals(field, other, part) {
+      const [own, target] = [columnTypeOf(field), columnTypeOf(part)]
+      const [left, right] = [(other as SqlitePlace).column(part), column(field)]
+      // Columns with different forms hold equal values differently.
+      if (field.storedAs !== part.storedAs) return sql`${target.read(left)} = ${own.read(right)}`
+      return sql`${target.exactly(left)} = ${target.exactly(right)}`
+    },
+    fieldTerm: (field, condition, at) => fieldTerm({ field, column: column(field), at }, condition),
   }
 }
-
-/** Returns how the conditions inside of a condition are found. */
-function within(at: Locate): (index: number) => Locate {
-  return (index) => (inputs) => {
-    const outer = at(inputs)
-    return outer !== undefined && 'conditions' in outer ? outer.conditions[index] : undefined
-  }
-}
-
-function otherPlace(
-  { aliases }: Place,
-  { collection }: ConditionOf<'through'>,
-): Place & { readonly table: Sql } {
-  aliases.count += 1
-  const alias = `p${aliases.count}`
-  const table = sql`${identifier(collection.table)} as ${identifier(alias)}`
-  return { collection, column: columnOf(alias), aliases, table }
-}
-
-function keyTerms(
-  place: Place,
-  { fields, collection }: ConditionOf<'through'>,
-  other: Place,
-): readonly Sql[] {
-  return collection.key.map((part, index) => {
-    const field = fieldOf(place.collection, fields[index] as string)
-    const [own, target] = [columnTypeOf(field), columnTypeOf(part)]
-    // Columns with different forms hold equal values differently.
-    if (field.storedAs !== part.storedAs) {
-      return sql`${target.read(other.column(part))} = ${own.read(place.column(field))}`
-    }
-    return sql`${target.exactly(other.column(part))} = ${target.exactly(place.column(field))}`
-  })
-}
-
-type FieldCondition = Extract<Condition, { readonly field: string }>
 
 interface FieldPlace {
   readonly field: PublishedField
@@ -212,10 +150,6 @@ function valueSlot(field: PublishedField, at: Locate): Slot {
   }
 }
 
-function textSlot(at: Locate, change: (text: string) => string | null = (text) => text): Slot {
-  return { read: (inputs) => change((at(inputs) as ConditionOf<'contains' | 'startsWith'>).text) }
-}
-
 // A JSON list is one parameter, whatever its length.
 function listOf(field: PublishedField, length: number, at: Locate): Sql {
   const { bind, hasExactJson } = columnTypeOf(field)
@@ -241,10 +175,9 @@ function listText(values: readonly SqliteValue[]): string {
   return `[${values.map((value) => (typeof value === 'string' ? JSON.stringify(value) : String(value))).join(',')}]`
 }
 
-/** Returns the number of parameters for a list: few different ones. The last value is repeated. */
-export function slotCount(length: number): number {
-  return length === 0 ? 0 : 2 ** Math.ceil(Math.log2(length))
-}
+/** Returns the number of parameters of a list in a statement of SQLite. */
+export const listSlots: ListSlots = (field, length) =>
+  columnTypeOf(field).hasExactJson ? 1 : slotCount(length)
 
 /** Returns the first text after all texts with this start; null if there is none. */
 function firstAfter(text: string): string | null {

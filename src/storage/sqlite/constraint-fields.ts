@@ -3,7 +3,7 @@ import type { Row } from '../adapter.ts'
 import { bindValue } from './columns.ts'
 import { rowsOf, type Connection, type SqliteValue } from './connection.ts'
 import { foreignKeysOf } from './foreign-keys.ts'
-import { quoted } from '../sql.ts'
+import { quoted } from '../sql/fragments.ts'
 import { closing, isWord, tokensOf } from './tokens.ts'
 
 /** Finds the fields of a failed constraint, which the errors of SQLite do not contain. */

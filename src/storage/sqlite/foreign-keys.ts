@@ -1,8 +1,9 @@
 import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { rowsOf, type Connection } from './connection.ts'
-import { quoted } from '../sql.ts'
-import { addTo, columnsOf, folded, keyColumns, type Tables } from './tables.ts'
+import { quoted } from '../sql/fragments.ts'
+import { folded } from '../sql/tables.ts'
+import { addTo, columnsOf, keyColumns, type Tables } from './tables.ts'
 
 const actions: Readonly<Record<OnDelete, readonly string[]>> = {
   restrict: ['NO ACTION', 'RESTRICT'],

@@ -15,7 +15,7 @@ import {
   type InspectedTable,
   type ReadWith,
 } from './inspected-table.ts'
-import { identifier, quoted, type Sql } from '../sql.ts'
+import { identifier, quoted, type Sql } from '../sql/fragments.ts'
 import { exactColumns, guaranteedFields, tableMistakes } from './table-check.ts'
 import { readTables } from './tables.ts'
 import { bytesFunction, bytesOf, unfitRows } from './unfit-rows.ts'

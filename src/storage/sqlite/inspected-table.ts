@@ -2,7 +2,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { InspectionProgress } from '../problem.ts'
 import { rowsOf, type Connection, type SqliteRow, type SqliteValue } from './connection.ts'
-import { quoted } from '../sql.ts'
+import { quoted } from '../sql/fragments.ts'
 import type { Table } from './tables.ts'
 
 /** The table of a collection, and how its rows are inspected. */

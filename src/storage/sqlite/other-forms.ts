@@ -2,7 +2,7 @@ import { Buffer } from 'node:buffer'
 import type { Field } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import { binary, numeric, punctuated, textual, type ColumnType } from './column-types.ts'
-import { literal, raw, sql, type Sql } from '../sql.ts'
+import { literal, raw, sql, type Sql } from '../sql/fragments.ts'
 import { unixTime } from './unix-times.ts'
 import { day, digits, noNul, realTime, timeOfDay, type ValueForm } from './value-form.ts'
 

@@ -3,13 +3,13 @@ import { whenDone, type MaybePromise } from '../../maybe-promise.ts'
 import { searchText } from '../adapter.ts'
 import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { columnTypeOf } from './columns.ts'
-import { conditionsShape } from './conditions-shape.ts'
+import { listSlots } from './conditions.ts'
 import type { SqliteRow } from './connection.ts'
 import { fitsAsText, type Guaranteed } from './reading.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import type { NeedleKind } from './search.ts'
-import type { Inputs } from '../sql.ts'
-import { identityOf, listShape, sortShape } from './statement-cache.ts'
+import type { Inputs } from '../sql/fragments.ts'
+import { conditionsShape, identityOf, listShape, sortShape } from '../sql/shape.ts'
 import {
   countStatement,
   pageStatement,
@@ -70,7 +70,7 @@ export function pageRead(
   const deep = offset > deepOffset && collection.key.length > 0
   const shape: PageShape = { conditions, search, sort: query.sort, select: query.select, deep }
   const searched = search && `${search.kind}\0${listShape(search.fields)}`
-  const matching = `${identityOf(collection)}\0${conditionsShape(collection, conditions)}\0${searched ?? ''}`
+  const matching = `${identityOf(collection)}\0${conditionsShape(collection, conditions, listSlots)}\0${searched ?? ''}`
   const rest = `\0${deep ? 'deep' : ''}\0${sortShape(query.sort)}\0${listShape(query.select)}`
   return {
     output,

@@ -4,7 +4,7 @@ import type { StorageQuery } from '../adapter.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import type { PageRead } from './page-read.ts'
 import { interruption } from './scan-thread.ts'
-import { quoted, type Sql } from '../sql.ts'
+import { quoted, type Sql } from '../sql/fragments.ts'
 import type { StatementText } from './statements.ts'
 import type { Tables } from './tables.ts'
 

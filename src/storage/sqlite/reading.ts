@@ -1,8 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
-import type { PublishedCollection } from '../../definition/published.ts'
 import { columnTypeOf } from './columns.ts'
 import { fitCondition, furtherCondition, storageClassOf } from './forms.ts'
-import { identifier, join, literal, raw, quoted, sql, type Sql } from '../sql.ts'
+import { identifier, join, literal, raw, quoted, sql, type Sql } from '../sql/fragments.ts'
 
 /** The fields whose columns can't contain a value that does not fit. A read does not check them. */
 export type Guaranteed = ReadonlySet<PublishedField>
@@ -12,13 +11,6 @@ export function columnOf(alias?: string): (field: PublishedField) => Sql {
   return alias === undefined
     ? (field) => identifier(field.column)
     : (field) => identifier(alias, field.column)
-}
-
-/** Returns a field by name. Throws a TypeError if the collection has none. */
-export function fieldOf(collection: PublishedCollection, name: string): PublishedField {
-  const field = collection.byName.get(name)
-  if (field !== undefined) return field
-  throw new TypeError(`${collection.application}/${collection.name} has no field ${name}`)
 }
 
 /**

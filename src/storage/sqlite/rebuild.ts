@@ -1,7 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import { columnDefinition } from './schema.ts'
-import { quoted } from '../sql.ts'
+import { quoted } from '../sql/fragments.ts'
 import { tableText, type TablePart } from './table-text.ts'
 import type { Table } from './tables.ts'
 import { isWord, tokensOf } from './tokens.ts'

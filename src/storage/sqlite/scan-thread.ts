@@ -3,7 +3,7 @@ import type { SqliteDriver, SqliteValue } from './connection.ts'
 import type { RawPage } from './page-read.ts'
 import { scanProgram } from './scan-program.ts'
 import { foldFunction } from './search.ts'
-import { raw, type Sql } from '../sql.ts'
+import { raw, type Sql } from '../sql/fragments.ts'
 
 /** A statement with the values that it binds. */
 export interface BoundStatement {

@@ -1,12 +1,14 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { rowsOf, type Connection } from './connection.ts'
-import { createIndex, declaredIndexes, missingIndexes, uniqueIndex } from './indexes.ts'
+import { declaredIndexes, sharedFields, uniqueIndex } from '../sql/wanted-indexes.ts'
+import { createIndex, missingIndexes } from './indexes.ts'
 import { rebuildStatements } from './rebuild.ts'
 import { columnDefinition } from './schema.ts'
-import { quoted } from '../sql.ts'
+import { quoted } from '../sql/fragments.ts'
 import { missingTables, misfits } from './table-check.ts'
-import { folded, type Table, type Tables } from './tables.ts'
+import { folded } from '../sql/tables.ts'
+import type { Table, Tables } from './tables.ts'
 
 /**
  * What a change does. `add`: it creates a table, column or index. `rename`: other programs may know the old
@@ -160,7 +162,7 @@ function createdIndexes({ tables, collections }: Planned): readonly SchemaChange
   const keys = collections
     .filter(({ key }) => key.length > 0)
     .map((collection) => uniqueIndex(collection, collection.key))
-  const missing = missingIndexes(tables, [...keys, ...declaredIndexes(collections)])
+  const missing = missingIndexes(tables, [...keys, ...collections.flatMap(declaredIndexes)])
   return missing.map(createIndex).map(creation)
 }
 
@@ -227,12 +229,6 @@ function once<Result>(
   })
 }
 
-/** Returns one field of each column, a field of the key if there is one. */
 function columnsOf(sharing: readonly PublishedCollection[]): ReadonlyMap<string, PublishedField> {
-  const fields = new Map<string, PublishedField>()
-  for (const field of sharing.flatMap((collection) => collection.fields)) {
-    const name = field.column.toLowerCase()
-    if (field.inKey || !fields.has(name)) fields.set(name, field)
-  }
-  return fields
+  return sharedFields(sharing, (column) => column.toLowerCase())
 }

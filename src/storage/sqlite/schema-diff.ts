@@ -3,7 +3,8 @@ import { rowsOf, type Connection } from './connection.ts'
 import { openInMemory } from './open.ts'
 import { plans, type SchemaChange, type SchemaChangeKind } from './schema-changes.ts'
 import { exactColumns, tableMistakes } from './table-check.ts'
-import { folded, readTables } from './tables.ts'
+import { folded } from '../sql/tables.ts'
+import { readTables } from './tables.ts'
 
 /** The differences between a database and a definition. */
 export interface SchemaDiff {

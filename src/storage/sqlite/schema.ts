@@ -5,8 +5,9 @@ import { fieldTypes } from '../../definition/field-type.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
 import { checkCondition, storageClassOf } from './forms.ts'
 import { foreignKey, hasEqualForms } from './foreign-keys.ts'
-import { indexesOfNew } from './indexes.ts'
-import { quoted } from '../sql.ts'
+import { indexesOfNew } from '../sql/wanted-indexes.ts'
+import { createIndex } from './indexes.ts'
+import { quoted } from '../sql/fragments.ts'
 
 const betweenLines = ',\n  '
 // What may follow the definition of a column.
@@ -27,7 +28,7 @@ export function createTables(
   }
   return [...tables.values()].flatMap((sharing) => [
     createTable(sharing, targets),
-    ...indexesOfNew(sharing),
+    ...indexesOfNew(sharing).map(createIndex),
   ])
 }
 

@@ -3,7 +3,7 @@ import { searchText } from '../adapter.ts'
 import type { Letters } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
 import type { SqliteValue } from './connection.ts'
-import { identifier, join, literal, sql, type Sql } from '../sql.ts'
+import { identifier, join, literal, sql, type Sql } from '../sql/fragments.ts'
 
 /** The name of the SQL function that folds a string for `$q`. */
 export const foldFunction = 'rowgate_fold'

@@ -2,7 +2,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { oneItem } from '../../request/query.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { Condition, Row, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
-import { conditionsShape } from './conditions-shape.ts'
+import { listSlots } from './conditions.ts'
 import type { Connection, Prepared, SqliteRow } from './connection.ts'
 import {
   filterRows,
@@ -15,8 +15,9 @@ import {
 import type { Guaranteed } from './reading.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
-import type { Inputs } from '../sql.ts'
-import { identityOf, listShape, statementCache, statementCapacity } from './statement-cache.ts'
+import type { Inputs } from '../sql/fragments.ts'
+import { conditionsShape, identityOf, listShape, statementCapacity } from '../sql/shape.ts'
+import { statementCache } from './statement-cache.ts'
 import {
   deleteStatement,
   insertStatement,
@@ -113,7 +114,7 @@ export function sqliteSession(
     row?: Row,
   ): { readonly count: number; readonly written?: ReadRow } {
     const { conditions, names, returning } = shape
-    const key = `${kind}${returning ? '' : '!'}${identityOf(collection)}\0${conditionsShape(collection, conditions)}\0${listShape(names)}`
+    const key = `${kind}${returning ? '' : '!'}${identityOf(collection)}\0${conditionsShape(collection, conditions, listSlots)}\0${listShape(names)}`
     const text = (): StatementText => writes[kind](collection, shape, guaranteed)
     const inputs: Inputs = { conditions, ...(row && { row }) }
     if (!returning) return { count: statements.run(key, text, noted(connection.changes), inputs) }

@@ -2,10 +2,11 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Condition, SortField, StorageQuery } from '../adapter.ts'
 import { bindValue, columnTypeOf } from './columns.ts'
-import { joinedConditions, readsOthers, writeConditions } from './conditions.ts'
-import { columnOf, fieldOf, jsonObject, readAll, readLengths, type Guaranteed } from './reading.ts'
+import { fieldOf, readsOthers, where } from '../sql/conditions.ts'
+import { joinedConditions, writeConditions } from './conditions.ts'
+import { columnOf, jsonObject, readAll, readLengths, type Guaranteed } from './reading.ts'
 import { likePattern, searchCondition, type SearchShape } from './search.ts'
-import { identifier, join, sql, type Slot, type Sql } from '../sql.ts'
+import { identifier, join, sql, type Slot, type Sql } from '../sql/fragments.ts'
 
 /** The SQL of a statement, and its parameters in order. */
 export interface StatementText {
@@ -156,10 +157,6 @@ function written(
   const terms = writeConditions(collection, conditions, columnOf(alias))
   const named = alias === undefined ? table : sql`${table} as ${identifier(alias)}`
   return sql`${named}${between}${where(terms)}`
-}
-
-function where(terms: readonly Sql[]): Sql {
-  return terms.length === 0 ? sql`` : sql` where ${join(terms, sql` and `)}`
 }
 
 function orderBy(

@@ -4,9 +4,10 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
 import type { Affinity } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
-import { createIndex, hasIndex, uniqueIndex } from './indexes.ts'
+import { uniqueIndex } from '../sql/wanted-indexes.ts'
+import { createIndex, hasIndex } from './indexes.ts'
 import { bareColumn, columnDefinition, createTables, exactFields, otherCheck } from './schema.ts'
-import { quoted } from '../sql.ts'
+import { quoted } from '../sql/fragments.ts'
 import type { Table, Tables } from './tables.ts'
 
 /**
@@ -226,7 +227,7 @@ function uniqueMistakes(collection: PublishedCollection, table: Table): readonly
     .map((fields) => uniqueIndex(collection, fields))
     .filter((wanted) => !hasIndex(table, wanted))
     .map((wanted) => {
-      const columns = wanted.columns.map(({ name }) => quoted(name)).join(', ')
+      const columns = wanted.fields.map(({ field }) => quoted(field.column)).join(', ')
       return `${placeOf(collection)}: the unique fields (${columns}) of table ${quoted(collection.table)} have no unique index. Create one with\n${createIndex(wanted)}`
     })
 }

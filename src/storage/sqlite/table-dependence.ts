@@ -1,7 +1,7 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import { rowsOf, type Connection } from './connection.ts'
-import { quoted } from '../sql.ts'
-import { folded } from './tables.ts'
+import { quoted } from '../sql/fragments.ts'
+import { folded } from '../sql/tables.ts'
 
 /**
  * What the rows of a collection depend on: the table with this name in lower case, `any` table, or also on

@@ -1,4 +1,5 @@
 import type { PublishedCollection } from '../../definition/published.ts'
+import { folded } from '../sql/tables.ts'
 import { rowsOf, type Connection, type SqliteRow } from './connection.ts'
 
 /** A column of a table. */
@@ -202,9 +203,4 @@ export function addTo<Item>(lists: Map<string, Item[]>, name: string, item: Item
   const known = lists.get(name)
   if (known === undefined) lists.set(name, [item])
   else known.push(item)
-}
-
-/** Returns a name as SQLite compares it: without regard to the case of ASCII letters only. */
-export function folded(name: string): string {
-  return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

@@ -1,6 +1,6 @@
 import { numeric, type ColumnType } from './column-types.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
-import { literal, sql, type Sql } from '../sql.ts'
+import { literal, sql, type Sql } from '../sql/fragments.ts'
 import type { ValueForm } from './value-form.ts'
 
 // The first and the last second of the years 1 to 9999.

@@ -6,8 +6,8 @@ import { postgresStorage } from '../../../src/storage/postgres.ts'
 import { readTables } from '../../../src/storage/postgres/catalogue.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
 import { completePostgres } from '../../../src/storage/postgres/options.ts'
-import { matching, pageStatement } from '../../../src/storage/postgres/statements.ts'
-import { sql } from '../../../src/storage/sql.ts'
+import { pageStatement } from '../../../src/storage/sql/statements.ts'
+import { sql } from '../../../src/storage/sql/fragments.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const missing = await missingServer()
@@ -39,8 +39,8 @@ describe.skipIf(missing !== undefined)('the plan of a page of PostgreSQL', () =>
     const own = connections(schema.pool, completePostgres({}))
     const rows = await own.use(async (connection) => {
       const query = queryOf(items, { limit: 10, ...given })
-      const found = matching(await readTables(connection, [items]), items, query)
-      return connection.rows(sql`explain ${pageStatement(found, query)}`)
+      const page = pageStatement(await readTables(connection, [items]), items, query)
+      return connection.rows({ ...page, sql: sql`explain ${page.sql}` })
     })
     await own.close()
     return rows.join('\n')

@@ -4,7 +4,8 @@ import { defineCollection } from '../../../src/definition/collection.ts'
 import { decimal, double, integer, text } from '../../../src/definition/field.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
 import { equal, type Condition } from '../../../src/request/query.ts'
-import { conditionsShape } from '../../../src/storage/sqlite/conditions-shape.ts'
+import { conditionsShape } from '../../../src/storage/sql/shape.ts'
+import { listSlots } from '../../../src/storage/sqlite/conditions.ts'
 import type { SqliteDriver, SqliteHandle } from '../../../src/storage/sqlite.ts'
 import {
   deleteStatement,
@@ -100,7 +101,8 @@ test('a write through another table reads one row of each', () => {
 })
 
 test('values and the lengths of lists do not make further statements', () => {
-  const shape = (...conditions: readonly Condition[]) => conditionsShape(lines, conditions)
+  const shape = (...conditions: readonly Condition[]) =>
+    conditionsShape(lines, conditions, listSlots)
   const list = (...values: readonly string[]): Condition => ({ field: 'product', is: 'in', values })
   expect(shape(list('a'))).toBe(shape(list('b', 'c', 'd')))
   const range = (value: string): Condition => ({ field: 'price', is: 'lt', value })
@@ -146,6 +148,6 @@ test('different conditions have different statements', () => {
     [{ is: 'through', collection: orders, fields: ['product'], conditions: [] }],
     [{ is: 'through', collection: lines, fields: ['orderId', 'product'], conditions: [] }],
   ]
-  const shapes = different.map((conditions) => conditionsShape(lines, conditions))
+  const shapes = different.map((conditions) => conditionsShape(lines, conditions, listSlots))
   expect(new Set(shapes).size).toBe(different.length)
 })

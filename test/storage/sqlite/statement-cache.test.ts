@@ -1,5 +1,6 @@
 import { expect, test } from 'vitest'
-import { statementCache, statementCapacity } from '../../../src/storage/sqlite/statement-cache.ts'
+import { statementCapacity } from '../../../src/storage/sql/shape.ts'
+import { statementCache } from '../../../src/storage/sqlite/statement-cache.ts'
 
 test('evicts the least recently used statement beyond its capacity', () => {
   const cache = statementCache(() => 2)

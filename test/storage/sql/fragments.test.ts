@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { identifier, join, literal, raw, sql, type Slot } from '../../../src/storage/sql.ts'
+import {
+  identifier,
+  join,
+  literal,
+  raw,
+  sql,
+  type Slot,
+} from '../../../src/storage/sql/fragments.ts'
 
 const slot = (value: string): Slot => ({ read: () => value })
 

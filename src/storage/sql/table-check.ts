@@ -1,41 +1,41 @@
-import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
-import { quoted } from '../sql.ts'
-import type { Table, Tables } from './tables.ts'
-import { columnTypes } from './column-types.ts'
-import {
-  addColumn,
-  columnDefinition,
-  createIndex,
-  createTables,
-  hasIndex,
-  uniqueIndex,
-} from './schema.ts'
+import type { Dialect, Tables } from './dialect.ts'
+import { addColumn, columnDefinition, createIndex, createTables, hasIndex } from './schema.ts'
+import type { Table } from './tables.ts'
+import { uniqueIndex } from './wanted-indexes.ts'
 
-/** Returns the mistakes of definitions that PostgreSQL can't keep, whatever its tables are. */
-export function definitionMistakes(collections: readonly PublishedCollection[]): readonly string[] {
+/** Returns the mistakes of definitions that a database can't keep, whatever its tables are. */
+export function definitionMistakes(
+  dialect: Dialect,
+  collections: readonly PublishedCollection[],
+): readonly string[] {
+  const { storage } = dialect
   return collections.flatMap((collection) => [
-    ...nameMistakes(nameOf(collection), 'table', collection.table),
+    ...nameMistakes(dialect, nameOf(collection), ['table', collection.table]),
     ...collection.fields.flatMap((field) => {
       const place = nameOf(collection, field)
-      const name = nameMistakes(place, 'column', field.column)
+      const name = nameMistakes(dialect, place, ['column', field.column])
       if (field.storedAs === undefined) return name
       return [
         ...name,
-        `${place}: storedAs is '${field.storedAs}', which is a form of SQLite columns. Remove it: postgresStorage keeps a value of type ${field.type} in a column ${columnDefinition(field)}.`,
+        `${place}: storedAs is '${field.storedAs}', which is a form of SQLite columns. Remove it: ${storage} keeps a value of type ${field.type} in a column ${columnDefinition(dialect, field)}.`,
       ]
     }),
   ])
 }
 
 // PostgreSQL cuts a longer name silently.
-function nameMistakes(place: string, kind: string, name: string): readonly string[] {
-  const bytes = Buffer.byteLength(name)
+function nameMistakes(
+  { database, quoted, schema }: Dialect,
+  place: string,
+  [kind, name]: readonly [kind: string, name: string],
+): readonly string[] {
   if (name.includes('\0')) return [`${place}: the ${kind} name contains U+0000.`]
-  if (bytes <= 63) return []
+  const bytes = Buffer.byteLength(name)
+  if (bytes <= schema.maxNameBytes) return []
   return [
-    `${place}: the ${kind} name ${quoted(name)} has ${bytes} bytes, but PostgreSQL allows 63. Set "${kind}" to a shorter one.`,
+    `${place}: the ${kind} name ${quoted(name)} has ${bytes} bytes, but ${database} allows ${schema.maxNameBytes}. Set "${kind}" to a shorter one.`,
   ]
 }
 
@@ -44,23 +44,30 @@ export function tableMistakes(
   tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly string[] {
+  const { dialect } = tables
   return collections.flatMap((collection) => {
     const table = tables.find(collection.table)
-    if (table === undefined) return [missingTable(collection, collections)]
+    if (table === undefined) return [missingTable(dialect, collection, collections)]
     return [
-      ...collection.fields.flatMap((field) => columnMistakes(collection, field, table)),
-      ...keyMistakes(collection, table),
-      ...uniqueMistakes(collection, table),
+      ...collection.fields.flatMap((field) => columnMistakes(dialect, collection, field, table)),
+      ...keyMistakes(dialect, collection, table),
+      ...uniqueMistakes(dialect, collection, table),
     ]
   })
 }
 
 function missingTable(
+  dialect: Dialect,
   collection: PublishedCollection,
   collections: readonly PublishedCollection[],
 ): string {
-  const missing = `${nameOf(collection)}: the table ${quoted(collection.table)} does not exist in a schema of the search path. Set "table" to the right name,`
-  const statements = createTables([{ ...collection, hasColumnDefaults: false }], collections)
+  const { quoted, schema } = dialect
+  const missing = `${nameOf(collection)}: the table ${quoted(collection.table)} does not exist ${schema.place}. Set "table" to the right name,`
+  const statements = createTables(
+    dialect,
+    [{ ...collection, hasColumnDefaults: false }],
+    collections,
+  )
   const defaults = collection.fields.filter(({ hasColumnDefault }) => hasColumnDefault)
   if (defaults.length === 0) {
     return `${missing} create it with\n${statements.join('\n')}\nor set the option ensureSchema.`
@@ -70,25 +77,27 @@ function missingTable(
 }
 
 function columnMistakes(
+  dialect: Dialect,
   collection: PublishedCollection,
   field: PublishedField,
   table: Table,
 ): readonly string[] {
+  const { database, quoted, schema } = dialect
   const place = nameOf(collection, field)
   const where = `table ${quoted(table.name)}`
   const column = table.find(field.column)
   if (column === undefined) {
     return [
-      `${place}: ${where} has no column ${quoted(field.column)}. Set "column" to the right name, or add it with\n${addColumn(collection, field)}`,
+      `${place}: ${where} has no column ${quoted(field.column)}. Set "column" to the right name, or add it with\n${addColumn(dialect, collection, field)}`,
     ]
   }
   const named = `column ${quoted(column.name)} of ${where}`
-  if (!columnTypes[field.type].fits(column, field.definition)) {
+  if (!dialect.columnTypes[field.type].fits(column, field.definition)) {
     const collation = column.isDeterministic
       ? ''
       : ` with the nondeterministic collation ${quoted(column.collation ?? '')}`
     return [
-      `${place}: ${named} is ${column.declared}${collation}, which does not keep every value of type ${field.type} exactly. Declare it ${columnDefinition(field)}, or give the field another type.`,
+      `${place}: ${named} is ${column.declared}${collation}, which does not keep every value of type ${field.type} exactly. Declare it ${columnDefinition(dialect, field)}, or give the field another type.`,
     ]
   }
   if (field.hasColumnDefault && !isView(table) && !column.hasDefault && !column.isComputed) {
@@ -96,19 +105,24 @@ function columnMistakes(
       `${place}: ${named} has no default. Set one with ALTER TABLE ... ALTER COLUMN ... SET DEFAULT, or set a value or a function as the default of the field.`,
     ]
   }
-  if (field.generated === 'database' && column.sequence === undefined && !isView(table)) {
+  if (field.generated === 'database' && column.numberedBy === undefined && !isView(table)) {
     return [
-      `${place}: ${named} is not numbered by PostgreSQL. Number it with\nALTER TABLE ${quoted(table.name)} ALTER COLUMN ${quoted(column.name)} ADD GENERATED BY DEFAULT AS IDENTITY;\nor remove generated: 'database'.`,
+      `${place}: ${named} is not numbered by ${database}. Number it with\n${schema.numberColumn(table, column)}\nor remove generated: 'database'.`,
     ]
   }
   return []
 }
 
 function isView({ kind }: Table): boolean {
-  return kind === 'v' || kind === 'm'
+  return kind === 'view'
 }
 
-function keyMistakes(collection: PublishedCollection, table: Table): readonly string[] {
+function keyMistakes(
+  dialect: Dialect,
+  collection: PublishedCollection,
+  table: Table,
+): readonly string[] {
+  const { quoted, schema } = dialect
   const { key } = collection
   if (isView(table)) {
     const writes = [...collection.publishes].filter((event) => event !== 'Filter')
@@ -121,37 +135,38 @@ function keyMistakes(collection: PublishedCollection, table: Table): readonly st
   const index = uniqueIndex(collection, key)
   if (!hasIndex(table, index)) {
     return [
-      `${nameOf(collection)}: the key (${columnsOf(key)}) of table ${quoted(table.name)} has no unique index. Create one with\n${createIndex(index)}`,
+      `${nameOf(collection)}: the key (${columnsOf(dialect, key)}) of table ${quoted(table.name)} has no unique index. Create one with\n${createIndex(dialect, index)}`,
     ]
   }
   return key
     .map((field) => table.find(field.column))
-    .filter((column) => column?.notNull === false)
-    .map(
-      (column) =>
-        `${nameOf(collection)}: column ${quoted(column?.name ?? '')} of the key of table ${quoted(table.name)} may be null. Change it with\nALTER TABLE ${quoted(table.name)} ALTER COLUMN ${quoted(column?.name ?? '')} SET NOT NULL;`,
+    .flatMap((column) =>
+      column?.notNull === false
+        ? [
+            `${nameOf(collection)}: column ${quoted(column.name)} of the key of table ${quoted(table.name)} may be null. Change it with\n${schema.rejectNull(table, column)}`,
+          ]
+        : [],
     )
 }
 
-function uniqueMistakes(collection: PublishedCollection, table: Table): readonly string[] {
+function uniqueMistakes(
+  dialect: Dialect,
+  collection: PublishedCollection,
+  table: Table,
+): readonly string[] {
+  const { quoted } = dialect
   if (isView(table)) return []
   return collection.uniques
     .map((fields) => ({ fields, index: uniqueIndex(collection, fields) }))
     .filter(({ index }) => !hasIndex(table, index))
     .map(
       ({ fields, index }) =>
-        `${nameOf(collection)}: the unique fields (${columnsOf(fields)}) of table ${quoted(table.name)} have no unique index. Create one with\n${createIndex(index)}`,
+        `${nameOf(collection)}: the unique fields (${columnsOf(dialect, fields)}) of table ${quoted(table.name)} have no unique index. Create one with\n${createIndex(dialect, index)}`,
     )
 }
 
-function columnsOf(fields: readonly PublishedField[]): string {
+function columnsOf({ quoted }: Dialect, fields: readonly PublishedField[]): string {
   return fields.map(({ column }) => quoted(column)).join(', ')
-}
-
-const actions: Readonly<Record<OnDelete, readonly string[]>> = {
-  restrict: ['a', 'r'],
-  cascade: ['c'],
-  setNull: ['n'],
 }
 
 /** Returns whether a table has the foreign key of a reference, with the same effect on a delete. */
@@ -163,9 +178,9 @@ export function isEnforced({ from, fields, to, onDelete }: Reference, tables: Ta
     return `${own.find(field.column)?.name}\0${target.find(part.column)?.name}`
   })
   return own.foreignKeys.some((key) => {
-    if (key.target !== target.oid || key.columns.length !== pairs.length) return false
+    if (key.target !== target.id || key.columns.length !== pairs.length) return false
     const present = key.columns.map((name, index) => `${name}\0${key.targetColumns[index]}`)
-    return actions[onDelete].includes(key.onDelete) && pairs.every((pair) => present.includes(pair))
+    return key.onDelete === onDelete && pairs.every((pair) => present.includes(pair))
   })
 }
 

@@ -1,10 +1,10 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { searchText, type StoragePage, type StorageQuery } from '../adapter.ts'
-import type { Tables } from './tables.ts'
-import type { Connection } from './connection.ts'
 import { fieldOf } from './conditions.ts'
-import { doublesStatement, matching, pageStatement, readRow } from './statements.ts'
+import type { Connection } from './connection.ts'
+import type { Tables } from './dialect.ts'
+import { doublesStatement, pageStatement, rowReader } from './statements.ts'
 
 /** Returns the doubles that a query searches. */
 export function searchedDoubles(
@@ -32,8 +32,8 @@ export async function readPage(
   // The server writes some doubles with other digits than JavaScript.
   for (const field of searchedDoubles(collection, query)) {
     const needle = query.search?.text ?? ''
-    const all = matching(tables, collection, { ...query, search: null })
-    const rows = await connection.rows(doublesStatement(all, field))
+    const { conditions } = query
+    const rows = await connection.rows(doublesStatement(tables, collection, conditions, field))
     const values = rows.flatMap(([text]) => (typeof text === 'string' ? [Number(text)] : []))
     found.set(
       field,
@@ -42,15 +42,11 @@ export async function readPage(
   }
   const { select, limit, count } = query
   if (limit === 0 && !count) return { rows: [], count: null }
-  const rows = await connection.rows(
-    pageStatement(matching(tables, collection, query, found), query),
-  )
-  if (!count) return { rows: rows.map((row) => readRow(collection, select, row)), count: null }
+  const rows = await connection.rows(pageStatement(tables, collection, query, found))
+  const read = rowReader(tables.dialect, collection, select, count ? 2 : 0)
+  if (!count) return { rows: rows.map(read), count: null }
   const present = rows.filter(([, mark]) => mark === '1')
-  return {
-    rows: present.map((row) => readRow(collection, select, row, 2)),
-    count: Number(rows[0]?.[0]),
-  }
+  return { rows: present.map(read), count: Number(rows[0]?.[0]) }
 }
 
 function foldedSearch(collection: PublishedCollection, query: StorageQuery): StorageQuery {

@@ -1,4 +1,4 @@
-import type { Condition, Row } from './adapter.ts'
+import type { Condition, Row } from '../adapter.ts'
 
 /** The values that a statement may bind. */
 export interface Inputs {
@@ -7,6 +7,8 @@ export interface Inputs {
   readonly needle?: string
   readonly limit?: number
   readonly offset?: number
+  /** The doubles of a field whose text contains the needle. */
+  readonly doubles?: ReadonlyMap<unknown, readonly number[]>
 }
 
 /** A value that a statement binds. */

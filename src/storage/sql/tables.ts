@@ -1,3 +1,5 @@
+import type { OnDelete } from '../../definition/field.ts'
+
 /** A column of a table. */
 export interface Column {
   readonly name: string
@@ -5,16 +7,17 @@ export interface Column {
   readonly declared: string
   /** The name of its type, or of that under its domain. */
   readonly base: string
-  /** The modifier of the type: of a length, a precision or a scale. -1: none. */
-  readonly modifier: number
+  /** The digits after the point of a number or of seconds; undefined if the type does not limit them. */
+  readonly scale: number | undefined
   readonly notNull: boolean
   readonly hasDefault: boolean
   /** Whether the database computes it from other columns. */
   readonly isComputed: boolean
-  /** The sequence that numbers it, quoted. */
-  readonly sequence: string | undefined
+  /** What numbers it, such as the quoted name of a sequence; undefined: nothing. */
+  readonly numberedBy: string | undefined
   /** The name of its collation; undefined if its type has none. */
   readonly collation: string | undefined
+  /** Whether its collation tells any two texts apart. */
   readonly isDeterministic: boolean
 }
 
@@ -34,20 +37,21 @@ export interface Index {
 /** A foreign key that is checked by each statement. */
 export interface ForeignKey {
   readonly columns: readonly string[]
-  /** The oid of the table that it refers to. */
+  /** The id of the table that it refers to. */
   readonly target: string
   readonly targetColumns: readonly string[]
-  /** What a delete of the referenced row does: `a` and `r` fail, `c` cascade, `n` set null. */
-  readonly onDelete: string
+  /** What a delete of the referenced row does. Undefined: nothing that a definition can say. */
+  readonly onDelete: OnDelete | undefined
 }
 
 /** A table or view. */
 export interface Table {
-  readonly oid: string
+  /** Identifies it in the database. */
+  readonly id: string
   readonly schema: string
   readonly name: string
-  /** `r` a table, `p` a partitioned one, `v` a view, `m` a materialized view, `f` a foreign table. */
-  readonly kind: string
+  /** `other`: a table that is not kept here, such as a foreign one. */
+  readonly kind: 'table' | 'view' | 'other'
   /** Returns a column by its name; without one, by its name in another case of ASCII letters. */
   find(name: string): Column | undefined
   readonly indexes: readonly Index[]
@@ -56,13 +60,16 @@ export interface Table {
   readonly constraints: ReadonlyMap<string, readonly string[]>
 }
 
-/** The tables that collections name, as they were when they were read. */
-export interface Tables {
-  /** Returns a table by its name; without one, by its name in another case of ASCII letters. */
-  find(name: string): Table | undefined
+/** Returns a function that finds by name; without one, by the name in another case of ASCII letters. */
+export function finder<Named extends { readonly name: string }>(
+  list: readonly Named[],
+): (name: string) => Named | undefined {
+  const exact = new Map(list.map((one) => [one.name, one]))
+  const others = new Map(list.map((one) => [folded(one.name), one]))
+  return (name) => exact.get(name) ?? others.get(folded(name))
 }
 
-/** Returns a name with its ASCII letters in lower case. */
+/** Returns a name with its ASCII letters in lower case, as databases compare names. */
 export function folded(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }

@@ -26,11 +26,17 @@ const dottedI = '\u0130'
 const dot = '\u0307'
 
 /**
- * Returns a regular expression of PostgreSQL that matches the texts whose fold contains a folded needle. No
- * function of the server folds as JavaScript does, so each character becomes the class of the code points that
- * fold to it. U+0130 folds to two characters.
+ * Returns a regular expression that matches the texts whose fold contains a folded needle. No function of a
+ * server folds as JavaScript does, so each character becomes the class of the code points that fold to it. U+0130
+ * folds to two characters. `escaped` returns a code point as the expressions of the server write it, so that it
+ * has no meaning of its own.
  */
-export function searchPattern(needle: string): string {
+export function searchPattern(needle: string, escaped: (character: string) => string): string {
+  const oneOf = (character: string): string => {
+    const own = searchText(character) === character ? [character] : []
+    const all = [...own, ...foldingTo(character)].map(escaped)
+    return all.length === 1 ? (all[0] as string) : `[${all.join('')}]`
+  }
   const characters = Array.from(needle)
   const last = characters.length - 1
   let pattern = ''
@@ -47,19 +53,6 @@ export function searchPattern(needle: string): string {
     } else pattern += oneOf(character)
   }
   return pattern
-}
-
-function oneOf(character: string): string {
-  const own = searchText(character) === character ? [character] : []
-  const all = [...own, ...foldingTo(character)].map(escaped)
-  return all.length === 1 ? (all[0] as string) : `[${all.join('')}]`
-}
-
-// Written by number, no character has a meaning of its own.
-function escaped(character: string): string {
-  if (/[A-Za-z0-9 ]/.test(character)) return character
-  const hex = (character.codePointAt(0) as number).toString(16)
-  return hex.length > 4 ? `\\U${hex.padStart(8, '0')}` : `\\u${hex.padStart(4, '0')}`
 }
 
 /** Returns whether `lower` of ASCII letters finds a folded needle exactly: i and k are folds of other letters too. */

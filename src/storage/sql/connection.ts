@@ -1,0 +1,36 @@
+import type { BoundValue, Inputs, Sql } from './fragments.ts'
+
+/** A row as a server writes it: its texts, in the order of the selected expressions. */
+export type TextRow = readonly (string | null)[]
+
+/**
+ * A statement with its values. Statements of the same shape have the same `sql` object, so that a connection may
+ * keep what it prepares for one.
+ */
+export interface BoundStatement {
+  readonly sql: Sql
+  readonly values: readonly BoundValue[]
+}
+
+/** Returns a statement with its values. Throws a TypeError for a value that the database can't store. */
+export function bind(sql: Sql, inputs: Inputs = { conditions: [] }): BoundStatement {
+  return { sql, values: sql.slots.map((slot) => slot.read(inputs)) }
+}
+
+/** A connection in use. */
+export interface Connection {
+  /** Runs a statement and returns its rows. */
+  rows(statement: BoundStatement): Promise<readonly TextRow[]>
+  /** Runs statements without parameters and returns the command of the last one, such as `COMMIT`. */
+  command(text: string): Promise<string>
+  /** Closes the connection when it is given back. */
+  discard(): void
+}
+
+/** The connections of a pool. */
+export interface Connections {
+  /** Runs work with a connection. Rejects with `unavailable` if none becomes free in time. */
+  use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>
+  /** Rejects waiting and later calls, and resolves when those in progress have ended. */
+  close(): Promise<void>
+}

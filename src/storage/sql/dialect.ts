@@ -1,0 +1,148 @@
+import type { Field, FieldTypeName } from '../../definition/field.ts'
+import type { StoredValue } from '../../definition/field-type.ts'
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { Row } from '../adapter.ts'
+import type { Connection } from './connection.ts'
+import type { Inputs, Slot, Sql } from './fragments.ts'
+import type { StatementTexts } from './shape.ts'
+import type { Column, Table } from './tables.ts'
+
+/** How a database keeps the values of a field type. */
+export interface ColumnType {
+  /** The type of a new column. */
+  declared(field: Field): string
+  /** Returns a parameter of the type. */
+  parameter(slot: Slot): Sql
+  /** Returns the text of a value of a parameter. Default: `String(value)`. */
+  write?(value: NonNullable<StoredValue>): string
+  /** Returns whether a column keeps every value of the field exactly. */
+  fits(column: Column, field: Field): boolean
+  /** Returns the value of the text of a column. */
+  read(text: string): StoredValue
+  /** Returns the wire text of a column, which `$q` searches. */
+  wire(column: Sql): Sql
+  /** Whether the values are compared as text, code point by code point. */
+  readonly isText?: boolean
+}
+
+/** A column in a statement. */
+export interface PlacedColumn {
+  readonly sql: Sql
+  readonly column: Column
+  readonly type: ColumnType
+}
+
+/** The values of a list, when a statement is run. */
+export type ListedValues = (inputs: Inputs) => readonly NonNullable<StoredValue>[]
+
+/** The tables that collections name, as they were when they were read. */
+export interface Tables {
+  readonly dialect: Dialect
+  /** The statements that read and write them. */
+  readonly texts: StatementTexts
+  /** Returns a table by its name; without one, by its name in another case of ASCII letters. */
+  find(name: string): Table | undefined
+}
+
+/** The operation during which a statement failed. */
+export type Operation = 'read' | 'save' | 'delete'
+
+/**
+ * What one database answers differently from others: the types of columns, names, comparisons, searches, errors and
+ * transactions. Everything else is written once, for all databases.
+ */
+export interface Dialect {
+  /** The name of the database, for messages. */
+  readonly database: string
+  /** The function that creates the storage, for messages. */
+  readonly storage: string
+  readonly columnTypes: Readonly<Record<FieldTypeName, ColumnType>>
+  /** Returns a name in quotes. */
+  quoted(name: string): string
+  /** Returns whether the database can represent a value. */
+  isStorable(value: StoredValue): boolean
+  /** Returns the statement that inserts a row, up to RETURNING. */
+  insert(table: Sql, columns: readonly Sql[], values: readonly Sql[]): Sql
+  readonly terms: Terms
+  readonly search: SearchTerms
+  readonly transactions: Transactions
+  readonly schema: SchemaText
+  /** Returns whether an error has ended its transaction, whatever is rolled back. */
+  endsTransaction(error: unknown): boolean
+  /** Converts an error of the driver to a StorageError. Returns any other error unchanged. */
+  failure(
+    error: unknown,
+    operation: Operation,
+    tables?: Tables,
+    collection?: PublishedCollection,
+  ): unknown
+}
+
+/** How a database compares and orders. */
+export interface Terms {
+  /** Returns a column as it is compared and ordered: text by code point. */
+  ordered(column: PlacedColumn): Sql
+  /** Returns the direction of an order in which null comes first. Empty, or it starts with a space. */
+  direction(column: Column, descending: boolean): string
+  /** Returns the term that a column has exactly this value. */
+  equal(column: PlacedColumn, slot: Slot): Sql
+  /** Returns the term that two columns have exactly the same value. */
+  same(column: PlacedColumn, other: PlacedColumn): Sql
+  /** Returns the number of parameters of a list. */
+  listSlots(length: number): number
+  /** Returns the term that a column has one of the values. `length` is their number. */
+  isIn(column: PlacedColumn, values: ListedValues, length: number): Sql
+  /** Returns the term that a text contains another one. */
+  contains(column: PlacedColumn, text: Slot): Sql
+  /** Returns the term that a text starts with another one. */
+  startsWith(column: PlacedColumn, text: (change?: (text: string) => string | null) => Slot): Sql
+}
+
+/** How a database searches. */
+export interface SearchTerms {
+  /** Returns a code point as a regular expression writes it. */
+  escaped(character: string): string
+  /** Returns the term that a text contains an ASCII needle without i and k. */
+  plain?(text: Sql, needle: Slot): Sql
+  /** Returns the term that a text matches a regular expression. */
+  matches(text: Sql, pattern: Slot): Sql
+}
+
+/** How a database runs transactions. */
+export interface Transactions {
+  /** Begins a transaction that sees one state, and that fails if another one has changed what it writes. */
+  readonly begin: string
+  /** Whether a failed statement ends the transaction, unless it is undone to a savepoint. */
+  readonly needsSavepoints: boolean
+  /** Commits. Rejects if the server has undone the transaction instead. */
+  commit(connection: Connection): Promise<void>
+  /** Runs after an insert, with the row as it was given. */
+  afterInsert?(
+    connection: Connection,
+    tables: Tables,
+    collection: PublishedCollection,
+    row: Row,
+  ): Promise<void>
+}
+
+/** How a database writes its schema. */
+export interface SchemaText {
+  /** What follows the type of a column that storage numbers. */
+  readonly numbered: string
+  /** Returns the order of a column of an index. */
+  indexOrder(field: PublishedField, descending: boolean): string
+  /** The bytes of a name that a database keeps. */
+  readonly maxNameBytes: number
+  /** Returns the statement that numbers a column. */
+  numberColumn(table: Table, column: Column): string
+  /** Returns the statement that rejects null in a column. */
+  rejectNull(table: Table, column: Column): string
+  /** Where tables are looked for, such as `in the database`. */
+  readonly place: string
+}
+
+/** Returns the text of a value. */
+export function written({ write = String }: ColumnType, value: NonNullable<StoredValue>): string {
+  return write(value)
+}

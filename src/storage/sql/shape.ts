@@ -1,0 +1,110 @@
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { keepLatest } from '../../keep-latest.ts'
+import type { Condition, SortField } from '../adapter.ts'
+import { fieldOf } from './conditions.ts'
+import type { Sql } from './fragments.ts'
+
+// Clients choose fields and sort orders, so the number of shapes is otherwise unbounded.
+const minCapacity = 256
+// A page, its count, an item and a save.
+const statementsPerCollection = 4
+
+/** Returns how many statements are cached for a number of collections, so that all of them can be in use. */
+export function statementCapacity(collections: number): number {
+  return Math.max(minCapacity, collections * statementsPerCollection)
+}
+
+/** The statements of shapes. */
+export interface StatementTexts {
+  /** Returns the statement of a shape. Writes it if it is not cached. */
+  find(shape: string, write: () => Sql): Sql
+}
+
+/** Creates a cache of statements for a number of collections. It evicts the least recently used one. */
+export function statementTexts(collections: number): StatementTexts {
+  const capacity = statementCapacity(collections)
+  const known = new Map<string, Sql>()
+  return {
+    find(shape, write) {
+      const found = known.get(shape) ?? write()
+      keepLatest(known, shape, found, capacity)
+      return found
+    },
+  }
+}
+
+/** Returns the number of parameters of a list of values of a field. */
+export type ListSlots = (field: PublishedField, length: number) => number
+
+const identities = new WeakMap<PublishedCollection, number>()
+const lists = new WeakMap<readonly string[], string>()
+let identified = 0
+let numbered = 0
+
+/** Returns a unique number for a collection object. */
+export function identityOf(collection: PublishedCollection): number {
+  const known = identities.get(collection)
+  if (known !== undefined) return known
+  identities.set(collection, ++identified)
+  return identified
+}
+
+/** Returns a sort order as a string. */
+export function sortShape(sort: readonly SortField[]): string {
+  let shape = ''
+  for (const { field, descending } of sort) shape += `${field}\0${descending ? '>' : '<'}\0`
+  return shape
+}
+
+/** Returns a list of names as a string. For a frozen list it is short. */
+export function listShape(names: readonly string[]): string {
+  if (!Object.isFrozen(names)) return names.join('\0')
+  const known = lists.get(names)
+  if (known !== undefined) return known
+  const shape = `\0${++numbered}`
+  lists.set(names, shape)
+  return shape
+}
+
+/** Returns the part of conditions that determines the SQL: fields and kinds, not values. */
+export function conditionsShape(
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  listSlots: ListSlots,
+): string {
+  let shape = ''
+  for (const condition of conditions) {
+    if (condition.is === 'equal') {
+      shape += `${condition.field}\0${condition.value === null ? 'n' : '='}\0`
+    } else if (condition.is === 'empty') shape += `${condition.field}\0e\0`
+    else shape += furtherShape(collection, condition, listSlots)
+  }
+  return shape
+}
+
+// A name of a field contains no parentheses, so the shapes of different conditions differ.
+function furtherShape(
+  collection: PublishedCollection,
+  condition: Condition,
+  listSlots: ListSlots,
+): string {
+  switch (condition.is) {
+    case 'and':
+    case 'or':
+      return `(${condition.is}\0${conditionsShape(collection, condition.conditions, listSlots)})`
+    case 'not':
+      return `(not\0${conditionsShape(collection, [condition.condition], listSlots)})`
+    case 'through': {
+      const { collection: other, fields, conditions } = condition
+      const target = `${identityOf(other)}\0${fields.join('\0')}`
+      return `(through\0${target}(${conditionsShape(other, conditions, listSlots)}))`
+    }
+    case 'in': {
+      const field = fieldOf(collection, condition.field)
+      return `${condition.field}\0in${listSlots(field, condition.values.length)}\0`
+    }
+    default:
+      return `${condition.field}\0${condition.is}\0`
+  }
+}

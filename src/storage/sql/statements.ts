@@ -1,0 +1,262 @@
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { StoredValue } from '../../definition/field-type.ts'
+import type { Condition, Row, StorageQuery } from '../adapter.ts'
+import { fieldOf, termsOf, where } from './conditions.ts'
+import { bind, type BoundStatement, type TextRow } from './connection.ts'
+import { written, type Dialect, type Tables } from './dialect.ts'
+import { join, raw, sql, type Inputs, type Slot, type Sql } from './fragments.ts'
+import { isPlainNeedle, searchPattern } from './search.ts'
+import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
+import {
+  columnOf,
+  name,
+  placedColumn,
+  placeOf,
+  tableName,
+  type TablePlace,
+} from './table-conditions.ts'
+
+/** The doubles of a field whose text contains the needle of a query. */
+export type FoundDoubles = ReadonlyMap<PublishedField, readonly number[]>
+
+type Matched = Pick<StorageQuery, 'conditions' | 'search'>
+
+/**
+ * Returns the statement of a page. With a count, each row has it as its first value and a mark of a row as its
+ * second one, and there is at least one row, so that page and count are of one state.
+ */
+export function pageStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+  doubles: FoundDoubles = new Map(),
+): BoundStatement {
+  const { limit, offset, sort, select, count } = query
+  const kind = count ? (limit === 0 ? 'count' : 'counted') : 'page'
+  const shape = `${kind}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(select)}`
+  const text = tables.texts.find(shape, () => pageText(tables, collection, query, doubles))
+  return bind(text, { ...inputsOf(query), limit, offset, doubles })
+}
+
+const limitSlot: Slot = { read: ({ limit }) => limit as number }
+const offsetSlot: Slot = { read: ({ offset }) => offset as number }
+
+function pageText(
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+  doubles: FoundDoubles,
+): Sql {
+  const { dialect } = tables
+  const { limit, sort, select, count } = query
+  const place = placeOf(tables, collection)
+  const from = matching(place, query, doubles)
+  const columns = select.map(
+    (field, index) =>
+      sql`${place.column(fieldOf(collection, field))} as ${name(dialect, `c${index}`)}`,
+  )
+  const keys = sort.map(({ field: by, descending }) => {
+    const column = placedColumn(place, fieldOf(collection, by))
+    const { ordered, direction } = dialect.terms
+    return { by: ordered(column), direction: raw(direction(column.column, descending)) }
+  })
+  const order = orderBy(keys.map(({ by, direction: way }) => sql`${by}${way}`))
+  const bounds = sql` limit ${limitSlot} offset ${offsetSlot}`
+  if (!count) {
+    const values = columns.length === 0 ? [sql`null`] : columns
+    return sql`select ${join(values)} ${from}${order}${bounds}`
+  }
+  const total = sql`select count(*) as n ${from}`
+  if (limit === 0) return total
+  const by = keys.map(({ by: key }, index) => sql`${key} as ${name(dialect, `o${index}`)}`)
+  const page = sql`select ${join([sql`1 as r`, ...columns, ...by])} ${from}${order}${bounds}`
+  const values = ['total.n', 'page.r', ...select.map((_, index) => `page.c${index}`)].map(raw)
+  // A join does not keep the order of its rows.
+  const again = orderBy(
+    keys.map(({ direction: way }, index) => sql`${name(dialect, 'page', `o${index}`)}${way}`),
+  )
+  return sql`with total as (${total}) select ${join(values)} from total left join (${page}) as page on true${again}`
+}
+
+function orderBy(terms: readonly Sql[]): Sql {
+  return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`
+}
+
+/** Returns the statement of the distinct doubles of a field in the rows that meet the conditions. */
+export function doublesStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  field: PublishedField,
+): BoundStatement {
+  const matched = { conditions, search: null }
+  const shape = `doubles${matchedShape(tables, collection, matched)}\0${field.name}`
+  const text = tables.texts.find(shape, () => {
+    const place = placeOf(tables, collection)
+    return sql`select distinct ${place.column(field)} ${matching(place, matched)}`
+  })
+  return bind(text, { conditions })
+}
+
+function inputsOf({ conditions, search }: Matched): Inputs {
+  return search === null ? { conditions } : { conditions, needle: search.text }
+}
+
+function matchedShape(
+  { dialect }: Tables,
+  collection: PublishedCollection,
+  { conditions, search }: Matched,
+  doubles: FoundDoubles = new Map(),
+): string {
+  const { listSlots } = dialect.terms
+  const own = conditionsShape(collection, conditions, (_, length) => listSlots(length))
+  let shape = `${identityOf(collection)}\0${own}\0`
+  if (search === null) return shape
+  shape += `${isPlain(dialect, search.text) ? '' : '~'}${listShape(search.fields)}`
+  for (const [field, found] of doubles) shape += `\0${field.name}${listSlots(found.length)}`
+  return shape
+}
+
+/** Returns FROM and WHERE of the rows that meet conditions, and of the search those that are found. */
+function matching(
+  place: TablePlace,
+  { conditions, search }: Matched,
+  doubles: FoundDoubles = new Map(),
+): Sql {
+  const terms = [...termsOf(place, conditions)]
+  if (search !== null) terms.push(searchTerm(place, search, doubles))
+  return sql`from ${place.table}${where(terms)}`
+}
+
+function isPlain({ search }: Dialect, needle: string): boolean {
+  return search.plain !== undefined && isPlainNeedle(needle)
+}
+
+function searchTerm(
+  place: TablePlace,
+  { fields, text }: NonNullable<StorageQuery['search']>,
+  doubles: FoundDoubles,
+): Sql {
+  const { search, terms, columnTypes, isStorable } = place.dialect
+  // Nothing contains a needle that the database can't represent: nothing matches null.
+  const slot = (change: (needle: string) => string): Slot => ({
+    read: ({ needle = '' }) => (isStorable(needle) ? change(needle) : null),
+  })
+  const plain = isPlain(place.dialect, text) ? search.plain : undefined
+  const found = fields.map((searched) => {
+    const field = fieldOf(place.collection, searched)
+    const column = placedColumn(place, field)
+    const listed = doubles.get(field)
+    if (listed !== undefined) {
+      return terms.isIn(column, (inputs) => inputs.doubles?.get(field) ?? [], listed.length)
+    }
+    const value = columnTypes[field.type].wire(column.sql)
+    return plain === undefined
+      ? search.matches(
+          value,
+          slot((needle) => searchPattern(needle, search.escaped)),
+        )
+      : plain(
+          value,
+          slot((needle) => needle),
+        )
+  })
+  return found.length === 0 ? sql`1 = 0` : sql`(${join(found, sql` or `)})`
+}
+
+/** Returns the statement that inserts a row and returns it complete. */
+export function insertStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  row: Row,
+): BoundStatement {
+  const given = collection.fields.filter(({ name: field, generated }) =>
+    generated === 'database' ? (row[field] ?? null) !== null : row[field] !== undefined,
+  )
+  const shape = `insert${identityOf(collection)}\0${given.map((field) => field.name).join('\0')}`
+  const text = tables.texts.find(shape, () => {
+    const { dialect } = tables
+    const { found } = placeOf(tables, collection)
+    const columns = given.map((field) => name(dialect, columnOf(found, field).name))
+    const values = given.map((field) => rowParameter(dialect, field))
+    const all = collection.fields.map((field) => name(dialect, columnOf(found, field).name))
+    return sql`${dialect.insert(tableName(dialect, found), columns, values)} returning ${join(all)}`
+  })
+  return bind(text, { conditions: [], row })
+}
+
+/** Returns the statement that changes a row and returns it complete. */
+export function updateStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  changes: Row,
+): BoundStatement {
+  const names = Object.keys(changes)
+  const matched = matchedShape(tables, collection, { conditions, search: null })
+  const text = tables.texts.find(`update${matched}\0${names.join('\0')}`, () => {
+    const { dialect } = tables
+    const place = placeOf(tables, collection)
+    const terms = where(termsOf(place, conditions))
+    if (names.length === 0) {
+      return sql`select ${complete(place)} from ${place.table}${terms} for update`
+    }
+    const set = names.map((changed) => {
+      const field = fieldOf(collection, changed)
+      return sql`${name(dialect, columnOf(place.found, field).name)} = ${rowParameter(dialect, field)}`
+    })
+    return sql`update ${place.table} set ${join(set)}${terms} returning ${complete(place)}`
+  })
+  return bind(text, { conditions, row: changes })
+}
+
+/** Returns the statement that deletes a row and returns it as it was. */
+export function deleteStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+): BoundStatement {
+  const matched = matchedShape(tables, collection, { conditions, search: null })
+  const text = tables.texts.find(`delete${matched}`, () => {
+    const place = placeOf(tables, collection)
+    const from = matching(place, { conditions, search: null })
+    return sql`delete ${from} returning ${complete(place)}`
+  })
+  return bind(text, { conditions })
+}
+
+function rowParameter(dialect: Dialect, field: PublishedField): Sql {
+  const type = dialect.columnTypes[field.type]
+  return type.parameter({
+    read: ({ row }) => {
+      const value = row?.[field.name] ?? null
+      if (dialect.isStorable(value)) return value === null ? null : written(type, value)
+      throw new TypeError(
+        `The value of ${field.name} has U+0000 or a lone surrogate, which ${dialect.database} can't store.`,
+      )
+    },
+  })
+}
+
+function complete(place: TablePlace): Sql {
+  return join(place.collection.fields.map((field) => place.column(field)))
+}
+
+/** Returns a function that reads the row of named fields from the values at a place and after it. */
+export function rowReader(
+  { columnTypes }: Dialect,
+  collection: PublishedCollection,
+  names: readonly string[],
+  from = 0,
+): (values: TextRow) => Row {
+  const types = names.map((field) => columnTypes[fieldOf(collection, field).type])
+  return (values) => {
+    const row: Record<string, StoredValue> = {}
+    for (const [index, field] of names.entries()) {
+      const text = values[from + index] ?? null
+      row[field] = text === null ? null : (types[index]?.read(text) ?? null)
+    }
+    return row
+  }
+}

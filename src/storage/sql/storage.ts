@@ -1,0 +1,131 @@
+import type { ApplicationDefinitions } from '../../definition/application.ts'
+import { publishApplications } from '../../definition/publish-applications.ts'
+import type { PublishedCollection, Reference } from '../../definition/published.ts'
+import { isServed } from '../../definition/serve.ts'
+import { everyCondition } from '../../request/query.ts'
+import { isStorageError, type StorageAdapter } from '../adapter.ts'
+import type { Connection, Connections } from './connection.ts'
+import type { Dialect, Tables } from './dialect.ts'
+import { readPage, searchedDoubles } from './reads.ts'
+import { createTables, missingParts, noTables } from './schema.ts'
+import { definitionMistakes, isEnforced, tableMistakes } from './table-check.ts'
+import { runTransaction } from './transaction.ts'
+
+/** A database that is reached through a pool of connections. */
+export interface Database extends Connections {
+  /** The name of the storage, for messages. */
+  readonly name: string
+  readonly dialect: Dialect
+  /** Missing tables are created; `columns`: missing columns too. */
+  readonly ensureSchema: boolean | 'columns'
+  /** Returns what is wrong with the database itself. */
+  mistakes(connection: Connection): Promise<readonly string[]>
+  readTables(connection: Connection, collections: readonly PublishedCollection[]): Promise<Tables>
+  /** Runs work that changes the schema, while no other process does. */
+  changeSchema(connection: Connection, work: () => Promise<void>): Promise<void>
+}
+
+/** Creates the storage of a database. */
+export function sqlStorage(database: Database): StorageAdapter {
+  const { dialect, ensureSchema, use } = database
+  let tables: Tables = noTables(dialect)
+  const enforced = new Set<Reference>()
+  let closing: Promise<void> | undefined
+
+  async function opened(connection: Connection, collections: readonly PublishedCollection[]) {
+    throwMistakes(dialect, [
+      ...definitionMistakes(dialect, collections),
+      ...(await database.mistakes(connection)),
+    ])
+    const found = await prepared(connection, collections)
+    throwMistakes(dialect, tableMistakes(found, collections))
+    tables = found
+    for (const reference of collections.flatMap(({ references }) => references)) {
+      if (isEnforced(reference, found)) enforced.add(reference)
+    }
+  }
+
+  async function prepared(
+    connection: Connection,
+    collections: readonly PublishedCollection[],
+  ): Promise<Tables> {
+    const missing = (present: Tables): readonly string[] =>
+      missingParts(present, collections, { addsColumns: ensureSchema === 'columns' })
+    const found = await database.readTables(connection, collections)
+    if (ensureSchema === false || missing(found).length === 0) return found
+    await database.changeSchema(connection, async () => {
+      for (const statement of missing(await database.readTables(connection, collections))) {
+        await connection.command(statement).catch((error: unknown) => {
+          throw schemaFailure(dialect, error, statement)
+        })
+      }
+    })
+    return database.readTables(connection, collections)
+  }
+
+  async function onConnection<Result>(
+    work: (connection: Connection) => Promise<Result>,
+  ): Promise<Result> {
+    try {
+      return await use(work)
+    } catch (error) {
+      throw dialect.failure(error, 'read')
+    }
+  }
+
+  return {
+    name: database.name,
+    supports: {
+      textPages: false,
+      durable: true,
+      generatedNumbers: true,
+      columnDefaults: true,
+      conditions: everyCondition,
+    },
+    open: (collections) => onConnection((connection) => opened(connection, collections)),
+    enforces: (reference) => enforced.has(reference),
+    filter: (collection, query) =>
+      onConnection((connection) =>
+        // Two statements must read one state.
+        searchedDoubles(collection, query).length > 0
+          ? runTransaction(connection, tables, (on) => on.filter(collection, query))
+          : readPage(connection, tables, collection, query),
+      ),
+    transaction: async (_options, work) => {
+      const run = { began: false }
+      try {
+        return await use((connection) => {
+          run.began = true
+          return runTransaction(connection, tables, work)
+        })
+      } catch (error) {
+        // An error of the work is passed on unchanged.
+        throw run.began ? error : dialect.failure(error, 'read')
+      }
+    },
+    close: () => (closing ??= database.close()),
+  }
+}
+
+/** Returns the CREATE statements of every stored collection. */
+export function schemaText(dialect: Dialect, applications: ApplicationDefinitions): string {
+  const collections = publishApplications(applications).filter(
+    ({ definition }) => !isServed(definition),
+  )
+  throwMistakes(dialect, definitionMistakes(dialect, collections))
+  return `${createTables(dialect, collections).join('\n\n')}\n`
+}
+
+function schemaFailure({ failure, storage }: Dialect, error: unknown, statement: string): unknown {
+  const converted = failure(error, 'read')
+  if (isStorageError(converted) && converted.kind === 'unavailable') return converted
+  const reason = error instanceof Error ? error.message : String(error)
+  return new TypeError(`${storage}: this statement failed: ${reason}\n${statement}`, {
+    cause: error,
+  })
+}
+
+function throwMistakes({ storage }: Dialect, mistakes: readonly string[]): void {
+  if (mistakes.length === 0) return
+  throw new TypeError(`${storage}: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
+}
