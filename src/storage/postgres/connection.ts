@@ -1,5 +1,6 @@
+import { clients } from '../sql/clients.ts'
 import type { Connection, Connections, TextRow } from '../sql/connection.ts'
-import { closedError, isLost, unavailable } from './failure.ts'
+import { isLost } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
 import type { PostgresClient, PostgresPool, PostgresResult } from './pool.ts'
 
@@ -30,45 +31,22 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     .map((setting) => `set ${setting}`)
     .join('; ')
   const settled = new WeakSet<PostgresClient>()
-  const waiting = new Set<(error: unknown) => void>()
-  const inUse = new Set<Promise<unknown>>()
-  let closed = false
   // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', ignore)
 
-  function acquire(): Promise<PostgresClient> {
-    if (closed) return Promise.reject(closedError())
-    return new Promise((resolve, reject) => {
-      let isOver = false
-      const fail = (error: unknown): void => {
-        isOver = true
-        end()
-        reject(error)
-      }
-      const late = (): void => {
-        const time = `${options.acquireTimeout} ms`
-        fail(unavailable(new Error(`no connection of the pool became free within ${time}`)))
-      }
-      const timer = setTimeout(late, options.acquireTimeout)
-      const end = (): void => {
-        clearTimeout(timer)
-        waiting.delete(fail)
-      }
-      waiting.add(fail)
-      pool.connect().then((client) => {
-        end()
-        if (isOver) client.release()
-        else resolve(client)
-      }, fail)
-    })
-  }
+  const { use, close } = clients(
+    {
+      connect: () => pool.connect(),
+      release: (client, isBroken) => client.release(isBroken),
+    },
+    options.acquireTimeout,
+  )
 
-  async function run<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result> {
-    const client = await acquire()
-    let isBroken = false
-    const lost = (): void => {
-      isBroken = true
-    }
+  async function run<Result>(
+    client: PostgresClient,
+    lost: () => void,
+    work: (connection: Connection) => Promise<Result>,
+  ): Promise<Result> {
     const checked = async <Value>(query: () => Promise<Value>): Promise<Value> => {
       try {
         return await query()
@@ -100,22 +78,13 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       })
     } finally {
       client.removeListener('error', lost)
-      client.release(isBroken)
     }
   }
 
   return {
-    use(work) {
-      const running = run(work)
-      inUse.add(running)
-      const ended = (): unknown => inUse.delete(running)
-      running.then(ended, ended)
-      return running
-    },
+    use: (work) => use((client, broken) => run(client, broken, work)),
     async close() {
-      closed = true
-      for (const fail of [...waiting]) fail(closedError())
-      await Promise.allSettled([...inUse])
+      await close()
       pool.removeListener('error', ignore)
     },
   }

@@ -2,10 +2,11 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
 import { bind, type Connection } from '../sql/connection.ts'
 import { written, type Dialect, type PlacedColumn, type Tables } from '../sql/dialect.ts'
+import { unavailable } from '../sql/failure.ts'
 import { join, literal, quoted, raw, sql, type Sql } from '../sql/fragments.ts'
 import { columnOf, placeOf } from '../sql/table-conditions.ts'
 import { columnTypes, isStorable, listSlot } from './column-types.ts'
-import { endsTransaction, storageFailure, unavailable } from './failure.ts'
+import { postgresErrors } from './failure.ts'
 
 // Any number that other programs are unlikely to use.
 const numberingLock = 7_294_104_817
@@ -72,8 +73,7 @@ export const postgresDialect: Dialect = {
       `ALTER TABLE ${quoted(table)} ALTER COLUMN ${quoted(name)} SET NOT NULL;`,
     place: 'in a schema of the search path',
   },
-  endsTransaction,
-  failure: storageFailure,
+  errors: postgresErrors,
 }
 
 function ordered({ sql: column, type }: PlacedColumn): Sql {

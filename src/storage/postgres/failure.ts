@@ -1,8 +1,4 @@
-import type { PublishedCollection } from '../../definition/published.ts'
-import { isStorageError, StorageError } from '../adapter.ts'
-import type { Operation, Tables } from '../sql/dialect.ts'
-
-type FailureKind = 'conflict' | 'unavailable' | 'duplicate' | 'foreignKey' | 'invalid'
+import type { Errors, FailureKind } from '../sql/failure.ts'
 
 /** The SQLSTATE codes that are handled. A code of two characters stands for its class. */
 const kinds: Readonly<Record<string, FailureKind>> = {
@@ -53,9 +49,16 @@ interface ServerError extends Error {
   readonly column?: unknown
 }
 
-/** Returns whether an error has ended its transaction, whatever is rolled back. */
-export function endsTransaction(error: unknown): boolean {
-  return kindOf(error) === 'conflict' || isLost(error)
+/** The errors of PostgreSQL, by their code. */
+export const postgresErrors: Errors = {
+  kindOf,
+  endsTransaction: (error) => kindOf(error) === 'conflict' || isLost(error),
+  columnsOf(error, own) {
+    const { table, constraint, column } = error as ServerError
+    if (own.name !== table) return []
+    if (typeof constraint === 'string') return own.constraints.get(constraint) ?? []
+    return typeof column === 'string' ? [column] : []
+  },
 }
 
 /** Returns whether the server did not answer, so that the connection can't be used any more. */
@@ -66,69 +69,9 @@ export function isLost(error: unknown): boolean {
   return code.startsWith('08') || code.startsWith('57P') || code === '25P03'
 }
 
-/** Converts an error of the driver to a StorageError. Returns any other error unchanged. */
-export function storageFailure(
-  error: unknown,
-  operation: Operation,
-  tables?: Tables,
-  collection?: PublishedCollection,
-): unknown {
-  if (isStorageError(error)) return error
-  const fields = (): readonly string[] =>
-    tables === undefined || collection === undefined
-      ? []
-      : fieldsOf(error as ServerError, tables, collection)
-  switch (kindOf(error)) {
-    case 'conflict':
-      return new StorageError('unavailable', { cause: error, isConflict: true })
-    case 'unavailable':
-      return unavailable(error)
-    case 'duplicate':
-      return new StorageError('duplicate', { fields: fields(), cause: error })
-    case 'foreignKey':
-      return operation === 'delete'
-        ? new StorageError('referenced', { cause: error })
-        : new StorageError('invalid', { fields: fields(), cause: error })
-    case 'invalid':
-      // The same statement could succeed only with other conditions.
-      if (operation === 'read') return error
-      return new StorageError('invalid', { fields: fields(), cause: error })
-    default:
-      return error
-  }
-}
-
 function kindOf(error: unknown): FailureKind | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, message } = error as ServerError
   if (typeof code === 'string') return kinds[code] ?? kinds[code.slice(0, 2)]
   return lostMessage.test(message) ? 'unavailable' : undefined
-}
-
-function fieldsOf(
-  { table, constraint, column }: ServerError,
-  tables: Tables,
-  collection: PublishedCollection,
-): readonly string[] {
-  const own = tables.find(collection.table)
-  if (own === undefined || own.name !== table) return []
-  const columns =
-    typeof constraint === 'string'
-      ? (own.constraints.get(constraint) ?? [])
-      : typeof column === 'string'
-        ? [column]
-        : []
-  return collection.fields
-    .filter((field) => columns.includes(own.find(field.column)?.name ?? ''))
-    .map(({ name }) => name)
-}
-
-/** Creates the error of a call that storage can't carry out now. */
-export function unavailable(cause: unknown): StorageError {
-  return new StorageError('unavailable', { cause })
-}
-
-/** Creates the error of every call after `close`. */
-export function closedError(): StorageError {
-  return unavailable(new Error('the storage is closed'))
 }

@@ -5,6 +5,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
 import type { Connection } from './connection.ts'
 import type { Inputs, Slot, Sql } from './fragments.ts'
+import type { Errors } from './failure.ts'
 import type { StatementTexts } from './shape.ts'
 import type { Column, Table } from './tables.ts'
 
@@ -45,9 +46,6 @@ export interface Tables {
   find(name: string): Table | undefined
 }
 
-/** The operation during which a statement failed. */
-export type Operation = 'read' | 'save' | 'delete'
-
 /**
  * What one database answers differently from others: the types of columns, names, comparisons, searches, errors and
  * transactions. Everything else is written once, for all databases.
@@ -68,15 +66,7 @@ export interface Dialect {
   readonly search: SearchTerms
   readonly transactions: Transactions
   readonly schema: SchemaText
-  /** Returns whether an error has ended its transaction, whatever is rolled back. */
-  endsTransaction(error: unknown): boolean
-  /** Converts an error of the driver to a StorageError. Returns any other error unchanged. */
-  failure(
-    error: unknown,
-    operation: Operation,
-    tables?: Tables,
-    collection?: PublishedCollection,
-  ): unknown
+  readonly errors: Errors
 }
 
 /** How a database compares and orders. */

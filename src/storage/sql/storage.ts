@@ -6,6 +6,7 @@ import { everyCondition } from '../../request/query.ts'
 import { isStorageError, type StorageAdapter } from '../adapter.ts'
 import type { Connection, Connections } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
+import { storageFailure } from './failure.ts'
 import { readPage, searchedDoubles } from './reads.ts'
 import { createTables, missingParts, noTables } from './schema.ts'
 import { definitionMistakes, isEnforced, tableMistakes } from './table-check.ts'
@@ -69,7 +70,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     try {
       return await use(work)
     } catch (error) {
-      throw dialect.failure(error, 'read')
+      throw storageFailure(dialect.errors, error, 'read')
     }
   }
 
@@ -100,7 +101,7 @@ export function sqlStorage(database: Database): StorageAdapter {
         })
       } catch (error) {
         // An error of the work is passed on unchanged.
-        throw run.began ? error : dialect.failure(error, 'read')
+        throw run.began ? error : storageFailure(dialect.errors, error, 'read')
       }
     },
     close: () => (closing ??= database.close()),
@@ -116,8 +117,8 @@ export function schemaText(dialect: Dialect, applications: ApplicationDefinition
   return `${createTables(dialect, collections).join('\n\n')}\n`
 }
 
-function schemaFailure({ failure, storage }: Dialect, error: unknown, statement: string): unknown {
-  const converted = failure(error, 'read')
+function schemaFailure({ errors, storage }: Dialect, error: unknown, statement: string): unknown {
+  const converted = storageFailure(errors, error, 'read')
   if (isStorageError(converted) && converted.kind === 'unavailable') return converted
   const reason = error instanceof Error ? error.message : String(error)
   return new TypeError(`${storage}: this statement failed: ${reason}\n${statement}`, {

@@ -2,7 +2,8 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import { isStorageError, StorageError, type Row, type StorageTransaction } from '../adapter.ts'
 import type { BoundStatement, Connection } from './connection.ts'
-import type { Dialect, Operation, Tables } from './dialect.ts'
+import type { Dialect, Tables } from './dialect.ts'
+import { storageFailure, unavailable, type Operation } from './failure.ts'
 import { readPage } from './reads.ts'
 import { deleteStatement, insertStatement, rowReader, updateStatement } from './statements.ts'
 
@@ -13,7 +14,7 @@ export async function runTransaction<Result>(
   work: (transaction: StorageTransaction) => MaybePromise<Result>,
 ): Promise<Result> {
   const { dialect } = tables
-  const { transactions } = dialect
+  const { transactions, errors } = dialect
   let last: Promise<unknown> = Promise.resolve()
   let hasEnded = false
   let hasSavepoint = false
@@ -35,7 +36,7 @@ export async function runTransaction<Result>(
       return await call()
     } catch (error) {
       // Now the server rejects every statement, and a COMMIT would undo the transaction without an error.
-      failure = { error: dialect.failure(error, 'read') }
+      failure = { error: storageFailure(errors, error, 'read') }
       throw failure.error
     }
   }
@@ -53,8 +54,9 @@ export async function runTransaction<Result>(
       }
       return await call()
     } catch (error) {
-      const converted = dialect.failure(error, operation, tables, collection)
-      if (!isStorageError(error) && dialect.endsTransaction(error)) failure = { error: converted }
+      const written = { table: tables.find(collection.table), collection }
+      const converted = storageFailure(errors, error, operation, written)
+      if (!isStorageError(error) && errors.endsTransaction(error)) failure = { error: converted }
       else if (hasSavepoint) await undoLast()
       throw converted
     }
@@ -64,7 +66,7 @@ export async function runTransaction<Result>(
     try {
       await connection.command('rollback to s')
     } catch (error) {
-      failure = { error: new StorageError('unavailable', { cause: error }) }
+      failure = { error: unavailable(error) }
     }
   }
 
@@ -118,19 +120,19 @@ export async function runTransaction<Result>(
   }
 }
 
-async function begin(connection: Connection, { transactions, failure }: Dialect): Promise<void> {
+async function begin(connection: Connection, { transactions, errors }: Dialect): Promise<void> {
   try {
     await connection.command(transactions.begin)
   } catch (error) {
-    throw failure(error, 'read')
+    throw storageFailure(errors, error, 'read')
   }
 }
 
-async function commit(connection: Connection, { transactions, failure }: Dialect): Promise<void> {
+async function commit(connection: Connection, { transactions, errors }: Dialect): Promise<void> {
   try {
     await transactions.commit(connection)
   } catch (error) {
-    throw failure(error, 'save')
+    throw storageFailure(errors, error, 'save')
   }
 }
 

@@ -1,0 +1,74 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import { isStorageError, StorageError } from '../adapter.ts'
+import type { Table } from './tables.ts'
+
+/** The operation during which a statement failed. */
+export type Operation = 'read' | 'save' | 'delete'
+
+/**
+ * What an error of a server means. `conflict`: another transaction has undone this one. `invalid`: the values are not
+ * accepted.
+ */
+export type FailureKind = 'conflict' | 'unavailable' | 'duplicate' | 'foreignKey' | 'invalid'
+
+/** The errors of a database. */
+export interface Errors {
+  /** Returns what an error means. Undefined: it is a fault. */
+  kindOf(error: unknown): FailureKind | undefined
+  /** Returns whether an error has ended its transaction, whatever is rolled back. */
+  endsTransaction(error: unknown): boolean
+  /** Returns the columns of a table that an error of a save names, or whose index or constraint it names. */
+  columnsOf(error: unknown, table: Table): readonly string[]
+}
+
+/** What was written when a statement failed. */
+export interface Written {
+  readonly table: Table | undefined
+  readonly collection: PublishedCollection
+}
+
+/** Converts an error of the driver to a StorageError. Returns any other error unchanged. */
+export function storageFailure(
+  { kindOf, columnsOf }: Errors,
+  error: unknown,
+  operation: Operation,
+  written?: Written,
+): unknown {
+  if (isStorageError(error)) return error
+  const fields = (): readonly string[] => {
+    if (written?.table === undefined) return []
+    const { table, collection } = written
+    const columns = columnsOf(error, table)
+    return collection.fields
+      .filter((field) => columns.includes(table.find(field.column)?.name ?? ''))
+      .map(({ name }) => name)
+  }
+  switch (kindOf(error)) {
+    case 'conflict':
+      return new StorageError('unavailable', { cause: error, isConflict: true })
+    case 'unavailable':
+      return unavailable(error)
+    case 'duplicate':
+      return new StorageError('duplicate', { fields: fields(), cause: error })
+    case 'foreignKey':
+      return operation === 'delete'
+        ? new StorageError('referenced', { cause: error })
+        : new StorageError('invalid', { fields: fields(), cause: error })
+    case 'invalid':
+      // The same statement could succeed only with other conditions.
+      if (operation === 'read') return error
+      return new StorageError('invalid', { fields: fields(), cause: error })
+    default:
+      return error
+  }
+}
+
+/** Creates the error of a call that storage can't carry out now. */
+export function unavailable(cause: unknown): StorageError {
+  return new StorageError('unavailable', { cause })
+}
+
+/** Creates the error of every call after `close`. */
+export function closedError(): StorageError {
+  return unavailable(new Error('the storage is closed'))
+}
