@@ -137,6 +137,8 @@ const buildQueueCases: readonly QueueCase[] = [
       bench.process(async (ticket) => {
         if (!(await bench.claim(ticket))) return
         maximum = Math.max(maximum, ++now)
+        // The first ones wait for each other.
+        for (let turns = 0; maximum < 3 && turns < 200; turns++) await pause(10)
         await pause(10)
         now--
         ended++
@@ -160,6 +162,24 @@ const buildQueueCases: readonly QueueCase[] = [
       const before = delivered.length
       await bench.queue.announce(ticket)
       await until(() => delivered.length > before, 'the second time')
+    },
+  },
+  {
+    name: 'a release that is announced while a worker has it is delivered again',
+    run: async (bench) => {
+      let delivered = 0
+      let announced = (): void => undefined
+      const isAnnounced = new Promise<void>((resolve) => (announced = resolve))
+      bench.process(async () => {
+        delivered++
+        await isAnnounced
+      })
+      const [ticket] = await bench.add(1)
+      ensure(ticket !== undefined, 'There is a ticket.')
+      await until(() => delivered > 0, 'the first time')
+      await bench.queue.announce(ticket)
+      announced()
+      await until(() => delivered > 1, 'the second time')
     },
   },
   {
