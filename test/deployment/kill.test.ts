@@ -64,7 +64,7 @@ async function runOnce(given: Pick<ProcessOrder, 'build' | 'killAt'>): Promise<R
   const directory = folder()
   const file = join(directory, 'data.db')
   const log = join(directory, 'log')
-  const child = start({ name: 'first', file, log, lease: 60_000, ...given })
+  const child = start({ name: 'first', database: { sqlite: file }, log, lease: 60_000, ...given })
   await child.ended
   const accepted = child.all('accepted')
   const storage = sqliteStorage(file, { ensureSchema: true })

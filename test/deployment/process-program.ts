@@ -3,7 +3,9 @@ import { appendFileSync, existsSync, writeSync } from 'node:fs'
 import { createDeployment, type Builder } from '../../src/deployment/index.ts'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
 import { createService, openAccess, principal } from '../../src/index.ts'
+import { postgresStorage } from '../../src/storage/postgres.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { schemaPool } from '../kit/postgres.ts'
 import { killingStorage } from './killing-storage.ts'
 import { packageOf } from '../kit/builders.ts'
 import { applications, environment, solutions } from './solutions.ts'
@@ -43,7 +45,11 @@ const builder: Builder = {
   },
 }
 
-const storage = sqliteStorage(order.file, { ensureSchema: true })
+const { database } = order
+const storage =
+  'sqlite' in database
+    ? sqliteStorage(database.sqlite, { ensureSchema: true })
+    : postgresStorage(schemaPool(database.postgres), { ensureSchema: true })
 const deployment = createDeployment({
   solutions,
   environment,

@@ -1,51 +1,86 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { expect, onTestFinished, test } from 'vitest'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
 import type { Builder } from '../../src/deployment/index.ts'
+import type { StorageAdapter } from '../../src/storage/index.ts'
+import { postgresStorage } from '../../src/storage/postgres.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { gatedBuilder, packageBuilder, textOf } from '../kit/builders.ts'
+import { missingServer, testSchema } from '../kit/postgres.ts'
 import { allRows } from '../kit/storages.ts'
 import { balance } from './checker.ts'
-import { buildsIn, processes } from './processes.ts'
+import { buildsIn, processes, type ProcessOrder } from './processes.ts'
 import { stage } from './stage.ts'
 
 const { start, folder } = processes()
 const { buildLocks } = deploymentCollections
 
+/** A database for several processes. */
+interface SharedDatabase {
+  readonly name: string
+  open(directory: string): Promise<{
+    readonly storage: StorageAdapter
+    readonly database: ProcessOrder['database']
+  }>
+}
+
+const sqlite: SharedDatabase = {
+  name: 'SQLite',
+  open: (directory) => {
+    const file = join(directory, 'data.db')
+    const storage = sqliteStorage(file, { ensureSchema: true })
+    return Promise.resolve({ storage, database: { sqlite: file } })
+  },
+}
+
+const postgres: SharedDatabase = {
+  name: 'PostgreSQL',
+  open: async () => {
+    const schema = await testSchema()
+    onTestFinished(() => schema.drop())
+    const storage = postgresStorage(schema.open(5), { ensureSchema: true })
+    return { storage, database: { postgres: schema.name } }
+  },
+}
+
+const databases = (await missingServer()) === undefined ? [sqlite, postgres] : [sqlite]
+
 /** A service of this process that leaves its builds to others, on a database that they share. */
-async function shared(lease: number, builder: Builder = packageBuilder()) {
+async function shared(lease: number, builder: Builder = packageBuilder(), on = sqlite) {
   const directory = folder()
-  const file = join(directory, 'data.db')
   const log = join(directory, 'log')
-  const storage = sqliteStorage(file, { ensureSchema: true })
+  const { storage, database } = await on.open(directory)
   const { ask, deployment } = await stage({ storage, workers: 0, lease, builder })
-  const order = (name: string) => ({ name, file, log, lease })
+  const order = (name: string) => ({ name, database, log, lease })
   return { directory, log, storage, ask, deployment, order }
 }
 
-test('two processes on one database build 200 releases once each (I02)', async () => {
-  const { log, storage, ask, order } = await shared(5_000)
-  const accepted: string[] = []
-  for (let count = 0; count < 4; count += 1) {
-    const asked = await Promise.all(Array.from({ length: 50 }, () => ask.queue()))
-    accepted.push(...asked.map(({ releaseId }) => String(releaseId)))
-  }
-  const both = [start(order('one')), start(order('two'))]
-  for (const one of both) await one.said('building')
-  const built = async () => {
-    const { releases } = await balance(storage, { accepted, log })
-    return releases.filter(({ status }) => status === 'built').length
-  }
-  await expect.poll(built, { timeout: 15_000 }).toBe(200)
-  const { releases, lost, doubled } = await balance(storage, { accepted, log })
-  expect({ lost, doubled }).toEqual({ lost: [], doubled: [] })
-  expect(releases.every(({ attempt }) => attempt === 1)).toBe(true)
-  const builders = [...buildsIn(log).values()].map((attempts) => attempts.join())
-  expect(new Set(builders)).toEqual(new Set(['1 one', '1 two']))
-  for (const one of both) expect(await one.stop()).toBe(0)
-  expect(await allRows(storage, buildLocks)).toEqual([])
-})
+test.each(databases)(
+  'two processes on one $name database build 200 releases once each (I02)',
+  async (on) => {
+    const { log, storage, ask, order } = await shared(5_000, packageBuilder(), on)
+    const accepted: string[] = []
+    for (let count = 0; count < 4; count += 1) {
+      const asked = await Promise.all(Array.from({ length: 50 }, () => ask.queue()))
+      accepted.push(...asked.map(({ releaseId }) => String(releaseId)))
+    }
+    const both = [start(order('one')), start(order('two'))]
+    for (const one of both) await one.said('building')
+    const built = async () => {
+      const { releases } = await balance(storage, { accepted, log })
+      return releases.filter(({ status }) => status === 'built').length
+    }
+    await expect.poll(built, { timeout: 15_000 }).toBe(200)
+    const { releases, lost, doubled } = await balance(storage, { accepted, log })
+    expect({ lost, doubled }).toEqual({ lost: [], doubled: [] })
+    expect(releases.every(({ attempt }) => attempt === 1)).toBe(true)
+    const builders = [...buildsIn(log).values()].map((attempts) => attempts.join())
+    expect(new Set(builders)).toEqual(new Set(['1 one', '1 two']))
+    for (const one of both) expect(await one.stop()).toBe(0)
+    expect(await allRows(storage, buildLocks)).toEqual([])
+  },
+)
 
 test('a process that was stopped beyond its lease changes nothing when it continues (I07)', async () => {
   const { directory, log, storage, ask, order } = await shared(300)

@@ -6,8 +6,8 @@ import { programs, type Programs } from '../kit/programs.ts'
 export interface ProcessOrder {
   /** Stands in its lines of the log. */
   readonly name: string
-  /** The database. */
-  readonly file: string
+  /** The database: a file of SQLite, or a schema of PostgreSQL. */
+  readonly database: { readonly sqlite: string } | { readonly postgres: string }
   /** Each build that begins is a line: the release, the attempt, and the process. */
   readonly log: string
   readonly lease: number

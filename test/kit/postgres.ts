@@ -29,6 +29,11 @@ export async function missingServer(): Promise<string | undefined> {
   }
 }
 
+/** Opens a pool whose connections find the tables of a schema. Idle ones do not keep a process alive. */
+export function schemaPool(name: string, max = 3): Pool {
+  return new Pool({ ...address, max, allowExitOnIdle: true, options: `-c search_path=${name}` })
+}
+
 function schemaName(): string {
   return `rowgate_${randomUUID().replaceAll('-', '')}`
 }
@@ -36,6 +41,8 @@ function schemaName(): string {
 /** A schema of its own. */
 export interface TestSchema {
   readonly name: string
+  /** Where the server is. */
+  readonly address: typeof address
   /** A pool whose connections find the tables of the schema. */
   readonly pool: Pool
   /** Opens another pool. It is ended by `drop`. */
@@ -63,6 +70,7 @@ export async function testSchema(): Promise<TestSchema> {
   await admin.query(`create schema ${name}`)
   return {
     name,
+    address,
     pool: open(),
     open,
     run: async (text) => (await admin.query<Record<string, unknown>>(text)).rows,
@@ -84,7 +92,7 @@ export const postgres: Storage = {
   name: 'postgres',
   open: () => {
     const name = schemaName()
-    const pool = new Pool({ ...address, max: 5, options: `-c search_path=${name}` })
+    const pool = schemaPool(name, 5)
     const storage = postgresStorage(pool, { ensureSchema: true })
     return {
       storage: {
