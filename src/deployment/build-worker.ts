@@ -55,6 +55,8 @@ export function startBuildWorker(
   }
   const work = async (releaseId: string): Promise<void> => {
     const claimed = await claimAndBuild(releaseId)
+    // Another process may build it at once.
+    if (closing.signal.aborted) return queue.announce({ releaseId })
     if (claimed === undefined || !serial) return
     const next = await store.nextQueued(claimed.solutionId)
     if (next !== undefined) await queue.announce(next)

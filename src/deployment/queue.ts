@@ -19,7 +19,10 @@ export interface QueueWorker {
 export interface BuildQueue {
   /** The name in messages. */
   readonly name: string
-  /** Called after a release was stored as queued, and again when it is queued after its worker died. */
+  /**
+   * Called after a release was stored as queued, and again when it is queued after its worker died or has
+   * stopped.
+   */
   announce(ticket: BuildTicket): MaybePromise<void>
   /** Calls `work` for each ticket, at most `concurrency` at a time. `work` never rejects. */
   process(

@@ -3,8 +3,10 @@ import { workerPool, type WorkerPool } from '../work/worker-pool.ts'
 import type { BuildEvent } from './build-event.ts'
 import { buildSlots } from './build-slots.ts'
 import { startBuildWorker } from './build-worker.ts'
+import { inTime } from '../maybe-promise.ts'
 import { openBuilds, type Builds } from './builds.ts'
 import type { CompleteDeployment } from './options.ts'
+import type { BuildQueue } from './queue.ts'
 import { publishedReleases, type PublishedReleases } from './published-releases.ts'
 import type { Release } from './release.ts'
 import { releaseStore } from './release-store.ts'
@@ -53,7 +55,9 @@ export function startDeployment(
   const report = ({ error }: { readonly error: unknown }): void => {
     emit({ type: 'unreachable', error })
   }
-  const queue = options.queue ?? storageQueue({ store, serial, pollInterval, report })
+  const queue = options.queue
+    ? bounded(options.queue)
+    : storageQueue({ store, serial, pollInterval, report })
   const build = async (claimed: Release, closing: AbortSignal): Promise<Release | undefined> => {
     const { releaseId, attempt } = claimed
     emit({ type: 'started', releaseId, attempt })
@@ -71,5 +75,22 @@ export function startDeployment(
         concurrency,
       ),
     ),
+  }
+}
+
+const maxAnnounceMilliseconds = 5_000
+
+/** Returns a queue whose announcements fail in time: a request waits for them, and some engines wait for their server. */
+function bounded(queue: BuildQueue): BuildQueue {
+  const tooLate = `The build queue has not accepted an announcement within ${maxAnnounceMilliseconds} ms.`
+  return {
+    name: queue.name,
+    process: (work, options) => queue.process(work, options),
+    announce: (ticket) => {
+      const announced = (async () => queue.announce(ticket))()
+      return inTime(announced, maxAnnounceMilliseconds, (reject) => {
+        reject(new Error(tooLate))
+      })
+    },
   }
 }

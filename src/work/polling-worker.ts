@@ -2,10 +2,14 @@ import type { Worker } from './worker-pool.ts'
 
 /** What a polling worker takes its jobs from, and does with them. */
 export interface PollingOptions<Job> {
-  /** Returns a page of the jobs that can be claimed, in the order in which they are tried. */
+  /**
+   * Returns a page of the jobs that can be claimed, in the order in which they are tried. At most `room` of them
+   * are started.
+   */
   readonly find: (page: {
     readonly limit: number
     readonly offset: number
+    readonly room: number
   }) => Promise<readonly Job[]>
   readonly idOf: (job: Job) => string
   /** Names a group of jobs of which only the first one is tried. Default: each job is its own group. */
@@ -54,7 +58,7 @@ export function startPolling<Job>(options: PollingOptions<Job>): PollingWorker {
     while (state.again && hasRoom()) {
       state.again = false
       for (let offset = 0; hasRoom(); offset += pageSize) {
-        const page = await find({ limit: pageSize, offset })
+        const page = await find({ limit: pageSize, offset, room: concurrency - running.size })
         for (const job of page) {
           if (hasRoom() && !running.has(idOf(job)) && !tried.has(groupOf(job))) start(job)
         }

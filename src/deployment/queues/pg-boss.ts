@@ -1,0 +1,109 @@
+import * as z from 'zod'
+import { completeOptions } from '../../checks/options.ts'
+import { startPolling } from '../../work/polling-worker.ts'
+import type { BuildQueue, BuildTicket } from '../queue.ts'
+
+/** The members of a `PgBoss` that the queue uses. */
+export interface PgBossLike {
+  createQueue(name: string): Promise<unknown>
+  send(name: string, data: object, options: { retryLimit: number }): Promise<unknown>
+  fetch(name: string, options: { batchSize: number }): Promise<readonly PgBossJob[]>
+  complete(name: string, id: string): Promise<unknown>
+}
+
+/** A job of pg-boss. */
+export interface PgBossJob {
+  readonly id: string
+  readonly data: object
+}
+
+/** Options of {@link pgBossQueue}. */
+export interface PgBossQueueOptions {
+  /** The name of the queue in pg-boss, which is created if it is missing. Default `rowgate-builds`. */
+  readonly name?: string
+  /**
+   * Milliseconds between two polls for builds that other processes have announced. Builds that are announced
+   * in this process are taken at once. Default 1000.
+   */
+  readonly pollInterval?: number
+}
+
+const pollIntervals = 'must be a whole number of milliseconds from 1 to 3600000'
+
+const shape = z.strictObject({
+  name: z.string().min(1, 'must not be empty').default('rowgate-builds'),
+  pollInterval: z
+    .int(pollIntervals)
+    .min(1, pollIntervals)
+    .max(3_600_000, pollIntervals)
+    .default(1_000),
+})
+
+// A job that is not completed, because its process has died or its build takes longer than the 15 minutes of
+// pg-boss, is not repeated: workers announce the release again if its row says that it needs a worker.
+const once = { retryLimit: 0 }
+
+/**
+ * Creates a build queue in pg-boss. `boss.start()` must have resolved before a service uses the
+ * queue; call `boss.stop()` after the service has closed. Throws a TypeError for options that are not valid.
+ */
+export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions = {}): BuildQueue {
+  const { name, pollInterval } = completeOptions('pgBossQueue', shape, options)
+  const wakers = new Set<() => void>()
+  let creating: Promise<unknown> | undefined
+
+  function created(): Promise<unknown> {
+    creating ??= boss.createQueue(name).catch((error: unknown) => {
+      creating = undefined
+      throw error
+    })
+    return creating
+  }
+
+  async function send(data: object): Promise<void> {
+    await created()
+    await boss.send(name, data, once)
+  }
+
+  return {
+    name: 'pg-boss',
+    announce: async ({ releaseId }) => {
+      await send({ releaseId })
+      for (const wake of wakers) wake()
+    },
+    process: (work, { concurrency }) => {
+      const state = { stopped: false }
+      // Not `boss.work()`: it takes the next job while a long build continues, its `offWork()` does not wait,
+      // and it ends the process if the database can't be reached when a job has ended.
+      const worker = startPolling<PgBossJob>({
+        find: async ({ room }) => {
+          await created()
+          const jobs = await boss.fetch(name, { batchSize: room })
+          if (!state.stopped) return jobs
+          for (const { data } of jobs) await send(data)
+          return []
+        },
+        idOf: ({ id }) => id,
+        work: async ({ id, data }) => {
+          await work(data as BuildTicket)
+          await boss.complete(name, id).catch(() => undefined)
+        },
+        concurrency,
+        pollInterval,
+        // The next poll repeats it. pg-boss reports lost connections as its event `error`.
+        report: () => undefined,
+      })
+      const wake = (): void => {
+        worker.wake()
+      }
+      wakers.add(wake)
+      return {
+        stop: () => {
+          state.stopped = true
+          wakers.delete(wake)
+          return worker.stop()
+        },
+      }
+    },
+  }
+}
