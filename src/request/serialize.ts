@@ -48,7 +48,8 @@ export function encodeRows(
   return `[${rows.map((row) => encodeRow(collection, row, names)).join(',')}]`
 }
 
-function encodeStored(field: PublishedField, value: StoredValue): JsonText {
+/** Returns the JSON text of a stored value. */
+export function encodeStored(field: PublishedField, value: StoredValue): JsonText {
   if (typeof value !== 'string') return JSON.stringify(value)
   if (field.type === 'json') return value
   // JSON.stringify would copy a large string even if nothing has to be escaped.

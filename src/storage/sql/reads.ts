@@ -1,10 +1,12 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import { searchText, type StoragePage, type StorageQuery } from '../adapter.ts'
+import { searchText } from '../adapter.ts'
+import type { StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { fieldOf } from './conditions.ts'
-import type { Connection } from './connection.ts'
+import type { Connection, TextRow } from './connection.ts'
 import type { Tables } from './dialect.ts'
-import { doublesStatement, pageStatement, rowReader } from './statements.ts'
+import { itemWriter, rowReader } from './rows.ts'
+import { doublesStatement, pageStatement } from './statements.ts'
 
 /** Returns the doubles that a query searches. */
 export function searchedDoubles(
@@ -25,8 +27,46 @@ export async function readPage(
   connection: Connection,
   tables: Tables,
   collection: PublishedCollection,
-  given: StorageQuery,
+  query: StorageQuery,
 ): Promise<StoragePage> {
+  const { rows, first, count } = await readTexts(connection, tables, collection, query)
+  const read = rowReader(tables.dialect, collection, query.select, first)
+  return { rows: rows.map(read), count }
+}
+
+/** Reads a page as JSON text. Undefined if a value does not fit its field. */
+export async function readTextPage(
+  connection: Connection,
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+): Promise<StorageTextPage | undefined> {
+  const { rows, first, count } = await readTexts(connection, tables, collection, query)
+  const write = itemWriter(tables.dialect, collection, query.select, first)
+  const items: string[] = []
+  for (const row of rows) {
+    const item = write(row)
+    // The service then calls `filter`, and finds the field.
+    if (item === undefined) return undefined
+    items.push(item)
+  }
+  return { items, count }
+}
+
+/** The rows of a page as the server wrote them. */
+interface TextRows {
+  readonly rows: readonly TextRow[]
+  /** Where the values of the selected fields begin. */
+  readonly first: number
+  readonly count: number | null
+}
+
+async function readTexts(
+  connection: Connection,
+  tables: Tables,
+  collection: PublishedCollection,
+  given: StorageQuery,
+): Promise<TextRows> {
   const found = new Map<PublishedField, readonly number[]>()
   const query = given.search === null ? given : foldedSearch(collection, given)
   // The server writes some doubles with other digits than JavaScript.
@@ -40,13 +80,12 @@ export async function readPage(
       values.filter((value) => searchText(String(value)).includes(needle)),
     )
   }
-  const { select, limit, count } = query
-  if (limit === 0 && !count) return { rows: [], count: null }
+  const { limit, count } = query
+  if (limit === 0 && !count) return { rows: [], first: 0, count: null }
   const rows = await connection.rows(pageStatement(tables, collection, query, found))
-  const read = rowReader(tables.dialect, collection, select, count ? 2 : 0)
-  if (!count) return { rows: rows.map(read), count: null }
+  if (!count) return { rows, first: 0, count: null }
   const present = rows.filter(([, mark]) => mark === '1')
-  return { rows: present.map(read), count: Number(rows[0]?.[0]) }
+  return { rows: present, first: 2, count: Number(rows[0]?.[0]) }
 }
 
 function foldedSearch(collection: PublishedCollection, query: StorageQuery): StorageQuery {

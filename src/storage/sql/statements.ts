@@ -1,9 +1,8 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { StoredValue } from '../../definition/field-type.ts'
 import type { Condition, Row, StorageQuery } from '../adapter.ts'
 import { fieldOf, termsOf, where } from './conditions.ts'
-import { bind, type BoundStatement, type TextRow } from './connection.ts'
+import { bind, type BoundStatement } from './connection.ts'
 import { written, type Dialect, type Tables } from './dialect.ts'
 import { join, raw, sql, type Inputs, type Slot, type Sql } from './fragments.ts'
 import { isPlainNeedle, searchPattern } from './search.ts'
@@ -241,22 +240,4 @@ function rowParameter(dialect: Dialect, field: PublishedField): Sql {
 
 function complete(place: TablePlace): Sql {
   return join(place.collection.fields.map((field) => place.column(field)))
-}
-
-/** Returns a function that reads the row of named fields from the values at a place and after it. */
-export function rowReader(
-  { columnTypes }: Dialect,
-  collection: PublishedCollection,
-  names: readonly string[],
-  from = 0,
-): (values: TextRow) => Row {
-  const types = names.map((field) => columnTypes[fieldOf(collection, field).type])
-  return (values) => {
-    const row: Record<string, StoredValue> = {}
-    for (const [index, field] of names.entries()) {
-      const text = values[from + index] ?? null
-      row[field] = text === null ? null : (types[index]?.read(text) ?? null)
-    }
-    return row
-  }
 }

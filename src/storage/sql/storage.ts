@@ -3,11 +3,12 @@ import { publishApplications } from '../../definition/publish-applications.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { isServed } from '../../definition/serve.ts'
 import { everyCondition } from '../../request/query.ts'
-import { isStorageError, type StorageAdapter } from '../adapter.ts'
+import { isStorageError, markSelfChecking, type StorageAdapter } from '../adapter.ts'
+import { checkedStorage } from '../checked.ts'
 import type { Connection, Connections } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure } from './failure.ts'
-import { readPage, searchedDoubles } from './reads.ts'
+import { readPage, readTextPage, searchedDoubles } from './reads.ts'
 import { createTables, missingParts, noTables } from './schema.ts'
 import { definitionMistakes, isEnforced, tableMistakes } from './table-check.ts'
 import { runTransaction } from './transaction.ts'
@@ -74,10 +75,10 @@ export function sqlStorage(database: Database): StorageAdapter {
     }
   }
 
-  return {
+  const adapter = checkedStorage({
     name: database.name,
     supports: {
-      textPages: false,
+      textPages: true,
       durable: true,
       generatedNumbers: true,
       columnDefaults: true,
@@ -105,7 +106,16 @@ export function sqlStorage(database: Database): StorageAdapter {
       }
     },
     close: () => (closing ??= database.close()),
-  }
+  })
+
+  return markSelfChecking({
+    ...adapter,
+    filterText: (collection, query) =>
+      // Their search needs two statements.
+      searchedDoubles(collection, query).length > 0
+        ? undefined
+        : onConnection((connection) => readTextPage(connection, tables, collection, query)),
+  })
 }
 
 /** Returns the CREATE statements of every stored collection. */

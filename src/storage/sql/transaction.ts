@@ -5,7 +5,8 @@ import type { BoundStatement, Connection } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
 import { readPage } from './reads.ts'
-import { deleteStatement, insertStatement, rowReader, updateStatement } from './statements.ts'
+import { rowReader } from './rows.ts'
+import { deleteStatement, insertStatement, updateStatement } from './statements.ts'
 
 /** Runs work in a transaction that sees one state, and that fails if another one has changed what it writes. */
 export async function runTransaction<Result>(

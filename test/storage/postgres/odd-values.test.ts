@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { samples } from '../../../src/conformance/collections.ts'
 import { queryOf } from '../../../src/conformance/case.ts'
-import { checkedStorage } from '../../../src/storage/checked.ts'
+import { encodeRow } from '../../../src/request/serialize.ts'
+import { isStorageError } from '../../../src/storage/adapter.ts'
 import type { StorageAdapter } from '../../../src/storage/index.ts'
 import { postgresStorage } from '../../../src/storage/postgres.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
@@ -13,7 +14,7 @@ describe.skipIf(missing !== undefined)('a stored value', () => {
   let storage: StorageAdapter
   beforeAll(async () => {
     schema = await testSchema()
-    storage = checkedStorage(postgresStorage(schema.pool, { ensureSchema: true }))
+    storage = postgresStorage(schema.pool, { ensureSchema: true })
     await storage.open([samples])
   })
   afterAll(async () => {
@@ -25,11 +26,16 @@ describe.skipIf(missing !== undefined)('a stored value', () => {
     await schema.run(
       `delete from samples; insert into samples (id, "${field}") values (1, ${value})`,
     )
+    const query = queryOf(samples, { select: ['id', field] })
+    const item = (await storage.filterText?.(samples, query))?.items[0]
     try {
-      const page = await storage.filter(samples, queryOf(samples, { select: ['id', field] }))
+      const page = await storage.filter(samples, query)
+      expect(item).toBe(encodeRow(samples, page.rows[0] ?? {}, query.select))
       return page.rows[0]?.[field]
     } catch (error) {
-      return (error as { readonly kind?: unknown }).kind
+      if (!isStorageError(error)) throw error
+      expect(item).toBeUndefined()
+      return error.kind
     }
   }
 
