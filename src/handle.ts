@@ -95,7 +95,7 @@ function handle(
       const ignoredWarnings = request.header(headers.ignoreWarnings)
       const hasCredentials = cleanQuery !== route.query
       const isPlain = !hasCredentials && ignoredWarnings === undefined
-      const slot = cache?.slotFor({ event: name, view: resource.view, target, isPlain })
+      const slot = cache?.slotFor({ event: name, view: resource.view, principal, target, isPlain })
       const cached = slot?.cached
       if (cached !== undefined) {
         observer?.onCached()

@@ -136,9 +136,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const hosted = (principal: Principal): InProcess<object> =>
     inProcess({ ...runtime, enter: (begin) => begin() }, publication, principal)
   const headers = brandedHeaders(options.brand)
-  const version =
-    options.serviceVersion === false ? {} : { [headers.version]: options.serviceVersion }
-  const writer = replyWriter(version)
+  const writer = replyWriter(headers, options.serviceVersion)
   const cache =
     options.cache === false ? undefined : createResponseCache(options.cache, openStorage)
   const dependencies = {

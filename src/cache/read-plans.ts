@@ -26,6 +26,7 @@ interface ReadPlan {
   readonly result: FilterEvent['result']
   readonly query: StorageQuery
   readonly output: FilterEvent['output']
+  readonly paging: FilterEvent['paging']
 }
 
 /**
@@ -76,14 +77,15 @@ export function plannedRead({ plans }: Route, view: View): FilterEvent | undefin
   const plan = plans?.find(({ readable }) => readable === view.readable)
   if (plan === undefined) return undefined
   const { collection, rows } = view
-  const { result, query, output } = plan
+  const { result, query, output, paging } = plan
   const own = rows.length === 0 ? query : { ...query, conditions: withRows(query.conditions, view) }
-  return { type: 'Filter', collection, view, result, query: own, output }
+  const event = { type: 'Filter', collection, view, result, query: own, output } as const
+  return paging === undefined ? event : { paging, ...event }
 }
 
 // The conditions of the row rule are the last ones. The query is frozen, because later requests use it again.
-function planOf({ query, output, result, view }: FilterEvent): ReadPlan {
+function planOf({ query, output, paging, result, view }: FilterEvent): ReadPlan {
   const { rows, readable } = view
   const conditions = query.conditions.slice(0, query.conditions.length - rows.length)
-  return { readable, result, output, query: Object.freeze({ ...query, conditions }) }
+  return { readable, result, output, paging, query: Object.freeze({ ...query, conditions }) }
 }

@@ -1,8 +1,9 @@
 import type { PublishedEventName } from '../definition/handler.ts'
+import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Outcome } from '../request/outcome.ts'
 import type { ServiceReply } from '../request/request.ts'
-import type { Condition } from '../request/query.ts'
+import { partsOf, type Condition } from '../request/query.ts'
 import { throughIn } from '../request/rows.ts'
 import type { View } from '../request/view.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
@@ -38,6 +39,7 @@ export interface CachedResponse {
 export interface CacheableRequest {
   readonly event: PublishedEventName
   readonly view: View
+  readonly principal: Principal
   /** The raw target, with its query. */
   readonly target: string
   /** Whether the request has nothing but its target and its caller that the response could depend on. */
@@ -94,7 +96,7 @@ export function createResponseCache(
   }
 
   return {
-    slotFor({ event, view, target, isPlain }) {
+    slotFor({ event, view, principal, target, isPlain }) {
       if (event !== 'Filter' || !view.collection.isCached || !isPlain) return undefined
       const { id, collections } = fieldSetOf(view)
       const all = readWith(collections, view.rows)
@@ -103,7 +105,10 @@ export function createResponseCache(
       }
       const version = storage.version?.(all)
       if (version === undefined) return undefined
-      const key = keyOf(id, view.rows, target)
+      // A cursor is valid for its caller.
+      const { kind, user } = principal
+      const owner = view.collection.hasCursor ? JSON.stringify([kind, user]) : ''
+      const key = keyOf(owner + id, view.rows, target)
       const found = kept.get(key)
       if (found?.version === version) {
         hits += 1
@@ -157,27 +162,6 @@ function keyOf(fieldSet: string, rows: readonly Condition[], target: string): st
     } else caller += JSON.stringify([partsOf(condition)])
   }
   return caller + target
-}
-
-/** Returns a condition as a value of JSON: different conditions have different ones. */
-function partsOf(condition: Condition): readonly unknown[] {
-  switch (condition.is) {
-    case 'and':
-    case 'or':
-      return [condition.is, condition.conditions.map(partsOf)]
-    case 'not':
-      return [condition.is, partsOf(condition.condition)]
-    case 'through': {
-      const { collection, fields, conditions } = condition
-      const { application, name } = collection
-      return [condition.is, application, name, fields, conditions.map(partsOf)]
-    }
-    default: {
-      // The order of the members is that of the code that made the condition.
-      const { field, is, ...rest } = condition
-      return [is, field, rest]
-    }
-  }
 }
 
 const utf8 = new TextEncoder()

@@ -28,6 +28,17 @@ export interface CollectionData {
   readonly pageSize?: { readonly default?: number; readonly maximum?: number }
   /** The order of pages without `$sort`, in its form: `['-releaseDate', 'name']`. Default: by key. */
   readonly defaultSort?: readonly string[]
+  /**
+   * Whether each page of HTTP has the cursor of the next one in the header `X-Svc-Next-Cursor`, with which
+   * `$after` continues: as fast at the end of a large collection as at its start. Default false.
+   */
+  readonly cursor?: boolean
+  /**
+   * What `$count=true` returns for a page that does not show how many items there are: `estimated` allows the
+   * estimate of a storage that has one, which the header `X-Svc-Estimated-Count` then marks. Counts of a search,
+   * for callers with a row rule and in process are always exact. Default `exact`.
+   */
+  readonly count?: 'exact' | 'estimated'
   /** The fields that every request for a page must filter by. Default: none. */
   readonly requiredFilters?: readonly string[]
   /** Whether the collection is a single item, which GET of its path returns. It has no key. Default false. */

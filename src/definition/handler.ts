@@ -22,6 +22,8 @@ export interface FilterOptions<Name extends string = string> {
   /** The maximum number of items. Default: all. */
   readonly limit?: number
   readonly offset?: number
+  /** `next` of the page before: the page begins after it. Only for collections with `cursor`, without `offset`. */
+  readonly after?: string
   /** Field names in order of precedence; a leading - means descending. */
   readonly sort?: readonly (Name | `-${Name}`)[]
   readonly q?: string
@@ -33,6 +35,8 @@ export interface ItemPage<I> {
   readonly items: readonly I[]
   /** The number of all items that match; null unless `count` is set. */
   readonly count: number | null
+  /** The cursor of the next page, for `after`. Absent if there is none, and for collections without `cursor`. */
+  readonly next?: string
   readonly validations: readonly ValidationEntry[]
 }
 

@@ -15,6 +15,7 @@ export function pageMistakes(
     ...sortMistakes(collection),
     ...filterMistakes(collection),
     ...itemMistakes(collection),
+    ...cursorMistakes(collection),
   ]
 }
 
@@ -77,6 +78,22 @@ function itemMistakes(collection: CollectionDefinition): readonly Mistake[] {
     if (fields[name]?.itemOnly !== true) continue
     const advice = 'leave it out: pages are ordered by the key'
     mistakes.push({ place: `fields.${name}.itemOnly`, advice })
+  }
+  return mistakes
+}
+
+function cursorMistakes({ cursor, key, events }: CollectionDefinition): readonly Mistake[] {
+  if (cursor !== true) return []
+  const mistakes: Mistake[] = []
+  if (key === undefined) {
+    const advice =
+      'needs a key, so that no two items have the same position: declare one, or leave it out'
+    mistakes.push({ place: 'cursor', advice })
+  }
+  if (events?.Filter?.after !== undefined) {
+    const advice =
+      'can not be used with events.Filter.after: a cursor contains the values by which a page is sorted, which the handler may change'
+    mistakes.push({ place: 'cursor', advice })
   }
   return mistakes
 }

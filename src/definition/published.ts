@@ -50,6 +50,10 @@ export interface PublishedCollection {
   readonly hasPages: boolean
   /** The order of pages without `$sort`. */
   readonly defaultSort: readonly SortKey[]
+  /** Whether its pages have cursors. */
+  readonly hasCursor: boolean
+  /** Whether a count of its pages may be an estimate. */
+  readonly estimatesCount: boolean
   readonly requiredFilters: readonly string[]
   /** Whether the path of the collection is that of its single item. */
   readonly singleton: boolean
@@ -148,6 +152,8 @@ export function publishCollection(
     publishes: new Set(definition.publishes ?? publishableEvents(definition)),
     hasPages: serve === undefined || serve.filter !== undefined || definition.singleton === true,
     defaultSort: parameters.sort.decode(definition.defaultSort?.join(',') ?? '') ?? [],
+    hasCursor: definition.cursor ?? false,
+    estimatesCount: definition.count === 'estimated' && filtersDirectly,
     requiredFilters: definition.requiredFilters ?? [],
     singleton: definition.singleton ?? false,
     rolesFor: rolesByEvent([roles, definition.roles], definition.eventRoles),

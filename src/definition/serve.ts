@@ -21,7 +21,7 @@ export interface FilterCall<C extends CollectionShape> extends ServingContext {
   readonly conditions: EqualConditions<C>
   /**
    * The other conditions that items must meet: those of row rules, handlers and in-process calls that are
-   * more than a value. Undefined if there are none, as for every request without such a rule or handler.
+   * more than a value, and those of a cursor. Undefined if there are none.
    */
   readonly where: Conditions<C> | undefined
   /** What one of the fields must contain. The text is in lower case, as `$q` compares. */

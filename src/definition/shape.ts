@@ -251,6 +251,8 @@ function createShape(form: Form) {
       .strictObject({ default: count.optional(), maximum: z.int().min(1).optional() })
       .optional(),
     defaultSort: z.array(z.string()).optional(),
+    cursor: z.boolean().optional(),
+    count: z.enum(['exact', 'estimated']).optional(),
     requiredFilters: z.array(z.string()).optional(),
     unique: z.array(fieldGroup).optional(),
     index: z.array(fieldGroup).optional(),

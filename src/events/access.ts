@@ -89,7 +89,8 @@ export function collectionAccess(
       const items = outcome.page.rows.map(
         (row) => itemOf(collection, row, outcome.select) as Item<CollectionShape>,
       )
-      return { items, count: outcome.count, validations: outcome.validations }
+      const { count, validations, notes } = outcome
+      return { items, count, validations, ...(notes?.next !== undefined && { next: notes.next }) }
     },
     count: async (conditions = {}) => {
       const { count } = await page(conditions, { limit: 0, count: true })

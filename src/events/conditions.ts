@@ -7,6 +7,7 @@ import type { FilterEvent } from '../request/event.ts'
 import { givenConditions } from '../request/given-conditions.ts'
 import type { Condition } from '../request/query.ts'
 import { fieldOf, unknownFieldError } from '../request/item-values.ts'
+import { planCursor } from '../request/paging.ts'
 import { pageQuery } from '../request/plan.ts'
 import { requireFilterable, sortOrder, type QueryMistakes } from '../request/resolve.ts'
 import type { View } from '../request/view.ts'
@@ -46,7 +47,8 @@ export function pageOf(view: View, conditions: unknown, options: FilterOptions):
   requireObject('The options of filter', options)
   requireKnown('filter', options, filterOptions)
   const { limit = everything, offset = 0, sort = [], q = '', count = false } = options
-  const { readable } = view
+  const { collection, readable } = view
+  requireAfter(collection, options)
   for (const number of [limit, offset]) {
     if (!Number.isSafeInteger(number) || number < 0) {
       throw new TypeError('limit and offset must be whole numbers.')
@@ -57,9 +59,10 @@ export function pageOf(view: View, conditions: unknown, options: FilterOptions):
   if (typeof count !== 'boolean') throw new TypeError('count must be true or false.')
   const keys = sort.length === 0 ? [] : parameters.sort.decode(sort.join(','))
   if (keys === undefined) throw new TypeError(`sort ${parameters.sort.rule}.`)
+  const own = conditionsOf(readable, conditions)
   const query = pageQuery(view, {
     sort: sortOrder(readable, keys.length > 0 ? keys : readable.defaultSort, callerMistakes),
-    conditions: conditionsOf(readable, conditions),
+    conditions: own,
     text: q,
     searchNames: readable.searchNames,
     limit,
@@ -67,8 +70,19 @@ export function pageOf(view: View, conditions: unknown, options: FilterOptions):
     select: readable.allNames,
     count,
   })
-  const { collection } = view
-  return { type: 'Filter', collection, view, result: 'page', query, output: undefined }
+  const given = { text: options.after, parameter: 'after', invalid: callerMistakes.invalid }
+  const event = { type: 'Filter', collection, view, result: 'page', query } as const
+  if (!collection.hasCursor) return { ...event, output: undefined }
+  const cursor = planCursor(collection, { ...query, conditions: own }, given)
+  return { paging: { cursor, estimates: false }, ...event, output: undefined }
+}
+
+function requireAfter({ name, hasCursor }: PublishedCollection, options: FilterOptions): void {
+  const { after, offset } = options
+  if (after === undefined) return
+  if (typeof after !== 'string') throw new TypeError('after must be the cursor of a page.')
+  if (!hasCursor) throw new TypeError(`${name} has no cursors: its definition needs cursor: true.`)
+  if (offset !== undefined) throw new TypeError('after and offset exclude each other.')
 }
 
 /** The mistakes of application code: a TypeError. */
@@ -92,7 +106,7 @@ export function requireSaveOptions(event: string, options: SaveOptions): void {
   throw new TypeError(`${event}: ignoreWarnings must be a list of ids, or 'all'`)
 }
 
-const filterOptions = ['limit', 'offset', 'sort', 'q', 'count']
+const filterOptions = ['limit', 'offset', 'after', 'sort', 'q', 'count']
 
 function requireObject(what: string, given: unknown): void {
   if (typeof given === 'object' && given !== null && !Array.isArray(given)) return

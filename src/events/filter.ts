@@ -6,16 +6,24 @@ import { acceptedItem } from '../request/item-values.ts'
 import type { FilterEvent } from '../request/event.ts'
 import type { Condition, ItemValues, Row } from '../request/query.ts'
 import { decide } from '../request/findings.ts'
-import { reject, type ItemOutcome, type Outcome, type PageOutcome } from '../request/outcome.ts'
+import {
+  reject,
+  type ItemOutcome,
+  type Outcome,
+  type PageNotes,
+  type PageOutcome,
+} from '../request/outcome.ts'
 import { itemOf } from '../request/serialize.ts'
 import { wholeView } from '../request/view.ts'
 import { conditionsOf } from './conditions.ts'
 import type {
   ReadContext,
   StorageAdapter,
+  StoragePage,
   StorageReader,
   StorageTextPage,
 } from '../storage/adapter.ts'
+import { readRows, type ReadPage } from './paged.ts'
 import type { Scope } from './scope.ts'
 
 /** Runs a Filter that is one read. Returns JSON text if the adapter can write it, else rows. */
@@ -59,6 +67,8 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
   const narrowing: Condition[] = []
   let items: readonly ItemValues[] = []
   let count: number | null = null
+  let notes: PageNotes | undefined
+  const cursor = event.paging?.cursor
   await scope.untilRejected(async () => {
     if (before !== undefined)
       await scope.call('before', () => before(narrowed(scope, event, narrowing)))
@@ -66,11 +76,12 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
     const whole = event.result === 'item' ? collection : wholeView(collection).listed
     const select = after === undefined ? event.query.select : whole.allNames
     const conditions = [...event.query.conditions, ...narrowing]
-    const page = await scope.source.filter(collection, {
-      ...event.query,
-      conditions,
-      select,
-    })
+    const query = { ...event.query, conditions, select }
+    const read: ReadPage = (own) => scope.source.filter(collection, own)
+    const caller = scope.terms.caller.principal
+    const page: StoragePage & { readonly notes?: PageNotes } =
+      cursor === undefined ? await read(query) : await readRows(read, query, cursor, caller)
+    notes = page.notes
     if (event.result === 'item' && page.rows.length === 0) throw notFound()
     items = page.rows.map((row) => itemOf(collection, row, select))
     count = page.count
@@ -85,7 +96,8 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
   if (blocking.some((entry) => entry.severity === 'error'))
     return reject('Filter', undefined, [...blocking, ...information])
   const rows = items.map((item) => rowOf(event, item))
-  return { ...outcomeOf(event, rows, count), validations: [...blocking, ...information] }
+  const validations = [...blocking, ...information]
+  return { ...(notes && { notes }), ...outcomeOf(event, rows, count), validations }
 }
 
 const noneConfirmed: ReadonlySet<string> = new Set()

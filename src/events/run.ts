@@ -8,6 +8,7 @@ import { collectionAccess } from './access.ts'
 import { withComputed } from './computed.ts'
 import { filterAsRows, filterAsText, filterInScope } from './filter.ts'
 import { Rollback } from './guard.ts'
+import { filterByCursor, filterPaged, type ReadPage } from './paged.ts'
 import { ManyRollback, prepareMany, saveMany } from './many.ts'
 import type { ManyOutcome, ManySaves, ManySteps, PreparedMany } from './many.ts'
 import { whenPrepared } from './prepare.ts'
@@ -47,6 +48,12 @@ function run(
   const { collection } = event
   if (event.type === 'Filter' && collection.filtersDirectly) {
     const context = { signal: caller.signal }
+    if (event.paging !== undefined) {
+      const reading = { caller: caller.principal, page, context }
+      return whenDone(filterPaged(runtime.adapter, event, event.paging, reading), (outcome) =>
+        withComputed(outcome, event, runtime.report),
+      )
+    }
     if (event.output === undefined) {
       return page === 'text'
         ? filterAsText(runtime.adapter, event, context)
@@ -140,7 +147,11 @@ function dispatch(
 ): MaybePromise<Outcome> {
   const { collection, type } = event
   if (type === 'Filter' && collection.filtersDirectly) {
-    return filterAsRows(requireTransaction(terms.running), event)
+    const reader = requireTransaction(terms.running)
+    const cursor = event.paging?.cursor
+    if (cursor === undefined) return filterAsRows(reader, event)
+    const read: ReadPage = (query) => reader.filter(collection, query)
+    return filterByCursor(read, event, cursor, terms.caller.principal)
   }
   const scope = openScope(terms, { collection, event: type, prepared }, nestedAccess)
   switch (type) {

@@ -1,7 +1,7 @@
 import type { ServiceError } from '../errors.ts'
 import { encodeError } from '../protocol/envelope.ts'
-import { responseMediaType } from '../protocol/names.ts'
-import type { EncodedOutcome } from '../request/outcome.ts'
+import { responseMediaType, type BrandedHeaders } from '../protocol/names.ts'
+import type { EncodedOutcome, PageNotes } from '../request/outcome.ts'
 import type { ServiceReply } from '../request/request.ts'
 
 /** Creates the replies of one service: envelopes with the headers that every response has. */
@@ -12,15 +12,27 @@ export interface ReplyWriter {
   error(error: ServiceError): ServiceReply
 }
 
-/** Creates the reply writer; `version` is the header with the contract version, if it is sent. */
-export function replyWriter(version: Readonly<Record<string, string>>): ReplyWriter {
+/** Creates the reply writer. `serviceVersion` is the contract version; false leaves its header out. */
+export function replyWriter(
+  names: Pick<BrandedHeaders, 'version' | 'nextCursor' | 'estimatedCount'>,
+  serviceVersion: string | false,
+): ReplyWriter {
   const headers = Object.freeze({
     'Content-Type': responseMediaType,
     'Cache-Control': 'no-store',
-    ...version,
+    ...(serviceVersion !== false && { [names.version]: serviceVersion }),
+  })
+  const withNotes = ({ next, isEstimated }: PageNotes): ServiceReply['headers'] => ({
+    ...(next !== undefined && { [names.nextCursor]: next }),
+    ...(isEstimated && { [names.estimatedCount]: 'true' }),
+    ...headers,
   })
   return {
-    outcome: ({ status, body }) => ({ status, headers, body }),
+    outcome: ({ status, body, notes }) => ({
+      status,
+      headers: notes === undefined ? headers : withNotes(notes),
+      body,
+    }),
     error: ({ status, message, headers: own, cause }) => ({
       status,
       headers: { ...headers, ...own },

@@ -59,6 +59,9 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
     ...(adapter.enforces !== undefined && {
       enforces: (reference) => adapter.enforces?.(reference) === true,
     }),
+    ...(adapter.estimateCount !== undefined && {
+      estimateCount: (collection, conditions) => adapter.estimateCount?.(collection, conditions),
+    }),
     ...(adapter.version !== undefined && {
       version: (collections) => adapter.version?.(collections),
     }),

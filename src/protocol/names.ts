@@ -28,10 +28,19 @@ export interface BrandedHeaders {
   readonly ignoreWarnings: string
   /** The response header with the contract version. In mixed case, for writing. */
   readonly version: string
+  /** The response header with the cursor of the next page. */
+  readonly nextCursor: string
+  /** The response header of a page whose count is an estimate. */
+  readonly estimatedCount: string
 }
 
 /** Returns the names of the branded headers for a brand prefix. */
 export function brandedHeaders(brand: string): BrandedHeaders {
   const capitalized = brand.charAt(0).toUpperCase() + brand.slice(1)
-  return { ignoreWarnings: `x-${brand}-ignore-warnings`, version: `X-${capitalized}-Version` }
+  return {
+    ignoreWarnings: `x-${brand}-ignore-warnings`,
+    version: `X-${capitalized}-Version`,
+    nextCursor: `X-${capitalized}-Next-Cursor`,
+    estimatedCount: `X-${capitalized}-Estimated-Count`,
+  }
 }

@@ -15,6 +15,8 @@ export interface CollectionQuery {
   readonly limit?: number
   /** The number of items to skip. */
   readonly offset?: number
+  /** The cursor of the page that came before. */
+  readonly after?: string
   readonly sort?: readonly SortKey[]
   /** The selected fields, `*` for all. */
   readonly fields?: readonly string[] | '*'
@@ -63,6 +65,13 @@ const naturalNumber = {
 export const parameters: ParameterTable = {
   limit: { name: '$limit', description: 'Page size.', ...naturalNumber },
   offset: { name: '$offset', description: 'Number of items to skip.', ...naturalNumber },
+  after: {
+    name: '$after',
+    description: 'The cursor of the page before, in collections that have cursors.',
+    rule: 'must be the cursor of a page',
+    decode: (text) => text,
+    encode: (text) => text,
+  },
   sort: {
     name: '$sort',
     description: 'Field names in order of precedence; a leading - means descending.',

@@ -1,8 +1,17 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import type { Paging } from './paging.ts'
 import type { Condition, Output, StorageQuery } from './query.ts'
 import type { Submitted } from './submitted.ts'
 import type { View } from './view.ts'
+
+/** A resolved query, and what its response contains. */
+export interface PlannedQuery extends StorageQuery {
+  /** Absent if the response has stored fields only. Otherwise `select` has those that functions need as well. */
+  readonly output?: Output
+  /** Absent if the collection has neither cursors nor estimated counts. */
+  readonly paging?: Paging
+}
 
 /** GET of a collection (`page`) or of an item (`item`). */
 export interface FilterEvent {
@@ -13,6 +22,8 @@ export interface FilterEvent {
   readonly query: StorageQuery
   /** What a response with computed fields contains; the query selects what they need. Undefined if it has none. */
   readonly output: Output | undefined
+  /** Absent if the collection has neither cursors nor estimated counts. */
+  readonly paging?: Paging
 }
 
 /** POST on a collection. */

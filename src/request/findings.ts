@@ -1,6 +1,7 @@
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { StoredValue } from '../definition/field-type.ts'
+import { digestOf } from './digest.ts'
 import type { DataEvent } from './event.ts'
 import type { ItemValues } from './query.ts'
 import { inDefinitionOrder } from './submitted.ts'
@@ -62,16 +63,12 @@ export function decide(
 export const noFindings: Decision = { blocking: [], information: [] }
 
 // The identifier depends on the data, not on the order of members or the instance of the service.
-async function identify(finding: Finding, subject: FindingSubject): Promise<string> {
+function identify(finding: Finding, subject: FindingSubject): Promise<string> {
   const { event, key, data } = subject
   const { collection } = subject.view
   const canonicalData = collection.allNames
     .filter((name) => name in data)
     .map((name) => [name, data[name]])
   const identity = [finding.name, finding.field ?? null, collection.application, collection.name]
-  const text = JSON.stringify([...identity, event, key, canonicalData])
-  const digest = await crypto.subtle.digest('SHA-256', new TextEncoder().encode(text))
-  return Array.from(new Uint8Array(digest, 0, 16), (byte) =>
-    byte.toString(16).padStart(2, '0'),
-  ).join('')
+  return digestOf(JSON.stringify([...identity, event, key, canonicalData]))
 }

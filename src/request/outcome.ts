@@ -10,6 +10,14 @@ import type { DataEvent } from './event.ts'
 import type { ItemValues, Row } from './query.ts'
 import { encodeRow, encodeRows } from './serialize.ts'
 
+/** What the headers of a page say. */
+export interface PageNotes {
+  /** The cursor of the next page; undefined if there is none. */
+  readonly next: string | undefined
+  /** Whether the count is an estimate. */
+  readonly isEstimated: boolean
+}
+
 /** A page of items, as rows or as the JSON text that storage wrote. */
 export interface PageOutcome {
   readonly type: 'page'
@@ -18,6 +26,8 @@ export interface PageOutcome {
   readonly page: { readonly rows: readonly Row[] } | { readonly json: JsonText }
   readonly count: number | null
   readonly validations: readonly ValidationEntry[]
+  /** Absent if its collection has neither cursors nor estimated counts. */
+  readonly notes?: PageNotes
 }
 
 /** A single item, as a row or as the JSON text that storage wrote. */
@@ -50,6 +60,8 @@ export interface EncodedOutcome {
   /** The HTTP status. */
   readonly status: number
   readonly body: JsonText
+  /** Of a page, if its collection has cursors or estimated counts. */
+  readonly notes?: PageNotes
 }
 
 /**
@@ -59,9 +71,10 @@ export interface EncodedOutcome {
 export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http'): EncodedOutcome {
   switch (outcome.type) {
     case 'page': {
-      const { collection, select, page, count, validations } = outcome
+      const { collection, select, page, count, validations, notes } = outcome
       const items = 'json' in page ? page.json : encodeRows(collection, page.rows, select)
-      return { status: 200, body: encodePage(items, count, validations) }
+      const body = encodePage(items, count, validations)
+      return notes === undefined ? { status: 200, body } : { status: 200, body, notes }
     }
     case 'item': {
       const { collection, select, item, validations, failure } = outcome

@@ -8,12 +8,21 @@ import type { ResourcePath } from '../protocol/path.ts'
 import {
   firstParameter,
   malformedQuery,
+  parameters,
   unknownParameter,
   type DecodedQuery,
 } from '../protocol/query.ts'
-import type { DataEvent, DeleteEvent, FilterEvent, InsertEvent, UpdateEvent } from './event.ts'
+import type {
+  DataEvent,
+  DeleteEvent,
+  FilterEvent,
+  InsertEvent,
+  PlannedQuery,
+  UpdateEvent,
+} from './event.ts'
+import { planCursor } from './paging.ts'
 import { oneItem, searchText } from './query.ts'
-import type { Condition, Output, PlannedQuery, SortField, StorageQuery } from './query.ts'
+import type { Condition, Output, SortField, StorageQuery } from './query.ts'
 import {
   keyConditions,
   resolveComputed,
@@ -114,11 +123,11 @@ export function planEvent(
         return { type: 'Filter', collection, view, result: 'item', query, output }
       }
       const result = collection.singleton ? 'item' : 'page'
-      if (resolved.output === undefined) {
+      if (resolved.output === undefined && resolved.paging === undefined) {
         return { type: 'Filter', collection, view, result, query: resolved, output: undefined }
       }
-      const { output, ...query } = resolved
-      return { type: 'Filter', collection, view, result, query, output }
+      const { output, paging, ...query } = resolved
+      return { type: 'Filter', collection, view, result, query, output, ...(paging && { paging }) }
     }
     case 'Insert':
       return withOutput(planInsert(view, values, rounded))
@@ -176,8 +185,9 @@ export function pageQuery(
 }
 
 function resolvePageQuery(view: View, query: DecodedQuery, rules: PageRules): PlannedQuery {
-  const { limit, offset = 0, sort, fields, q, count = false } = query.collection
+  const { limit, offset = 0, after, sort, fields, q, count = false } = query.collection
   const { collection, listed } = view
+  if (after !== undefined) requireCursors(collection, query)
   const conditions = resolveConditions(listed, query.conditions)
   requireFilters(collection, query)
   const page = pageQuery(view, {
@@ -190,7 +200,19 @@ function resolvePageQuery(view: View, query: DecodedQuery, rules: PageRules): Pl
     select: resolveSelection(listed, fields),
     count,
   })
-  return withComputed(page, collection, resolveComputed(listed, fields))
+  const planned = withComputed(page, collection, resolveComputed(listed, fields))
+  const { hasCursor, estimatesCount: estimates } = collection
+  if (!hasCursor && !estimates) return planned
+  const given = { text: after, parameter: parameters.after.name, invalid: malformedQuery }
+  const cursor = hasCursor ? planCursor(collection, { ...page, conditions }, given) : undefined
+  return { paging: { cursor, estimates }, ...planned }
+}
+
+function requireCursors({ hasCursor }: PublishedCollection, { collection }: DecodedQuery): void {
+  const { after, offset } = parameters
+  if (!hasCursor) throw unknownParameter(after.name)
+  if (collection.offset === undefined) return
+  throw malformedQuery(`The parameters ${after.name} and ${offset.name} exclude each other.`)
 }
 
 // Field names in the query of an item are further conditions.

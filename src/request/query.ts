@@ -66,6 +66,27 @@ export function equal(field: string, value: StoredValue): ConditionOf<'equal'> {
   return { field, is: 'equal', value }
 }
 
+/** Returns a condition as a value of JSON: different conditions have different ones. */
+export function partsOf(condition: Condition): readonly unknown[] {
+  switch (condition.is) {
+    case 'and':
+    case 'or':
+      return [condition.is, condition.conditions.map(partsOf)]
+    case 'not':
+      return [condition.is, partsOf(condition.condition)]
+    case 'through': {
+      const { collection, fields, conditions } = condition
+      const { application, name } = collection
+      return [condition.is, application, name, fields, conditions.map(partsOf)]
+    }
+    default: {
+      // The order of the members is that of the code that made the condition.
+      const { field, is, ...rest } = condition
+      return [is, field, rest]
+    }
+  }
+}
+
 /** One key of a sort order: null first when ascending and last when descending. */
 export interface SortField {
   readonly field: string
@@ -90,17 +111,22 @@ export interface StorageQuery {
   readonly count: boolean
 }
 
+/**
+ * Returns the number of all rows that match a query, if the number of rows in its page shows it: the page is
+ * not full. Undefined if they have to be counted.
+ */
+export function shownCount(
+  { limit, offset }: Pick<StorageQuery, 'limit' | 'offset'>,
+  rows: number,
+): number | undefined {
+  return rows < limit && (offset === 0 || rows > 0) ? offset + rows : undefined
+}
+
 /** What a response with computed fields contains. */
 export interface Output {
   /** The names of all its fields, in their order. */
   readonly select: readonly string[]
   readonly computed: readonly PublishedComputed[]
-}
-
-/** A resolved query, and what its response contains. */
-export interface PlannedQuery extends StorageQuery {
-  /** Absent if the response has stored fields only. Otherwise `select` has those that functions need as well. */
-  readonly output?: Output
 }
 
 /** Returns the query of the one item that meets the conditions. */

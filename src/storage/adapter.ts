@@ -126,6 +126,14 @@ export interface StorageAdapter extends StorageReader {
     context?: ReadContext,
   ): MaybePromise<StorageTextPage | undefined>
   /**
+   * Optional. Returns about how many rows meet the conditions, without counting them; undefined if there is no
+   * estimate. Called for collections with `count: 'estimated'`. Without it, they are counted.
+   */
+  estimateCount?(
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+  ): MaybePromise<number | undefined>
+  /**
    * Optional. Returns a version that changes with every commit that changes a row of these collections, of
    * any process; it may also change with other commits. Called for each request, so it MUST be fast.
    * Undefined: unknown, for instance because storage can't be reached. Without a version, users, keys

@@ -54,6 +54,10 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     ...(adapter.enforces !== undefined && {
       enforces: (reference) => adapter.enforces?.(reference) === true,
     }),
+    ...(adapter.estimateCount !== undefined && {
+      estimateCount: (collection, conditions) =>
+        whenDone(adapter.estimateCount?.(collection, conditions), check.estimate),
+    }),
     ...(adapter.version !== undefined && {
       version: (collections) => adapter.version?.(collections),
     }),
@@ -75,6 +79,8 @@ interface Checker {
   ): StorageTextPage | undefined
   /** A row that was read or inserted: complete, and every value fits. */
   row(collection: PublishedCollection, row: Row): Row
+  /** An estimate of a number of rows. */
+  estimate(number: number | undefined): number | undefined
   /** A row that was updated or deleted, without the values that do not fit. */
   changed(collection: PublishedCollection, row: Row | undefined): Row | undefined
 }
@@ -130,6 +136,10 @@ function checkerOf(adapter: string): Checker {
         items: items.map((item) => textOf(collection, query.select, item)),
         count: countOf(page.count, query),
       }
+    },
+    estimate(number) {
+      if (number === undefined || (Number.isSafeInteger(number) && number >= 0)) return number
+      throw fault('an estimate that is not a non-negative integer')
     },
     row: (collection, row) => completeRow(collection, collection.allNames, row),
     changed: (collection, row) =>

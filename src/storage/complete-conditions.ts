@@ -149,6 +149,10 @@ export function completeConditions(adapter: StorageAdapter): StorageAdapter {
       filterText: (collection, query, context) =>
         isComplete(query.conditions) ? adapter.filterText?.(collection, query, context) : undefined,
     }),
+    ...(adapter.estimateCount !== undefined && {
+      estimateCount: (collection, conditions) =>
+        isComplete(conditions) ? adapter.estimateCount?.(collection, conditions) : undefined,
+    }),
     transaction: (options, work) => adapter.transaction(options, (on) => work(within(on))),
   }
 }

@@ -87,6 +87,8 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     },
     filter: (collection, query, context) =>
       homeFor(collection, query.conditions).filter(collection, query, context),
+    estimateCount: (collection, conditions) =>
+      homeFor(collection, conditions).estimateCount?.(collection, conditions),
     version: (collections) => {
       const versions = distinct
         .map(

@@ -166,9 +166,11 @@ test.each([
   expect(isChunked(header)).toBe(is)
 })
 
-test('the brand word is part of both header names', () => {
+test('the brand word is part of the header names', () => {
   expect(brandedHeaders('svc')).toEqual({
     ignoreWarnings: 'x-svc-ignore-warnings',
     version: 'X-Svc-Version',
+    nextCursor: 'X-Svc-Next-Cursor',
+    estimatedCount: 'X-Svc-Estimated-Count',
   })
 })

@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import { oneItem } from '../../request/query.ts'
+import { oneItem, shownCount } from '../../request/query.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { Condition, Row, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { listSlots } from './conditions.ts'
@@ -82,7 +82,6 @@ export function sqliteSession(
 
   function runPage(read: PageRead): RawPage {
     const { output, page, count, inputs } = read
-    const { limit, offset } = inputs
     const readRows = (): RawPage['rows'] => {
       if (page === undefined) return []
       const prepare = output === 'json' ? connection.strings : connection.rows
@@ -91,8 +90,8 @@ export function sqliteSession(
     if (count === undefined) return { rows: readRows(), count: null }
     return inSnapshot(() => {
       const rows = readRows()
-      const isLast = rows.length < limit && (offset === 0 || rows.length > 0)
-      if (isLast) return { rows, count: offset + rows.length }
+      const shown = shownCount(inputs, rows.length)
+      if (shown !== undefined) return { rows, count: shown }
       const [counted] = statements.run(count, () => read.text('count'), connection.rows, inputs)
       return { rows, count: Number(counted?.[0]) }
     })

@@ -3,7 +3,9 @@ import { queryOf } from '../../../src/conformance/case.ts'
 import { defineCollection } from '../../../src/definition/collection.ts'
 import { decimal, double, integer, text } from '../../../src/definition/field.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
-import { equal, type Condition } from '../../../src/request/query.ts'
+import type { StoredValue } from '../../../src/definition/field-type.ts'
+import { positionFields, rangesAfter } from '../../../src/request/keyset.ts'
+import { equal, type Condition, type SortField } from '../../../src/request/query.ts'
 import { conditionsShape } from '../../../src/storage/sql/shape.ts'
 import { listSlots } from '../../../src/storage/sqlite/conditions.ts'
 import type { SqliteDriver, SqliteHandle } from '../../../src/storage/sqlite.ts'
@@ -80,6 +82,30 @@ test('comparisons, lists and beginnings of strings use the index of their column
   )
   const start: Condition = { ...owner, is: 'startsWith', text: 'a' }
   expect(pagePlan(orders, start)).toContain('orders_owner (owner>? AND owner<?)')
+})
+
+test('the items after a cursor are a range of an index', () => {
+  const plan = (sort: readonly SortField[], ...values: readonly StoredValue[]) =>
+    rangesAfter(positionFields(orders, sort), values).map((conditions) => {
+      const { select } = queryOf(orders)
+      const shape = { conditions, sort, select, search: null, deep: false }
+      const reading = { output: 'rows', guaranteed: new Set<never>() } as const
+      return planOf(pageStatement(orders, shape, reading))
+    })
+  const id = { field: 'id', descending: false }
+  const owner = { field: 'owner', descending: false }
+  expect(plan([id], 7)).toEqual(['SEARCH t USING INTEGER PRIMARY KEY (rowid>?)'])
+  expect(plan([{ ...id, descending: true }], 7)).toEqual([
+    'SEARCH t USING INTEGER PRIMARY KEY (rowid<?)',
+  ])
+  expect(plan([owner, id], 'a', 7)).toEqual(['SEARCH t USING INDEX orders_owner (owner>?)'])
+  const after = 'USE TEMP B-TREE FOR LAST TERM OF ORDER BY'
+  const [withValue, without] = plan([{ ...owner, descending: true }, id], 'a', 7)
+  expect(withValue).toBe(`SEARCH t USING INDEX orders_owner (owner<?); ${after}`)
+  expect(without).toContain('SEARCH t USING INDEX orders_owner (owner=?)')
+  expect(plan([owner, id], null, 7)[0]).toContain(
+    'SEARCH t USING INDEX orders_owner (owner=? AND rowid>?)',
+  )
 })
 
 test('a condition through another table starts with the smaller side', () => {
