@@ -73,7 +73,15 @@ export const postgresDialect: Dialect = {
       `ALTER TABLE ${quoted(table)} ALTER COLUMN ${quoted(name)} SET NOT NULL;`,
     place: 'in a schema of the search path',
   },
+  estimates: {
+    explain: 'explain (format json)',
+    rows: (plan) => (plan as readonly { readonly Plan?: PlannedRead }[])[0]?.Plan?.['Plan Rows'],
+  },
   errors: postgresErrors,
+}
+
+interface PlannedRead {
+  readonly 'Plan Rows'?: number
 }
 
 function ordered({ sql: column, type }: PlacedColumn): Sql {

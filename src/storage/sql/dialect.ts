@@ -66,6 +66,8 @@ export interface Dialect {
   readonly search: SearchTerms
   readonly transactions: Transactions
   readonly schema: SchemaText
+  /** Absent if the database does not estimate how many rows a statement reads. */
+  readonly estimates?: Estimates
   readonly errors: Errors
 }
 
@@ -114,6 +116,14 @@ export interface Transactions {
     collection: PublishedCollection,
     row: Row,
   ): Promise<void>
+}
+
+/** How a database estimates how many rows meet conditions. */
+export interface Estimates {
+  /** What precedes a statement whose plan is requested in JSON. */
+  readonly explain: string
+  /** Returns the number of rows of the plan of a statement; undefined if it has none. */
+  rows(plan: unknown): number | undefined
 }
 
 /** How a database writes its schema. */

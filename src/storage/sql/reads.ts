@@ -1,12 +1,12 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { searchText } from '../adapter.ts'
-import type { StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
+import type { Condition, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { fieldOf } from './conditions.ts'
 import type { Connection, TextRow } from './connection.ts'
 import type { Tables } from './dialect.ts'
 import { itemWriter, rowReader } from './rows.ts'
-import { doublesStatement, pageStatement } from './statements.ts'
+import { doublesStatement, pageStatement, planStatement } from './statements.ts'
 
 /** Returns the doubles that a query searches. */
 export function searchedDoubles(
@@ -86,6 +86,20 @@ async function readTexts(
   if (!count) return { rows, first: 0, count: null }
   const present = rows.filter(([, mark]) => mark === '1')
   return { rows: present, first: 2, count: Number(rows[0]?.[0]) }
+}
+
+/** Returns about how many rows meet conditions, as the database plans to read them. */
+export async function estimateCount(
+  connection: Connection,
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+): Promise<number | undefined> {
+  const { estimates } = tables.dialect
+  if (estimates === undefined) return undefined
+  const { explain, rows } = estimates
+  const plan = await connection.rows(planStatement(tables, collection, conditions, explain))
+  return rows(JSON.parse(plan.map(([line]) => line ?? '').join('\n')))
 }
 
 function foldedSearch(collection: PublishedCollection, query: StorageQuery): StorageQuery {

@@ -32,7 +32,7 @@ export function pageStatement(
   doubles: FoundDoubles = new Map(),
 ): BoundStatement {
   const { limit, offset, sort, select, count } = query
-  const kind = count ? (limit === 0 ? 'count' : 'counted') : 'page'
+  const kind = count ? (limit === 0 ? 'count' : offset === 0 ? 'first' : 'counted') : 'page'
   const shape = `${kind}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(select)}`
   const text = tables.texts.find(shape, () => pageText(tables, collection, query, doubles))
   return bind(text, { ...inputsOf(query), limit, offset, doubles })
@@ -48,7 +48,7 @@ function pageText(
   doubles: FoundDoubles,
 ): Sql {
   const { dialect } = tables
-  const { limit, sort, select, count } = query
+  const { limit, offset, sort, select, count } = query
   const place = placeOf(tables, collection)
   const from = matching(place, query, doubles)
   const columns = select.map(
@@ -66,8 +66,8 @@ function pageText(
     const values = columns.length === 0 ? [sql`null`] : columns
     return sql`select ${join(values)} ${from}${order}${bounds}`
   }
-  const total = sql`select count(*) as n ${from}`
-  if (limit === 0) return total
+  const all = sql`select count(*) as n ${from}`
+  if (limit === 0) return all
   const by = keys.map(({ by: key }, index) => sql`${key} as ${name(dialect, `o${index}`)}`)
   const page = sql`select ${join([sql`1 as r`, ...columns, ...by])} ${from}${order}${bounds}`
   const values = ['total.n', 'page.r', ...select.map((_, index) => `page.c${index}`)].map(raw)
@@ -75,7 +75,11 @@ function pageText(
   const again = orderBy(
     keys.map(({ direction: way }, index) => sql`${name(dialect, 'page', `o${index}`)}${way}`),
   )
-  return sql`with total as (${total}) select ${join(values)} from total left join (${page}) as page on true${again}`
+  // As `shownCount`: a page that is not full shows the number, and nothing is counted.
+  const isShown = offset === 0 ? sql`n < ${limitSlot}` : sql`n > 0 and n < ${limitSlot}`
+  const shown = offset === 0 ? sql`n` : sql`n + ${offsetSlot}`
+  const total = sql`select case when ${isShown} then ${shown} else (${all}) end as n from (select count(*) as n from page) as rows_of_page`
+  return sql`with page as (${page}), total as (${total}) select ${join(values)} from total left join page on true${again}`
 }
 
 function orderBy(terms: readonly Sql[]): Sql {
@@ -94,6 +98,20 @@ export function doublesStatement(
   const text = tables.texts.find(shape, () => {
     const place = placeOf(tables, collection)
     return sql`select distinct ${place.column(field)} ${matching(place, matched)}`
+  })
+  return bind(text, { conditions })
+}
+
+/** Returns the statement of the plan of a read of the rows that meet conditions. */
+export function planStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  explain: string,
+): BoundStatement {
+  const matched = { conditions, search: null }
+  const text = tables.texts.find(`plan${matchedShape(tables, collection, matched)}`, () => {
+    return sql`${raw(explain)} select 1 ${matching(placeOf(tables, collection), matched)}`
   })
   return bind(text, { conditions })
 }

@@ -8,7 +8,7 @@ import { checkedStorage } from '../checked.ts'
 import type { Connection, Connections } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure } from './failure.ts'
-import { readPage, readTextPage, searchedDoubles } from './reads.ts'
+import { estimateCount, readPage, readTextPage, searchedDoubles } from './reads.ts'
 import { createTables, missingParts, noTables } from './schema.ts'
 import { definitionMistakes, isEnforced, tableMistakes } from './table-check.ts'
 import { runTransaction } from './transaction.ts'
@@ -93,6 +93,10 @@ export function sqlStorage(database: Database): StorageAdapter {
           ? runTransaction(connection, tables, (on) => on.filter(collection, query))
           : readPage(connection, tables, collection, query),
       ),
+    ...(dialect.estimates !== undefined && {
+      estimateCount: (collection, conditions) =>
+        onConnection((connection) => estimateCount(connection, tables, collection, conditions)),
+    }),
     transaction: async (_options, work) => {
       const run = { began: false }
       try {

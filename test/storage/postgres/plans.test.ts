@@ -6,8 +6,11 @@ import { postgresStorage } from '../../../src/storage/postgres.ts'
 import { readTables } from '../../../src/storage/postgres/catalogue.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
 import { completePostgres } from '../../../src/storage/postgres/options.ts'
+import type { StoredValue } from '../../../src/definition/field-type.ts'
+import { positionFields, rangesAfter } from '../../../src/request/keyset.ts'
+import type { Condition, SortField } from '../../../src/request/query.ts'
 import { pageStatement } from '../../../src/storage/sql/statements.ts'
-import { sql } from '../../../src/storage/sql/fragments.ts'
+import { raw, sql } from '../../../src/storage/sql/fragments.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const missing = await missingServer()
@@ -35,16 +38,54 @@ describe.skipIf(missing !== undefined)('the plan of a page of PostgreSQL', () =>
   afterAll(() => schema.drop())
 
   /** Returns the plan of the statement of a page. */
-  async function planOf(given: PartialQuery): Promise<string> {
+  async function planOf(given: PartialQuery, explain = 'explain'): Promise<string> {
     const own = connections(schema.pool, completePostgres({}))
     const rows = await own.use(async (connection) => {
       const query = queryOf(items, { limit: 10, ...given })
       const page = pageStatement(await readTables(connection, [items]), items, query)
-      return connection.rows({ ...page, sql: sql`explain ${page.sql}` })
+      return connection.rows({ ...page, sql: sql`${raw(explain)} ${page.sql}` })
     })
     await own.close()
     return rows.join('\n')
   }
+
+  test.each<readonly [string, readonly SortField[], readonly StoredValue[], RegExp]>([
+    ['the key', [{ field: 'id', descending: false }], ['k7'], /items_pkey.*\n.*Cond: \(id > 'k7'/],
+    [
+      'an index',
+      [
+        { field: 'name', descending: false },
+        { field: 'id', descending: false },
+      ],
+      ['n7', 'k7'],
+      /items_name.*\n.*Cond: \(name >= 'n7'/,
+    ],
+    [
+      'a descending index',
+      [
+        { field: 'rank', descending: true },
+        { field: 'id', descending: false },
+      ],
+      [690, 'k7'],
+      /items_rank_desc.*\n.*Cond: \(rank <= '690'/,
+    ],
+  ])('of the items after a cursor is a range of %s', async (_, sort, position, range) => {
+    const [conditions = []] = rangesAfter(positionFields(items, sort), position)
+    expect(await planOf({ sort, conditions })).toMatch(range)
+  })
+
+  test('of a page and its count counts nothing if the page is not full', async () => {
+    const count = async (given: PartialQuery) => {
+      const plan = await planOf({ count: true, ...given }, 'explain analyze')
+      return /Aggregate[^\n]*\(never executed\)/.test(plan) ? 'shown' : 'counted'
+    }
+    const few: Condition = { field: 'name', is: 'equal', value: 'n7' }
+    expect(await count({ conditions: [few], limit: 11 })).toBe('shown')
+    expect(await count({ conditions: [few], limit: 10 })).toBe('counted')
+    expect(await count({ conditions: [few], limit: 7, offset: 5 })).toBe('shown')
+    expect(await count({ conditions: [few], limit: 5, offset: 5 })).toBe('counted')
+    expect(await count({ conditions: [few], limit: 5, offset: 10 })).toBe('counted')
+  })
 
   test.each<readonly [string, PartialQuery, RegExp]>([
     ['in the order of the key', {}, /Index Scan using items_pkey/],
