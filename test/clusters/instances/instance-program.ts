@@ -1,0 +1,71 @@
+import { once } from 'node:events'
+import { appendFileSync, writeSync } from 'node:fs'
+import { Redis } from 'ioredis'
+import { Pool } from 'pg'
+import { RateLimiterRedis } from 'rate-limiter-flexible'
+import { serve } from '../../../src/http/node.ts'
+import { createService } from '../../../src/index.ts'
+import { apiKeys } from '../../../src/security/index.ts'
+import type { StorageAdapter } from '../../../src/storage/index.ts'
+import { postgresStorage } from '../../../src/storage/postgres.ts'
+import { packageOf } from '../../kit/builders.ts'
+import { redisAddress } from '../../kit/redis.ts'
+import { applications, deploymentOf } from './applications.ts'
+import type { InstanceDatabase, InstanceOrder } from './instance.ts'
+
+// A process of its own that serves until its input ends. It prints its port, and what it reports of faults.
+const { name, database, log, lease, limited } = JSON.parse(process.argv[2] ?? '') as InstanceOrder
+const say = (word: string, value: unknown): void => {
+  writeSync(1, `${word} ${String(value)}\n`)
+}
+
+function storageOf({
+  kind,
+  host,
+  port,
+  user,
+  database,
+  ...rest
+}: InstanceDatabase): StorageAdapter {
+  if (kind === 'mysql') throw new Error('not there yet')
+  const { schema } = rest as { schema: string }
+  const connection = { host, port, user, database, connectionTimeoutMillis: 2_000 }
+  const options = `-c search_path=${schema}`
+  return postgresStorage(new Pool({ ...connection, options, max: 5, allowExitOnIdle: true }))
+}
+
+const redis = new Redis(redisAddress)
+const { keyId, points, prefix } = limited
+const limiter = new RateLimiterRedis({
+  storeClient: redis,
+  points,
+  duration: 600,
+  keyPrefix: prefix,
+})
+
+const deployment = deploymentOf(
+  {
+    name: 'instance',
+    build: async (job) => {
+      appendFileSync(log, `${job.releaseId} ${job.attempt} ${name}\n`)
+      await new Promise((resolve) => setTimeout(resolve, 50))
+      return packageOf(job)
+    },
+  },
+  { lease, workers: 1 },
+)
+const service = createService({
+  applications: { ...applications, ...deployment.applications },
+  storage: storageOf(database),
+  security: apiKeys({ name: 'keys', properties: { AllowInsecureHttp: true } }),
+  limits: { requests: { consume: async (key) => key === keyId && limiter.consume(key) } },
+  report: (one) => {
+    if (one.type === 'request-failed') say('fault', one.error)
+  },
+})
+const serving = await serve(service, { port: 0, grace: 2_000 })
+say('port', serving.port)
+process.stdin.resume()
+await once(process.stdin, 'end')
+await serving.close()
+redis.disconnect()
