@@ -2,6 +2,13 @@ import { defineConfig } from 'vitest/config'
 import base from './vitest.config.ts'
 
 const contract = ['test/contract/**/*.test.ts']
+const onStorages = [
+  'events/**',
+  'consume/**',
+  'relations/**',
+  'cache/read-plans',
+  'rights/pages',
+].map((tests) => `test/${tests}${tests.endsWith('**') ? '/*' : ''}.test.ts`)
 const readers = [...contract, 'test/rights/**/*.test.ts', 'test/security/gate/**/*.test.ts']
 
 // They count requests, which are repeated here.
@@ -10,8 +17,11 @@ const counting = [
   ...['test/rights/host-code.test.ts', 'test/rights/row-rules.test.ts'],
 ]
 
+// They are about one process and its database: code that waits keeps one of the few connections of the tests.
+const local = ['test/events/slow-code.test.ts']
+
 function project(name: string, include: readonly string[], env: Readonly<Record<string, string>>) {
-  const exclude = 'CACHE' in env ? counting : []
+  const exclude = 'CACHE' in env ? counting : local
   return { ...base, test: { ...base.test, name, include: [...include], exclude, env } }
 }
 
@@ -21,6 +31,8 @@ export default defineConfig({
     projects: [
       // Every contract case on every combination of a binding and a storage.
       project('combinations', contract, { MATRIX: 'full' }),
+      // What else runs on every storage, also on those of database servers.
+      project('databases', onStorages, { MATRIX: 'full' }),
       // Every read three times: with the response cache of the default, with a full one, and without.
       project('cached', readers, { CACHE: 'on' }),
       project('full cache', readers, { CACHE: 'small' }),

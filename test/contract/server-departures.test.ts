@@ -93,41 +93,45 @@ describe.each(cells)('on $name', (cell) => {
     await running.stop()
   })
 
-  test('requests of a client that reads nothing are handled only while its connection has room', async () => {
-    const size = 150_000
-    const asked = 120
-    // Node stops after a chunk of what came in: a few of these requests fill it.
-    const get = requestBytes(`GET ${base}/customers/LARGE`, [`X-Long: ${'x'.repeat(10_000)}`])
-    let reads = 0
-    const running = await start(
-      watched(cell, (collection) => void (reads += collection === 'app/customers' ? 1 : 0)),
-      {},
-    )
-    const { port } = running.host
-    const large = { customerId: 'LARGE', companyName: 'x', extra: 'x'.repeat(size) }
-    const good = await openLine(port)
-    good.write(jsonRequest(`${base}/customers`, large))
-    expect((await good.next()).status).toBe(200)
+  // Node reads on until there is a response that the client does not read.
+  test.skipIf(cell.storage.isRemote)(
+    'requests of a client that reads nothing are handled only while its connection has room',
+    async () => {
+      const size = 150_000
+      const asked = 120
+      // Node stops after a chunk of what came in: a few of these requests fill it.
+      const get = requestBytes(`GET ${base}/customers/LARGE`, [`X-Long: ${'x'.repeat(10_000)}`])
+      let reads = 0
+      const running = await start(
+        watched(cell, (collection) => void (reads += collection === 'app/customers' ? 1 : 0)),
+        {},
+      )
+      const { port } = running.host
+      const large = { customerId: 'LARGE', companyName: 'x', extra: 'x'.repeat(size) }
+      const good = await openLine(port)
+      good.write(jsonRequest(`${base}/customers`, large))
+      expect((await good.next()).status).toBe(200)
 
-    reads = 0
-    const [idle, lost] = [await openLine(port), await openLine(port)]
-    for (const line of [idle, lost]) {
-      line.socket.pause()
-      for (let count = 0; count < asked; count++) {
-        line.write(get)
+      reads = 0
+      const [idle, lost] = [await openLine(port), await openLine(port)]
+      for (const line of [idle, lost]) {
+        line.socket.pause()
+        for (let count = 0; count < asked; count++) {
+          line.write(get)
+        }
       }
-    }
-    for (let count = 0; count < 100; count++) {
-      good.write(requestBytes(`GET ${orders}/1`))
-      expect(await good.next()).toMatchObject({ status: 200, body: { item: { orderId: 1 } } })
-    }
-    expect(reads).toBeLessThan(2 * asked)
-    lost.reset()
-    await lost.ended()
-    idle.socket.resume()
-    const sizes = (await idle.take(asked)).map(({ body }) => String(body?.item?.['extra']).length)
-    expect(sizes).toEqual(Array.from({ length: asked }, () => size))
-    await running.service.close()
-    await running.stop()
-  })
+      for (let count = 0; count < 100; count++) {
+        good.write(requestBytes(`GET ${orders}/1`))
+        expect(await good.next()).toMatchObject({ status: 200, body: { item: { orderId: 1 } } })
+      }
+      expect(reads).toBeLessThan(2 * asked)
+      lost.reset()
+      await lost.ended()
+      idle.socket.resume()
+      const sizes = (await idle.take(asked)).map(({ body }) => String(body?.item?.['extra']).length)
+      expect(sizes).toEqual(Array.from({ length: asked }, () => size))
+      await running.service.close()
+      await running.stop()
+    },
+  )
 })

@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { postgresSockets } from '../kit/postgres.ts'
 
 const consoleMethods = ['debug', 'error', 'info', 'log', 'trace', 'warn'] as const
 
@@ -35,9 +36,10 @@ export async function expectNoSockets(allowed = 0): Promise<void> {
   expect(openSockets()).toBeLessThanOrEqual(allowed)
 }
 
-/** How many TCP sockets and servers this process has. */
+/** How many TCP sockets and servers this process has, apart from those of storages. */
 export function openSockets(): number {
-  return process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length
+  const all = process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length
+  return all - postgresSockets()
 }
 
 /** How many listeners the process has, by event. */

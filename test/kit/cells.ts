@@ -2,7 +2,7 @@ import { createServer } from 'node:http'
 import { toExpressHandler } from '../../src/http/express.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
 import type { RequestHandler } from '../../src/index.ts'
-import { storages, type Storage } from './storages.ts'
+import { isWhole, storages, type Storage } from './storages.ts'
 import { releases, startExpress } from './express-app.ts'
 import { startFastify } from './fastify-app.ts'
 import { honoAnswers, startHono } from './hono-app.ts'
@@ -53,9 +53,6 @@ export const everyCell: readonly Cell[] = bindings.flatMap((binding) =>
   storages.map((storage) => ({ name: `${binding.name}, ${storage.name}`, binding, storage })),
 )
 
-// `npm run test:matrix` sets it.
-const isWhole = process.env['MATRIX'] === 'full'
-
 /**
  * The combinations of `npm test`: every storage through the first binding, and every other binding on the
  * first storage. `npm run test:matrix` takes every combination instead.
@@ -63,6 +60,9 @@ const isWhole = process.env['MATRIX'] === 'full'
 export const cells: readonly Cell[] = isWhole
   ? everyCell
   : everyCell.filter(({ binding, storage }) => binding === bindings[0] || storage === storages[0])
+
+/** The cells whose storage is in this process, so that responses without waiting code are ready at once. */
+export const localCells: readonly Cell[] = cells.filter(({ storage }) => storage.isRemote !== true)
 
 /**
  * Returns how many of the runs of a property a cell takes: all of them through the first binding, and the

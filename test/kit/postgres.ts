@@ -87,13 +87,23 @@ export async function testSchema(): Promise<TestSchema> {
   }
 }
 
+const pools = new Set<Pool>()
+
+/** Returns how many connections of the storages of {@link postgres} keep the process running: those in use. */
+export function postgresSockets(): number {
+  return [...pools].reduce((sum, { totalCount, idleCount }) => sum + totalCount - idleCount, 0)
+}
+
 /** PostgreSQL behind a service: each storage has a schema of its own. */
 export const postgres: Storage = {
   name: 'postgres',
+  isRemote: true,
   open: () => {
     const name = schemaName()
-    const pool = schemaPool(name, 5)
-    const storage = postgresStorage(pool, { ensureSchema: true })
+    const pool = schemaPool(name, 3)
+    pools.add(pool)
+    // A thousand clients at the same time wait for three connections.
+    const storage = postgresStorage(pool, { ensureSchema: true, acquireTimeout: 60_000 })
     return {
       storage: {
         ...storage,
@@ -105,6 +115,7 @@ export const postgres: Storage = {
       remove: async () => {
         await pool.query(`set client_min_messages = warning; drop schema if exists ${name} cascade`)
         await pool.end()
+        pools.delete(pool)
       },
     }
   },

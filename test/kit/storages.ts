@@ -10,10 +10,18 @@ import type { PublishedCollection, Row, StorageAdapter } from '../../src/storage
 /** A kind of storage, empty each time. */
 export interface Storage {
   readonly name: string
+  /** Whether its rows are in a server, so that no response is ready at once. Default false. */
+  readonly isRemote?: boolean
   open(): { readonly storage: StorageAdapter; readonly remove: () => MaybePromise<void> }
 }
 
-/** Every storage behind a service. A new adapter is one more row. */
+/** Whether every combination is tested. `npm run test:matrix` sets it. */
+export const isWhole = process.env['MATRIX'] === 'full'
+
+/**
+ * The storages behind a service: those of this process, and in `npm run test:matrix` also those in servers that
+ * respond. A new adapter is one more row.
+ */
 export const storages: readonly Storage[] = [
   {
     name: 'memory',
@@ -33,6 +41,7 @@ export const storages: readonly Storage[] = [
       }
     },
   },
+  ...(isWhole ? (await import('./database-servers.ts')).serverStorages : []),
 ]
 
 /** Opens a storage that is removed after the test. Default: a SQLite file. */

@@ -10,7 +10,7 @@ import {
   text,
 } from '../../src/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { missingServer, postgres } from '../kit/postgres.ts'
+import { serverStorages } from '../kit/database-servers.ts'
 import { storages } from '../kit/storages.ts'
 import { withServices } from '../kit/service.ts'
 
@@ -57,8 +57,7 @@ test.each([
   await service.close()
 })
 
-const missing = await missingServer()
-const all = missing === undefined ? [...storages, postgres] : storages
+const all = [...new Set([...storages, ...serverStorages])]
 
 test.each(all)('collections with one table share its relations on $name', async (storage) => {
   const table = 'people'

@@ -6,7 +6,7 @@ import type { ApplicationDefinition } from '../../src/index.ts'
 import { sqliteSchema, sqliteStorage } from '../../src/storage/sqlite.ts'
 import type { PublishedCollection } from '../../src/storage/index.ts'
 import { drivers, openHandle } from '../kit/databases.ts'
-import { missingServer, postgres } from '../kit/postgres.ts'
+import { serverStorages } from '../kit/database-servers.ts'
 import { withServices, type TestOptions, type TestService } from '../kit/service.ts'
 import { storages, type Storage } from '../kit/storages.ts'
 import { visitors, type Headers } from '../kit/visitors.ts'
@@ -17,9 +17,7 @@ interface RelationStorage extends Pick<Storage, 'name' | 'open'> {
   readonly enforces: boolean
 }
 
-const missing = await missingServer()
-
-/** SQLite with each driver, and tables with and without foreign keys, memory, and PostgreSQL if a server responds. */
+/** SQLite with each driver, and tables with and without foreign keys, memory, and the servers that respond. */
 export const relationStorages: readonly RelationStorage[] = [
   { ...(storages[0] as Storage), enforces: false },
   ...drivers.flatMap((driver) =>
@@ -44,7 +42,7 @@ export const relationStorages: readonly RelationStorage[] = [
       },
     })),
   ),
-  ...(missing === undefined ? [{ ...postgres, enforces: true }] : []),
+  ...serverStorages.map((storage) => ({ ...storage, enforces: true })),
 ]
 
 function createPlainTables(file: string, collections: readonly PublishedCollection[]): void {
