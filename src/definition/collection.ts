@@ -61,6 +61,11 @@ export interface CollectionData {
    * change without a commit of the database, or are rarely read twice. Default true.
    */
   readonly cache?: boolean
+  /**
+   * `indexed`: `$q` uses an index of the database. SQLite has one; other storage ignores it. The
+   * items that are found are the same. Default: `$q` reads all items.
+   */
+  readonly search?: 'indexed'
   /** Groups of fields whose values together are unique. A group with a null does not count. */
   readonly unique?: readonly (readonly string[])[]
   /**

@@ -4,6 +4,7 @@ import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import type { Field } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import type { Mistake } from '../checks/mistakes.ts'
+import { isSearched } from './published-field.ts'
 
 /** Returns the mistakes in the page options of a well-formed collection. */
 export function pageMistakes(
@@ -16,6 +17,7 @@ export function pageMistakes(
     ...filterMistakes(collection),
     ...itemMistakes(collection),
     ...cursorMistakes(collection),
+    ...searchMistakes(collection),
   ]
 }
 
@@ -96,6 +98,17 @@ function cursorMistakes({ cursor, key, events }: CollectionDefinition): readonly
     mistakes.push({ place: 'cursor', advice })
   }
   return mistakes
+}
+
+function searchMistakes(collection: CollectionDefinition): readonly Mistake[] {
+  const { search, fields } = collection
+  if (search === undefined) return []
+  if (keyNamesOf(collection).length === 0) {
+    return [{ place: 'search', advice: 'an index needs a key: declare one, or leave it out' }]
+  }
+  // The text of a double is written in another form by each database.
+  if (Object.values(fields).some((field) => field.type !== 'double' && isSearched(field))) return []
+  return [{ place: 'search', advice: '$q searches no field that an index can have: leave it out' }]
 }
 
 /**

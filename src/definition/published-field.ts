@@ -46,6 +46,11 @@ export interface PublishedField {
   readonly suppliedAtInsert: boolean
 }
 
+/** Returns whether `$q` searches a declared field. */
+export function isSearched({ type, itemOnly, search }: Field): boolean {
+  return itemOnly !== true && (search ?? fieldTypes[type].searchable)
+}
+
 /** Returns the published field of a checked definition, with its defaults. */
 export function publishField(
   name: string,
@@ -68,7 +73,7 @@ export function publishField(
     itemOnly: definition.itemOnly ?? false,
     required: inKey || (definition.required ?? false),
     readOnly: definition.readOnly ?? false,
-    search: definition.itemOnly !== true && (definition.search ?? kind.searchable),
+    search: isSearched(definition),
     readableBy: definition.readableBy,
     writableBy: definition.writableBy,
     inKey,

@@ -45,6 +45,8 @@ export interface PublishedCollection {
   readonly allNames: readonly string[]
   readonly defaultNames: readonly string[]
   readonly searchNames: readonly string[]
+  /** Whether `$q` should use an index. */
+  readonly hasSearchIndex: boolean
   readonly publishes: ReadonlySet<PublishedEventName>
   /** Whether Filter is published at its path; false if it is served by `get` alone. */
   readonly hasPages: boolean
@@ -149,6 +151,7 @@ export function publishCollection(
     referredBy: relations.referredBy,
     siblings: relations.siblings,
     ...selections(fields, key, computed),
+    hasSearchIndex: definition.search === 'indexed',
     publishes: new Set(definition.publishes ?? publishableEvents(definition)),
     hasPages: serve === undefined || serve.filter !== undefined || definition.singleton === true,
     defaultSort: parameters.sort.decode(definition.defaultSort?.join(',') ?? '') ?? [],

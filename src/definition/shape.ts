@@ -270,6 +270,7 @@ function createShape(form: Form) {
     omittedCode: z.array(codePlace).optional(),
     sharesTable: z.boolean().optional(),
     cache: z.boolean().optional(),
+    search: z.literal('indexed').optional(),
     description: z.string().optional(),
     ...(form === 'code' ? behaviour : {}),
   })

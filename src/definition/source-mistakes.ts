@@ -24,6 +24,8 @@ export function serveMistakes(collection: CollectionDefinition): readonly Mistak
   if (table !== undefined) add('table', 'a served collection has no table: leave it out')
   if (sharesTable !== undefined)
     add('sharesTable', 'a served collection has no table: leave it out')
+  if (collection.search !== undefined)
+    add('search', 'a served collection has no index: leave it out')
   if (collection.renamedFrom !== undefined)
     add('renamedFrom', 'a served collection has no table: leave it out')
   const noColumns = 'a served collection has no columns: leave it out'

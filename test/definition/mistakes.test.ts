@@ -24,6 +24,19 @@ const mistaken: readonly (readonly [
   ['a key that names a field twice', { ...sound, key: ['id', 'id'] }, 'key', 'once'],
   ['an empty key', { ...sound, key: [] }, 'key', ''],
   ['a json key', { key: 'a', fields: { a: { type: 'json' } } }, 'key', 'json'],
+  ['another search', { ...sound, search: 'fast' }, 'search', 'indexed'],
+  [
+    'a search index without key',
+    { fields: sound.fields, search: 'indexed' },
+    'search',
+    'needs a key',
+  ],
+  [
+    'a search index of nothing',
+    { key: 'id', fields: { id: { type: 'uuid', search: false } }, search: 'indexed' },
+    'search',
+    'searches no field',
+  ],
   ['a double key', { key: 'a', fields: { a: { type: 'double' } } }, 'key', 'double'],
   ['an unknown event to publish', { ...sound, publishes: ['Change'] }, 'publishes.0', 'Filter'],
   [

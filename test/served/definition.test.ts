@@ -131,6 +131,7 @@ test.each<[string, string, object]>([
     { eventRoles: { Delete: ['x'] }, serve: { get: () => item } },
   ],
   ['table', 'has no table', { table: 'x', serve: { get: () => item } }],
+  ['search', 'has no index', { search: 'indexed', serve: { get: () => item } }],
   ['sharesTable', 'has no table', { sharesTable: true, serve: { get: () => item } }],
   ['renamedFrom', 'has no table', { renamedFrom: 'x', serve: { get: () => item } }],
   [
