@@ -1,26 +1,5 @@
+import { foldedLetters } from './folded-letters.ts'
 import { searchText } from '../adapter.ts'
-
-/** The code points that fold to a character. */
-let folding: ReadonlyMap<string, readonly string[]> | undefined
-
-function foldingTo(character: string): readonly string[] {
-  folding ??= foldedCharacters()
-  return folding.get(character) ?? []
-}
-
-// All code points whose fold differs are below U+20000. The scan takes about ten milliseconds, once.
-function foldedCharacters(): ReadonlyMap<string, readonly string[]> {
-  const found = new Map<string, string[]>()
-  const changes = /\p{Changes_When_Lowercased}/u
-  for (let point = 0; point < 0x2_0000; point++) {
-    if (point >= 0xd800 && point < 0xe000) continue
-    const character = String.fromCodePoint(point)
-    if (!changes.test(character)) continue
-    const fold = searchText(character)
-    found.set(fold, [...(found.get(fold) ?? []), character])
-  }
-  return found
-}
 
 const dottedI = '\u0130'
 const dot = '\u0307'
@@ -34,7 +13,7 @@ const dot = '\u0307'
 export function searchPattern(needle: string, escaped: (character: string) => string): string {
   const oneOf = (character: string): string => {
     const own = searchText(character) === character ? [character] : []
-    const all = [...own, ...foldingTo(character)].map(escaped)
+    const all = [...own, ...(foldedLetters().get(character) ?? [])].map(escaped)
     return all.length === 1 ? (all[0] as string) : `[${all.join('')}]`
   }
   const characters = Array.from(needle)
