@@ -16,7 +16,9 @@ import { inspectTables } from './sqlite/inspect-tables.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
 import { plainReads, threadedReads } from './sqlite/reads.ts'
-import { createTables } from './sqlite/schema.ts'
+import { createSchema } from './sqlite/schema.ts'
+import { missingSearches } from './sqlite/search-index.ts'
+import { searchLookups } from './sqlite/search-lookup.ts'
 import { sqliteSession } from './sqlite/session.ts'
 import {
   exactColumns,
@@ -61,7 +63,9 @@ export function sqliteStorage(
   const enforced = new Set<Reference>()
   let openCollections = 0
   const computed = new Set<PublishedCollection>()
-  const opened = { guaranteed, computed, collections: () => openCollections }
+  const searches = searchLookups(connection)
+  const { lookupOf } = searches
+  const opened = { guaranteed, computed, lookupOf, collections: () => openCollections }
   const written = writtenTables(connection)
   const session = sqliteSession(connection, opened, written)
   const reads =
@@ -120,7 +124,11 @@ export function sqliteStorage(
     const indexes = (tables: Tables): readonly string[] =>
       ensureSchema === false
         ? []
-        : missingIndexes(tables, collections.flatMap(declaredIndexes)).map(createIndex)
+        : [
+            ...missingIndexes(tables, collections.flatMap(declaredIndexes)).map(createIndex),
+            ...missingSearches(tables, collections),
+          ]
+    searches.require(collections)
     let tables = readTables(connection, collections)
     // If nothing is missing, the start does not wait for the write lock.
     if (missing(tables).length > 0 || indexes(tables).length > 0) {
@@ -145,6 +153,7 @@ export function sqliteStorage(
     for (const field of guaranteedFields(tables, collections, exact)) guaranteed.add(field)
     for (const each of enforcedReferences(connection, tables, collections)) enforced.add(each)
     for (const each of computedCollections(tables, collections)) computed.add(each)
+    searches.opened(tables, collections)
     clock.opened(tables, collections)
     reads.opened(tables, collections)
     openCollections = Math.max(openCollections, collections.length)
@@ -201,7 +210,7 @@ export function sqliteSchema(applications: ApplicationDefinitions): string {
   const collections = publishApplications(applications).filter(
     ({ definition }) => !isServed(definition),
   )
-  return `${createTables(collections).join('\n\n')}\n`
+  return `${createSchema(collections).join('\n\n')}\n`
 }
 
 /** Runs work, and retries while another connection holds the lock. Rejects after a time in milliseconds. Never throws. */

@@ -16,7 +16,7 @@ import {
   type ReadWith,
 } from './inspected-table.ts'
 import { identifier, quoted, type Sql } from '../sql/fragments.ts'
-import { exactColumns, guaranteedFields, tableMistakes } from './table-check.ts'
+import { collectionMistakes, exactColumns, guaranteedFields } from './table-check.ts'
 import { readTables } from './tables.ts'
 import { bytesFunction, bytesOf, unfitRows } from './unfit-rows.ts'
 
@@ -38,7 +38,7 @@ export async function inspectTables(
   }
   const problems: StorageProblem[] = []
   for (const collection of collections) {
-    for (const message of tableMistakes(tables, [collection], exact)) {
+    for (const message of collectionMistakes(collection, { tables, collections, exact })) {
       problems.push(tableProblem(collection, message))
     }
     const inspected = inspectedTable(collection)

@@ -10,9 +10,11 @@ import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import type { NeedleKind } from './search.ts'
 import type { Inputs } from '../sql/fragments.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from '../sql/shape.ts'
+import type { LookupOf } from './search-lookup.ts'
 import {
   countStatement,
   pageStatement,
+  probeStatement,
   type Output,
   type PageShape,
   type StatementText,
@@ -33,6 +35,15 @@ export interface PageRead {
     statement: 'page' | 'count',
     given?: Partial<Pick<PageShape, 'first' | 'deep'>>,
   ): StatementText
+  /** The same read if a search index finds few rows. Undefined if none serves it. */
+  readonly found?: FoundRead | undefined
+}
+
+/** A read of the rows that a search index finds. */
+export interface FoundRead extends PageRead {
+  /** Identifies the SQL that returns a row if the index finds many. */
+  readonly probe: string
+  probeText(): StatementText
 }
 
 /** The values that the statements of a page bind. */
@@ -58,11 +69,14 @@ const deepOffset = 1_000
 // SQLite's json_object takes at most 127 arguments in older versions.
 const maxJsonFields = 60
 
+// A search that finds fewer rows reads all of them. Otherwise a page finds its rows sooner in its order.
+const manyRows = 1_000
+
 /** Returns the statements of a page. `kindOf` returns how a needle is compared. */
 export function pageRead(
   collection: PublishedCollection,
   query: StorageQuery,
-  { output, guaranteed, kindOf }: PageReadOptions,
+  { output, guaranteed, kindOf, lookupOf }: PageReadOptions,
 ): PageRead {
   const { limit, offset, conditions } = query
   const needle = query.search === null ? '' : searchText(query.search.text)
@@ -72,16 +86,33 @@ export function pageRead(
   const searched = search && `${search.kind}\0${listShape(search.fields)}`
   const matching = `${identityOf(collection)}\0${conditionsShape(collection, conditions, listSlots)}\0${searched ?? ''}`
   const rest = `\0${deep ? 'deep' : ''}\0${sortShape(query.sort)}\0${listShape(query.select)}`
-  return {
-    output,
-    page: limit === 0 ? undefined : `${output}${matching}${rest}`,
-    count: query.count ? `count${matching}` : undefined,
-    inputs: { conditions, needle, limit, offset },
-    matching,
-    text: (statement, given) =>
+  const page = limit === 0 ? undefined : `${output}${matching}${rest}`
+  const count = query.count ? `count${matching}` : undefined
+  const textWith =
+    (pageShape: PageShape, countShape: PageShape): PageRead['text'] =>
+    (statement, given) =>
       statement === 'page'
-        ? pageStatement(collection, { ...shape, ...given }, { output, guaranteed })
-        : countStatement(collection, { ...shape, ...given }),
+        ? pageStatement(collection, { ...pageShape, ...given }, { output, guaranteed })
+        : countStatement(collection, { ...countShape, ...given })
+  const inputs = { conditions, needle, limit, offset }
+  const found = search === null ? undefined : lookupOf(collection, search.fields, needle)
+  if (found === undefined) {
+    return { output, page, count, inputs, matching, text: textWith(shape, shape) }
+  }
+  const foundShape = { ...shape, found }
+  // A count needs all rows, so the index serves it in any case.
+  const both = { output, count: count && `found ${count}`, inputs, matching }
+  return {
+    ...both,
+    page,
+    text: textWith(shape, foundShape),
+    found: {
+      ...both,
+      page: page && `found ${page}`,
+      text: textWith(foundShape, foundShape),
+      probe: `probe${identityOf(collection)}`,
+      probeText: () => probeStatement(found, manyRows),
+    },
   }
 }
 
@@ -90,6 +121,7 @@ export interface PageReadOptions {
   readonly output: Output
   readonly guaranteed: Guaranteed
   readonly kindOf: (needle: string) => NeedleKind
+  readonly lookupOf: LookupOf
 }
 
 /** Reads a page of rows. Throws or rejects with an `unfit` StorageError if a row has a value that does not fit. */

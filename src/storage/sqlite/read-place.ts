@@ -22,6 +22,8 @@ export interface ReadPlaces {
   opened(tables: Tables, collections: readonly PublishedCollection[]): void
   /** An item by its key, and a page in the order of an index, are always read `here`. */
   placeOf(collection: PublishedCollection, query: StorageQuery, read: PageRead): ReadPlace
+  /** Returns whether a search index may be asked on the event loop how many rows it finds. */
+  mayProbe(read: PageRead): boolean
   /** Called with the milliseconds that a timed read took. */
   took(read: PageRead, milliseconds: number): void
   /** Returns a condition with which a read can be interrupted. Undefined if it does not need one. */
@@ -121,6 +123,7 @@ export function readPlaces(connection: Connection, minRows: number): ReadPlaces 
       if (extent === 'page' && !query.count) return 'here'
       return isSlow(read) ? 'thread' : 'timed'
     },
+    mayProbe: (read) => minRows > 0 && !isSlow(read),
     took({ matching }, milliseconds) {
       const before = slow.get(matching)
       if (milliseconds > slowMilliseconds) {
@@ -153,7 +156,9 @@ function extentOfPlan(
   const filters = search !== null || !isPlain || bound < conditions.length
   const collects = steps.some((text) => /TEMP B-TREE|MULTI-INDEX OR/.test(text))
   if (!filters && !collects) return 'page'
-  // The values of a list are read with a scan, too.
-  const scans = steps.some((text) => /^SCAN (?!json_each\b)/.test(text))
+  // The values of a list are read with a scan, too, and so is what a search index finds.
+  const scans = steps.some((text) =>
+    /^SCAN (?!json_each\b|.* VIRTUAL TABLE INDEX \d+:M)/.test(text),
+  )
   return scans ? 'table' : 'matches'
 }

@@ -4,10 +4,16 @@ import type { MaybePromise } from '../../maybe-promise.ts'
 import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import type { CompleteSqlite } from './options.ts'
-import { filterRows, filterText, type PageRead, type ReadPage } from './page-read.ts'
+import {
+  filterRows,
+  filterText,
+  type FoundRead,
+  type PageRead,
+  type ReadPage,
+} from './page-read.ts'
 import { maxStatements, readPlaces } from './read-place.ts'
 import { scanQueue } from './scan-queue.ts'
-import { startScanThread, type BoundStatement, type ScanJob } from './scan-thread.ts'
+import { startScanThread, type ScanJob } from './scan-thread.ts'
 import type { Session } from './session.ts'
 import type { StatementText } from './statements.ts'
 import type { Tables } from './tables.ts'
@@ -48,20 +54,23 @@ export function threadedReads(connection: Connection, session: Session, options:
   })
   const texts = new Map<string, StatementText>()
 
-  function jobOf(collection: PublishedCollection, read: PageRead): ScanJob {
+  function jobOf(collection: PublishedCollection, read: PageRead, found?: FoundRead): ScanJob {
     const { page, count, inputs, output } = read
     const first = places.interruptionOf(collection, read)
-    const bound = (statement: 'page' | 'count', key: string): BoundStatement => {
+    const bound = (key: string | undefined, write: () => StatementText) => {
+      if (key === undefined) return undefined
       let known = texts.get(key)
       if (known === undefined) {
-        known = read.text(statement, { first })
+        known = write()
         keepLatest(texts, key, known, maxStatements)
       }
       return { sql: known.sql, parameters: known.slots.map((slot) => slot.read(inputs)) }
     }
     return {
-      page: page === undefined ? undefined : bound('page', page),
-      count: count === undefined ? undefined : bound('count', count),
+      probe: found && bound(found.probe, found.probeText),
+      found: found && bound(found.page, () => found.text('page', { first })),
+      page: bound(page, () => read.text('page', { first })),
+      count: bound(count, () => read.text('count', { first })),
       strings: output === 'json',
       limit: inputs.limit,
       offset: inputs.offset,
@@ -70,11 +79,16 @@ export function threadedReads(connection: Connection, session: Session, options:
 
   /** Decides where a page is read. */
   const readPage: ReadPage = (collection, query, output, context) => {
-    const read = session.pageRead(collection, query, output)
+    const planned = session.pageRead(collection, query, output)
+    const began = performance.now()
+    const isProbed = planned.found !== undefined && places.mayProbe(planned)
+    const read = isProbed ? session.choose(planned) : planned
     const place = places.placeOf(collection, query, read)
     if (place === 'here') return session.runPage(read)
-    if (place === 'thread') return queue.run(jobOf(collection, read), context)
-    const began = performance.now()
+    if (place === 'thread') {
+      const found = isProbed ? undefined : planned.found
+      return queue.run(jobOf(collection, read, found), context)
+    }
     const page = session.runPage(read)
     places.took(read, performance.now() - began)
     return page

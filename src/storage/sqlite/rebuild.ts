@@ -3,7 +3,7 @@ import { rowsOf, type Connection } from './connection.ts'
 import { columnDefinition } from './schema.ts'
 import { quoted } from '../sql/fragments.ts'
 import { tableText, type TablePart } from './table-text.ts'
-import type { Table } from './tables.ts'
+import { searchPrefix, type Table } from './tables.ts'
 import { isWord, tokensOf } from './tokens.ts'
 
 /** What a rebuild changes. */
@@ -33,7 +33,9 @@ export function rebuildStatements(
     .map((column) => quoted(column.name))
     .join(', ')
   const own = `SELECT sql FROM sqlite_schema WHERE lower(tbl_name) = lower(?)
-    AND type IN ('index', 'trigger') AND sql IS NOT NULL ORDER BY type, rowid`
+    AND type IN ('index', 'trigger') AND sql IS NOT NULL AND lower(substr(name, 1, ${searchPrefix.length})) <> '${searchPrefix}'
+    ORDER BY type, rowid`
+  // A search index is filled anew afterwards: its texts may have another form.
   const dependents = rowsOf(connection, own, [name]).map(([statement]) => `${statement as string};`)
   const sequence = /\bAUTOINCREMENT\b/i.test(table.statement) ? keptSequence(name) : []
   return [

@@ -52,8 +52,9 @@ function all({ sql, parameters }, strings) {
   return statement(parameters)
 }
 
-function read({ page, count, strings, limit, offset }) {
-  const rows = page === undefined ? [] : all(page, strings)
+function read({ probe, found, page, count, strings, limit, offset }) {
+  const chosen = probe !== undefined && all(probe, false).length === 0 ? found : page
+  const rows = chosen === undefined ? [] : all(chosen, strings)
   if (count === undefined) return { rows, count: null }
   if (rows.length < limit && (offset === 0 || rows.length > 0)) return { rows, count: offset + rows.length }
   return { rows, count: Number(all(count, false)[0][0]) }

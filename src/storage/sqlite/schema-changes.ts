@@ -6,6 +6,7 @@ import { createIndex, missingIndexes } from './indexes.ts'
 import { rebuildStatements } from './rebuild.ts'
 import { columnDefinition } from './schema.ts'
 import { quoted } from '../sql/fragments.ts'
+import { dropSearches, hasSearch, replaceSearch, searchOf } from './search-index.ts'
 import { missingTables, misfits } from './table-check.ts'
 import { folded } from '../sql/tables.ts'
 import type { Table, Tables } from './tables.ts'
@@ -44,6 +45,7 @@ export const plans: readonly Plan[] = [
   renamedColumns,
   addedColumns,
   rebuiltTables,
+  searchIndexes,
   droppedColumns,
   createdIndexes,
 ]
@@ -164,6 +166,24 @@ function createdIndexes({ tables, collections }: Planned): readonly SchemaChange
     .map((collection) => uniqueIndex(collection, collection.key))
   const missing = missingIndexes(tables, [...keys, ...collections.flatMap(declaredIndexes)])
   return missing.map(createIndex).map(creation)
+}
+
+// Before columns are dropped, because the triggers of an index name them.
+function searchIndexes({ tables, collections }: Planned): readonly SchemaChange[] {
+  return bySharedTable(tables, collections).flatMap<SchemaChange>(({ name, sharing }) => {
+    const wanted = searchOf(sharing, tables)
+    const isLeft = tables.searches().some(({ table }) => folded(table) === folded(name))
+    const of = `the search index of the table ${quoted(name)}`
+    if (wanted !== undefined && !hasSearch(wanted, tables)) {
+      const description = `${isLeft ? 'Creates anew' : 'Creates'} ${of}.`
+      const statements = replaceSearch(wanted, tables)
+      return [{ kind: 'add', table: name, description, statements }]
+    }
+    if (wanted !== undefined || !isLeft) return []
+    const description = `Drops ${of}, which the definition does not declare.`
+    const statements = dropSearches(name, tables)
+    return [{ kind: 'drop', table: name, description, statements }]
+  })
 }
 
 function droppedColumns({ copy, tables, collections }: Planned): readonly SchemaChange[] {

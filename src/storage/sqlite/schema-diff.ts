@@ -51,11 +51,12 @@ export function diffSchema(
   }
 }
 
+// Virtual tables come first: they create tables of their own, which VACUUM lists before them.
 /** Returns a database in memory with the tables, indexes, views and triggers of another one, without rows. */
 function emptyCopy(database: Connection): Connection {
   const copy = openInMemory()
   const select = `SELECT sql FROM sqlite_schema WHERE sql IS NOT NULL AND name NOT LIKE 'sqlite\\_%' ESCAPE '\\'
-    ORDER BY CASE type WHEN 'table' THEN 1 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid`
+    ORDER BY CASE type WHEN 'table' THEN rootpage > 0 WHEN 'index' THEN 2 WHEN 'view' THEN 3 ELSE 4 END, rowid`
   for (const [statement] of rowsOf(database, select)) {
     try {
       copy.execute(statement as string)

@@ -8,6 +8,9 @@ import { foreignKey, hasEqualForms } from './foreign-keys.ts'
 import { indexesOfNew } from '../sql/wanted-indexes.ts'
 import { createIndex } from './indexes.ts'
 import { quoted } from '../sql/fragments.ts'
+import { searchOf } from './search-index.ts'
+import { createSearch } from './search-statements.ts'
+import { addTo } from './tables.ts'
 
 const betweenLines = ',\n  '
 // What may follow the definition of a column.
@@ -21,15 +24,30 @@ export function createTables(
   collections: readonly PublishedCollection[],
   targets: readonly PublishedCollection[] = collections,
 ): readonly string[] {
-  const tables = new Map<string, PublishedCollection[]>()
-  for (const collection of collections) {
-    const name = collection.table.toLowerCase()
-    tables.set(name, [...(tables.get(name) ?? []), collection])
-  }
-  return [...tables.values()].flatMap((sharing) => [
+  return byTable(collections).flatMap((sharing) => [
     createTable(sharing, targets),
     ...indexesOfNew(sharing).map(createIndex),
   ])
+}
+
+/** Returns the statements of {@link createTables}, and those of the search indexes. */
+export function createSchema(
+  collections: readonly PublishedCollection[],
+  targets: readonly PublishedCollection[] = collections,
+): readonly string[] {
+  const searches = byTable(collections).flatMap((sharing) => {
+    const wanted = searchOf(sharing)
+    return wanted === undefined ? [] : createSearch(wanted)
+  })
+  return [...createTables(collections, targets), ...searches]
+}
+
+function byTable(
+  collections: readonly PublishedCollection[],
+): readonly (readonly PublishedCollection[])[] {
+  const tables = new Map<string, PublishedCollection[]>()
+  for (const collection of collections) addTo(tables, collection.table.toLowerCase(), collection)
+  return [...tables.values()]
 }
 
 /** Returns a column definition. In a STRICT table it accepts only values that fit the field. */

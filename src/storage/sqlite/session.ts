@@ -17,6 +17,7 @@ import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
 import type { Inputs } from '../sql/fragments.ts'
 import { conditionsShape, identityOf, listShape, statementCapacity } from '../sql/shape.ts'
+import type { LookupOf } from './search-lookup.ts'
 import { statementCache } from './statement-cache.ts'
 import {
   deleteStatement,
@@ -33,6 +34,8 @@ export interface Session {
   /** Returns the statements of a page, without running them. */
   pageRead(collection: PublishedCollection, query: StorageQuery, output: Output): PageRead
   runPage(read: PageRead): RawPage
+  /** Returns the read of the rows that a search index finds if they are few, otherwise the given read. */
+  choose(read: PageRead): PageRead
   filter(collection: PublishedCollection, query: StorageQuery): StoragePage
   filterText(collection: PublishedCollection, query: StorageQuery): StorageTextPage | undefined
   insert(collection: PublishedCollection, row: Row): Row
@@ -49,6 +52,7 @@ export interface Opened {
   readonly guaranteed: Guaranteed
   /** The collections of which a write may change other fields than those that it sets. */
   readonly computed: ReadonlySet<PublishedCollection>
+  readonly lookupOf: LookupOf
   /** Returns the number of open collections. */
   collections(): number
 }
@@ -59,7 +63,7 @@ export function sqliteSession(
   opened: Opened,
   written?: WrittenTables,
 ): Session {
-  const { guaranteed, computed } = opened
+  const { guaranteed, computed, lookupOf } = opened
   const statements = statementCache(() => statementCapacity(opened.collections()))
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
@@ -97,11 +101,18 @@ export function sqliteSession(
     })
   }
 
+  function choose(read: PageRead): PageRead {
+    const { found, inputs } = read
+    if (found === undefined) return read
+    const { probe, probeText } = found
+    return statements.run(probe, probeText, connection.rows, inputs).length === 0 ? found : read
+  }
+
   const prepareRead: Session['pageRead'] = (collection, query, output) =>
-    pageRead(collection, query, { output, guaranteed, kindOf })
+    pageRead(collection, query, { output, guaranteed, kindOf, lookupOf })
   // The statements run synchronously, so neither of these returns a promise.
   const readPage: ReadPage = (collection, query, output) =>
-    runPage(prepareRead(collection, query, output))
+    runPage(choose(prepareRead(collection, query, output)))
   const filter = (collection: PublishedCollection, query: StorageQuery): StoragePage =>
     filterRows(readPage, collection, query) as StoragePage
 
@@ -144,6 +155,7 @@ export function sqliteSession(
   return {
     pageRead: prepareRead,
     runPage,
+    choose,
     filter,
     filterText: (collection, query) =>
       filterText(readPage, collection, query) as StorageTextPage | undefined,

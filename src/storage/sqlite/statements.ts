@@ -7,6 +7,9 @@ import { joinedConditions, writeConditions } from './conditions.ts'
 import { columnOf, jsonObject, readAll, readLengths, type Guaranteed } from './reading.ts'
 import { likePattern, searchCondition, type SearchShape } from './search.ts'
 import { identifier, join, sql, type Slot, type Sql } from '../sql/fragments.ts'
+import { foundRows, probe } from './search-statements.ts'
+import type { SearchLookup } from './search-lookup.ts'
+import type { MatchNeedle } from './trigrams.ts'
 
 /** The SQL of a statement, and its parameters in order. */
 export interface StatementText {
@@ -21,6 +24,8 @@ export interface PageShape extends Pick<StorageQuery, 'conditions' | 'sort' | 's
   readonly deep: boolean
   /** A condition that is evaluated before all others. */
   readonly first?: Sql | undefined
+  /** The search index that finds the rows. Without it they are those of the table. */
+  readonly found?: SearchLookup | undefined
 }
 
 /** What a statement returns for a row: its values, its values and the byte lengths of strings, or JSON text. */
@@ -41,8 +46,7 @@ export function pageStatement(
   const fields = shape.select.map((name) => fieldOf(collection, name))
   const column = columnOf('t')
   const selected = selection(fields, reading, 't')
-  const table = identifier(collection.table)
-  const matching = sql`from ${table} as t${matchingClauses(collection, shape)}`
+  const matching = matchingClauses(collection, shape)
   const order = orderBy(collection, shape.sort, column)
   // With a bare parameter SQLite plans the statement again for each binding, which takes 5 to 12 µs.
   const bounds = sql`limit cast(${limitSlot} as integer) offset cast(${offsetSlot} as integer)`
@@ -57,14 +61,18 @@ export function pageStatement(
   // CROSS JOIN fixes the order: the page first, then its rows. Otherwise SQLite scans the table first.
   return textOf(
     sql`select ${selected} from (select ${join(keys)} ${matching}${order} ${bounds}) as page
-      cross join ${table} as t on ${join(joined, sql` and `)}${order}`,
+      cross join ${identifier(collection.table)} as t on ${join(joined, sql` and `)}${order}`,
   )
 }
 
 /** Returns the statement that counts the matching rows. */
 export function countStatement(collection: PublishedCollection, shape: PageShape): StatementText {
-  const table = identifier(collection.table)
-  return textOf(sql`select count(*) from ${table} as t${matchingClauses(collection, shape)}`)
+  return textOf(sql`select count(*) ${matchingClauses(collection, shape)}`)
+}
+
+/** Returns the statement that returns a row if a search index finds at least `rows` rows. */
+export function probeStatement({ index, match }: SearchLookup, rows: number): StatementText {
+  return textOf(probe(index, matchSlot(match), rows))
 }
 
 /** What a statement that writes is made from. */
@@ -125,6 +133,9 @@ const limitSlot: Slot = { read: ({ limit }) => limit as number }
 const offsetSlot: Slot = { read: ({ offset }) => offset as number }
 const needleSlot: Slot = { read: ({ needle }) => needle as string }
 const patternSlot: Slot = { read: ({ needle }) => likePattern(needle as string) }
+const matchSlot = (match: MatchNeedle): Slot => ({
+  read: ({ needle }) => match(needle as string) ?? null,
+})
 
 function rowSlot(collection: PublishedCollection, name: string): Sql {
   const field = fieldOf(collection, name)
@@ -132,8 +143,13 @@ function rowSlot(collection: PublishedCollection, name: string): Sql {
   return sql`${slot}`
 }
 
-/** Returns the clauses that select rows: joins, and the conditions. */
+/** Returns the clauses that select rows, with the alias `t`: tables, joins, and the conditions. */
 function matchingClauses(collection: PublishedCollection, shape: PageShape): Sql {
+  const { found } = shape
+  const rows =
+    found === undefined
+      ? sql`${identifier(collection.table)} as t`
+      : foundRows(found.index, matchSlot(found.match))
   const column = columnOf('t')
   const { joins, terms: conditions } = joinedConditions(collection, shape.conditions, column)
   const terms = shape.first === undefined ? [...conditions] : [shape.first, ...conditions]
@@ -142,7 +158,7 @@ function matchingClauses(collection: PublishedCollection, shape: PageShape): Sql
     const parameters = { needle: sql`${needleSlot}`, pattern: sql`${patternSlot}` }
     terms.push(searchCondition(fields, shape.search.kind, column, parameters))
   }
-  return sql`${joins}${where(terms)}`
+  return sql`from ${rows}${joins}${where(terms)}`
 }
 
 /** Returns the table of a write and its conditions, with `between` them. */

@@ -6,9 +6,17 @@ import type { Affinity } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
 import { uniqueIndex } from '../sql/wanted-indexes.ts'
 import { createIndex, hasIndex } from './indexes.ts'
-import { bareColumn, columnDefinition, createTables, exactFields, otherCheck } from './schema.ts'
+import {
+  bareColumn,
+  columnDefinition,
+  createSchema,
+  createTables,
+  exactFields,
+  otherCheck,
+} from './schema.ts'
 import { quoted } from '../sql/fragments.ts'
-import type { Table, Tables } from './tables.ts'
+import { hasSearch, searchOf, sharing } from './search-index.ts'
+import { rowNumberOf, type Table, type Tables } from './tables.ts'
 
 /**
  * Compares tables with their collections. Returns one message for each mistake.
@@ -20,26 +28,43 @@ export function tableMistakes(
   collections: readonly PublishedCollection[],
   exact: ReadonlySet<PublishedField>,
 ): readonly string[] {
-  return collections.flatMap((collection) => {
-    const table = tables.find(collection.table)
-    if (table !== undefined) {
-      const fields = collection.fields
-        .filter((field) => !exact.has(field) || !fitsColumn(field, table))
-        .flatMap((field) => columnMistakes(collection, field, table))
-      const keys = [...keyMistakes(collection, table), ...uniqueMistakes(collection, table)]
-      return [...fields, ...defaultMistakes(collection, table), ...keys]
-    }
-    const statement = createTables([collection], targetsIn(tables, collections)).join('\n')
-    const missing = `${placeOf(collection)}: the table ${quoted(collection.table)} does not exist. Set "table" to the right name,`
-    const defaults = collection.fields.filter(({ hasColumnDefault }) => hasColumnDefault)
-    if (defaults.length === 0) {
-      return [`${missing} create it with\n${statement}\nor set the option ensureSchema.`]
-    }
-    const columns = defaults.map(({ column }) => quoted(column)).join(', ')
-    return [
-      `${missing} or create it with\n${statement}\nand with defaults of the columns ${columns}.`,
-    ]
-  })
+  return collections.flatMap((collection) =>
+    collectionMistakes(collection, { tables, collections, exact }),
+  )
+}
+
+/** What a collection is compared with. */
+interface Compared {
+  readonly tables: Tables
+  /** All collections of the storage. */
+  readonly collections: readonly PublishedCollection[]
+  readonly exact: ReadonlySet<PublishedField>
+}
+
+/** Compares the table of a collection with it. Returns one message for each mistake. */
+export function collectionMistakes(
+  collection: PublishedCollection,
+  { tables, collections, exact }: Compared,
+): readonly string[] {
+  const table = tables.find(collection.table)
+  if (table !== undefined) {
+    const fields = collection.fields
+      .filter((field) => !exact.has(field) || !fitsColumn(field, table))
+      .flatMap((field) => columnMistakes(collection, field, table))
+    const keys = [...keyMistakes(collection, table), ...uniqueMistakes(collection, table)]
+    const search = searchMistakes(collection, sharing(collection, collections), tables)
+    return [...fields, ...defaultMistakes(collection, table), ...keys, ...search]
+  }
+  const statement = createSchema([collection], targetsIn(tables, collections)).join('\n')
+  const missing = `${placeOf(collection)}: the table ${quoted(collection.table)} does not exist. Set "table" to the right name,`
+  const defaults = collection.fields.filter(({ hasColumnDefault }) => hasColumnDefault)
+  if (defaults.length === 0) {
+    return [`${missing} create it with\n${statement}\nor set the option ensureSchema.`]
+  }
+  const columns = defaults.map(({ column }) => quoted(column)).join(', ')
+  return [
+    `${missing} or create it with\n${statement}\nand with defaults of the columns ${columns}.`,
+  ]
 }
 
 /** Returns the fields whose columns are declared as {@link columnDefinition} writes them. */
@@ -232,15 +257,25 @@ function uniqueMistakes(collection: PublishedCollection, table: Table): readonly
     })
 }
 
+function searchMistakes(
+  collection: PublishedCollection,
+  sharingTable: readonly PublishedCollection[],
+  tables: Tables,
+): readonly string[] {
+  if (!collection.hasSearchIndex) return []
+  const wanted = searchOf(sharingTable, tables)
+  const table = `${placeOf(collection)}: table ${quoted(collection.table)}`
+  if (wanted === undefined)
+    return [`${table} can't have a search index. Leave out search: 'indexed'.`]
+  if (hasSearch(wanted, tables)) return []
+  return [
+    `${table} lacks its search index, or has one for other fields. Run rowgate schema apply, or set the option ensureSchema.`,
+  ]
+}
+
 function isRowId(field: PublishedField, table: Table): boolean {
-  const column = table.columns.get(field.column.toLowerCase())
-  const keyColumns = [...table.columns.values()].filter(({ keyPlace }) => keyPlace > 0)
-  return (
-    !table.withoutRowId &&
-    keyColumns.length === 1 &&
-    keyColumns[0] === column &&
-    column?.declared.toUpperCase() === 'INTEGER'
-  )
+  const number = rowNumberOf(table)
+  return number !== undefined && number === table.columns.get(field.column.toLowerCase())
 }
 
 function placeOf(collection: PublishedCollection, field?: PublishedField): string {

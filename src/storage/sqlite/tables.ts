@@ -52,11 +52,25 @@ export interface Table {
   indexes(): readonly Index[]
 }
 
+/** A table or trigger of a search index. */
+export interface SearchEntry {
+  readonly name: string
+  /** The table of a trigger; otherwise its own name. */
+  readonly table: string
+  /** The CREATE statement. */
+  readonly statement: string
+}
+
 /** The tables of a database that collections name, as they were when they were read. */
 export interface Tables {
+  /** Returns the tables and triggers of search indexes. */
+  searches(): readonly SearchEntry[]
   /** Returns a table by its name, in any case of ASCII letters. */
   find(name: string): Table | undefined
 }
+
+/** What the names of tables and triggers of search indexes begin with. */
+export const searchPrefix = 'rowgate_search_'
 
 /** A table, view or virtual table, as SQLite lists it. */
 export interface ListedTable {
@@ -128,7 +142,31 @@ export function readTables(
       return [folded(name), table]
     }),
   )
-  return { find: (name) => tables.get(folded(name)) }
+  let searches: readonly SearchEntry[] | undefined
+  return {
+    find: (name) => tables.get(folded(name)),
+    searches: () => (searches ??= searchEntries(connection)),
+  }
+}
+
+function searchEntries(connection: Connection): readonly SearchEntry[] {
+  const rows = rowsOf(
+    connection,
+    `SELECT name, tbl_name, sql FROM sqlite_schema
+     WHERE type IN ('table', 'trigger') AND name LIKE '${searchPrefix.replaceAll('_', '\\_')}%' ESCAPE '\\'`,
+  )
+  return rows.map(([name, table, statement]) => ({
+    name: String(name),
+    table: String(table),
+    statement: String(statement),
+  }))
+}
+
+/** Returns the column that is the number of a row. Undefined if only SQLite knows it, or if there is none. */
+export function rowNumberOf(table: Table): Column | undefined {
+  const [column, ...others] = [...table.columns.values()].filter(({ keyPlace }) => keyPlace > 0)
+  if (table.withoutRowId || others.length > 0) return undefined
+  return column?.declared.toUpperCase() === 'INTEGER' ? column : undefined
 }
 
 /** Returns the columns of tables and views, in their order. Throws if one of these can't be read. */

@@ -1,5 +1,6 @@
 import { rowsOf, type Connection, type Prepared, type SqliteValue } from './connection.ts'
 import { folded } from '../sql/tables.ts'
+import { searchPrefix } from './tables.ts'
 
 /** The tables that statements have written, including those of triggers and cascades. */
 export interface WrittenTables {
@@ -15,6 +16,7 @@ export interface WrittenTables {
 export function writtenTables(connection: Connection): WrittenTables {
   const known = new Map<string, ReadonlySet<string> | 'any'>()
   let roots: ReadonlyMap<number, string> | undefined
+  let hasOthers: boolean | undefined
   let written = new Set<string>()
   let any = false
 
@@ -23,8 +25,8 @@ export function writtenTables(connection: Connection): WrittenTables {
     const tables = new Set<string>()
     for (const row of rowsOf(connection, `EXPLAIN ${sql}`, parameters)) {
       const [, opcode, first, second, third] = row
-      // A virtual table runs statements of its own.
-      if (opcode === 'VUpdate') return 'any'
+      // A virtual table runs statements of its own. A search index has no rows that a collection reads.
+      if (opcode === 'VUpdate' && (hasOthers ??= hasOtherVirtualTables(connection))) return 'any'
       // A trigger that deletes all rows of a table clears it without opening it.
       if (opcode !== 'OpenWrite' && opcode !== 'Clear') continue
       const [root, database] = opcode === 'Clear' ? [first, second] : [second, third]
@@ -59,8 +61,19 @@ export function writtenTables(connection: Connection): WrittenTables {
     forget: () => {
       known.clear()
       roots = undefined
+      hasOthers = undefined
     },
   }
+}
+
+/** Returns whether the database has virtual tables that are not those of search indexes. */
+function hasOtherVirtualTables(connection: Connection): boolean {
+  const rows = rowsOf(
+    connection,
+    `SELECT name FROM sqlite_schema WHERE type = 'table' AND rootpage = 0
+     UNION ALL SELECT name FROM sqlite_temp_schema WHERE type = 'table' AND rootpage = 0`,
+  )
+  return rows.some(([name]) => !folded(String(name)).startsWith(searchPrefix))
 }
 
 /** Returns the table of each root page. Indexes have root pages of their own. */

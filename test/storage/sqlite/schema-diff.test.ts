@@ -262,11 +262,11 @@ test('any definition can follow any other one while there are no rows', async ()
   const names = ['b', 'c', 'd']
   const fields = fc.dictionary(fc.constantFrom(...names), type, { minKeys: 1 })
   const collection = fc
-    .tuple(fields, fc.boolean(), fc.boolean())
-    .map(([others, isUnique, isIndexed]) => {
+    .tuple(fields, fc.boolean(), fc.boolean(), fc.constantFrom({}, { search: 'indexed' } as const))
+    .map(([others, isUnique, isIndexed, search]) => {
       const own = Object.keys(others)
       const groups = { ...(isUnique && { unique: [own] }), ...(isIndexed && { index: [own] }) }
-      return { key: 'id', fields: { id: integer(), ...others }, ...groups }
+      return { key: 'id', fields: { id: integer(), ...others }, ...groups, ...search }
     })
   const definitions = fc.array(collection, { minLength: 2, maxLength: 4 })
   await fc.assert(
