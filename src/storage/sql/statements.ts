@@ -70,16 +70,18 @@ function pageText(
   if (limit === 0) return all
   const by = keys.map(({ by: key }, index) => sql`${key} as ${name(dialect, `o${index}`)}`)
   const page = sql`select ${join([sql`1 as r`, ...columns, ...by])} ${from}${order}${bounds}`
-  const values = ['total.n', 'page.r', ...select.map((_, index) => `page.c${index}`)].map(raw)
+  // As `shownCount`: a page that is not full shows the number, and nothing is counted.
+  const size = sql`count(page.r) over ()`
+  const isOpen = sql`${size} < ${limitSlot}`
+  const [isShown, shown] =
+    offset === 0 ? [isOpen, size] : [sql`${size} > 0 and ${isOpen}`, sql`${size} + ${offsetSlot}`]
+  const total = sql`case when ${isShown} then ${shown} else (${all}) end`
+  const values = ['page.r', ...select.map((_, index) => `page.c${index}`)].map(raw)
   // A join does not keep the order of its rows.
   const again = orderBy(
     keys.map(({ direction: way }, index) => sql`${name(dialect, 'page', `o${index}`)}${way}`),
   )
-  // As `shownCount`: a page that is not full shows the number, and nothing is counted.
-  const isShown = offset === 0 ? sql`n < ${limitSlot}` : sql`n > 0 and n < ${limitSlot}`
-  const shown = offset === 0 ? sql`n` : sql`n + ${offsetSlot}`
-  const total = sql`select case when ${isShown} then ${shown} else (${all}) end as n from (select count(*) as n from page) as rows_of_page`
-  return sql`with page as (${page}), total as (${total}) select ${join(values)} from total left join page on true${again}`
+  return sql`select ${join([total, ...values])} from (select 1 as one) as one left join (${page}) as page on true${again}`
 }
 
 function orderBy(terms: readonly Sql[]): Sql {
