@@ -1,8 +1,9 @@
 import { clients } from '../sql/clients.ts'
-import type { Connection, Connections, TextRow } from '../sql/connection.ts'
+import type { BoundStatement, Connection, Connections, TextRow } from '../sql/connection.ts'
+import type { Sql } from '../sql/fragments.ts'
 import { isLost } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
-import type { PostgresClient, PostgresPool, PostgresResult } from './pool.ts'
+import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './pool.ts'
 
 // The text that the server writes, and the meaning of the text that it reads, depend on these.
 const settings = [
@@ -13,6 +14,11 @@ const settings = [
   `client_encoding = 'UTF8'`,
   `standard_conforming_strings = on`,
 ]
+
+// The statements that clients choose are otherwise unbounded, and each connection keeps them all.
+const maxNames = 500
+// The meaning of a prepared statement has changed with the schema: the result has other types.
+const changedPlan = '0A000'
 
 const types = { getTypeParser: () => unchanged }
 
@@ -30,7 +36,9 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
   ]
     .map((setting) => `set ${setting}`)
     .join('; ')
-  const settled = new WeakSet<PostgresClient>()
+  const settled = new WeakMap<PostgresClient, Session>()
+  const prepared = new WeakMap<Sql, Prepared>()
+  let names = 0
   // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', ignore)
 
@@ -47,38 +55,62 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     lost: () => void,
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> {
-    const checked = async <Value>(query: () => Promise<Value>): Promise<Value> => {
+    // The promises of `pg` refer to each other, so that the garbage collector frees results late.
+    const send = (query: PostgresQuery | string): Promise<PostgresResult> =>
+      new Promise((resolve, reject) => {
+        client.query(query, (error, result) => {
+          if (error) {
+            if (isLost(error)) lost()
+            reject(error)
+          } else resolve(Array.isArray(result) ? lastOf(result) : result)
+        })
+      })
+    const rows = async (
+      statement: BoundStatement,
+      session: Session,
+    ): Promise<readonly TextRow[]> => {
+      const { text, name } = preparedFor(statement.sql)
+      const query: PostgresQuery = { text, values: [...statement.values], rowMode: 'array', types }
+      const isNamed = session.isDirect && name !== undefined
+      if (isNamed) query.name = `${name}_${session.plans}`
       try {
-        return await query()
+        return (await send(query)).rows as readonly TextRow[]
       } catch (error) {
-        if (isLost(error)) lost()
-        throw error
+        if (!isNamed || (error as { readonly code?: unknown }).code !== changedPlan) throw error
+        session.plans++
+        // In a transaction, the server rejects it.
+        return rows(statement, session)
       }
     }
     client.on('error', lost)
     try {
-      if (!settled.has(client)) {
-        await checked(() => client.query(settle))
-        settled.add(client)
+      let session = settled.get(client)
+      if (session === undefined) {
+        const {
+          rows: [row],
+        } = await send(`${settle}; select pg_backend_pid() as pid`)
+        const { pid } = row as { readonly pid: unknown }
+        session = { isDirect: Number(pid) === client.processID, plans: 1 }
+        settled.set(client, session)
       }
+      const current = session
       return await work({
-        rows: async ({ sql: { texts }, values: given }) => {
-          const text = texts.reduce((joined, part, index) => `${joined}$${index}${part}`)
-          const values = [...given]
-          const query = { text, values, rowMode: 'array', types } as const
-          const { rows } = await checked(() => client.query({ ...query }))
-          return rows as readonly TextRow[]
-        },
-        command: async (text) => {
-          const result = await checked(() => client.query(text))
-          const last: unknown = Array.isArray(result) ? result.at(-1) : result
-          return (last as PostgresResult).command
-        },
+        rows: (statement) => rows(statement, current),
+        command: async (text) => (await send(text)).command,
         discard: lost,
       })
     } finally {
       client.removeListener('error', lost)
     }
+  }
+
+  function preparedFor(sql: Sql): Prepared {
+    let found = prepared.get(sql)
+    if (found === undefined) {
+      const text = sql.texts.reduce((joined, part, index) => `${joined}$${index}${part}`)
+      prepared.set(sql, (found = { text, name: undefined }))
+    } else if (found.name === undefined && names < maxNames) found.name = `rowgate_${++names}`
+    return found
   }
 
   return {
@@ -88,6 +120,24 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       pool.removeListener('error', ignore)
     },
   }
+}
+
+/** What is known of a connection. */
+interface Session {
+  /** Whether no pooler stands before the server, which could run each transaction in another session. */
+  readonly isDirect: boolean
+  /** The number of its plans: from another one on, statements are prepared anew. */
+  plans: number
+}
+
+/** A statement, which has a name from its second run on. */
+interface Prepared {
+  readonly text: string
+  name: string | undefined
+}
+
+function lastOf(results: readonly PostgresResult[]): PostgresResult {
+  return results.at(-1) as PostgresResult
 }
 
 function ignore(): void {

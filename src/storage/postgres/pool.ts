@@ -2,6 +2,8 @@
 export interface PostgresQuery {
   text: string
   values: unknown[]
+  /** Of a statement that the connection prepares once. */
+  name?: string
   rowMode: 'array'
   types: { getTypeParser: () => (value: string) => unknown }
 }
@@ -12,10 +14,17 @@ export interface PostgresResult {
   readonly rows: readonly unknown[]
 }
 
+/** Receives the result of a statement, or of each of several. */
+export type PostgresCallback = (
+  error: Error | null | undefined,
+  result: PostgresResult | PostgresResult[],
+) => void
+
 /** A connection of a pool, in use. */
 export interface PostgresClient {
-  query(query: PostgresQuery): Promise<PostgresResult>
-  query(text: string): Promise<unknown>
+  /** The process of the server, as it was told to the client. Without it, statements are not prepared. */
+  readonly processID?: number | null
+  query(query: PostgresQuery | string, callback: PostgresCallback): void
   /** Gives the connection back. True: closes it. */
   release(destroy?: boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown

@@ -21,7 +21,8 @@ export interface Clients<Client> {
 /** Returns the clients of a pool. A call waits for one for a limited time, in milliseconds. */
 export function clients<Client>(pool: ClientPool<Client>, acquireTimeout: number): Clients<Client> {
   const waiting = new Set<(error: unknown) => void>()
-  const inUse = new Set<Promise<unknown>>()
+  const idle: (() => void)[] = []
+  let inUse = 0
   let closed = false
 
   function acquire(): Promise<Client> {
@@ -53,32 +54,29 @@ export function clients<Client>(pool: ClientPool<Client>, acquireTimeout: number
     })
   }
 
-  async function run<Result>(
-    work: (client: Client, broken: () => void) => Promise<Result>,
-  ): Promise<Result> {
-    const client = await acquire()
-    let isBroken = false
-    try {
-      return await work(client, () => {
-        isBroken = true
-      })
-    } finally {
-      pool.release(client, isBroken)
-    }
-  }
-
   return {
-    use(work) {
-      const running = run(work)
-      inUse.add(running)
-      const ended = (): unknown => inUse.delete(running)
-      running.then(ended, ended)
-      return running
+    // Counted: each change of a set of promises would leave a table behind that keeps their results for longer.
+    async use(work) {
+      inUse++
+      try {
+        const client = await acquire()
+        let isBroken = false
+        try {
+          return await work(client, () => {
+            isBroken = true
+          })
+        } finally {
+          pool.release(client, isBroken)
+        }
+      } finally {
+        inUse--
+        if (inUse === 0) for (const resolve of idle.splice(0)) resolve()
+      }
     },
     async close() {
       closed = true
       for (const fail of [...waiting]) fail(closedError())
-      await Promise.allSettled([...inUse])
+      if (inUse > 0) await new Promise<void>((resolve) => idle.push(resolve))
     },
   }
 }
