@@ -88,18 +88,35 @@ export async function readRows(
   return { rows, count: found.count, notes: { next, isEstimated: false } }
 }
 
-/** Reads what a page needs, as JSON text if possible. */
+/** Reads what a page needs. */
 async function readStorage(
+  adapter: StorageAdapter,
+  event: FilterEvent,
+  cursor: CursorPlan | undefined,
+  reading: PagedRead,
+): Promise<Found<Row | string>> {
+  const { collection, query } = event
+  const isCountedApart = query.count && cursor?.given !== undefined
+  if (!isCountedApart) {
+    // Most pages lie in the first range.
+    const [first = []] = cursor?.ranges ?? []
+    const found = await readOnce(adapter, event, cursor && { ...cursor, ranges: [first] }, reading)
+    if (cursor === undefined || cursor.ranges.length === 1) return found
+    if (found.items.length >= wantedOf(query, cursor)) return found
+  }
+  // Several reads must be of one state.
+  return adapter.transaction({ mode: 'read', brief: true }, (on) =>
+    readAll((part) => on.filter(collection, part), query, cursor),
+  )
+}
+
+/** Reads a page that is one read, as JSON text if possible. */
+async function readOnce(
   adapter: StorageAdapter,
   { collection, query, output }: FilterEvent,
   cursor: CursorPlan | undefined,
   { page, context }: PagedRead,
 ): Promise<Found<Row | string>> {
-  if (isSeveralReads(query, cursor)) {
-    return adapter.transaction({ mode: 'read', brief: true }, (on) =>
-      readAll((part) => on.filter(collection, part), query, cursor),
-    )
-  }
   if (page === 'text' && output === undefined && showsPosition(query, cursor)) {
     const read: Read<string> = (part) => adapter.filterText?.(collection, part, context)
     const found = await readRanges(read, query, cursor)
@@ -150,10 +167,6 @@ async function readRanges<Item>(
 /** Returns how many items are read: one more than those of the page shows whether there is a next page. */
 function wantedOf({ limit }: StorageQuery, cursor: CursorPlan | undefined): number {
   return cursor !== undefined && limit > 0 && limit < Number.MAX_SAFE_INTEGER ? limit + 1 : limit
-}
-
-function isSeveralReads({ count }: StorageQuery, cursor: CursorPlan | undefined): boolean {
-  return cursor !== undefined && (cursor.ranges.length > 1 || (count && cursor.given !== undefined))
 }
 
 function showsPosition({ select }: StorageQuery, cursor: CursorPlan | undefined): boolean {

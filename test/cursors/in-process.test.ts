@@ -9,7 +9,7 @@ import {
   text,
 } from '../../src/index.ts'
 import { send, type Response } from '../kit/service.ts'
-import { openStorage, storages } from '../kit/storages.ts'
+import { inspected, openStorage, storages } from '../kit/storages.ts'
 import { header, itemsOf, readToEnd } from './reading.ts'
 
 const fields = { id: integer(), title: text() }
@@ -148,3 +148,28 @@ test.each(['list', 'page'] as const)(
     expect(calls.length).toBe(2)
   },
 )
+
+test('only a page that reaches the items without value needs a transaction', async () => {
+  const ranked = defineCollection({
+    key: 'id',
+    cursor: true,
+    fields: { id: integer(), rank: integer() },
+  })
+  const inspection = inspected(openStorage(storages[0]))
+  const service = createService({
+    applications: { app: { collections: { ranked } } },
+    storage: inspection.storage,
+    security: openAccess(),
+    cache: false,
+  })
+  onTestFinished(() => service.close())
+  await service.as(system).collection('app', 'ranked').insertMany(values)
+  const [begun] = inspection.transactions()
+  const counts: number[] = []
+  // 6, 7 | 1, 4 | 3, 2 | 5: the third page begins with a value.
+  await readToEnd(service, '/ranked?$sort=-rank&$limit=2', async () => {
+    counts.push(inspection.transactions()[0] - begun)
+    return Promise.resolve()
+  })
+  expect([...counts, inspection.transactions()[0] - begun]).toEqual([0, 0, 1, 1])
+})
