@@ -42,7 +42,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
     ensureSchema: complete.ensureSchema,
     mistakes: encodingMistakes,
     readTables,
-    changeSchema,
+    changeSchema: (connection, work) => changeSchema(connection, complete.lockTimeout, work),
     ...connections(pool, complete),
   })
 }
@@ -61,10 +61,18 @@ async function encodingMistakes(connection: Connection): Promise<readonly string
   return [`The encoding of the database is ${String(encoding)}. Create it with ENCODING 'UTF8'.`]
 }
 
-async function changeSchema(connection: Connection, work: () => Promise<void>): Promise<void> {
-  await connection.command('begin')
+async function changeSchema(
+  connection: Connection,
+  lockTimeout: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  // Another process may be creating the indexes of large tables, or this one will.
+  await connection.command(
+    'begin; set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0',
+  )
   try {
     await connection.command(`select pg_advisory_xact_lock(${schemaLock})`)
+    await connection.command(`set local lock_timeout = ${lockTimeout}`)
     await work()
     await connection.command('commit')
   } catch (error) {

@@ -115,7 +115,7 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
   })
 
   test('a statement that takes too long', async () => {
-    const quick = postgresStorage(schema.open(), { statementTimeout: 20 })
+    const quick = postgresStorage(schema.open(), { statementTimeout: 1_000 })
     await quick.open(published)
     const slow = quick.transaction({ mode: 'write', brief: true }, (on) =>
       on.insert(child, { ...row, id: 2, first: 'sleep' }),

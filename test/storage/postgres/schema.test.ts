@@ -87,6 +87,16 @@ describe.skipIf(missing !== undefined)('tables of PostgreSQL', () => {
     expect(await open(collections)).toBe('enforced: 1')
   })
 
+  test('that another process creates are awaited longer than a lock', async () => {
+    const other = await schema.open(1).connect()
+    await other.query('begin; select pg_advisory_xact_lock(7294104816)')
+    const opened = open(collections, { ensureSchema: true, lockTimeout: 20, statementTimeout: 500 })
+    await schema.run('select pg_sleep(1)')
+    await other.query('commit')
+    other.release()
+    expect(await opened).toBe('enforced: 1')
+  })
+
   test('that are missing are named with the statement that creates them', async () => {
     const message = await open(collections)
     expect(message).toContain('app/children: the table "children" does not exist')
