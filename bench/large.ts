@@ -1,0 +1,68 @@
+import { fork } from 'node:child_process'
+import { once } from 'node:events'
+import { programOf } from './build.ts'
+import { createDatabase } from './database.ts'
+import type { Figures } from './figures.ts'
+import { createSchema } from './postgres.ts'
+import { table } from './report.ts'
+import { databaseFileOf, type ServerDatabase } from './server-process.ts'
+import type { LargeFigures } from './servers/large.ts'
+
+async function measured(kind: string, database: ServerDatabase): Promise<LargeFigures> {
+  const child = fork(programOf('large'), [kind, database.place])
+  try {
+    const [plain] = (await once(child, 'message')) as [LargeFigures]
+    const [indexed] = (await once(child, 'message')) as [LargeFigures]
+    if (child.exitCode === null) await once(child, 'exit')
+    return { ...plain, ...indexed }
+  } finally {
+    child.kill()
+    await database.remove()
+  }
+}
+
+const lines: readonly (readonly [title: string, name: string])[] = [
+  ['the first page', 'first'],
+  ['the page at row 900,000, by `$offset`', 'offset'],
+  ['the page at row 900,000, by cursor', 'cursor'],
+  ['`$limit=0&$count=true`', 'count'],
+  ['`$q`, found in 5 rows', 'rare'],
+  ["the same, `search: 'indexed'`", 'indexedRare'],
+  ['`$q`, found in every third row', 'frequent'],
+  ["the same, `search: 'indexed'`", 'indexedFrequent'],
+  ['an insert, 32 at a time', 'insert'],
+  ["the same, `search: 'indexed'`", 'indexedInsert'],
+  ['building the index of a search', 'built'],
+]
+
+function shown(value: number | undefined): string {
+  if (value === undefined) return 'absent'
+  return value >= 100 ? value.toFixed(0) : value.toFixed(2)
+}
+
+/** Measures requests of a table of a million rows, in process, on each database. */
+export const large: Figures = {
+  name: 'large',
+  programs: ['large'],
+  async measure({ machine }) {
+    const places = {
+      sqlite: () => databaseFileOf({}, createDatabase),
+      postgres: () => createSchema({}),
+    }
+    const all: Record<string, LargeFigures> = {}
+    for (const [kind, open] of Object.entries(places)) {
+      await machine.wait()
+      all[kind] = await measured(kind, await open())
+      console.log(kind, all[kind])
+    }
+    const rows = lines.map(([title, name]) => [
+      title,
+      ...Object.values(all).map((figures) => shown(figures[name])),
+    ])
+    return [
+      '### A table of a million rows: milliseconds, in process, without the response cache',
+      '',
+      ...table([['request', 'SQLite', 'PostgreSQL'], ...rows]),
+    ].join('\n')
+  },
+}
