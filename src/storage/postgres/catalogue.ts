@@ -5,7 +5,7 @@ import type { Tables } from '../sql/dialect.ts'
 import { raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
 import { finder, folded, type Column, type Index, type Table } from '../sql/tables.ts'
-import { columnTypes, listSlot } from './column-types.ts'
+import { listSlot } from './column-types.ts'
 import { postgresDialect } from './dialect.ts'
 
 interface TableRow {
@@ -104,7 +104,7 @@ function catalogue(names: readonly string[]): Sql {
     'columns', ${columnsOf}, 'indexes', ${indexesOf}, 'constraints', ${constraintsOf})::text
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
-      and lower(c.relname::text collate "C") = any(${columnTypes.text.parameter(listSlot(columnTypes.text, () => names))}[])
+      and lower(c.relname::text collate "C") = any(${listSlot(() => names)}::text[])
       and n.nspname not in ('pg_catalog', 'information_schema')
     order by c.relname`
 }

@@ -1,6 +1,6 @@
 import type { Field, FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
-import { written, type ColumnType, type ListedValues } from '../sql/dialect.ts'
+import type { ColumnType, ListedValues } from '../sql/dialect.ts'
 import { literal, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
 
 function asText(column: Sql): Sql {
@@ -109,12 +109,15 @@ function momentText(column: Sql): Sql {
 }
 
 /** Returns a list of values as one parameter, an array of their type. */
-export function listSlot(type: ColumnType, values: ListedValues): Slot {
+export function listSlot(
+  values: ListedValues,
+  write: (value: NonNullable<StoredValue>) => string = String,
+): Slot {
   return {
-    read(inputs) {
-      const items = values(inputs).map((value) => arrayItem(written(type, value)))
-      return `{${items.join(',')}}`
-    },
+    read: (inputs) =>
+      `{${values(inputs)
+        .map((one) => arrayItem(write(one)))
+        .join(',')}}`,
   }
 }
 

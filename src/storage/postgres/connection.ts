@@ -65,21 +65,18 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
           } else resolve(Array.isArray(result) ? lastOf(result) : result)
         })
       })
-    const rows = async (
-      statement: BoundStatement,
-      session: Session,
-    ): Promise<readonly TextRow[]> => {
+    const runIn = async (statement: BoundStatement, session: Session): Promise<PostgresResult> => {
       const { text, name } = preparedFor(statement.sql)
       const query: PostgresQuery = { text, values: [...statement.values], rowMode: 'array', types }
       const isNamed = session.isDirect && name !== undefined
       if (isNamed) query.name = `${name}_${session.plans}`
       try {
-        return (await send(query)).rows as readonly TextRow[]
+        return await send(query)
       } catch (error) {
         if (!isNamed || (error as { readonly code?: unknown }).code !== changedPlan) throw error
         session.plans++
         // In a transaction, the server rejects it.
-        return rows(statement, session)
+        return runIn(statement, session)
       }
     }
     client.on('error', lost)
@@ -95,7 +92,8 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       }
       const current = session
       return await work({
-        rows: (statement) => rows(statement, current),
+        rows: async (statement) => (await runIn(statement, current)).rows as readonly TextRow[],
+        matched: async (statement) => (await runIn(statement, current)).rowCount ?? 0,
         command: async (text) => (await send(text)).command,
         discard: lost,
       })

@@ -12,6 +12,8 @@ export interface PostgresQuery {
 export interface PostgresResult {
   readonly command: string
   readonly rows: readonly unknown[]
+  /** The number of rows that the statement has found or changed. */
+  readonly rowCount: number | null
 }
 
 /** Receives the result of a statement, or of each of several. */

@@ -21,6 +21,8 @@ export function bind(sql: Sql, inputs: Inputs = { conditions: [] }): BoundStatem
 export interface Connection {
   /** Runs a statement and returns its rows. */
   rows(statement: BoundStatement): Promise<readonly TextRow[]>
+  /** Runs a statement that returns no rows, and returns the number of rows that it has found. */
+  matched(statement: BoundStatement): Promise<number>
   /** Runs statements without parameters and returns the command of the last one, such as `COMMIT`. */
   command(text: string): Promise<string>
   /** Closes the connection when it is given back. */

@@ -11,10 +11,13 @@ import type { Column, Table } from './tables.ts'
 
 /** How a database keeps the values of a field type. */
 export interface ColumnType {
-  /** The type of a new column. */
-  declared(field: Field): string
+  /**
+   * Returns the type of a new column. `parts`: the number of columns in the longest key or index that it is part
+   * of; 0 if there is none.
+   */
+  declared(field: Field, parts: number): string
   /** Returns a parameter of the type. */
-  parameter(slot: Slot): Sql
+  parameter(slot: Slot, field: Field): Sql
   /** Returns the text of a value of a parameter. Default: `String(value)`. */
   write?(value: NonNullable<StoredValue>): string
   /** Returns whether a column keeps every value of the field exactly. */
@@ -31,7 +34,11 @@ export interface ColumnType {
 export interface PlacedColumn {
   readonly sql: Sql
   readonly column: Column
-  readonly type: ColumnType
+  readonly isText: boolean
+  /** Returns a parameter of its type. */
+  parameter(slot: Slot): Sql
+  /** Returns the text of a value of its type. */
+  written(value: NonNullable<StoredValue>): string
 }
 
 /** The values of a list, when a statement is run. */
@@ -60,8 +67,7 @@ export interface Dialect {
   quoted(name: string): string
   /** Returns whether the database can represent a value. */
   isStorable(value: StoredValue): boolean
-  /** Returns the statement that inserts a row, up to RETURNING. */
-  insert(table: Sql, columns: readonly Sql[], values: readonly Sql[]): Sql
+  readonly writes: Writes
   readonly terms: Terms
   readonly search: SearchTerms
   readonly transactions: Transactions
@@ -69,6 +75,18 @@ export interface Dialect {
   /** Absent if the database does not estimate how many rows a statement reads. */
   readonly estimates?: Estimates
   readonly errors: Errors
+}
+
+/** How a database writes rows. */
+export interface Writes {
+  /** Returns the statement that inserts a row, up to RETURNING. */
+  insert(table: Sql, columns: readonly Sql[], values: readonly Sql[]): Sql
+  /** The writes that return their rows. The rows of others are read by a statement of their own. */
+  readonly returning: readonly ('insert' | 'update' | 'delete')[]
+  /** The number that the last insert has generated. Required if inserts return no rows. */
+  readonly lastNumber?: Sql
+  /** Returns whether a column would keep another value than this one, without an error. Default: none would. */
+  changes?(column: Column, value: StoredValue): boolean
 }
 
 /** How a database compares and orders. */
@@ -128,21 +146,20 @@ export interface Estimates {
 
 /** How a database writes its schema. */
 export interface SchemaText {
+  /** What follows CREATE INDEX, so that an index that exists is left as it is. Empty, or it ends with a space. */
+  readonly ifMissing: string
+  /** What follows the columns of a new table. Empty, or it starts with a space. */
+  readonly tableOptions: string
   /** What follows the type of a column that storage numbers. */
   readonly numbered: string
   /** Returns the order of a column of an index. */
   indexOrder(field: PublishedField, descending: boolean): string
-  /** The bytes of a name that a database keeps. */
-  readonly maxNameBytes: number
+  /** Returns what is wrong with the length of a name, such as `has 70 bytes, but PostgreSQL allows 63`. */
+  nameMistake(name: string): string | undefined
   /** Returns the statement that numbers a column. */
   numberColumn(table: Table, column: Column): string
   /** Returns the statement that rejects null in a column. */
   rejectNull(table: Table, column: Column): string
   /** Where tables are looked for, such as `in the database`. */
   readonly place: string
-}
-
-/** Returns the text of a value. */
-export function written({ write = String }: ColumnType, value: NonNullable<StoredValue>): string {
-  return write(value)
 }

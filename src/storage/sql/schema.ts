@@ -112,35 +112,54 @@ function namesIn(tables: Tables, collections: readonly PublishedCollection[]): N
 }
 
 function createTable(dialect: Dialect, sharing: readonly PublishedCollection[]): string {
-  const { quoted } = dialect
+  const { quoted, schema } = dialect
   const fields = sharedFields(sharing)
-  const lines = Array.from(fields.values(), (field) => columnDefinition(dialect, field))
+  const lines = Array.from(fields.values(), (field) => columnDefinition(dialect, sharing, field))
   const keyed = sharing.find(({ key }) => key.length > 0)
   if (keyed !== undefined) {
     const key = keyed.key.map(({ column }) => fields.get(folded(column)) as PublishedField)
     lines.push(`PRIMARY KEY (${key.map(({ column }) => quoted(column)).join(', ')})`)
   }
   const { table } = sharing[0] as PublishedCollection
-  return `CREATE TABLE IF NOT EXISTS ${quoted(table)} (\n  ${lines.join(',\n  ')}\n);`
+  return `CREATE TABLE IF NOT EXISTS ${quoted(table)} (\n  ${lines.join(',\n  ')}\n)${schema.tableOptions};`
 }
 
 /** Returns the definition of a column. */
 export function columnDefinition(
   { columnTypes, schema, quoted }: Dialect,
+  sharing: readonly PublishedCollection[],
   field: PublishedField,
 ): string {
   const numbered = field.generated === 'database' ? ` ${schema.numbered}` : ''
-  const type = columnTypes[field.type].declared(field.definition)
+  const type = columnTypes[field.type].declared(field.definition, indexedColumns(sharing, field))
   return `${quoted(field.column)} ${type}${numbered}${field.inKey ? ' NOT NULL' : ''}`
+}
+
+/** Returns the number of columns in the longest key, index or reference that a column is part of. */
+function indexedColumns(
+  sharing: readonly PublishedCollection[],
+  { column }: PublishedField,
+): number {
+  const keys = sharing.flatMap(({ key, references }) => [
+    key,
+    ...references.map(({ fields }) => fields),
+  ])
+  const indexes = sharing
+    .flatMap(declaredIndexes)
+    .map(({ fields }) => fields.map(({ field }) => field))
+  return [...keys, ...indexes]
+    .filter((fields) => fields.some((field) => folded(field.column) === folded(column)))
+    .reduce((most, fields) => Math.max(most, fields.length), 0)
 }
 
 /** Returns the statement that adds a column to a table. */
 export function addColumn(
   dialect: Dialect,
-  { table }: PublishedCollection,
+  collection: PublishedCollection,
   field: PublishedField,
 ): string {
-  return `ALTER TABLE ${dialect.quoted(table)} ADD COLUMN ${columnDefinition(dialect, field)};`
+  const column = columnDefinition(dialect, [collection], field)
+  return `ALTER TABLE ${dialect.quoted(collection.table)} ADD COLUMN ${column};`
 }
 
 function missingColumns(
@@ -181,7 +200,7 @@ export function createIndex(
   })
   const kind = wanted.unique ? 'UNIQUE INDEX' : 'INDEX'
   const name = quoted(shortName([table, ...terms, wanted.unique ? 'unique' : 'index']))
-  return `CREATE ${kind} IF NOT EXISTS ${name} ON ${quoted(table)} (${terms.join(', ')});`
+  return `CREATE ${kind} ${schema.ifMissing}${name} ON ${quoted(table)} (${terms.join(', ')});`
 }
 
 // A name has at most 63 bytes, and an index with an existing name would not be created.

@@ -1,20 +1,13 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { Condition, Row, StorageQuery } from '../adapter.ts'
+import type { Condition, StorageQuery } from '../adapter.ts'
 import { fieldOf, termsOf, where } from './conditions.ts'
 import { bind, type BoundStatement } from './connection.ts'
-import { written, type Dialect, type Tables } from './dialect.ts'
+import type { Dialect, Tables } from './dialect.ts'
 import { join, raw, sql, type Inputs, type Slot, type Sql } from './fragments.ts'
 import { isPlainNeedle, searchPattern } from './search.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
-import {
-  columnOf,
-  name,
-  placedColumn,
-  placeOf,
-  tableName,
-  type TablePlace,
-} from './table-conditions.ts'
+import { name, placedColumn, placeOf, type TablePlace } from './table-conditions.ts'
 
 /** The doubles of a field whose text contains the needle of a query. */
 export type FoundDoubles = ReadonlyMap<PublishedField, readonly number[]>
@@ -122,7 +115,8 @@ function inputsOf({ conditions, search }: Matched): Inputs {
   return search === null ? { conditions } : { conditions, needle: search.text }
 }
 
-function matchedShape(
+/** Returns the part of conditions and search that determines the SQL. */
+export function matchedShape(
   { dialect }: Tables,
   collection: PublishedCollection,
   { conditions, search }: Matched,
@@ -182,82 +176,4 @@ function searchTerm(
         )
   })
   return found.length === 0 ? sql`1 = 0` : sql`(${join(found, sql` or `)})`
-}
-
-/** Returns the statement that inserts a row and returns it complete. */
-export function insertStatement(
-  tables: Tables,
-  collection: PublishedCollection,
-  row: Row,
-): BoundStatement {
-  const given = collection.fields.filter(({ name: field, generated }) =>
-    generated === 'database' ? (row[field] ?? null) !== null : row[field] !== undefined,
-  )
-  const shape = `insert${identityOf(collection)}\0${given.map((field) => field.name).join('\0')}`
-  const text = tables.texts.find(shape, () => {
-    const { dialect } = tables
-    const { found } = placeOf(tables, collection)
-    const columns = given.map((field) => name(dialect, columnOf(found, field).name))
-    const values = given.map((field) => rowParameter(dialect, field))
-    const all = collection.fields.map((field) => name(dialect, columnOf(found, field).name))
-    return sql`${dialect.insert(tableName(dialect, found), columns, values)} returning ${join(all)}`
-  })
-  return bind(text, { conditions: [], row })
-}
-
-/** Returns the statement that changes a row and returns it complete. */
-export function updateStatement(
-  tables: Tables,
-  collection: PublishedCollection,
-  conditions: readonly Condition[],
-  changes: Row,
-): BoundStatement {
-  const names = Object.keys(changes)
-  const matched = matchedShape(tables, collection, { conditions, search: null })
-  const text = tables.texts.find(`update${matched}\0${names.join('\0')}`, () => {
-    const { dialect } = tables
-    const place = placeOf(tables, collection)
-    const terms = where(termsOf(place, conditions))
-    if (names.length === 0) {
-      return sql`select ${complete(place)} from ${place.table}${terms} for update`
-    }
-    const set = names.map((changed) => {
-      const field = fieldOf(collection, changed)
-      return sql`${name(dialect, columnOf(place.found, field).name)} = ${rowParameter(dialect, field)}`
-    })
-    return sql`update ${place.table} set ${join(set)}${terms} returning ${complete(place)}`
-  })
-  return bind(text, { conditions, row: changes })
-}
-
-/** Returns the statement that deletes a row and returns it as it was. */
-export function deleteStatement(
-  tables: Tables,
-  collection: PublishedCollection,
-  conditions: readonly Condition[],
-): BoundStatement {
-  const matched = matchedShape(tables, collection, { conditions, search: null })
-  const text = tables.texts.find(`delete${matched}`, () => {
-    const place = placeOf(tables, collection)
-    const from = matching(place, { conditions, search: null })
-    return sql`delete ${from} returning ${complete(place)}`
-  })
-  return bind(text, { conditions })
-}
-
-function rowParameter(dialect: Dialect, field: PublishedField): Sql {
-  const type = dialect.columnTypes[field.type]
-  return type.parameter({
-    read: ({ row }) => {
-      const value = row?.[field.name] ?? null
-      if (dialect.isStorable(value)) return value === null ? null : written(type, value)
-      throw new TypeError(
-        `The value of ${field.name} has U+0000 or a lone surrogate, which ${dialect.database} can't store.`,
-      )
-    },
-  })
-}
-
-function complete(place: TablePlace): Sql {
-  return join(place.collection.fields.map((field) => place.column(field)))
 }

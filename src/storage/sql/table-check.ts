@@ -19,24 +19,21 @@ export function definitionMistakes(
       if (field.storedAs === undefined) return name
       return [
         ...name,
-        `${place}: storedAs is '${field.storedAs}', which is a form of SQLite columns. Remove it: ${storage} keeps a value of type ${field.type} in a column ${columnDefinition(dialect, field)}.`,
+        `${place}: storedAs is '${field.storedAs}', which is a form of SQLite columns. Remove it: ${storage} keeps a value of type ${field.type} in a column ${columnDefinition(dialect, [collection], field)}.`,
       ]
     }),
   ])
 }
 
-// PostgreSQL cuts a longer name silently.
 function nameMistakes(
-  { database, quoted, schema }: Dialect,
+  { quoted, schema }: Dialect,
   place: string,
   [kind, name]: readonly [kind: string, name: string],
 ): readonly string[] {
   if (name.includes('\0')) return [`${place}: the ${kind} name contains U+0000.`]
-  const bytes = Buffer.byteLength(name)
-  if (bytes <= schema.maxNameBytes) return []
-  return [
-    `${place}: the ${kind} name ${quoted(name)} has ${bytes} bytes, but ${database} allows ${schema.maxNameBytes}. Set "${kind}" to a shorter one.`,
-  ]
+  const mistake = schema.nameMistake(name)
+  if (mistake === undefined) return []
+  return [`${place}: the ${kind} name ${quoted(name)} ${mistake}. Set "${kind}" to a shorter one.`]
 }
 
 /** Compares tables with their collections. Returns one message for each mistake. */
@@ -48,6 +45,10 @@ export function tableMistakes(
   return collections.flatMap((collection) => {
     const table = tables.find(collection.table)
     if (table === undefined) return [missingTable(dialect, collection, collections)]
+    const { mistake } = table
+    if (mistake !== undefined) {
+      return [`${nameOf(collection)}: the table ${dialect.quoted(table.name)} ${mistake}`]
+    }
     return [
       ...collection.fields.flatMap((field) => columnMistakes(dialect, collection, field, table)),
       ...keyMistakes(dialect, collection, table),
@@ -97,7 +98,7 @@ function columnMistakes(
       ? ''
       : ` with the nondeterministic collation ${quoted(column.collation ?? '')}`
     return [
-      `${place}: ${named} is ${column.declared}${collation}, which does not keep every value of type ${field.type} exactly. Declare it ${columnDefinition(dialect, field)}, or give the field another type.`,
+      `${place}: ${named} is ${column.declared}${collation}, which does not keep every value of type ${field.type} exactly. Declare it ${columnDefinition(dialect, [collection], field)}, or give the field another type.`,
     ]
   }
   if (field.hasColumnDefault && !isView(table) && !column.hasDefault && !column.isComputed) {
@@ -177,6 +178,13 @@ export function isEnforced({ from, fields, to, onDelete }: Reference, tables: Ta
     const part = to.key[index] as PublishedField
     return `${own.find(field.column)?.name}\0${target.find(part.column)?.name}`
   })
+  // The service tells texts apart that such a collation does not.
+  const isExact = [own, target].every((table, index) =>
+    (index === 0 ? fields : to.key).every(
+      ({ column }) => table.find(column)?.isDeterministic === true,
+    ),
+  )
+  if (!isExact) return false
   return own.foreignKeys.some((key) => {
     if (key.target !== target.id || key.columns.length !== pairs.length) return false
     const present = key.columns.map((name, index) => `${name}\0${key.targetColumns[index]}`)

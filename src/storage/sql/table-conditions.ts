@@ -2,7 +2,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { ConditionOf } from '../../request/query.ts'
 import { textSlot, type FieldCondition, type Locate, type Place } from './conditions.ts'
-import { written, type Dialect, type PlacedColumn, type Tables } from './dialect.ts'
+import type { Dialect, PlacedColumn, Tables } from './dialect.ts'
 import { raw, sql, type Slot, type Sql } from './fragments.ts'
 import type { Column, Table } from './tables.ts'
 
@@ -40,11 +40,17 @@ export function placeOf(
 }
 
 /** Returns the column of a field with what its comparisons depend on. */
-export function placedColumn(place: TablePlace, field: PublishedField): PlacedColumn {
+export function placedColumn(
+  { dialect, found, column }: TablePlace,
+  field: PublishedField,
+): PlacedColumn {
+  const { isText = false, parameter, write = String } = dialect.columnTypes[field.type]
   return {
-    sql: place.column(field),
-    column: columnOf(place.found, field),
-    type: place.dialect.columnTypes[field.type],
+    sql: column(field),
+    column: columnOf(found, field),
+    isText,
+    parameter: (slot) => parameter(slot, field.definition),
+    written: write,
   }
 }
 
@@ -76,18 +82,18 @@ function fieldTerm(
   column: PlacedColumn,
   { condition, at }: { readonly condition: FieldCondition; readonly at: Locate },
 ): Sql {
-  const { type, sql: value } = column
+  const { isText, sql: value } = column
   // No stored string equals or contains one that the database can't represent: nothing equals null.
   const storable = (text: string | null): string | null => (isStorable(text) ? text : null)
   const slot: Slot = {
     read: (inputs) => {
       const { value: given } = at(inputs) as ConditionOf<'equal'>
-      return given === null || !isStorable(given) ? null : written(type, given)
+      return given === null || !isStorable(given) ? null : column.written(given)
     },
   }
   switch (condition.is) {
     case 'empty':
-      if (type.isText !== true) return sql`${value} is null`
+      if (!isText) return sql`${value} is null`
       return sql`(${value} is null or ${terms.equal(column, { read: () => '' })})`
     case 'equal':
       return condition.value === null ? sql`${value} is null` : terms.equal(column, slot)
@@ -107,7 +113,7 @@ function fieldTerm(
       )
     default: {
       const operator = operators[condition.is]
-      return sql`${terms.ordered(column)} ${operator} ${type.parameter(slot)}`
+      return sql`${terms.ordered(column)} ${operator} ${column.parameter(slot)}`
     }
   }
 }

@@ -9,6 +9,8 @@ export interface Column {
   readonly base: string
   /** The digits after the point of a number or of seconds; undefined if the type does not limit them. */
   readonly scale: number | undefined
+  /** The longest text that it keeps, in the unit of its type. Undefined: not known. */
+  readonly length?: number | undefined
   readonly notNull: boolean
   readonly hasDefault: boolean
   /** Whether the database computes it from other columns. */
@@ -52,6 +54,8 @@ export interface Table {
   readonly name: string
   /** `other`: a table that is not kept here, such as a foreign one. */
   readonly kind: 'table' | 'view' | 'other'
+  /** Why it can't be used, as the end of a sentence. Undefined: it can. */
+  readonly mistake?: string | undefined
   /** Returns a column by its name; without one, by its name in another case of ASCII letters. */
   find(name: string): Column | undefined
   readonly indexes: readonly Index[]

@@ -1,12 +1,11 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { isStorageError, StorageError, type Row, type StorageTransaction } from '../adapter.ts'
-import type { BoundStatement, Connection } from './connection.ts'
+import { isStorageError, type StorageTransaction } from '../adapter.ts'
+import type { Connection } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
 import { readPage } from './reads.ts'
-import { rowReader } from './rows.ts'
-import { deleteStatement, insertStatement, updateStatement } from './statements.ts'
+import { deleteRow, insertRow, updateRow } from './writes.ts'
 
 /** Runs work in a transaction that sees one state, and that fails if another one has changed what it writes. */
 export async function runTransaction<Result>(
@@ -57,7 +56,9 @@ export async function runTransaction<Result>(
     } catch (error) {
       const written = { table: tables.find(collection.table), collection }
       const converted = storageFailure(errors, error, operation, written)
-      if (!isStorageError(error) && errors.endsTransaction(error)) failure = { error: converted }
+      // A value that can't be stored is refused before anything is sent.
+      const isSent = !isStorageError(error) && !(error instanceof TypeError)
+      if (isSent && errors.endsTransaction(error)) failure = { error: converted }
       else if (hasSavepoint) await undoLast()
       throw converted
     }
@@ -71,35 +72,21 @@ export async function runTransaction<Result>(
     }
   }
 
-  async function one(
-    collection: PublishedCollection,
-    statement: BoundStatement,
-  ): Promise<Row | undefined> {
-    const [row] = await connection.rows(statement)
-    return row && rowReader(dialect, collection, collection.allNames)(row)
-  }
-
   const transaction: StorageTransaction = {
     filter: (collection, query) =>
       inTurn(() => read(() => readPage(connection, tables, collection, query))),
-    insert: (collection, row) => {
-      const statement = insertStatement(tables, collection, row)
-      const insert = async (): Promise<Row> => {
-        const stored = await one(collection, statement)
-        if (stored === undefined) throw skippedRow()
-        await transactions.afterInsert?.(connection, tables, collection, row)
-        return stored
-      }
-      return inTurn(() => write('save', collection, insert))
-    },
-    update: (collection, conditions, changes) => {
-      const statement = updateStatement(tables, collection, conditions, changes)
-      return inTurn(() => write('save', collection, () => one(collection, statement)))
-    },
-    delete: (collection, conditions) => {
-      const statement = deleteStatement(tables, collection, conditions)
-      return inTurn(() => write('delete', collection, () => one(collection, statement)))
-    },
+    insert: (collection, row) =>
+      inTurn(() => write('save', collection, () => insertRow(connection, tables, collection, row))),
+    update: (collection, conditions, changes) =>
+      inTurn(() =>
+        write('save', collection, () =>
+          updateRow(connection, tables, collection, { conditions, changes }),
+        ),
+      ),
+    delete: (collection, conditions) =>
+      inTurn(() =>
+        write('delete', collection, () => deleteRow(connection, tables, collection, conditions)),
+      ),
   }
 
   async function end(): Promise<void> {
@@ -135,9 +122,4 @@ async function commit(connection: Connection, { transactions, errors }: Dialect)
   } catch (error) {
     throw storageFailure(errors, error, 'save')
   }
-}
-
-function skippedRow(): StorageError {
-  const cause = new Error('a trigger of the table has skipped the row')
-  return new StorageError('invalid', { cause })
 }

@@ -1,0 +1,97 @@
+import type { ApplicationDefinitions } from '../definition/application.ts'
+import type { StorageAdapter } from './adapter.ts'
+import { readTables } from './mysql/catalogue.ts'
+import { mysqlConnections } from './mysql/connection.ts'
+import { mysqlDialect, type MysqlServer } from './mysql/dialect.ts'
+import { completeMysql, type MysqlOptions } from './mysql/options.ts'
+import type { MysqlClientPool, MysqlPool } from './mysql/pool.ts'
+import { bind, type Connection } from './sql/connection.ts'
+import { unavailable } from './sql/failure.ts'
+import { sql } from './sql/fragments.ts'
+import { schemaText, sqlStorage } from './sql/storage.ts'
+
+export type { MysqlServer } from './mysql/dialect.ts'
+export type { MysqlOptions } from './mysql/options.ts'
+export type {
+  MysqlClient,
+  MysqlClientPool,
+  MysqlField,
+  MysqlPool,
+  MysqlQuery,
+} from './mysql/pool.ts'
+
+/**
+ * Keeps collections in a MariaDB or MySQL database, through a pool of `mysql2` or `mysql2/promise`. The pool must be
+ * for this storage alone, because its connections get the settings that the storage needs. `close` does not end it.
+ *
+ * Throws a TypeError for a pool or an option that is not valid.
+ *
+ * ```ts
+ * const pool = createPool({ uri: 'mysql://localhost/northwind' })
+ * const storage = mysqlStorage(pool, { ensureSchema: true })
+ * ```
+ */
+export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): StorageAdapter {
+  const complete = completeMysql(options)
+  checkPool(pool)
+  const { use, close, server } = mysqlConnections(pool, complete)
+  return sqlStorage({
+    name: 'mysql',
+    dialect: mysqlDialect('MariaDB'),
+    ensureSchema: complete.ensureSchema,
+    mistakes: databaseMistakes,
+    readTables: (connection, collections) => readTables(connection, collections, server()),
+    changeSchema: (connection, work) =>
+      changeSchema(connection, Math.ceil(complete.statementTimeout / 1_000), work),
+    use,
+    close,
+  })
+}
+
+/**
+ * Returns the CREATE statements of every stored collection, for applications that create their tables
+ * themselves instead of setting `ensureSchema`. MySQL has other collations than MariaDB.
+ */
+export function mysqlSchema(
+  applications: ApplicationDefinitions,
+  server: MysqlServer = 'MariaDB',
+): string {
+  return schemaText(mysqlDialect(server), applications)
+}
+
+async function databaseMistakes(connection: Connection): Promise<readonly string[]> {
+  const [[name] = []] = await connection.rows(bind(sql`select database()`))
+  return typeof name === 'string' ? [] : ['The pool has no database. Set its option database.']
+}
+
+// Two processes that start at the same time must not create the same table. The server commits each statement.
+async function changeSchema(
+  connection: Connection,
+  seconds: number,
+  work: () => Promise<void>,
+): Promise<void> {
+  const name = sql`concat('rowgate ', sha1(database()))`
+  const wait = { read: () => seconds }
+  const [[locked] = []] = await connection.rows(bind(sql`select get_lock(${name}, ${wait})`))
+  if (locked !== '1') throw unavailable(new Error('another process changes the schema'))
+  try {
+    await work()
+  } finally {
+    await connection.rows(bind(sql`select release_lock(${name})`)).catch(() => connection.discard())
+  }
+}
+
+function checkPool(pool: unknown): void {
+  const { pool: inner = pool } = (pool ?? {}) as { readonly pool?: unknown }
+  const { getConnection, config } = (inner ?? {}) as Partial<MysqlClientPool> & {
+    readonly config?: { readonly resetOnRelease?: unknown }
+  }
+  if (typeof getConnection !== 'function') {
+    throw new TypeError('mysqlStorage: the first argument must be a pool of the package mysql2')
+  }
+  if (config?.resetOnRelease === true) {
+    throw new TypeError(
+      'mysqlStorage: the option resetOnRelease of the pool undoes the settings of its connections. Remove it.',
+    )
+  }
+}

@@ -1,0 +1,155 @@
+import type { Field, FieldTypeName } from '../../definition/field.ts'
+import type { StoredValue } from '../../definition/field-type.ts'
+import type { ColumnType } from '../sql/dialect.ts'
+import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
+import type { Column } from '../sql/tables.ts'
+
+// A longer index entry is rejected: 3072 bytes, with up to four for each code point.
+const maxIndexedCharacters = 768
+
+const textBases = ['varchar', 'char', 'tinytext', 'text', 'mediumtext', 'longtext']
+const wholeBases = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint']
+
+function asText(column: Sql): Sql {
+  return sql`cast(${column} as char)`
+}
+
+function castTo(type: string): (slot: Slot) => Sql {
+  return (slot) => sql`cast(${slot} as ${raw(type)})`
+}
+
+const whole: Pick<ColumnType, 'declared' | 'parameter' | 'fits' | 'wire'> = {
+  declared: () => 'bigint',
+  parameter: castTo('signed'),
+  fits: ({ base, declared }) => wholeBases.includes(base) && !declared.includes('zerofill'),
+  wire: asText,
+}
+
+/** Returns the column types by field type, with texts in a collation that orders by code point. */
+export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName, ColumnType>> {
+  const exactly = `CHARACTER SET utf8mb4 COLLATE ${collation}`
+  return {
+    text: {
+      declared(field, parts) {
+        if (parts === 0) return `longtext ${exactly}`
+        const { maxLength = maxIndexedCharacters } = field as Field & { type: 'text' }
+        const longest = Math.floor(maxIndexedCharacters / parts)
+        return `varchar(${Math.min(maxLength, longest)}) ${exactly}`
+      },
+      parameter: (slot) => sql`${slot}`,
+      fits: ({ base, collation: own }) => textBases.includes(base) && own !== undefined,
+      read: (text) => text,
+      wire: (column) => column,
+      isText: true,
+    },
+    integer: { ...whole, read: Number },
+    bigint: { ...whole, read: (text) => text },
+    decimal: {
+      declared: (field) => {
+        const { precision, scale } = field as Field & { type: 'decimal' }
+        return `decimal(${precision}, ${scale})`
+      },
+      parameter: (slot, field) =>
+        castTo(`decimal(65,${(field as Field & { type: 'decimal' }).scale})`)(slot),
+      fits: ({ base, scale, declared }, field) =>
+        base === 'decimal' &&
+        scale === (field as Field & { type: 'decimal' }).scale &&
+        !declared.includes('zerofill'),
+      read: (text) => text,
+      wire: asText,
+    },
+    double: {
+      declared: () => 'double',
+      parameter: castTo('double'),
+      fits: ({ base, declared }) => base === 'double' && !/[(z]/.test(declared),
+      // A zero has no sign on the wire.
+      read: (text) => Number(text) + 0,
+      write: (value) => String((value as number) + 0),
+      wire: asText,
+    },
+    boolean: {
+      declared: () => 'boolean',
+      parameter: castTo('signed'),
+      fits: ({ declared }) => declared === 'tinyint(1)',
+      // A tinyint may hold other numbers, which are no values of the field.
+      read: (text) => (text === '1' ? true : text === '0' ? false : Number(text)),
+      write: (value) => (value === true ? '1' : '0'),
+      wire: (column) =>
+        sql`case when ${column} = 1 then 'true' when ${column} = 0 then 'false' end`,
+    },
+    date: {
+      declared: () => 'date',
+      parameter: castTo('date'),
+      fits: ({ base }) => base === 'date',
+      read: (text) => text,
+      wire: asText,
+    },
+    dateTime: {
+      declared: () => 'datetime(3)',
+      parameter: castTo('datetime(3)'),
+      fits: (column) => column.base === 'datetime' && isMilliseconds(column),
+      read: momentOf,
+      wire: momentText,
+    },
+    instant: {
+      declared: () => 'datetime(3)',
+      parameter: castTo('datetime(3)'),
+      fits: (column) => ['datetime', 'timestamp'].includes(column.base) && isMilliseconds(column),
+      read: (text) => `${momentOf(text)}Z`,
+      write: (value) => String(value).replace(/Z$/, ''),
+      wire: (column) => sql`concat(${momentText(column)}, 'Z')`,
+    },
+    uuid: {
+      declared: () => 'char(36) CHARACTER SET ascii COLLATE ascii_bin',
+      parameter: (slot) => sql`${slot}`,
+      fits: ({ base, declared, isDeterministic, collation: own }) =>
+        base === 'uuid' ||
+        (['char(36)', 'varchar(36)'].includes(declared) &&
+          (isDeterministic || own === 'ascii_bin')),
+      read: (text) => text,
+      wire: (column) => column,
+    },
+    json: {
+      declared: () => `longtext ${exactly}`,
+      parameter: (slot) => sql`${slot}`,
+      // A JSON column of MariaDB keeps its text; one of MySQL does not.
+      fits: ({ base }) => base !== 'char' && base !== 'varchar' && textBases.includes(base),
+      read: (text) => text,
+      wire: (column) => column,
+    },
+  }
+}
+
+function isMilliseconds({ scale }: Column): boolean {
+  return scale !== undefined && scale <= 3
+}
+
+// The server writes `2024-01-01 00:00:00.100`.
+function momentOf(text: string): string {
+  if (!/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,3})?$/.test(text)) return text
+  const wire = `${text.slice(0, 10)}T${text.slice(11)}`
+  const full = wire.length === 19 ? wire : wire.padEnd(23, '0')
+  return full.endsWith('.000') ? full.slice(0, 19) : full
+}
+
+function momentText(column: Sql): Sql {
+  const text = sql`insert(cast(cast(${column} as datetime(3)) as char), 11, 1, 'T')`
+  return sql`replace(${text}, '.000', '')`
+}
+
+/** Returns whether the database can represent a string: without a lone surrogate. */
+export function isStorable(value: StoredValue): boolean {
+  return typeof value !== 'string' || value.isWellFormed()
+}
+
+/**
+ * Returns whether a column would keep another text than the one that it is given. The server rejects a text that is
+ * too long, but it cuts spaces at the end without an error.
+ */
+export function changesText({ base, length }: Column, value: StoredValue): boolean {
+  if (typeof value !== 'string' || !value.endsWith(' ') || !textBases.includes(base)) return false
+  if (base === 'char') return true
+  if (length === undefined) return false
+  const own = base === 'varchar' ? Array.from(value).length : Buffer.byteLength(value)
+  return own > length
+}

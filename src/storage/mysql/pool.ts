@@ -1,0 +1,30 @@
+/** A field of a row that `mysql2` has received. */
+export interface MysqlField {
+  /** Returns its text. */
+  string(): string | null
+}
+
+/** A statement, as `mysql2` takes it. */
+export interface MysqlQuery {
+  sql: string
+  rowsAsArray: true
+  typeCast: (field: MysqlField) => string | null
+}
+
+/** A connection of a pool, in use. */
+export interface MysqlClient {
+  query(query: MysqlQuery, done: (error: unknown, result?: unknown) => void): unknown
+  /** Gives the connection back. */
+  release(): void
+  /** Closes the connection. */
+  destroy(): void
+  on(event: 'error', listener: (error: Error) => void): unknown
+}
+
+/** The members of a pool of `mysql2` that the storage uses. */
+export interface MysqlClientPool {
+  getConnection(done: (error: Error | null, client: MysqlClient) => void): void
+}
+
+/** A pool of `mysql2`, or of `mysql2/promise`. */
+export type MysqlPool = MysqlClientPool | { readonly pool: MysqlClientPool }

@@ -1,0 +1,149 @@
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { StorageError, type Condition, type Row } from '../adapter.ts'
+import { fieldOf, termsOf, where } from './conditions.ts'
+import { bind, type BoundStatement } from './connection.ts'
+import type { Tables } from './dialect.ts'
+import { join, sql, type Sql } from './fragments.ts'
+import { identityOf } from './shape.ts'
+import { matchedShape } from './statements.ts'
+import {
+  columnOf,
+  name,
+  placedColumn,
+  placeOf,
+  tableName,
+  type TablePlace,
+} from './table-conditions.ts'
+
+/** Returns the statement that inserts a row. If inserts return rows, it returns the row complete. */
+export function insertStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  row: Row,
+): BoundStatement {
+  const given = collection.fields.filter(({ name: field, generated }) =>
+    generated === 'database' ? (row[field] ?? null) !== null : row[field] !== undefined,
+  )
+  const shape = `insert${identityOf(collection)}\0${given.map((field) => field.name).join('\0')}`
+  const text = tables.texts.find(shape, () => {
+    const { dialect } = tables
+    const { writes } = dialect
+    const place = placeOf(tables, collection)
+    const own = (field: PublishedField): Sql => name(dialect, columnOf(place.found, field).name)
+    const values = given.map((field) => rowParameter(place, field))
+    const insert = writes.insert(tableName(dialect, place.found), given.map(own), values)
+    if (!writes.returning.includes('insert')) return insert
+    return sql`${insert} returning ${join(collection.fields.map(own))}`
+  })
+  return bind(text, { conditions: [], row })
+}
+
+/** Returns the statement of the complete row that was inserted, by its key. */
+export function insertedStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  row: Row,
+): BoundStatement {
+  const isNumbered = (field: PublishedField): boolean =>
+    field.generated === 'database' && (row[field.name] ?? null) === null
+  const shape = `inserted${identityOf(collection)}\0${collection.key.map(isNumbered).join('\0')}`
+  const text = tables.texts.find(shape, () => {
+    const { lastNumber } = tables.dialect.writes
+    const place = placeOf(tables, collection)
+    const terms = collection.key.map((field) =>
+      lastNumber !== undefined && isNumbered(field)
+        ? sql`${place.column(field)} = ${lastNumber}`
+        : sql`${place.column(field)} = ${rowParameter(place, field)}`,
+    )
+    return sql`select ${complete(place)} from ${place.table}${where(terms)}`
+  })
+  return bind(text, { conditions: [], row })
+}
+
+/** Returns the statement that changes a row. If updates return rows, it returns the row complete. */
+export function updateStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  changes: Row,
+): BoundStatement {
+  const names = Object.keys(changes)
+  const matched = matchedShape(tables, collection, { conditions, search: null })
+  const text = tables.texts.find(`update${matched}\0${names.join('\0')}`, () => {
+    const { dialect } = tables
+    const place = placeOf(tables, collection)
+    const set = names.map((changed) => {
+      const field = fieldOf(collection, changed)
+      return sql`${name(dialect, columnOf(place.found, field).name)} = ${rowParameter(place, field)}`
+    })
+    const update = sql`update ${place.table} set ${join(set)}${where(termsOf(place, conditions))}`
+    if (!dialect.writes.returning.includes('update')) return update
+    return sql`${update} returning ${complete(place)}`
+  })
+  return bind(text, { conditions, row: changes })
+}
+
+/** Returns the statement that deletes a row. If deletes return rows, it returns the row as it was. */
+export function deleteStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+): BoundStatement {
+  const matched = matchedShape(tables, collection, { conditions, search: null })
+  const text = tables.texts.find(`delete${matched}`, () => {
+    const { dialect } = tables
+    if (dialect.writes.returning.includes('delete')) {
+      const place = placeOf(tables, collection)
+      const terms = where(termsOf(place, conditions))
+      return sql`delete from ${place.table}${terms} returning ${complete(place)}`
+    }
+    // Such databases allow no other name for the table of a delete.
+    const { found } = placeOf(tables, collection)
+    const place = placeOf(tables, collection, found.name)
+    const table = tableName(dialect, found)
+    return sql`delete from ${table}${where(termsOf(place, conditions))}`
+  })
+  return bind(text, { conditions })
+}
+
+/** Returns the statement of the complete row that meets conditions. It may lock the row until the transaction ends. */
+export function rowStatement(
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  lock: '' | ' for update',
+): BoundStatement {
+  const matched = matchedShape(tables, collection, { conditions, search: null })
+  const text = tables.texts.find(`row${lock}${matched}`, () => {
+    const place = placeOf(tables, collection)
+    const row = sql`select ${complete(place)} from ${place.table}${where(termsOf(place, conditions))}`
+    return lock === '' ? row : sql`${row} for update`
+  })
+  return bind(text, { conditions })
+}
+
+function rowParameter(place: TablePlace, field: PublishedField): Sql {
+  const { database, isStorable, writes } = place.dialect
+  const { column, parameter, written } = placedColumn(place, field)
+  return parameter({
+    read({ row }) {
+      const value = row?.[field.name] ?? null
+      if (value === null) return null
+      if (!isStorable(value)) {
+        throw new TypeError(
+          `The value of ${field.name} has U+0000 or a lone surrogate, which ${database} can't store.`,
+        )
+      }
+      if (writes.changes?.(column, value) === true) {
+        const cause = new Error(`the column of ${field.name} can't keep the spaces at its end`)
+        throw new StorageError('invalid', { fields: [field.name], cause })
+      }
+      return written(value)
+    },
+  })
+}
+
+function complete(place: TablePlace): Sql {
+  return join(place.collection.fields.map((field) => place.column(field)))
+}

@@ -1,0 +1,100 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import { StorageError, type Condition, type Row } from '../adapter.ts'
+import { readsOthers } from './conditions.ts'
+import type { BoundStatement, Connection } from './connection.ts'
+import type { Tables } from './dialect.ts'
+import { rowReader } from './rows.ts'
+import {
+  deleteStatement,
+  insertedStatement,
+  insertStatement,
+  rowStatement,
+  updateStatement,
+} from './write-statements.ts'
+
+/** Inserts a row and returns it complete. */
+export async function insertRow(
+  connection: Connection,
+  tables: Tables,
+  collection: PublishedCollection,
+  row: Row,
+): Promise<Row> {
+  const { writes, transactions } = tables.dialect
+  const statement = insertStatement(tables, collection, row)
+  if (!writes.returning.includes('insert')) {
+    await connection.matched(statement)
+    const inserted = insertedStatement(tables, collection, row)
+    const stored = await one(connection, tables, collection, inserted)
+    if (stored !== undefined) return stored
+    throw new Error('the inserted row is not found: a trigger of the table has changed its key')
+  }
+  const stored = await one(connection, tables, collection, statement)
+  if (stored === undefined) {
+    const cause = new Error('a trigger of the table has skipped the row')
+    throw new StorageError('invalid', { cause })
+  }
+  await transactions.afterInsert?.(connection, tables, collection, row)
+  return stored
+}
+
+/** Changes the row that meets conditions and returns it complete. */
+export async function updateRow(
+  connection: Connection,
+  tables: Tables,
+  collection: PublishedCollection,
+  { conditions, changes }: { readonly conditions: readonly Condition[]; readonly changes: Row },
+): Promise<Row | undefined> {
+  const { returning } = tables.dialect.writes
+  const locked = rowStatement(tables, collection, conditions, ' for update')
+  if (Object.keys(changes).length === 0) return one(connection, tables, collection, locked)
+  if (returning.includes('update')) {
+    const update = updateStatement(tables, collection, conditions, changes)
+    return one(connection, tables, collection, update)
+  }
+  const key = keyConditions(collection, conditions)
+  const isJoined = conditions.some(readsOthers)
+  // Not every server can read the table that it changes.
+  if (isJoined && (await one(connection, tables, collection, locked)) === undefined) {
+    return undefined
+  }
+  const update = updateStatement(tables, collection, isJoined ? key : conditions, changes)
+  if ((await connection.matched(update)) === 0) return undefined
+  return one(connection, tables, collection, rowStatement(tables, collection, key, ''))
+}
+
+/** Deletes the row that meets conditions and returns it as it was. */
+export async function deleteRow(
+  connection: Connection,
+  tables: Tables,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+): Promise<Row | undefined> {
+  if (tables.dialect.writes.returning.includes('delete')) {
+    return one(connection, tables, collection, deleteStatement(tables, collection, conditions))
+  }
+  const locked = rowStatement(tables, collection, conditions, ' for update')
+  const row = await one(connection, tables, collection, locked)
+  if (row === undefined) return undefined
+  const key = keyConditions(collection, conditions)
+  await connection.matched(deleteStatement(tables, collection, key))
+  return row
+}
+
+async function one(
+  connection: Connection,
+  { dialect }: Tables,
+  collection: PublishedCollection,
+  statement: BoundStatement,
+): Promise<Row | undefined> {
+  const [row] = await connection.rows(statement)
+  return row && rowReader(dialect, collection, collection.allNames)(row)
+}
+
+/** Returns those of the conditions of a write that name its row. */
+function keyConditions(
+  { key }: PublishedCollection,
+  conditions: readonly Condition[],
+): readonly Condition[] {
+  const names = new Set(key.map(({ name }) => name))
+  return conditions.filter((condition) => condition.is === 'equal' && names.has(condition.field))
+}
