@@ -1,3 +1,4 @@
+import { createHash } from 'node:crypto'
 import { clients } from '../sql/clients.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from '../sql/connection.ts'
 import type { Sql } from '../sql/fragments.ts'
@@ -107,7 +108,10 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     if (found === undefined) {
       const text = sql.texts.reduce((joined, part, index) => `${joined}$${index}${part}`)
       prepared.set(sql, (found = { text, name: undefined }))
-    } else if (found.name === undefined && names < maxNames) found.name = `rowgate_${++names}`
+    } else if (found.name === undefined && names < maxNames) {
+      names++
+      found.name = nameOf(found.text)
+    }
     return found
   }
 
@@ -132,6 +136,11 @@ interface Session {
 interface Prepared {
   readonly text: string
   name: string | undefined
+}
+
+// Other storages may use the same connection: a name stands for one text.
+function nameOf(text: string): string {
+  return `rowgate_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
 }
 
 function lastOf(results: readonly PostgresResult[]): PostgresResult {
