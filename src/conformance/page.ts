@@ -45,6 +45,43 @@ export const pageCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'the count is the same for pages that are full, not full and empty',
+    run: async ({ adapter }) => {
+      await storeTen(adapter)
+      for (const [limit, offset] of [
+        [9, 0],
+        [10, 0],
+        [11, 0],
+        [1, 9],
+        [2, 9],
+        [5, 5],
+        [6, 5],
+        [1, 10],
+      ] as const) {
+        const query = queryOf(samples, { limit, offset, count: true })
+        const { count } = await adapter.filter(samples, query)
+        equal(count, 10, `the count with limit ${limit}, offset ${offset}`)
+      }
+    },
+  },
+  {
+    name: 'an estimate of a count, if the adapter has one, is a number for all conditions',
+    run: async ({ adapter }) => {
+      await storeTen(adapter)
+      for (const conditions of [
+        [],
+        equals({ quantity: 1 }),
+        equals({ id: 7 }),
+        equals({ id: 70 }),
+      ]) {
+        const estimate = await adapter.estimateCount?.(samples, conditions)
+        if (estimate === undefined) continue
+        const isCount = Number.isSafeInteger(estimate) && estimate >= 0
+        ensure(isCount, `The estimate ${estimate} is not a non-negative integer.`)
+      }
+    },
+  },
+  {
     name: 'limit 0 returns no rows, and the count if it is requested',
     run: async ({ adapter }) => {
       await storeTen(adapter)
