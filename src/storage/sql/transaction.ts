@@ -16,6 +16,7 @@ export async function runTransaction<Result>(
   const { dialect } = tables
   const { transactions, errors } = dialect
   let last: Promise<unknown> = Promise.resolve()
+  let hasBegun = false as boolean
   let hasEnded = false
   let hasSavepoint = false
   let failure: { readonly error: unknown } | undefined
@@ -31,8 +32,17 @@ export async function runTransaction<Result>(
     return turn
   }
 
+  /** Begins the transaction with its first statement. Another command may follow in the same round trip. */
+  async function begin(command?: string): Promise<void> {
+    const commands = [...(hasBegun ? [] : [transactions.begin]), ...(command ? [command] : [])]
+    if (commands.length === 0) return
+    hasBegun = true
+    await connection.command(commands.join('; '))
+  }
+
   async function read<Value>(call: () => Promise<Value>): Promise<Value> {
     try {
+      await begin()
       return await call()
     } catch (error) {
       // Now the server rejects every statement, and a COMMIT would undo the transaction without an error.
@@ -49,9 +59,9 @@ export async function runTransaction<Result>(
   ): Promise<Value> {
     try {
       if (transactions.needsSavepoints) {
-        await connection.command(hasSavepoint ? 'release s; savepoint s' : 'savepoint s')
+        await begin(hasSavepoint ? 'release s; savepoint s' : 'savepoint s')
         hasSavepoint = true
-      }
+      } else await begin()
       return await call()
     } catch (error) {
       const written = { table: tables.find(collection.table), collection }
@@ -94,25 +104,16 @@ export async function runTransaction<Result>(
     hasEnded = true
   }
 
-  await begin(connection, dialect)
   try {
     const result = await work(transaction)
     await end()
     if (failure !== undefined) throw failure.error
-    await commit(connection, dialect)
+    if (hasBegun) await commit(connection, dialect)
     return result
   } catch (error) {
     await end()
-    await connection.command('rollback').catch(() => connection.discard())
+    if (hasBegun) await connection.command('rollback').catch(() => connection.discard())
     throw error
-  }
-}
-
-async function begin(connection: Connection, { transactions, errors }: Dialect): Promise<void> {
-  try {
-    await connection.command(transactions.begin)
-  } catch (error) {
-    throw storageFailure(errors, error, 'read')
   }
 }
 
