@@ -31,7 +31,9 @@ export async function missingServer(): Promise<string | undefined> {
 
 /** Opens a pool whose connections find the tables of a schema. Idle ones do not keep a process alive. */
 export function schemaPool(name: string, max = 3): Pool {
-  return new Pool({ ...address, max, allowExitOnIdle: true, options: `-c search_path=${name}` })
+  // The time also limits how long a call waits for a connection in use.
+  const settings = { ...address, connectionTimeoutMillis: 60_000, allowExitOnIdle: true }
+  return new Pool({ ...settings, max, options: `-c search_path=${name}` })
 }
 
 function schemaName(): string {

@@ -1,27 +1,23 @@
-import { createHash } from 'node:crypto'
+import { randomUUID } from 'node:crypto'
+import { StorageError } from '../adapter.ts'
 import { clients } from '../sql/clients.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from '../sql/connection.ts'
+import { unavailable } from '../sql/failure.ts'
 import type { Sql } from '../sql/fragments.ts'
-import { isLost } from './failure.ts'
+import { isLost, isOutdated } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
-import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './pool.ts'
-
-// The text that the server writes, and the meaning of the text that it reads, depend on these.
-const settings = [
-  `timezone = 'UTC'`,
-  `datestyle = 'ISO, YMD'`,
-  `intervalstyle = 'iso_8601'`,
-  `extra_float_digits = 1`,
-  `client_encoding = 'UTF8'`,
-  `standard_conforming_strings = on`,
-]
-
-// The statements that clients choose are otherwise unbounded, and each connection keeps them all.
-const maxNames = 500
-// The meaning of a prepared statement has changed with the schema: the result has other types.
-const changedPlan = '0A000'
+import type {
+  PostgresClient,
+  PostgresCommand,
+  PostgresPool,
+  PostgresQuery,
+  PostgresResult,
+} from './pool.ts'
+import { openSession, type Send, type Session } from './session.ts'
 
 const types = { getTypeParser: () => unchanged }
+// The server ends a statement after its own time-out. If it does not answer then, it can't be reached.
+const graceMilliseconds = 1_000
 
 function unchanged(value: string): string {
   return value
@@ -29,17 +25,10 @@ function unchanged(value: string): string {
 
 /** Returns the connections of a pool, each with the settings that the storage needs. */
 export function connections(pool: PostgresPool, options: CompletePostgres): Connections {
-  const settle = [
-    ...settings,
-    `statement_timeout = ${options.statementTimeout}`,
-    `lock_timeout = ${options.lockTimeout}`,
-    `idle_in_transaction_session_timeout = ${options.idleTimeout}`,
-  ]
-    .map((setting) => `set ${setting}`)
-    .join('; ')
-  const settled = new WeakMap<PostgresClient, Session>()
-  const prepared = new WeakMap<Sql, Prepared>()
-  let names = 0
+  const sessions = new WeakMap<PostgresClient, Session>()
+  const texts = new WeakMap<Sql, string>()
+  // A pool may have had another storage before.
+  const prefix = `rowgate_${randomUUID().slice(0, 8)}`
   // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', ignore)
 
@@ -51,68 +40,140 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     options.acquireTimeout,
   )
 
+  function textOf(sql: Sql): string {
+    const known = texts.get(sql)
+    if (known !== undefined) return known
+    const text = sql.texts.reduce((joined, part, index) => `${joined}$${index}${part}`)
+    texts.set(sql, text)
+    return text
+  }
+
   async function run<Result>(
     client: PostgresClient,
-    lost: () => void,
+    broken: () => void,
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> {
-    // The promises of `pg` refer to each other, so that the garbage collector frees results late.
-    const send = (query: PostgresQuery | string): Promise<PostgresResult> =>
-      new Promise((resolve, reject) => {
-        client.query(query, (error, result) => {
-          if (error) {
-            if (isLost(error)) lost()
-            reject(error)
-          } else resolve(Array.isArray(result) ? lastOf(result) : result)
-        })
-      })
-    const runIn = async (statement: BoundStatement, session: Session): Promise<PostgresResult> => {
-      const { text, name } = preparedFor(statement.sql)
-      const query: PostgresQuery = { text, values: [...statement.values], rowMode: 'array', types }
-      const isNamed = session.isDirect && name !== undefined
-      if (isNamed) query.name = `${name}_${session.plans}`
-      try {
-        return await send(query)
-      } catch (error) {
-        if (!isNamed || (error as { readonly code?: unknown }).code !== changedPlan) throw error
-        session.plans++
-        // In a transaction, the server rejects it.
-        return runIn(statement, session)
-      }
+    let isBroken = false
+    const lost = (): void => {
+      isBroken = true
+      broken()
     }
+    // The promises of `pg` refer to each other, so that the garbage collector frees results late.
+    const send: Send = (query) =>
+      new Promise((resolve, reject) => {
+        // The driver would wait for the statement before, which has no end.
+        if (isBroken) reject(unavailable(new Error('the connection is lost')))
+        else
+          client.query(query, (error, result) => {
+            if (error) {
+              if (isLost(error)) lost()
+              reject(error)
+            } else resolve(Array.isArray(result) ? lastOf(result) : result)
+          })
+      })
     client.on('error', lost)
     try {
-      let session = settled.get(client)
+      let session = sessions.get(client)
       if (session === undefined) {
-        const {
-          rows: [row],
-        } = await send(`${settle}; select pg_backend_pid() as pid`)
-        const { pid } = row as { readonly pid: unknown }
-        session = { isDirect: Number(pid) === client.processID, plans: 1 }
-        settled.set(client, session)
+        session = await openSession({ send, processID: client.processID, prefix }, options)
+        sessions.set(client, session)
       }
-      const current = session
-      return await work({
-        rows: async (statement) => (await runIn(statement, current)).rows as readonly TextRow[],
-        matched: async (statement) => (await runIn(statement, current)).rowCount ?? 0,
-        command: async (text) => (await send(text)).command,
-        discard: lost,
-      })
+      const result = await work(connectionOf(session, send, lost))
+      if (session.names?.isWorn() === true) broken()
+      return result
+    } catch (error) {
+      // Its settings are unknown.
+      if (!sessions.has(client)) broken()
+      throw error
     } finally {
       client.removeListener('error', lost)
     }
   }
 
-  function preparedFor(sql: Sql): Prepared {
-    let found = prepared.get(sql)
-    if (found === undefined) {
-      const text = sql.texts.reduce((joined, part, index) => `${joined}$${index}${part}`)
-      prepared.set(sql, (found = { text, name: undefined }))
-    } else if (found.name === undefined && names < maxNames) {
-      names++
-      found.name = nameOf(found.text)
+  function connectionOf(
+    { names, inTransaction }: Session,
+    send: Send,
+    discard: () => void,
+  ): Connection {
+    const limit = options.statementTimeout + graceMilliseconds
+    let hasBegun = false
+    let isLimited = true
+
+    async function command(text: string): Promise<string> {
+      const begins = text.startsWith('begin')
+      if (begins) isLimited = !text.includes('statement_timeout = 0')
+      // What follows the begin overrides the settings.
+      const all = begins ? text.replace(/^[^;]*/, (begin) => begin + inTransaction) : text
+      const sent: PostgresCommand = { text: all, ...(isLimited && { query_timeout: limit }) }
+      const result = await send(sent)
+      if (begins) hasBegun = true
+      if (text === 'commit' || text === 'rollback') {
+        hasBegun = false
+        isLimited = true
+      }
+      return result.command
     }
-    return found
+
+    function query(
+      { values }: BoundStatement,
+      text: string,
+      name?: string,
+    ): Promise<PostgresResult> {
+      const sent: PostgresQuery = {
+        text,
+        values: [...values],
+        rowMode: 'array',
+        types,
+        query_timeout: limit,
+      }
+      if (name !== undefined) sent.name = name
+      return send(sent)
+    }
+
+    async function named(statement: BoundStatement, text: string): Promise<PostgresResult> {
+      const name = names?.nameOf(text)
+      try {
+        return await query(statement, text, name)
+      } catch (error) {
+        if (name === undefined || !isOutdated(error)) throw error
+        names?.forget(text)
+        // The server rejects the rest of the transaction, but it can be repeated.
+        if (hasBegun) throw new StorageError('unavailable', { cause: error, isConflict: true })
+      }
+      return query(statement, text)
+    }
+
+    async function endUnused(): Promise<void> {
+      // The server may have ended them already.
+      for (const name of names?.unused() ?? []) await command(`deallocate ${name}`).catch(ignore)
+    }
+
+    async function separately(statement: BoundStatement, text: string): Promise<PostgresResult> {
+      await command('begin isolation level repeatable read read only')
+      try {
+        const rows = await query(statement, text)
+        await command('commit')
+        return rows
+      } catch (error) {
+        await command('rollback').catch(discard)
+        throw error
+      }
+    }
+
+    async function result(statement: BoundStatement): Promise<PostgresResult> {
+      const text = textOf(statement.sql)
+      if (names === undefined)
+        return hasBegun ? query(statement, text) : separately(statement, text)
+      if (!hasBegun) await endUnused()
+      return named(statement, text)
+    }
+
+    return {
+      rows: async (statement) => (await result(statement)).rows as readonly TextRow[],
+      matched: async (statement) => (await result(statement)).rowCount ?? 0,
+      command,
+      discard,
+    }
   }
 
   return {
@@ -122,25 +183,6 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       pool.removeListener('error', ignore)
     },
   }
-}
-
-/** What is known of a connection. */
-interface Session {
-  /** Whether no pooler stands before the server, which could run each transaction in another session. */
-  readonly isDirect: boolean
-  /** The number of its plans: from another one on, statements are prepared anew. */
-  plans: number
-}
-
-/** A statement, which has a name from its second run on. */
-interface Prepared {
-  readonly text: string
-  name: string | undefined
-}
-
-// Other storages may use the same connection: a name stands for one text.
-function nameOf(text: string): string {
-  return `rowgate_${createHash('sha256').update(text).digest('hex').slice(0, 32)}`
 }
 
 function lastOf(results: readonly PostgresResult[]): PostgresResult {

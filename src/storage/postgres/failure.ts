@@ -40,13 +40,14 @@ const kinds: Readonly<Record<string, FailureKind>> = {
 
 // The driver gives these errors no code.
 const lostMessage =
-  /^Connection terminated|^Cannot use a pool after|not queryable|^timeout exceeded when trying to connect|^timeout expired/
+  /^Connection terminated|^Query read timeout|^Cannot use a pool after|not queryable|^timeout exceeded when trying to connect|^timeout expired/
 
 interface ServerError extends Error {
   readonly code?: unknown
   readonly table?: unknown
   readonly constraint?: unknown
   readonly column?: unknown
+  readonly routine?: unknown
 }
 
 /** The errors of PostgreSQL, by their code. */
@@ -67,6 +68,13 @@ export function isLost(error: unknown): boolean {
   const { code } = error as ServerError
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return true
   return code.startsWith('08') || code.startsWith('57P') || code === '25P03'
+}
+
+/** Returns whether the server rejects a prepared statement that it would accept if it were prepared now. */
+export function isOutdated(error: unknown): boolean {
+  const { code, routine } = error as ServerError
+  // Any other use of the first code is a feature that the server lacks.
+  return (code === '0A000' && routine === 'RevalidateCachedQuery') || code === '26000'
 }
 
 function kindOf(error: unknown): FailureKind | undefined {

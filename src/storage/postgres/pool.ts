@@ -1,11 +1,17 @@
 /** A statement with parameters, as `pg` takes it. */
-export interface PostgresQuery {
-  text: string
+export interface PostgresQuery extends PostgresCommand {
   values: unknown[]
   /** Of a statement that the connection prepares once. */
   name?: string
   rowMode: 'array'
   types: { getTypeParser: () => (value: string) => unknown }
+}
+
+/** Statements without parameters, as `pg` takes them. */
+export interface PostgresCommand {
+  text: string
+  /** Milliseconds after which the driver gives up. Default: never. */
+  query_timeout?: number
 }
 
 /** The result of a statement. */
@@ -24,9 +30,9 @@ export type PostgresCallback = (
 
 /** A connection of a pool, in use. */
 export interface PostgresClient {
-  /** The process of the server, as it was told to the client. Without it, statements are not prepared. */
+  /** The process of the server, as it was told to the client. Without it, the connection counts as that of a pooler. */
   readonly processID?: number | null
-  query(query: PostgresQuery | string, callback: PostgresCallback): void
+  query(query: PostgresQuery | PostgresCommand, callback: PostgresCallback): void
   /** Gives the connection back. True: closes it. */
   release(destroy?: boolean): void
   on(event: 'error', listener: (error: Error) => void): unknown

@@ -127,7 +127,7 @@ describe.skipIf(missing !== undefined)('a transaction of PostgreSQL', () => {
   }
 
   test('waits for a connection for a limited time', async () => {
-    const own = postgresStorage(schema.open(1), { acquireTimeout: 20 })
+    const own = postgresStorage(schema.open(1), { acquireTimeout: 400 })
     await own.open([customers])
     await own.transaction(writing, async (on) => {
       await visit(on, 'a')

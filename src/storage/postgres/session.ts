@@ -1,0 +1,83 @@
+import type { CompletePostgres } from './options.ts'
+import type { PostgresCommand, PostgresQuery, PostgresResult } from './pool.ts'
+import { statementNames, type StatementNames } from './statement-names.ts'
+
+/** What is known of a connection as long as it exists. */
+export interface Session {
+  /**
+   * The statements that it has prepared. Undefined if a pooler is in between, such as PgBouncer: then each
+   * transaction may run on another connection of the server.
+   */
+  readonly names: StatementNames | undefined
+  /** The statements that follow the begin of each transaction. Empty, or it begins with a semicolon. */
+  readonly inTransaction: string
+}
+
+// The text that the server writes, and the meaning of the text that it reads, depend on these.
+const formats = {
+  timezone: 'UTC',
+  datestyle: 'ISO, YMD',
+  intervalstyle: 'iso_8601',
+  extra_float_digits: '1',
+  client_encoding: 'UTF8',
+  standard_conforming_strings: 'on',
+} as const
+
+const names = Object.keys(formats) as readonly (keyof typeof formats)[]
+const wanted = names.map((name) => formats[name]).join('\n')
+const found = `select concat_ws(e'\\n', ${names.map((name) => `current_setting('${name}')`).join(', ')}) as found`
+
+/** Sends statements. Of several, resolves with the result of the last one. */
+export type Send = (query: PostgresQuery | PostgresCommand) => Promise<PostgresResult>
+
+/** A new connection. */
+export interface NewConnection {
+  readonly send: Send
+  /** The process of the server, as it was told to the client. */
+  readonly processID: number | null | undefined
+  /** Begins the names of its statements, and of no others. */
+  readonly prefix: string
+}
+
+/**
+ * Gives a new connection its settings. Through a pooler, settings of the session would reach other clients, so they
+ * are set in each transaction. Rejects if the server does not take them.
+ */
+export async function openSession(
+  { send, processID, prefix }: NewConnection,
+  { statementTimeout, lockTimeout, idleTimeout, acquireTimeout }: CompletePostgres,
+): Promise<Session> {
+  const all = {
+    ...formats,
+    statement_timeout: String(statementTimeout),
+    lock_timeout: String(lockTimeout),
+    idle_in_transaction_session_timeout: String(idleTimeout),
+  }
+  const set = (scope: string): string =>
+    Object.entries(all)
+      .map(([name, value]) => `; set ${scope} ${name} = '${value}'`)
+      .join('')
+  const value = async (text: string): Promise<unknown> => {
+    const { rows } = await send({ text, query_timeout: acquireTimeout })
+    return Object.values(rows[0] as object)[0]
+  }
+  // A pooler has identifiers of its own for its clients.
+  if (Number(await value('select pg_backend_pid() as pid')) === processID) {
+    requireFormats(await value(`${set('session').slice(1)}; ${found}`))
+    return { names: statementNames(prefix), inTransaction: '' }
+  }
+  const inTransaction = set('local')
+  requireFormats(await value(`begin${inTransaction}; ${found}`))
+  await send({ text: 'commit', query_timeout: acquireTimeout })
+  return { names: undefined, inTransaction }
+}
+
+function requireFormats(value: unknown): void {
+  if (value === wanted) return
+  const values = String(value).split('\n')
+  const [index = 0] = names.flatMap((name, at) => (formats[name] === values[at] ? [] : [at]))
+  const name = names[index] as keyof typeof formats
+  throw new Error(
+    `A connection does not keep its settings: ${name} is ${values[index]}, but must be ${formats[name]}.`,
+  )
+}

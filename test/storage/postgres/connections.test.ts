@@ -1,0 +1,180 @@
+import { Pool } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { measurements, writing } from './measurements.ts'
+import type { Condition, StorageAdapter } from '../../../src/storage/index.ts'
+import { statementNames } from '../../../src/storage/postgres/statement-names.ts'
+import { postgresStorage, type PostgresOptions } from '../../../src/storage/postgres.ts'
+import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
+import { startProxy, type Proxy } from '../../kit/proxy.ts'
+
+const missing = await missingServer()
+const key: readonly Condition[] = [{ field: 'id', is: 'equal', value: 1 }]
+const stored = { id: 1, amount: 0.1 + 0.2, moment: '2024-02-29T12:30:00.500Z', note: 'one' }
+
+describe.skipIf(missing !== undefined)('a connection of PostgreSQL', () => {
+  let schema: TestSchema
+
+  beforeAll(async () => {
+    schema = await testSchema()
+    const storage = postgresStorage(schema.pool, { ensureSchema: true })
+    await storage.open([measurements])
+    await storage.close()
+  })
+  beforeEach(async () => {
+    await schema.run(`delete from measurements; insert into measurements values
+      (1, 0.30000000000000004, '2024-02-29T12:30:00.5Z', 'one')`)
+  })
+  afterAll(() => schema.drop())
+
+  async function opened(pool: Pool, options?: PostgresOptions): Promise<StorageAdapter> {
+    const storage = postgresStorage(pool, options)
+    await storage.open([measurements])
+    onTestFinished(async () => storage.close())
+    return storage
+  }
+
+  function pool(settings: object): Pool {
+    const options = `-c search_path=${schema.name}`
+    const one = new Pool({ ...schema.address, max: 2, options, ...settings })
+    onTestFinished(() => one.end())
+    return one
+  }
+
+  async function read(storage: Pick<StorageAdapter, 'filter'>): Promise<readonly unknown[]> {
+    const page = await storage.filter(measurements, {
+      conditions: key,
+      search: null,
+      sort: [],
+      limit: 10,
+      offset: 0,
+      select: measurements.allNames,
+      count: false,
+    })
+    return page.rows
+  }
+
+  test('prepares a statement once that is used again', async () => {
+    const own = pool({ max: 1 })
+    const storage = await opened(own)
+    for (let time = 0; time < 5; time++) expect(await read(storage)).toEqual([stored])
+    const { rows } = await own.query<{ name: string; uses: string }>(
+      `select name, generic_plans + custom_plans as uses from pg_prepared_statements where statement like '%measurements%'`,
+    )
+    expect(rows).toMatchObject([{ name: expect.stringMatching(/^rowgate_/) as string, uses: '4' }])
+  })
+
+  test('prepares a statement anew after the type of a column has changed', async () => {
+    const storage = await opened(pool({ max: 1 }))
+    for (let time = 0; time < 3; time++) await read(storage)
+    await schema.run('alter table measurements alter column id type integer')
+    expect(await read(storage)).toEqual([stored])
+    for (let time = 0; time < 3; time++) await read(storage)
+    await schema.run('alter table measurements alter column id type bigint')
+    const within = storage.transaction(writing, read)
+    await expect(within).rejects.toMatchObject({ kind: 'unavailable', isConflict: true })
+    expect(await storage.transaction(writing, read)).toEqual([stored])
+  })
+
+  test('prepares statements anew that the server has forgotten', async () => {
+    const own = pool({ max: 1 })
+    const storage = await opened(own)
+    for (let time = 0; time < 3; time++) await read(storage)
+    await own.query('deallocate all')
+    expect(await read(storage)).toEqual([stored])
+    expect(await read(storage)).toEqual([stored])
+  })
+
+  test('has the settings that exact values need, whatever those of the database are', async () => {
+    const settings =
+      '-c timezone=Asia/Tokyo -c datestyle=German -c extra_float_digits=0 -c intervalstyle=postgres'
+    const own = pool({ options: `-c search_path=${schema.name} ${settings}` })
+    const storage = await opened(own)
+    expect(await read(storage)).toEqual([stored])
+  })
+
+  describe('that the network disturbs', () => {
+    let proxy: Proxy
+    beforeAll(async () => {
+      proxy = await startProxy(schema.address)
+    })
+    afterAll(() => proxy.stop())
+
+    const through = (options?: PostgresOptions) => {
+      const { host, port } = proxy
+      return opened(pool({ host, port, connectionTimeoutMillis: 500 }), options)
+    }
+    const update = (storage: StorageAdapter, note: string) =>
+      storage.transaction(writing, (on) => on.update(measurements, key, { note }))
+
+    test.each(['reset', 'end'] as const)('while it is idle is replaced: %s', async (how) => {
+      const storage = await through()
+      expect(await read(storage)).toEqual([stored])
+      proxy[how]()
+      // The driver may not know it yet.
+      await Promise.allSettled([read(storage), read(storage)])
+      expect(await read(storage)).toEqual([stored])
+      await update(storage, 'two')
+    })
+
+    test('in a transaction is lost with it, and nothing is stored', async () => {
+      const storage = await through()
+      const lost = storage.transaction(writing, async (on) => {
+        await on.update(measurements, key, { note: 'lost' })
+        proxy.reset()
+        await expect(read(on)).rejects.toMatchObject({ kind: 'unavailable' })
+        await expect(read(on)).rejects.toMatchObject({ kind: 'unavailable' })
+      })
+      await expect(lost).rejects.toMatchObject({ kind: 'unavailable', isConflict: false })
+      expect(await read(storage)).toEqual([stored])
+    })
+
+    test('before the commit is lost with it', async () => {
+      const storage = await through()
+      const lost = storage.transaction(writing, async (on) => {
+        await on.update(measurements, key, { note: 'lost' })
+        proxy.reset()
+      })
+      await expect(lost).rejects.toMatchObject({ kind: 'unavailable', isConflict: false })
+      expect(await read(storage)).toEqual([stored])
+    })
+
+    test('so that nothing arrives is given up after the time-out, and replaced', async () => {
+      const storage = await through({ statementTimeout: 300, acquireTimeout: 600 })
+      await read(storage)
+      proxy.hold()
+      const results = await Promise.allSettled([read(storage), update(storage, 'late')])
+      for (const result of results)
+        expect(result).toMatchObject({ status: 'rejected', reason: { kind: 'unavailable' } })
+      proxy.resume()
+      await Promise.allSettled([read(storage), read(storage)])
+      expect(await read(storage)).toHaveLength(1)
+    })
+
+    test('can not be opened while the server is away, and is when it is back', async () => {
+      const storage = await through()
+      proxy.refuse()
+      for (let time = 0; time < 3; time++)
+        await expect(read(storage)).rejects.toMatchObject({ kind: 'unavailable' })
+      proxy.admit()
+      expect(await read(storage)).toEqual([stored])
+    })
+  })
+})
+
+test('a connection has names for 256 statements that are used again', () => {
+  const names = statementNames('one')
+  const named = (text: string) => names.nameOf(text)
+  expect(named('first')).toBeUndefined()
+  expect(named('first')).toBe('one_1')
+  expect(named('first')).toBe('one_1')
+  for (let index = 0; index < 256; index++) {
+    named(`text ${index}`)
+    named(`text ${index}`)
+  }
+  expect(names.unused()).toEqual(['one_1'])
+  expect(names.unused()).toEqual([])
+  expect(named('first')).toBeUndefined()
+  names.forget('text 5')
+  expect(names.unused()).toEqual(['one_7'])
+  expect(names.isWorn()).toBe(false)
+})
