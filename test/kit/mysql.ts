@@ -36,6 +36,8 @@ function databaseName(): string {
 /** A database of its own. */
 export interface TestDatabase {
   readonly name: string
+  /** Where the server is. */
+  readonly address: typeof address
   readonly pool: Pool
   /** Opens another pool. It is ended by `drop`. */
   open(options?: PoolOptions): Pool
@@ -77,6 +79,7 @@ export async function testDatabase(): Promise<TestDatabase> {
   }
   return {
     name,
+    address,
     pool: open(),
     open,
     run,

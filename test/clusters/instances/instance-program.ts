@@ -1,12 +1,14 @@
 import { once } from 'node:events'
 import { appendFileSync, writeSync } from 'node:fs'
 import { Redis } from 'ioredis'
+import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
 import { RateLimiterRedis } from 'rate-limiter-flexible'
 import { serve } from '../../../src/http/node.ts'
 import { createService } from '../../../src/index.ts'
 import { apiKeys } from '../../../src/security/index.ts'
 import type { StorageAdapter } from '../../../src/storage/index.ts'
+import { mysqlStorage } from '../../../src/storage/mysql.ts'
 import { postgresStorage } from '../../../src/storage/postgres.ts'
 import { packageOf } from '../../kit/builders.ts'
 import { redisAddress } from '../../kit/redis.ts'
@@ -19,21 +21,25 @@ const say = (word: string, value: unknown): void => {
   writeSync(1, `${word} ${String(value)}\n`)
 }
 
-function storageOf({
-  kind,
-  host,
-  port,
-  user,
-  database,
-  ...rest
-}: InstanceDatabase): StorageAdapter {
-  if (kind === 'mysql') throw new Error('not there yet')
-  const { schema } = rest as { schema: string }
-  const connection = { host, port, user, database, connectionTimeoutMillis: 2_000 }
-  const options = `-c search_path=${schema}`
-  return postgresStorage(new Pool({ ...connection, options, max: 5, allowExitOnIdle: true }))
+interface OpenDatabase {
+  readonly storage: StorageAdapter
+  end(): Promise<void>
 }
 
+function openDatabase(at: InstanceDatabase): OpenDatabase {
+  const { host, port, user, database } = at
+  const server = { host, port, user, database }
+  if (at.kind === 'mysql') {
+    const { password } = at
+    const pool = createPool({ ...server, password, connectionLimit: 5, connectTimeout: 2_000 })
+    return { storage: mysqlStorage(pool), end: () => pool.end() }
+  }
+  const options = `-c search_path=${at.schema}`
+  const pool = new Pool({ ...server, options, max: 5, connectionTimeoutMillis: 2_000 })
+  return { storage: postgresStorage(pool), end: () => pool.end() }
+}
+
+const { storage, end } = openDatabase(database)
 const redis = new Redis(redisAddress)
 const { keyId, points, prefix } = limited
 const limiter = new RateLimiterRedis({
@@ -56,7 +62,7 @@ const deployment = deploymentOf(
 )
 const service = createService({
   applications: { ...applications, ...deployment.applications },
-  storage: storageOf(database),
+  storage,
   security: apiKeys({ name: 'keys', properties: { AllowInsecureHttp: true } }),
   limits: { requests: { consume: async (key) => key === keyId && limiter.consume(key) } },
   report: (one) => {
@@ -68,4 +74,5 @@ say('port', serving.port)
 process.stdin.resume()
 await once(process.stdin, 'end')
 await serving.close()
+await end()
 redis.disconnect()

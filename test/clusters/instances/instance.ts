@@ -20,7 +20,10 @@ export type InstanceDatabase = {
   readonly port: number
   readonly user: string
   readonly database: string
-} & ({ readonly kind: 'postgres'; readonly schema: string } | { readonly kind: 'mysql' })
+} & (
+  | { readonly kind: 'postgres'; readonly schema: string }
+  | { readonly kind: 'mysql'; readonly password: string }
+)
 
 /** Makes service processes startable in the tests of a file. */
 export function instances(): Programs<InstanceOrder> {
