@@ -23,22 +23,21 @@ export interface ServerProgramOptions {
   /** The user of the system that runs it if the tests run as root, as which such servers do not run. */
   readonly user: string
   readonly folder: string
-  /** The port that accepts connections once the server has started. */
   readonly port: number
+  /** Rejects until the server has started. Default: the port accepts connections. */
+  readonly check?: () => Promise<unknown>
   /** The signal that ends it. */
   readonly end: NodeJS.Signals
-  readonly env?: Readonly<Record<string, string>>
 }
 
 const maxStartMilliseconds = 60_000
 
-/** Starts a server and waits until its port accepts connections. It ends at the latest when this process ends. */
+/** Starts a server and waits until it responds. It ends at the latest when this process ends. */
 export async function startServerProgram(options: ServerProgramOptions): Promise<ServerProgram> {
-  const { command, args, user, folder, port, end } = options
+  const { command, args, user, folder, port, end, check = () => connected(port) } = options
   const [program, ...words] = [...as(user), '--pdeathsig', 'KILL', command, ...args]
   const child = spawn(program, words, {
     cwd: folder,
-    env: { ...process.env, ...options.env },
     stdio: ['ignore', 'pipe', 'pipe'],
   })
   let output = ''
@@ -54,7 +53,7 @@ export async function startServerProgram(options: ServerProgramOptions): Promise
     child.once('error', (error) => keep(String(error)))
   })
   const latest = performance.now() + maxStartMilliseconds
-  while (!(await accepts(port))) {
+  while (!(await succeeds(check))) {
     if (state.hasEnded || performance.now() > latest) {
       child.kill('SIGKILL')
       rmSync(folder, { recursive: true, force: true })
@@ -99,15 +98,22 @@ function isRoot(): boolean {
   return process.getuid?.() === 0
 }
 
-function accepts(port: number): Promise<boolean> {
-  return new Promise((resolve) => {
+async function succeeds(check: () => Promise<unknown>): Promise<boolean> {
+  try {
+    await check()
+    return true
+  } catch {
+    return false
+  }
+}
+
+function connected(port: number): Promise<void> {
+  return new Promise((resolve, reject) => {
     const socket = connect(port, '127.0.0.1')
+    socket.once('error', reject)
     socket.once('connect', () => {
       socket.destroy()
-      resolve(true)
-    })
-    socket.once('error', () => {
-      resolve(false)
+      resolve()
     })
   })
 }

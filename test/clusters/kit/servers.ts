@@ -1,5 +1,7 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createConnection } from 'mysql2/promise'
+import { Client } from 'pg'
 import { afterAll } from 'vitest'
 import { freePort } from '../../kit/process.ts'
 import { galeraLibrary, postgresFolder } from './packages.ts'
@@ -80,6 +82,14 @@ async function runPostgres(folder: string, given: Settings): Promise<ServerProgr
     user: 'postgres',
     folder,
     port,
+    check: async () => {
+      const client = new Client({ host: '127.0.0.1', port, user: 'postgres', database: 'postgres' })
+      try {
+        await client.connect()
+      } finally {
+        await client.end()
+      }
+    },
     end: 'SIGINT',
   })
 }
@@ -172,6 +182,16 @@ async function startNode(
     user: 'mysql',
     folder,
     port: node.port,
+    check: async () => {
+      const { port } = node
+      const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' })
+      try {
+        // A node rejects it with an error until it has the data of the others.
+        await connection.query('select count(*) from mysql.user')
+      } finally {
+        connection.destroy()
+      }
+    },
     end: 'SIGTERM',
   })
 }
