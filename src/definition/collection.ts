@@ -62,8 +62,8 @@ export interface CollectionData {
    */
   readonly cache?: boolean
   /**
-   * `indexed`: `$q` uses an index of the database. SQLite has one; other storage ignores it. The
-   * items that are found are the same. Default: `$q` reads all items.
+   * `indexed`: `$q` uses an index of the database. SQLite and PostgreSQL have one; other storage
+   * ignores it. The items that are found are the same. Default: `$q` reads all items.
    */
   readonly search?: 'indexed'
   /** Groups of fields whose values together are unique. A group with a null does not count. */

@@ -4,7 +4,7 @@ import { bind, type Connection } from '../sql/connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
-import { finder, folded, type Column, type Index, type Table } from '../sql/tables.ts'
+import { finder, folded, searchPrefix, type Column, type Index, type Table } from '../sql/tables.ts'
 import { listSlot } from './column-types.ts'
 import { postgresDialect } from './dialect.ts'
 
@@ -14,7 +14,11 @@ interface TableRow {
   readonly name: string
   readonly kind: string
   readonly columns: readonly ColumnRow[]
-  readonly indexes: readonly (Index & { readonly name: string; readonly isComplete: boolean })[]
+  readonly indexes: readonly (Index & {
+    readonly name: string
+    readonly isValid: boolean
+    readonly isComplete: boolean
+  })[]
   readonly constraints: readonly {
     readonly name: string
     readonly columns: readonly string[]
@@ -43,7 +47,19 @@ export async function readTables(
   const rows = await connection.rows(bind(catalogue(names)))
   const tables = rows.map(([text]) => tableOf(JSON.parse(text as string) as TableRow))
   const texts = statementTexts(collections.length)
-  return { dialect: postgresDialect, texts, find: finder(tables) }
+  const searchOperators = collections.some(({ hasSearchIndex }) => hasSearchIndex)
+    ? await operatorClass(connection)
+    : undefined
+  return { dialect: postgresDialect, texts, searchOperators, find: finder(tables) }
+}
+
+/** Returns the operator class of trigrams with its schema. Undefined if the extension is not installed. */
+async function operatorClass(connection: Connection): Promise<string | undefined> {
+  const [row] = await connection.rows(
+    bind(sql`select quote_ident(n.nspname) || '.gin_trgm_ops' from pg_extension e
+      join pg_namespace n on n.oid = e.extnamespace where e.extname = 'pg_trgm'`),
+  )
+  return row?.[0] ?? undefined
 }
 
 const kinds: Readonly<Record<string, Table['kind']>> = {
@@ -71,6 +87,9 @@ function tableOf({ oid, kind, columns, indexes, constraints, ...table }: TableRo
     kind: kinds[kind] ?? 'other',
     find: finder(columns.map(columnOf)),
     indexes: indexes.filter(({ isComplete }) => isComplete),
+    searchIndexes: indexes
+      .filter(({ name, isValid }) => isValid && name.startsWith(searchPrefix))
+      .map(({ name }) => name),
     foreignKeys: constraints.flatMap(({ columns: own, foreign }) =>
       foreign === null ? [] : [{ ...foreign, columns: own, onDelete: actions[foreign.onDelete] }],
     ),
@@ -124,12 +143,13 @@ const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
 // indoption: bit 0 is descending, bit 1 nulls first.
 const indexesOf = raw(`(select coalesce(json_agg(json_build_object('name', i.relname,
     'unique', x.indisunique and x.indimmediate,
-    'isComplete', x.indisvalid and x.indpred is null,
+    'isValid', x.indisvalid,
+    'isComplete', x.indisvalid and x.indpred is null and m.amname = 'btree',
     'columns', (select json_agg(json_build_object('name', a.attname,
         'descending', (x.indoption[k.ord - 1] & 1) = 1) order by k.ord)
       from unnest(x.indkey[0:x.indnkeyatts - 1]) with ordinality k(att, ord)
       left join pg_attribute a on a.attrelid = x.indrelid and a.attnum = k.att and k.att <> 0)) order by i.relname), '[]')
-  from pg_index x join pg_class i on i.oid = x.indexrelid where x.indrelid = c.oid)`)
+  from pg_index x join pg_class i on i.oid = x.indexrelid join pg_am m on m.oid = i.relam where x.indrelid = c.oid)`)
 
 const constraintsOf = raw(`(select coalesce(json_agg(json_build_object('name', con.conname,
     'columns', (select coalesce(json_agg(a.attname order by k.ord), '[]')

@@ -1,3 +1,4 @@
+import type { FieldTypeName } from '../../definition/field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
 import { bind, type Connection } from '../sql/connection.ts'
@@ -10,6 +11,10 @@ import { postgresErrors } from './failure.ts'
 
 // Any number that other programs are unlikely to use.
 const numberingLock = 7_294_104_817
+
+const indexedTypes: readonly FieldTypeName[] = [
+  ...(['text', 'integer', 'bigint', 'decimal', 'uuid', 'json'] as const),
+]
 
 /** What PostgreSQL answers differently from other databases. */
 export const postgresDialect: Dialect = {
@@ -52,6 +57,18 @@ export const postgresDialect: Dialect = {
     },
     plain: (text, needle) => sql`strpos(lower((${text}) collate "C"), ${needle}::text) > 0`,
     matches: (text, pattern) => sql`(${text}) collate "C" ~ ${pattern}::text`,
+  },
+  searchIndex: {
+    // The text of a time depends on settings of the session, so an index can't have it.
+    hasText: (type) => indexedTypes.includes(type),
+    maxTexts: 32,
+    method: 'gin',
+    // An index with the collation "C" lacks rows with letters other than ASCII ones.
+    term: (text, { searchOperators = 'gin_trgm_ops' }) =>
+      `(${text}) COLLATE "C.utf8" ${searchOperators}`,
+    before: ({ searchOperators }) =>
+      searchOperators === undefined ? ['CREATE EXTENSION IF NOT EXISTS pg_trgm;'] : [],
+    matches: (text, pattern) => sql`(${text}) collate "C.utf8" ~ ${pattern}::text`,
   },
   transactions: {
     begin: 'begin isolation level repeatable read',

@@ -49,6 +49,8 @@ export interface Tables {
   readonly dialect: Dialect
   /** The statements that read and write them. */
   readonly texts: StatementTexts
+  /** The operator class of search indexes with its schema; undefined if it has to be installed. */
+  readonly searchOperators?: string | undefined
   /** Returns a table by its name; without one, by its name in another case of ASCII letters. */
   find(name: string): Table | undefined
 }
@@ -70,6 +72,8 @@ export interface Dialect {
   readonly writes: Writes
   readonly terms: Terms
   readonly search: SearchTerms
+  /** How searches are indexed. Absent: a search reads the table. */
+  readonly searchIndex?: SearchIndexes
   readonly transactions: Transactions
   readonly schema: SchemaText
   /** Absent if the database does not estimate how many rows a statement reads. */
@@ -116,6 +120,22 @@ export interface SearchTerms {
   /** Returns the term that a text contains an ASCII needle without i and k. */
   plain?(text: Sql, needle: Slot): Sql
   /** Returns the term that a text matches a regular expression. */
+  matches(text: Sql, pattern: Slot): Sql
+}
+
+/** How a database indexes searches. */
+export interface SearchIndexes {
+  /** Returns whether an index can have the wire text of a type. */
+  hasText(type: FieldTypeName): boolean
+  /** The number of texts that one index can have. */
+  readonly maxTexts: number
+  /** The name of the kind of index. */
+  readonly method: string
+  /** Returns the term of a text in the statement that creates an index. */
+  term(text: string, tables: Tables): string
+  /** Returns the statements that must run before an index can be created. */
+  before(tables: Tables): readonly string[]
+  /** Returns the term that a text matches a regular expression, which an index serves. */
   matches(text: Sql, pattern: Slot): Sql
 }
 

@@ -6,6 +6,7 @@ import { fieldOf } from './conditions.ts'
 import type { Connection, TextRow } from './connection.ts'
 import type { Tables } from './dialect.ts'
 import { itemWriter, rowReader } from './rows.ts'
+import { mayContain } from './search.ts'
 import { doublesStatement, pageStatement, planStatement } from './statements.ts'
 
 /** Returns the doubles that a query searches. */
@@ -14,7 +15,7 @@ export function searchedDoubles(
   { search }: Pick<StorageQuery, 'search'>,
 ): readonly PublishedField[] {
   // Most needles can't occur in a number.
-  if (search === null || !/^[-+.e0-9]*$/.test(search.text)) return []
+  if (search === null || !mayContain('double', search.text)) return []
   return search.fields.map((name) => fieldOf(collection, name)).filter(isDouble)
 }
 
@@ -105,7 +106,7 @@ export async function estimateCount(
 function foldedSearch(collection: PublishedCollection, query: StorageQuery): StorageQuery {
   const { fields, text } = query.search as NonNullable<StorageQuery['search']>
   const needle = searchText(text)
-  const canBeNumber = /^[-+.e0-9]*$/.test(needle)
-  const searched = fields.filter((name) => canBeNumber || !isDouble(fieldOf(collection, name)))
+  // A field that no index has would make the database read the table.
+  const searched = fields.filter((name) => mayContain(fieldOf(collection, name).type, needle))
   return { ...query, search: { fields: searched, text: needle } }
 }

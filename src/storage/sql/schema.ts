@@ -3,6 +3,7 @@ import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import type { Dialect, Tables } from './dialect.ts'
+import { missingSearches } from './search-index.ts'
 import { statementTexts } from './shape.ts'
 import { folded, type Table } from './tables.ts'
 import { declaredIndexes, indexesOfNew, sharedFields, type WantedIndex } from './wanted-indexes.ts'
@@ -69,6 +70,7 @@ export function missingParts(
     ...Array.from(groupByTable(created).values(), (sharing) => createTable(dialect, sharing)),
     ...added.flatMap(([one, fields]) => fields.map((field) => addColumn(dialect, one, field))),
     ...indexes.map((index) => createIndex(dialect, index, names)),
+    ...missingSearches(tables, [...created, ...present]),
     ...references.map((reference) => addForeignKey(dialect, reference, names)),
   ]
   // Collections may share a table.

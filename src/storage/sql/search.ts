@@ -1,4 +1,5 @@
 import { foldedLetters } from './folded-letters.ts'
+import type { FieldTypeName } from '../../definition/field.ts'
 import { searchText } from '../adapter.ts'
 
 const dottedI = '\u0130'
@@ -32,6 +33,21 @@ export function searchPattern(needle: string, escaped: (character: string) => st
     } else pattern += oneOf(character)
   }
   return pattern
+}
+
+// What the folded wire texts of some types look like. 0 is any digit.
+const templates: Partial<Record<FieldTypeName, readonly string[]>> = {
+  boolean: ['true', 'false'],
+  date: ['0000-00-00'],
+  dateTime: ['0000-00-00t00:00:00.000'],
+  instant: ['0000-00-00t00:00:00z', '0000-00-00t00:00:00.000z'],
+}
+
+/** Returns whether a folded needle can occur in the wire text of a value of a type. */
+export function mayContain(type: FieldTypeName, needle: string): boolean {
+  if (type === 'double') return /^[-+.e0-9]*$/.test(needle)
+  const text = needle.replace(/[1-9]/g, '0')
+  return templates[type]?.some((template) => template.includes(text)) ?? true
 }
 
 /** Returns whether `lower` of ASCII letters finds a folded needle exactly: i and k are folds of other letters too. */

@@ -5,6 +5,7 @@ import { fieldOf, termsOf, where } from './conditions.ts'
 import { bind, type BoundStatement } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { join, raw, sql, type Inputs, type Slot, type Sql } from './fragments.ts'
+import { usesSearchIndex } from './search-index.ts'
 import { isPlainNeedle, searchPattern } from './search.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
 import { name, placedColumn, placeOf, type TablePlace } from './table-conditions.ts'
@@ -126,7 +127,7 @@ export function matchedShape(
   const own = conditionsShape(collection, conditions, (_, length) => listSlots(length))
   let shape = `${identityOf(collection)}\0${own}\0`
   if (search === null) return shape
-  shape += `${isPlain(dialect, search.text) ? '' : '~'}${listShape(search.fields)}`
+  shape += `${matcherOf(dialect, collection, search.text)}\0${listShape(search.fields)}`
   for (const [field, found] of doubles) shape += `\0${field.name}${listSlots(found.length)}`
   return shape
 }
@@ -142,8 +143,14 @@ function matching(
   return sql`from ${place.table}${where(terms)}`
 }
 
-function isPlain({ search }: Dialect, needle: string): boolean {
-  return search.plain !== undefined && isPlainNeedle(needle)
+/** Returns how texts are compared with a needle. */
+function matcherOf(
+  dialect: Dialect,
+  collection: PublishedCollection,
+  needle: string,
+): 'indexed' | 'plain' | 'matches' {
+  if (usesSearchIndex(dialect, collection, needle)) return 'indexed'
+  return dialect.search.plain !== undefined && isPlainNeedle(needle) ? 'plain' : 'matches'
 }
 
 function searchTerm(
@@ -151,12 +158,14 @@ function searchTerm(
   { fields, text }: NonNullable<StorageQuery['search']>,
   doubles: FoundDoubles,
 ): Sql {
-  const { search, terms, columnTypes, isStorable } = place.dialect
+  const { search, searchIndex, terms, columnTypes, isStorable } = place.dialect
   // Nothing contains a needle that the database can't represent: nothing matches null.
   const slot = (change: (needle: string) => string): Slot => ({
     read: ({ needle = '' }) => (isStorable(needle) ? change(needle) : null),
   })
-  const plain = isPlain(place.dialect, text) ? search.plain : undefined
+  const matcher = matcherOf(place.dialect, place.collection, text)
+  const plain = matcher === 'plain' ? search.plain : undefined
+  const { matches } = matcher === 'indexed' ? (searchIndex ?? search) : search
   const found = fields.map((searched) => {
     const field = fieldOf(place.collection, searched)
     const column = placedColumn(place, field)
@@ -166,7 +175,7 @@ function searchTerm(
     }
     const value = columnTypes[field.type].wire(column.sql)
     return plain === undefined
-      ? search.matches(
+      ? matches(
           value,
           slot((needle) => searchPattern(needle, search.escaped)),
         )

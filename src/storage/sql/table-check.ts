@@ -2,6 +2,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { addColumn, columnDefinition, createIndex, createTables, hasIndex } from './schema.ts'
+import { searchMistakes } from './search-index.ts'
 import type { Table } from './tables.ts'
 import { uniqueIndex } from './wanted-indexes.ts'
 
@@ -53,6 +54,7 @@ export function tableMistakes(
       ...collection.fields.flatMap((field) => columnMistakes(dialect, collection, field, table)),
       ...keyMistakes(dialect, collection, table),
       ...uniqueMistakes(dialect, collection, table),
+      ...searchMistakes(tables, collection, collections),
     ]
   })
 }

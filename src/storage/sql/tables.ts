@@ -46,6 +46,9 @@ export interface ForeignKey {
   readonly onDelete: OnDelete | undefined
 }
 
+/** What the names of search indexes begin with. */
+export const searchPrefix = 'rowgate_search_'
+
 /** A table or view. */
 export interface Table {
   /** Identifies it in the database. */
@@ -60,6 +63,8 @@ export interface Table {
   find(name: string): Column | undefined
   readonly indexes: readonly Index[]
   readonly foreignKeys: readonly ForeignKey[]
+  /** The names of the search indexes that storage has created. Default: none. */
+  readonly searchIndexes?: readonly string[]
   /** The columns of unique indexes and constraints by name. */
   readonly constraints: ReadonlyMap<string, readonly string[]>
 }

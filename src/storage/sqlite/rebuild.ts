@@ -3,7 +3,8 @@ import { rowsOf, type Connection } from './connection.ts'
 import { columnDefinition } from './schema.ts'
 import { quoted } from '../sql/fragments.ts'
 import { tableText, type TablePart } from './table-text.ts'
-import { searchPrefix, type Table } from './tables.ts'
+import { searchPrefix } from '../sql/tables.ts'
+import type { Table } from './tables.ts'
 import { isWord, tokensOf } from './tokens.ts'
 
 /** What a rebuild changes. */

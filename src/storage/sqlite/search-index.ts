@@ -10,8 +10,8 @@ import {
   triggersOf,
   type WantedSearch,
 } from './search-statements.ts'
-import { folded } from '../sql/tables.ts'
-import { rowNumberOf, searchPrefix, type Tables } from './tables.ts'
+import { folded, searchPrefix } from '../sql/tables.ts'
+import { rowNumberOf, type Tables } from './tables.ts'
 
 /**
  * Returns the search index of a table. Undefined if no collection declares one.

@@ -1,7 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import { columnTypeOf } from './columns.ts'
 import { identifier, literal, quoted, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
-import { searchPrefix } from './tables.ts'
+import { searchPrefix } from '../sql/tables.ts'
 import { marker, trigramTable } from './trigrams.ts'
 
 /**

@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import { folded } from '../sql/tables.ts'
+import { folded, searchPrefix } from '../sql/tables.ts'
 import { rowsOf, type Connection, type SqliteRow } from './connection.ts'
 
 /** A column of a table. */
@@ -68,9 +68,6 @@ export interface Tables {
   /** Returns a table by its name, in any case of ASCII letters. */
   find(name: string): Table | undefined
 }
-
-/** What the names of tables and triggers of search indexes begin with. */
-export const searchPrefix = 'rowgate_search_'
 
 /** A table, view or virtual table, as SQLite lists it. */
 export interface ListedTable {

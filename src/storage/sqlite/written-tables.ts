@@ -1,6 +1,5 @@
 import { rowsOf, type Connection, type Prepared, type SqliteValue } from './connection.ts'
-import { folded } from '../sql/tables.ts'
-import { searchPrefix } from './tables.ts'
+import { folded, searchPrefix } from '../sql/tables.ts'
 
 /** The tables that statements have written, including those of triggers and cascades. */
 export interface WrittenTables {

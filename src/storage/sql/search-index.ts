@@ -1,0 +1,110 @@
+import { createHash } from 'node:crypto'
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { Dialect, Tables } from './dialect.ts'
+import { raw } from './fragments.ts'
+import { folded, searchPrefix, type Table } from './tables.ts'
+
+// An index of a text of fewer characters would have to be read completely.
+const minCharacters = 3
+
+/** Returns whether a search for a folded needle uses the indexes of a collection. */
+export function usesSearchIndex(
+  { searchIndex }: Dialect,
+  { hasSearchIndex }: PublishedCollection,
+  needle: string,
+): boolean {
+  return hasSearchIndex && searchIndex !== undefined && Array.from(needle).length >= minCharacters
+}
+
+/** The index of the searches in a table. More than one if there are many fields. */
+interface WantedSearch {
+  readonly name: string
+  readonly statement: string
+}
+
+/** Returns the statements that create the search indexes that tables lack, and drop those for other fields. */
+export function missingSearches(
+  tables: Tables,
+  collections: readonly PublishedCollection[],
+): readonly string[] {
+  const { dialect } = tables
+  const groups = new Set(collections.map(({ table }) => folded(table)))
+  return Array.from(groups).flatMap((group) => {
+    const sharing = collections.filter(({ table }) => folded(table) === group)
+    const wanted = wantedSearches(tables, sharing)
+    const present = tables.find(group)?.searchIndexes ?? []
+    const missing = wanted.filter(({ name }) => !present.includes(name))
+    if (wanted.length === 0 || missing.length === 0) return []
+    const former = present.filter((name) => wanted.every((one) => one.name !== name))
+    const { schema = '' } = tables.find(group) ?? {}
+    return [
+      ...former.map((name) => `DROP INDEX ${dialect.quoted(schema)}.${dialect.quoted(name)};`),
+      ...(dialect.searchIndex?.before(tables) ?? []),
+      ...missing.map(({ statement }) => statement),
+    ]
+  })
+}
+
+/** Returns what is wrong with the search index of a collection, or nothing. */
+export function searchMistakes(
+  tables: Tables,
+  collection: PublishedCollection,
+  collections: readonly PublishedCollection[],
+): readonly string[] {
+  const { dialect } = tables
+  if (!collection.hasSearchIndex || dialect.searchIndex === undefined) return []
+  const table = tables.find(collection.table)
+  if (table === undefined) return []
+  const named = `${collection.application}/${collection.name}: table ${dialect.quoted(table.name)}`
+  if (table.kind !== 'table') {
+    return [`${named} is not a table, and has no search index. Leave out search: 'indexed'.`]
+  }
+  const sharing = collections.filter((one) => tables.find(one.table) === table)
+  const statements = missingSearches(tables, sharing)
+  if (statements.length === 0) return []
+  return [
+    `${named} lacks its search index, or has one for other fields. Set the option ensureSchema, or create it with\n${statements.join('\n')}`,
+  ]
+}
+
+function wantedSearches(
+  tables: Tables,
+  sharing: readonly PublishedCollection[],
+): readonly WantedSearch[] {
+  const { dialect } = tables
+  const { searchIndex, quoted } = dialect
+  const indexed = sharing.filter(({ hasSearchIndex }) => hasSearchIndex)
+  const [first] = indexed
+  if (first === undefined || searchIndex === undefined) return []
+  const table = tables.find(first.table)
+  if (table !== undefined && table.kind !== 'table') return []
+  const fields = indexed
+    .flatMap((collection) => collection.fields)
+    .filter((field) => field.search && searchIndex.hasText(field.type))
+  // The order of collections and of fields has no effect on an index.
+  const texts = [...new Set(fields.map((field) => textOf(dialect, table, field)))].toSorted()
+  const name = table?.name ?? first.table
+  const parts = Math.ceil(texts.length / searchIndex.maxTexts)
+  return Array.from({ length: parts }, (_, part) => {
+    const own = texts.slice(part * searchIndex.maxTexts, (part + 1) * searchIndex.maxTexts)
+    const digest = createHash('sha256')
+      .update(JSON.stringify([name, own]))
+      .digest('hex')
+    const index = `${searchPrefix}${digest.slice(0, 16)}`
+    const terms = own.map((text) => searchIndex.term(text, tables)).join(', ')
+    return {
+      name: index,
+      statement: `CREATE INDEX IF NOT EXISTS ${quoted(index)} ON ${quoted(name)} USING ${searchIndex.method} (${terms});`,
+    }
+  })
+}
+
+function textOf(
+  { columnTypes, quoted }: Dialect,
+  table: Table | undefined,
+  { type, column }: PublishedField,
+): string {
+  const name = table?.find(column)?.name ?? column
+  return columnTypes[type].wire(raw(quoted(name))).texts.join('')
+}

@@ -1,0 +1,212 @@
+import fc from 'fast-check'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
+import { publishApplications } from '../../../src/definition/publish-applications.ts'
+import { publishCollection } from '../../../src/definition/published.ts'
+import {
+  date,
+  decimal,
+  defineCollection,
+  double,
+  instant,
+  integer,
+  text,
+  uuid,
+  type CollectionDefinition,
+} from '../../../src/index.ts'
+import { searchText, type StorageAdapter } from '../../../src/storage/adapter.ts'
+import { readTables } from '../../../src/storage/postgres/catalogue.ts'
+import { connections } from '../../../src/storage/postgres/connection.ts'
+import { completePostgres } from '../../../src/storage/postgres/options.ts'
+import { sql } from '../../../src/storage/sql/fragments.ts'
+import { pageStatement } from '../../../src/storage/sql/statements.ts'
+import { postgresSchema, postgresStorage } from '../../../src/storage/postgres.ts'
+import { foldedLetters } from '../../../src/storage/sql/folded-letters.ts'
+import { schemaPool, missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
+
+const missing = await missingServer()
+
+const data = {
+  key: 'id',
+  table: 'notes',
+  fields: {
+    id: integer(),
+    name: text(),
+    note: text(),
+    amount: decimal({ precision: 9, scale: 2 }),
+    token: uuid(),
+    day: date(),
+    at: instant(),
+    ratio: double({ search: true }),
+  },
+} as const
+const indexed = publishCollection('app', 'notes', defineCollection({ ...data, search: 'indexed' }))
+const plain = publishCollection('app', 'notes', defineCollection(data))
+const signs = Array.from(
+  'aabbciİıkK\u212asSßΣςσÉée\u0301\u0307Å\u212bx%_*"\'\\é1-. აᲐꭰᎠ𐐀𐐨😀\n\uf8ff',
+)
+const some = (maxLength: number) =>
+  fc.array(fc.constantFrom(...signs), { maxLength }).map((characters) => characters.join(''))
+
+describe.skipIf(missing !== undefined)('the search index of PostgreSQL', () => {
+  let schema: TestSchema
+  let withIndex: StorageAdapter
+  let without: StorageAdapter
+  beforeAll(async () => {
+    schema = await testSchema()
+    // In a schema that is removed, the extension would be removed with it.
+    await schema.run('create extension if not exists pg_trgm with schema public')
+    withIndex = postgresStorage(schemaPool(`${schema.name} -c enable_seqscan=off`), {
+      ensureSchema: true,
+    })
+    await withIndex.open([indexed])
+    without = postgresStorage(schema.open(2))
+    await without.open([plain])
+  })
+  afterAll(async () => {
+    await Promise.all([withIndex.close(), without.close()])
+    await schema.drop()
+  })
+
+  async function find(needle: string, changes: PartialQuery = {}): Promise<readonly unknown[]> {
+    const search = { fields: indexed.searchNames, text: searchText(needle) }
+    const query = { search, limit: 100_000, count: true, ...changes }
+    const expected = await without.filter(plain, queryOf(plain, query))
+    expect(await withIndex.filter(indexed, queryOf(indexed, query))).toEqual(expected)
+    return expected.rows.map(({ id }) => id)
+  }
+
+  test('searches find the same rows as without it', async () => {
+    await schema.clear()
+    let id = 0
+    const property = fc.asyncProperty(
+      fc.array(some(9), { minLength: 1, maxLength: 8 }),
+      some(7),
+      fc.nat(),
+      async (names, needle, at) => {
+        await withIndex.transaction({ mode: 'write', brief: false }, async (open) => {
+          for (const [index, name] of names.entries()) {
+            const row = { id: ++id, name, note: names[index + 1] ?? null, amount: null }
+            const others = { token: null, day: null, at: null, ratio: null }
+            await open.insert(indexed, { ...row, ...others })
+          }
+        })
+        await find(needle)
+        await find(
+          Array.from(names[at % names.length] ?? '')
+            .slice(at % 3, (at % 3) + 5)
+            .join(''),
+        )
+      },
+    )
+    await fc.assert(property, { numRuns: 60 })
+  })
+
+  test('every letter that folds is found by its fold', async () => {
+    await schema.clear()
+    const letters = [...foldedLetters()].flatMap(([fold, others]) => [fold, ...others])
+    const texts = letters.flatMap((letter) => [letter.repeat(3), `ab${letter}cd`, `c${letter}abc`])
+    await schema.run(
+      `insert into notes (id, name) select n, v from unnest(array[${texts
+        .map((value) => `'${value.replaceAll("'", "''")}'`)
+        .join(',')}]) with ordinality as u (v, n)`,
+    )
+    const folded = texts.map(searchText)
+    for (const fold of foldedLetters().keys()) {
+      for (const needle of [`ab${fold}cd`, `${fold}abc`, fold.repeat(3)]) {
+        const search = { fields: ['name'], text: needle }
+        const query = queryOf(indexed, { search, limit: 10_000 })
+        const { rows } = await withIndex.filter(indexed, query)
+        const expected = folded.flatMap((value, at) => (value.includes(needle) ? [at + 1] : []))
+        expect([needle, rows.map(({ id }) => id)]).toEqual([needle, expected])
+      }
+    }
+  }, 60_000)
+
+  test('values of every type are found by their text, with any sort and page', async () => {
+    await schema.clear()
+    await schema.run(`insert into notes values
+      (12345, 'one', 'x', -12.5, null, '2024-02-29', '2024-02-29T12:30:00Z', 1e21),
+      (2, 'two', null, 123.45, '01234567-89ab-cdef-0123-456789abcdef', null, null, 0.1),
+      (3, 'THREE one', null, null, null, '1999-12-31', '2024-02-29T12:30:00.12Z', 5)`)
+    expect(await find('234')).toEqual([2, 12345])
+    expect([await find('12.5'), await find('89AB-c')]).toEqual([[12345], [2]])
+    expect([await find('-02-29'), await find('12:30:00.12')]).toEqual([[3, 12345], [3]])
+    expect([await find('1e+21'), await find('0.1'), await find('00z')]).toEqual([
+      [12345],
+      [2, 3],
+      [12345],
+    ])
+    const sort = [
+      { field: 'name', descending: true },
+      { field: 'id', descending: false },
+    ]
+    expect(await find('one', { sort, limit: 1, offset: 1 })).toEqual([3])
+  })
+
+  test('rare texts are found with the index', async () => {
+    await schema.clear()
+    await schema.run(`insert into notes (id, name, note, token)
+      select n, 'name ' || n, 'many', gen_random_uuid() from generate_series(1, 20000) n`)
+    await schema.run('vacuum analyze notes')
+    const own = connections(schema.pool, completePostgres({}))
+    const plan = await own.use(async (connection) => {
+      const search = { fields: ['id', 'name', 'note', 'token'], text: 'nowhere' }
+      const query = queryOf(indexed, { search, limit: 10 })
+      const page = pageStatement(await readTables(connection, [indexed]), indexed, query)
+      return connection.rows({ ...page, sql: sql`explain ${page.sql}` })
+    })
+    await own.close()
+    expect(plan.join('\n')).toMatch(/Bitmap Index Scan on rowgate_search_/)
+    expect(await find('name 1999')).toHaveLength(11)
+    expect(await find('many', { limit: 3, count: false })).toEqual([1, 2, 3])
+  })
+
+  test('a missing index is reported, and one for other fields is replaced', async () => {
+    const names = async () => {
+      const rows = await schema.run(
+        `select indexname as n from pg_indexes where schemaname = '${schema.name}' and indexname like 'rowgate%'`,
+      )
+      return rows.map(({ n }) => n)
+    }
+    const other = (changes: Partial<CollectionDefinition>) =>
+      publishApplications({
+        app: {
+          collections: { books: { key: 'id', fields: { id: text(), name: text() }, ...changes } },
+        },
+      })
+    const open = async (changes: Partial<CollectionDefinition>, ensureSchema: boolean) => {
+      const storage = postgresStorage(schema.open(1), { ensureSchema })
+      await storage.open(other(changes))
+      await storage.close()
+    }
+    await open({}, true)
+    const before = await names()
+    await expect(open({ search: 'indexed' }, false)).rejects.toThrow(
+      /table "books" lacks its search index.*\nCREATE INDEX IF NOT EXISTS "rowgate_search_/,
+    )
+    await open({ search: 'indexed' }, true)
+    await open({ search: 'indexed' }, false)
+    const [first] = (await names()).filter((name) => !before.includes(name))
+    const fields = { id: text(), name: text({ search: false }) }
+    await expect(open({ search: 'indexed', fields }, false)).rejects.toThrow('DROP INDEX')
+    await open({ search: 'indexed', fields }, true)
+    const after = (await names()).filter((name) => !before.includes(name))
+    expect(after).toHaveLength(1)
+    expect(after).not.toContain(first)
+    await schema.run('create view pages as select * from books')
+    const view = { table: 'pages', publishes: ['Filter'] } as const
+    await expect(open({ ...view, search: 'indexed' }, false)).rejects.toThrow(
+      `app/books: table "pages" is not a table, and has no search index. Leave out search: 'indexed'.`,
+    )
+  })
+
+  test('postgresSchema contains the statements', () => {
+    const books = { key: 'id', fields: { id: integer(), name: text() }, search: 'indexed' } as const
+    const created = postgresSchema({ app: { collections: { books } } })
+    expect(created).toContain('\nCREATE EXTENSION IF NOT EXISTS pg_trgm;\n')
+    expect(created).toMatch(
+      /ON "books" USING gin \(\("id"::text\) COLLATE "C.utf8" gin_trgm_ops, \("name"\) COLLATE/,
+    )
+  })
+})
