@@ -131,7 +131,7 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     }
 
     async function named(statement: BoundStatement, text: string): Promise<PostgresResult> {
-      const name = names?.nameOf(text)
+      const name = statement.isPlannedByValues === true ? undefined : names?.nameOf(text)
       try {
         return await query(statement, text, name)
       } catch (error) {

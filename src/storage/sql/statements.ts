@@ -29,7 +29,12 @@ export function pageStatement(
   const kind = count ? (limit === 0 ? 'count' : offset === 0 ? 'first' : 'counted') : 'page'
   const shape = `${kind}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(select)}`
   const text = tables.texts.find(shape, () => pageText(tables, collection, query, doubles))
-  return bind(text, { ...inputsOf(query), limit, offset, doubles })
+  const statement = bind(text, { ...inputsOf(query), limit, offset, doubles })
+  const { search } = query
+  // An index is worth using only for a rare needle.
+  const isPlannedByValues =
+    search !== null && usesSearchIndex(tables.dialect, collection, search.text)
+  return isPlannedByValues ? { ...statement, isPlannedByValues } : statement
 }
 
 const limitSlot: Slot = { read: ({ limit }) => limit as number }
