@@ -15,7 +15,8 @@ import {
   text,
   uuid,
 } from '../../src/index.ts'
-import { missingServer, postgres } from '../kit/postgres.ts'
+import { mariadb, missingServer as missingMariadb } from '../kit/mysql.ts'
+import { missingServer as missingPostgres, postgres } from '../kit/postgres.ts'
 import { send, withServices } from '../kit/service.ts'
 import { storages, type Storage } from '../kit/storages.ts'
 import { itemsOf, readToEnd } from './reading.ts'
@@ -97,17 +98,21 @@ const lesser: Storage = {
   },
 }
 
-const missing = await missingServer()
+const missing = new Map([
+  ['postgres', await missingPostgres()],
+  ['mariadb', await missingMariadb()],
+])
 const cases: readonly (readonly [string, Storage, typeof things, number])[] = [
   ['memory', storages[0] as Storage, things, 60],
   ['sqlite', storages[1] as Storage, things, 40],
   ['sqlite, other forms', storages[1] as Storage, otherForms, 25],
   ['an adapter with equality only', lesser, things, 25],
   ['postgres', postgres, things, 25],
+  ['mariadb', mariadb, things, 25],
 ]
 
 describe.each(cases)('%s', (name, storage, definition, numRuns) => {
-  test.skipIf(name === 'postgres' && missing !== undefined)(
+  test.skipIf(missing.get(name) !== undefined)(
     'reading by cursors shows every item once, in order, while other items change',
     { timeout: 300_000 },
     () =>

@@ -114,8 +114,32 @@ export function mysqlDialect(server: MysqlServer): Dialect {
         `ALTER TABLE ${quoted(table)} MODIFY COLUMN ${quoted(name)} ${declared} NOT NULL;`,
       place: 'in the database',
     },
+    estimates: { explain: 'explain format=json', rows: plannedRows },
     errors: mysqlErrors,
   }
+}
+
+/** A table in the plan of a statement: MariaDB and MySQL name the rows differently. */
+interface PlannedTable {
+  readonly rows?: number
+  readonly rows_examined_per_scan?: number
+  /** How many of them meet the conditions, in percent. MySQL writes it as text. */
+  readonly filtered?: number | string
+}
+
+interface PlannedBlock {
+  readonly table?: PlannedTable
+  readonly nested_loop?: readonly { readonly table?: PlannedTable }[]
+}
+
+/** Returns the rows that a plan expects of a statement with one table; undefined for more tables. */
+function plannedRows(plan: unknown): number | undefined {
+  const { query_block: block = {} } = plan as { readonly query_block?: PlannedBlock }
+  const tables = [block, ...(block.nested_loop ?? [])].flatMap(({ table = [] }) => table)
+  const [only] = tables
+  const rows = only?.rows ?? only?.rows_examined_per_scan
+  if (rows === undefined || tables.length > 1) return undefined
+  return Math.round((rows * Number(only?.filtered ?? 100)) / 100)
 }
 
 /** Returns a name in quotes. */
