@@ -1,10 +1,11 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
-import type { StorageAdapter } from './adapter.ts'
+import { markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { readTables } from './postgres/catalogue.ts'
 import { connections } from './postgres/connection.ts'
 import { postgresDialect } from './postgres/dialect.ts'
 import { completePostgres, type PostgresOptions } from './postgres/options.ts'
 import type { PostgresPool } from './postgres/pool.ts'
+import { versionClock } from './postgres/version-clock.ts'
 import { bind, type Connection } from './sql/connection.ts'
 import { sql } from './sql/fragments.ts'
 import { schemaText, sqlStorage } from './sql/storage.ts'
@@ -36,14 +37,26 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
   if (!isPool(pool)) {
     throw new TypeError('postgresStorage: the first argument must be a Pool of the package pg')
   }
-  return sqlStorage({
+  const own = connections(pool, complete)
+  const storage = sqlStorage({
     name: 'postgres',
     dialect: postgresDialect,
     ensureSchema: complete.ensureSchema,
     mistakes: encodingMistakes,
     readTables,
     changeSchema: (connection, work) => changeSchema(connection, complete.lockTimeout, work),
-    ...connections(pool, complete),
+    ...own,
+  })
+  if (complete.maxStaleness === 0) return storage
+  const clock = versionClock(() => own.use(currentSnapshot), complete.maxStaleness)
+  return markSelfChecking({
+    ...storage,
+    version: clock.version,
+    transaction: clock.counting(storage.transaction),
+    close: () => {
+      clock.stop()
+      return storage.close()
+    },
   })
 }
 
@@ -53,6 +66,13 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
  */
 export function postgresSchema(applications: ApplicationDefinitions): string {
   return schemaText(postgresDialect, applications)
+}
+
+async function currentSnapshot(connection: Connection): Promise<string> {
+  const [[text] = []] = await connection.rows(
+    bind(sql`select pg_current_snapshot()::text as snapshot`),
+  )
+  return String(text)
 }
 
 async function encodingMistakes(connection: Connection): Promise<readonly string[]> {

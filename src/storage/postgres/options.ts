@@ -19,9 +19,16 @@ export interface PostgresOptions {
    * closes the connection, the transaction is undone and the response is 503. Default 15000.
    */
   readonly idleTimeout?: number
+  /**
+   * Milliseconds for which a change of users and keys by another process may be unknown to the callers that this
+   * process remembers. 0: users and keys are read for each request. Changes by this process are always known.
+   * Default 1000.
+   */
+  readonly maxStaleness?: number
 }
 
 const milliseconds = 'must be a whole number of milliseconds from 1 to 600000'
+const staleness = 'must be a whole number of milliseconds from 0 to 600000'
 const time = z.int({ error: milliseconds }).min(1, milliseconds).max(600_000, milliseconds)
 
 const shape = z.strictObject({
@@ -32,6 +39,11 @@ const shape = z.strictObject({
   statementTimeout: time.default(30_000),
   lockTimeout: time.default(5_000),
   idleTimeout: time.default(15_000),
+  maxStaleness: z
+    .int({ error: staleness })
+    .min(0, staleness)
+    .max(600_000, staleness)
+    .default(1_000),
 })
 
 /** The options with all their defaults. */

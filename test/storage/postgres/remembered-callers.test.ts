@@ -1,0 +1,107 @@
+import { setTimeout as pause } from 'node:timers/promises'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
+import { createService, defineCollection, integer } from '../../../src/index.ts'
+import { apiKeys } from '../../../src/security/index.ts'
+import type { StorageAdapter } from '../../../src/storage/index.ts'
+import { postgresStorage } from '../../../src/storage/postgres.ts'
+import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
+
+const missing = await missingServer()
+const notes = defineCollection({ key: 'id', fields: { id: integer() } })
+const maxStaleness = 400
+
+describe.skipIf(missing !== undefined)('a caller of an API key on PostgreSQL', () => {
+  let schema: TestSchema
+  beforeAll(async () => {
+    schema = await testSchema()
+  })
+  afterAll(() => schema.drop())
+
+  /** Starts a service with connections of its own, as in another process. */
+  async function start(staleness = maxStaleness) {
+    let reads = 0
+    const base = postgresStorage(schema.open(2), { ensureSchema: true, maxStaleness: staleness })
+    const storage: StorageAdapter = {
+      ...base,
+      filter: (collection, query, context) => {
+        if (collection.application === 'rowgate-security') reads += 1
+        return base.filter(collection, query, context)
+      },
+    }
+    const service = createService({
+      applications: { app: { collections: { notes } } },
+      storage,
+      security: apiKeys({ name: 'API Key' }),
+    })
+    onTestFinished(() => service.close())
+    await service.ready()
+    const status = async (key: string): Promise<number> => {
+      const reply = await service.handle({
+        method: 'GET',
+        target: '/rest/v1/app/notes',
+        header: (name) => (name === 'x-api-key' ? key : undefined),
+        secure: true,
+        peer: undefined,
+        signal: undefined,
+        body: async () => new Uint8Array(),
+      })
+      return reply.status
+    }
+    /** Requests until no user and no key is read. */
+    const remembered = async (key: string): Promise<void> => {
+      for (let time = 0; time < 200; time++) {
+        const before = reads
+        expect(await status(key)).toBe(200)
+        if (reads === before) return
+        await pause(5)
+      }
+      throw new Error('The caller is never remembered.')
+    }
+    return { service, status, remembered, reads: () => reads }
+  }
+
+  async function newKey({ service }: Awaited<ReturnType<typeof start>>, user: string) {
+    await service.users.add({ user })
+    return service.keys.create({ user })
+  }
+
+  test('is rejected with the next request of the process that revokes the key', async () => {
+    const one = await start()
+    const { key, keyId } = await newKey(one, 'maria')
+    await one.remembered(key)
+    await one.service.keys.revoke(keyId)
+    expect(await one.status(key)).toBe(401)
+  })
+
+  test('is rejected by other processes within maxStaleness', async () => {
+    const [one, other] = [await start(), await start()]
+    const { key, keyId } = await newKey(one, 'karl')
+    await other.remembered(key)
+    await one.service.keys.revoke(keyId)
+    await pause(maxStaleness)
+    expect(await other.status(key)).toBe(401)
+  })
+
+  test('is read for each request with maxStaleness 0', async () => {
+    const one = await start(0)
+    const { key } = await newKey(one, 'ines')
+    for (let time = 0; time < 5; time++) {
+      const before = one.reads()
+      expect(await one.status(key)).toBe(200)
+      expect(one.reads()).toBeGreaterThan(before)
+    }
+  })
+
+  test('is read if the server can not be polled in time', async () => {
+    const one = await start()
+    const { key } = await newKey(one, 'olaf')
+    await one.remembered(key)
+    const until = performance.now() + maxStaleness + 50
+    while (performance.now() < until) {
+      // Nothing arrives while the process is busy.
+    }
+    const before = one.reads()
+    expect(await one.status(key)).toBe(200)
+    expect(one.reads()).toBeGreaterThan(before)
+  })
+})
