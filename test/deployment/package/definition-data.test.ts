@@ -95,6 +95,15 @@ const definitions = fc
     { maxKeys: 3 },
   )
   .map((made) => made as unknown as ApplicationDefinitions)
+  .filter(tablesDiffer)
+
+// Collections that share a table have to say so.
+function tablesDiffer(made: ApplicationDefinitions): boolean {
+  const tables = Object.values(made).flatMap(({ collections }) =>
+    Object.entries(collections).map(([name, { table = name }]) => table.toLowerCase()),
+  )
+  return new Set(tables).size === tables.length
+}
 
 function withoutTaken(fields: Record<string, unknown>): Record<string, unknown> {
   // A column is named without regard to case, and some names are JavaScript's own.
