@@ -2,7 +2,9 @@ import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { memoryStorage, mount, type ApplicationDefinition } from '../../src/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
+import { serverStorages } from '../kit/database-servers.ts'
 import { withServices, type TestService } from '../kit/service.ts'
+import type { Storage } from '../kit/storages.ts'
 import { visitors } from '../kit/visitors.ts'
 import { perform, type Rows } from './perform-operation.ts'
 import { randomApplication, type RandomApplication } from './random-application.ts'
@@ -54,32 +56,32 @@ test('references and unique groups hold on every storage, with the same response
 }, 36_000_000)
 
 async function compare(application: RandomApplication, steps: readonly Operation[]): Promise<void> {
+  const { plain: definition, inForms } = application
+  const all: readonly (readonly [string, Opens | undefined, ApplicationDefinition])[] = [
+    ['memory', memory, definition],
+    ['foreign keys', enforcing, definition],
+    ['no foreign keys', plain, definition],
+    ['forms', enforcing, inForms],
+    ['mount', mounted, definition],
+    ...serverStorages.map((server) => [server.name, server, definition] as const),
+  ]
   const stages: Stage[] = []
-  const add = async (
-    name: string,
-    storage: { readonly open: NonNullable<typeof memory>['open'] } | undefined,
-    definition: ApplicationDefinition,
-    next: () => Promise<void>,
-  ): Promise<void> => {
+  const open = async (index: number): Promise<void> => {
+    const next = all[index]
+    if (next === undefined) return run(application, stages, steps)
+    const [name, storage, own] = next
     if (storage === undefined) return
-    await withServices(storage, async (open) => {
-      const subject = open(definition, { security: visitors, ignoredReport: 'forbidden' })
+    await withServices(storage, async (start) => {
+      const subject = start(own, { security: visitors, ignoredReport: 'forbidden' })
       await subject.service.ready()
       stages.push({ name, subject })
-      await next()
+      await open(index + 1)
     })
   }
-  const { plain: definition, inForms } = application
-  await add('memory', memory, definition, () =>
-    add('foreign keys', enforcing, definition, () =>
-      add('no foreign keys', plain, definition, () =>
-        add('forms', enforcing, inForms, () =>
-          add('mount', mounted, definition, () => run(application, stages, steps)),
-        ),
-      ),
-    ),
-  )
+  await open(0)
 }
+
+type Opens = Pick<Storage, 'open'>
 
 async function run(
   application: RandomApplication,

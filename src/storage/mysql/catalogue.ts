@@ -24,12 +24,12 @@ export async function readTables(
   const texts = statementTexts(collections.length)
   const dialect = mysqlDialect(server)
   if (names.length === 0) return { dialect, texts, find: () => undefined }
-  const list = join(names.map((name) => sql`${{ read: () => name }}`))
+  const list = join(names.map((name) => sql`lower(${{ read: () => name }})`))
   const read = async (statement: Sql): Promise<ReadonlyMap<string, readonly TextRow[]>> =>
     byFirst(await connection.rows(bind(statement)))
   const tables = await connection.rows(
     bind(sql`select table_name, table_schema, table_type, engine from information_schema.tables
-      where table_schema = database() and table_name in (${list}) order by table_name`),
+      where table_schema = database() and lower(table_name) in (${list}) order by table_name`),
   )
   const columns = await read(columnsIn(list))
   const indexes = await read(indexesIn(list))
@@ -52,14 +52,14 @@ function columnsIn(list: Sql): Sql {
       character_maximum_length, coalesce(datetime_precision, numeric_scale), is_nullable, column_default,
       extra, collation_name, generation_expression
     from information_schema.columns
-    where table_schema = database() and table_name in (${list}) order by table_name, ordinal_position`
+    where table_schema = database() and lower(table_name) in (${list}) order by table_name, ordinal_position`
 }
 
 // A prefix of a column tells less than the column.
 function indexesIn(list: Sql): Sql {
   return sql`select table_name, index_name, non_unique, if(sub_part is null, column_name, null), collation
     from information_schema.statistics
-    where table_schema = database() and table_name in (${list})
+    where table_schema = database() and lower(table_name) in (${list})
     order by table_name, index_name, seq_in_index`
 }
 
@@ -69,7 +69,7 @@ function foreignKeysIn(list: Sql): Sql {
     from information_schema.key_column_usage as k join information_schema.referential_constraints as r
       on r.constraint_schema = k.constraint_schema and r.constraint_name = k.constraint_name
       and r.table_name = k.table_name
-    where k.table_schema = database() and k.table_name in (${list})
+    where k.table_schema = database() and lower(k.table_name) in (${list})
       and k.referenced_table_name is not null
     order by k.table_name, k.constraint_name, k.ordinal_position`
 }
@@ -84,7 +84,7 @@ function checksIn(list: Sql, server: MysqlServer): Sql {
           and t.constraint_type = 'CHECK'`
   return sql`select ${table}, c.constraint_name, c.check_clause
     from information_schema.check_constraints as c${named}
-    where c.constraint_schema = database() and ${table} in (${list})`
+    where c.constraint_schema = database() and lower(${table}) in (${list})`
 }
 
 interface Parts {

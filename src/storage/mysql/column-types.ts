@@ -137,9 +137,9 @@ function momentText(column: Sql): Sql {
   return sql`replace(${text}, '.000', '')`
 }
 
-/** Returns whether the database can represent a string: without a lone surrogate. */
+/** Returns whether a string fits texts: no U+0000, which no text has, and no lone surrogate. */
 export function isStorable(value: StoredValue): boolean {
-  return typeof value !== 'string' || value.isWellFormed()
+  return typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())
 }
 
 /**

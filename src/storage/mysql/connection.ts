@@ -24,8 +24,8 @@ const sample = 'é\u{1f600}'
 /** Returns the connections of a pool, each with the settings that the storage needs. */
 export function mysqlConnections(given: MysqlPool, options: CompleteMysql): MysqlConnections {
   const pool = 'pool' in given ? given.pool : given
-  const known = new WeakSet<MysqlClient>()
   const settled = new WeakSet<MysqlClient>()
+  const statementSeconds = options.statementTimeout / 1_000
   let server: MysqlServer | undefined
 
   const { use, close } = clients<MysqlClient>(
@@ -79,17 +79,15 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
     broken: () => void,
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> {
-    const send = async (text: string): Promise<unknown> => {
+    const limit = options.statementTimeout + graceMilliseconds
+    const send = async (text: string, longest = limit): Promise<unknown> => {
       try {
-        return await sendTo(client, text, options.statementTimeout + graceMilliseconds)
+        return await sendTo(client, text, longest)
       } catch (error) {
         if (isLost(error)) broken()
         throw error
       }
     }
-    // Without a listener, a second error of a connection would end the process.
-    if (!known.has(client)) client.on('error', ignore)
-    known.add(client)
     if (!settled.has(client)) {
       try {
         await settle(send)
@@ -106,12 +104,26 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
         await send(text)
         return ''
       },
+      async change(text) {
+        if (server === 'MariaDB') await send('set session max_statement_time = 0')
+        await send(text, Infinity)
+        if (server === 'MariaDB') await send(`set session max_statement_time = ${statementSeconds}`)
+      },
       discard: broken,
     })
   }
 
   return {
-    use: (work) => use((client, broken) => run(client, broken, work)),
+    use: (work) =>
+      use(async (client, broken) => {
+        // Without a listener, the loss of a connection in use could end the process.
+        client.on('error', broken)
+        try {
+          return await run(client, broken, work)
+        } finally {
+          client.removeListener('error', broken)
+        }
+      }),
     close,
     server() {
       if (server === undefined) throw new Error('There was no connection yet.')
@@ -175,11 +187,12 @@ function settingMistake(version: string, cause: unknown): TypeError {
 
 function sendTo(client: MysqlClient, sql: string, limit: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
-    const timer = setTimeout(() => {
+    const late = (): void => {
       client.destroy()
       const message = `the server did not respond within ${limit} ms`
       reject(Object.assign(new Error(message), { code: 'ETIMEDOUT' }))
-    }, limit)
+    }
+    const timer = limit === Infinity ? undefined : setTimeout(late, limit)
     client.query({ sql, rowsAsArray: true, typeCast: textOfField }, (error, result) => {
       clearTimeout(timer)
       if (error instanceof Error) reject(error)
@@ -209,8 +222,4 @@ function written(value: BoundValue | undefined): string {
 function matchedIn(result: unknown): number {
   const { info = '', affectedRows = 0 } = result as { info?: string; affectedRows?: number }
   return Number(/\d+/.exec(info)?.[0] ?? affectedRows)
-}
-
-function ignore(): void {
-  // The next statement of the connection is rejected.
 }

@@ -39,10 +39,18 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     return isExact(column) ? column.sql : inExact(column.sql, column.column)
   }
 
-  // The first term finds rows by an index of the column, the second one compares exactly.
-  function both(column: PlacedColumn, term: (text: Sql) => Sql): Sql {
-    if (isExact(column)) return term(column.sql)
-    return sql`(${term(column.sql)} and ${term(ordered(column))})`
+  // The first term finds rows by an index of the column, the second one compares exactly. A character that the
+  // column can't hold becomes a question mark in the first one.
+  function both(
+    column: PlacedColumn,
+    term: (text: Sql, parameter: PlacedColumn['parameter']) => Sql,
+  ): Sql {
+    const { parameter } = column
+    if (isExact(column)) return term(column.sql, parameter)
+    const [charset = ''] = (column.column.collation ?? '').split('_')
+    const converted = (slot: Slot): Sql => sql`convert(${parameter(slot)} using ${raw(charset)})`
+    const first = term(column.sql, charset === 'utf8mb4' ? parameter : converted)
+    return sql`(${first} and ${term(ordered(column), parameter)})`
   }
 
   return {
@@ -61,7 +69,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     terms: {
       ordered,
       direction: (_, descending) => (descending ? ' desc' : ''),
-      equal: (column, slot) => both(column, (text) => sql`${text} = ${column.parameter(slot)}`),
+      equal: (column, slot) => both(column, (text, parameter) => sql`${text} = ${parameter(slot)}`),
       same(one, other) {
         if (!one.isText) return sql`${one.sql} = ${other.sql}`
         if (isExact(one)) return sql`${one.sql} = ${ordered(other)}`
@@ -73,8 +81,8 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       listSlots: slotCount,
       isIn(column, values, length) {
         if (length === 0) return sql`1 = 0`
-        const list = join(listOf(column, values, slotCount(length)))
-        return both(column, (text) => sql`${text} in (${list})`)
+        const slots = listOf(column, values, slotCount(length))
+        return both(column, (text, parameter) => sql`${text} in (${join(slots.map(parameter))})`)
       },
       contains: (column, text) => sql`instr(${ordered(column)}, ${text}) > 0`,
       startsWith: (column, text) =>
@@ -147,19 +155,12 @@ export function quoted(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``
 }
 
-function listOf(
-  { parameter, written }: PlacedColumn,
-  values: ListedValues,
-  count: number,
-): readonly Sql[] {
-  return Array.from({ length: count }, (_, index) => {
-    const slot: Slot = {
-      read(inputs) {
-        const listed = values(inputs)
-        const value: StoredValue = listed[index] ?? listed.at(-1) ?? null
-        return value === null ? null : written(value)
-      },
-    }
-    return parameter(slot)
-  })
+function listOf({ written }: PlacedColumn, values: ListedValues, count: number): readonly Slot[] {
+  return Array.from({ length: count }, (_, index) => ({
+    read(inputs) {
+      const listed = values(inputs)
+      const value: StoredValue = listed[index] ?? listed.at(-1) ?? null
+      return value === null ? null : written(value)
+    },
+  }))
 }

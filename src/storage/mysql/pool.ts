@@ -19,6 +19,7 @@ export interface MysqlClient {
   /** Closes the connection. */
   destroy(): void
   on(event: 'error', listener: (error: Error) => void): unknown
+  removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /** The members of a pool of `mysql2` that the storage uses. */

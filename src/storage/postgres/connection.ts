@@ -172,6 +172,7 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       rows: async (statement) => (await result(statement)).rows as readonly TextRow[],
       matched: async (statement) => (await result(statement)).rowCount ?? 0,
       command,
+      change: command,
       discard,
     }
   }

@@ -27,6 +27,8 @@ export interface Connection {
   matched(statement: BoundStatement): Promise<number>
   /** Runs statements without parameters and returns the command of the last one, such as `COMMIT`. */
   command(text: string): Promise<string>
+  /** Runs a statement that changes the schema, which may take any time. */
+  change(text: string): Promise<unknown>
   /** Closes the connection when it is given back. */
   discard(): void
 }

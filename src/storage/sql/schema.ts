@@ -46,7 +46,7 @@ export function missingParts(
   const present = collections.filter(({ table }) => isTable(tables.find(table)))
   const references = created
     .flatMap(({ references: all }) => all)
-    .filter(({ to }) => targets.includes(to))
+    .filter((reference) => targets.includes(reference.to) && !isTrivial(reference))
     .filter(({ to }) => created.includes(to) || isTable(tables.find(to.table)))
   const added = addsColumns
     ? present.map((one) => [one, missingColumns(one, tables.find(one.table))] as const)
@@ -75,6 +75,12 @@ export function missingParts(
   ]
   // Collections may share a table.
   return [...new Set(statements)]
+}
+
+// A row always refers to itself. MariaDB would reject every row of such a foreign key.
+function isTrivial({ from, fields, to }: Reference): boolean {
+  if (folded(from.table) !== folded(to.table)) return false
+  return fields.every(({ column }, at) => folded(column) === folded(to.key[at]?.column ?? ''))
 }
 
 function isTable(table: Table | undefined): boolean {

@@ -57,7 +57,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     if (ensureSchema === false || missing(found).length === 0) return found
     await database.changeSchema(connection, async () => {
       for (const statement of missing(await database.readTables(connection, collections))) {
-        await connection.command(statement).catch((error: unknown) => {
+        await connection.change(statement).catch((error: unknown) => {
           throw schemaFailure(dialect, error, statement)
         })
       }

@@ -1,0 +1,169 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { queryOf } from '../../../src/conformance/case.ts'
+import { samples } from '../../../src/conformance/collections.ts'
+import { publishCollection } from '../../../src/definition/published.ts'
+import { defineCollection, integer, text } from '../../../src/index.ts'
+import type { StorageAdapter } from '../../../src/storage/index.ts'
+import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
+
+const missing = await missingServer()
+
+describe.skipIf(missing !== undefined)('a stored value of MariaDB', () => {
+  let database: TestDatabase
+  let storage: StorageAdapter
+  beforeAll(async () => {
+    database = await testDatabase()
+    storage = mysqlStorage(database.pool, { ensureSchema: true })
+    await storage.open([samples])
+    await database.run(`set sql_mode = ''`)
+  })
+  afterAll(async () => {
+    await storage.close()
+    await database.drop()
+  })
+
+  async function read(field: string, value: string): Promise<unknown> {
+    await database.run(
+      'delete from samples',
+      `insert into samples (id, \`${field}\`) values (1, ${value})`,
+    )
+    try {
+      const page = await storage.filter(samples, queryOf(samples, { select: ['id', field] }))
+      return page.rows[0]?.[field]
+    } catch (error) {
+      return (error as { readonly kind?: unknown }).kind
+    }
+  }
+
+  test.each([
+    ['quantity', '9007199254740993', 'unfit'],
+    ['large', '9223372036854775807', '9223372036854775807'],
+    ['amount', '-0', '0.0000'],
+    ['ratio', '-0e0', 0],
+    ['ratio', '8.41e21', 8.41e21],
+    ['ratio', '5e-324', 5e-324],
+    ['ratio', '0.1e0 + 0.2e0', 0.1 + 0.2],
+    ['ratio', '2.2250738585072014e-308', 2.2250738585072014e-308],
+    ['flag', '2', 'unfit'],
+    ['flag', '1', true],
+    ['day', `'0000-00-00'`, 'unfit'],
+    ['day', `'2024-00-10'`, 'unfit'],
+    ['day', `'0001-01-01'`, '0001-01-01'],
+    ['local', `'0000-00-00'`, 'unfit'],
+    ['local', `'2024-01-01 00:00:00.1'`, '2024-01-01T00:00:00.100'],
+    ['local', `'2024-01-01 00:00:00'`, '2024-01-01T00:00:00'],
+    ['moment', `'0000-00-00'`, 'unfit'],
+    ['moment', `'2024-01-01 00:00:00.25'`, '2024-01-01T00:00:00.250Z'],
+    ['data', `'{"b": 1,  "a":1e400, "b":2}'`, 'unfit'],
+    ['data', `'{"b": 1,  "a":[], "b":2}'`, '{"b": 1,  "a":[], "b":2}'],
+  ])('of %s that is %s', async (field, value, expected) => {
+    expect(await read(field, value)).toBe(expected)
+  })
+
+  test('is read exactly whatever the options of the pool are: 2000 random doubles', async () => {
+    const pool = database.open({
+      connectionLimit: 1,
+      decimalNumbers: true,
+      dateStrings: false,
+      timezone: '+05:30',
+    })
+    const own = mysqlStorage(pool)
+    await own.open([samples])
+    let state = 11
+    const next = (): number => (state = (state * 48_271) % 2_147_483_647)
+    const ratios = Array.from({ length: 2_000 }, () => {
+      const bits = new DataView(new ArrayBuffer(8))
+      bits.setUint32(0, next() * 2)
+      bits.setUint32(4, next() * 2)
+      const value = bits.getFloat64(0)
+      return Number.isFinite(value) ? value : 1
+    })
+    await database.run('delete from samples')
+    await own.transaction({ mode: 'write', brief: true }, async (on) => {
+      for (const [id, ratio] of ratios.entries()) await on.insert(samples, { id, ratio })
+    })
+    const query = queryOf(samples, { select: ['ratio'], limit: 2_000 })
+    const page = await own.filter(samples, query)
+    expect(page.rows.map(({ ratio }) => ratio)).toEqual(ratios)
+    await own.close()
+  }, 60_000)
+
+  test('of a text is compared, ordered and searched exactly in any collation', async () => {
+    const collations = [
+      'utf8mb4 collate utf8mb4_general_ci',
+      'utf8mb4 collate utf8mb4_bin',
+      'utf8mb4 collate utf8mb4_uca1400_ai_ci',
+      'latin1 collate latin1_swedish_ci',
+      'utf8mb4 collate utf8mb4_nopad_bin',
+    ]
+    const own = publishCollection(
+      'app',
+      'words',
+      defineCollection({ key: 'id', fields: { id: integer(), word: text() } }),
+    )
+    for (const collation of collations) {
+      await database.run(
+        'drop table if exists words',
+        `create table words (id int primary key, word varchar(20) character set ${collation}, index (word))`,
+        `insert into words values (1, 'a'), (2, 'A'), (3, 'a '), (4, 'é'), (5, 'B'), (6, null), (7, 'a\\t'), (8, '')`,
+      )
+      const storage2 = mysqlStorage(database.open({ connectionLimit: 1 }))
+      await storage2.open([own])
+      const found = async (query: Parameters<typeof queryOf>[1]): Promise<unknown> =>
+        (await storage2.filter(own, queryOf(own, { select: ['id'], ...query }))).rows.map(
+          ({ id }) => id,
+        )
+      const equal = { field: 'word', is: 'equal', value: 'a' } as const
+      expect(await found({ conditions: [equal] }), collation).toEqual([1])
+      const list = { field: 'word', is: 'in', values: ['A', 'é', '\u{1f600}'] } as const
+      expect(await found({ conditions: [list] }), collation).toEqual([2, 4])
+      expect(await found({ conditions: [{ field: 'word', is: 'empty' }] }), collation).toEqual([
+        6, 8,
+      ])
+      const start = { field: 'word', is: 'startsWith', text: 'a' } as const
+      expect(await found({ conditions: [start] }), collation).toEqual([1, 3, 7])
+      const sort = [{ field: 'word', descending: false }]
+      expect(await found({ sort }), collation).toEqual([6, 8, 2, 5, 1, 7, 3, 4])
+      const search = { fields: ['word'], text: 'é' }
+      expect(await found({ search }), collation).toEqual([4])
+      await storage2.close()
+    }
+  })
+
+  test('of a long text is ordered beyond the first kilobyte', async () => {
+    const start = 'x'.repeat(5_000)
+    const own = publishCollection(
+      'app',
+      'long',
+      defineCollection({ key: 'id', fields: { id: integer(), body: text() } }),
+    )
+    const storage2 = mysqlStorage(database.open({ connectionLimit: 1 }), { ensureSchema: true })
+    await storage2.open([own])
+    await database.run(
+      `insert into \`long\` values (1, '${start}c'), (2, '${start}a'), (3, '${start}b')`,
+    )
+    const sort = [{ field: 'body', descending: false }]
+    const page = await storage2.filter(own, queryOf(own, { sort, select: ['id'] }))
+    expect(page.rows.map(({ id }) => id)).toEqual([2, 3, 1])
+    await storage2.close()
+  })
+
+  test('can not end a string of SQL', async () => {
+    const texts = [`'`, `\\`, `\\'`, `'' or 1=1 -- `, `\\\\' or 1=1 -- `, '?', '??', '\x1a', '"']
+    await database.run('delete from samples')
+    await storage.transaction({ mode: 'write', brief: true }, async (on) => {
+      for (const [id, name] of texts.entries())
+        await on.insert(samples, { id, [textField()]: name })
+    })
+    for (const [id, value] of texts.entries()) {
+      const conditions = [{ field: textField(), is: 'equal', value } as const]
+      const page = await storage.filter(samples, queryOf(samples, { conditions, select: ['id'] }))
+      expect(page.rows).toEqual([{ id }])
+    }
+  })
+})
+
+function textField(): string {
+  return samples.fields.find(({ type }) => type === 'text')?.name ?? ''
+}

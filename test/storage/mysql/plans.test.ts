@@ -1,0 +1,107 @@
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
+import { publishCollection } from '../../../src/definition/published.ts'
+import { defineCollection, integer, text } from '../../../src/index.ts'
+import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { readTables } from '../../../src/storage/mysql/catalogue.ts'
+import { mysqlConnections } from '../../../src/storage/mysql/connection.ts'
+import { completeMysql } from '../../../src/storage/mysql/options.ts'
+import { sql } from '../../../src/storage/sql/fragments.ts'
+import { pageStatement } from '../../../src/storage/sql/statements.ts'
+import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
+
+const missing = await missingServer()
+
+const items = publishCollection(
+  'app',
+  'items',
+  defineCollection({
+    key: 'id',
+    fields: {
+      id: text({ maxLength: 40 }),
+      name: text({ maxLength: 40 }),
+      loose: text(),
+      rank: integer(),
+    },
+    index: [['name'], ['-rank']],
+  }),
+)
+
+describe.skipIf(missing !== undefined)('the plan of a page of MariaDB', () => {
+  let database: TestDatabase
+  beforeAll(async () => {
+    database = await testDatabase()
+    const storage = mysqlStorage(database.pool, { ensureSchema: true })
+    await storage.open([items])
+    await storage.close()
+    await database.run(
+      'alter table items modify column loose varchar(40) collate utf8mb4_general_ci',
+      'create index loose on items (loose)',
+      `insert into items select concat('k', seq), concat('n', seq % 500), concat('n', seq % 500), seq % 700
+       from seq_1_to_5000`,
+      'analyze table items',
+    )
+  })
+  afterAll(() => database.drop())
+
+  /** Returns the plan of the statement of a page. */
+  async function planOf(given: PartialQuery): Promise<string> {
+    const own = mysqlConnections(database.pool, completeMysql({}))
+    const rows = await own.use(async (connection) => {
+      const query = queryOf(items, { limit: 10, ...given })
+      const page = pageStatement(await readTables(connection, [items], 'MariaDB'), items, query)
+      return connection.rows({ ...page, sql: sql`explain ${page.sql}` })
+    })
+    await own.close()
+    return rows.map((row) => row.join(' ')).join('\n')
+  }
+
+  test.each<readonly [string, PartialQuery, RegExp]>([
+    ['in the order of the key', {}, /index .*PRIMARY/],
+    [
+      'in the order of an index',
+      {
+        sort: [
+          { field: 'name', descending: false },
+          { field: 'id', descending: false },
+        ],
+      },
+      /index .*items_name/,
+    ],
+    [
+      'in the other direction',
+      {
+        sort: [
+          { field: 'name', descending: true },
+          { field: 'id', descending: true },
+        ],
+      },
+      /index .*items_name/,
+    ],
+    [
+      'of a condition on the key',
+      { conditions: [{ field: 'id', is: 'equal', value: 'k7' }] },
+      /const PRIMARY/,
+    ],
+    [
+      'of a list',
+      { conditions: [{ field: 'name', is: 'in', values: ['n7', 'n8'] }] },
+      /range items_name/,
+    ],
+    [
+      'of a start',
+      { conditions: [{ field: 'name', is: 'startsWith', text: 'n7' }] },
+      /range items_name/,
+    ],
+    ['of a number', { conditions: [{ field: 'rank', is: 'equal', value: 7 }] }, /ref items_rank/],
+    [
+      'of a column that ignores case',
+      { conditions: [{ field: 'loose', is: 'equal', value: 'n7' }] },
+      /ref loose/,
+    ],
+  ])('%s uses its index', async (_, query, index) => {
+    const plan = await planOf(query)
+    expect(plan).toMatch(index)
+    expect(plan).not.toMatch(/ ALL /)
+  })
+})
