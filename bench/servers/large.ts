@@ -1,6 +1,8 @@
 import Database from 'better-sqlite3'
+import { createPool } from 'mysql2/promise'
 import { Pool } from 'pg'
 import { createService, defineCollection, integer, openAccess, text } from 'rowgate'
+import { mysqlStorage } from 'rowgate/mysql'
 import { postgresStorage } from 'rowgate/postgres'
 import { sqliteStorage } from 'rowgate/sqlite'
 import type { StorageAdapter } from 'rowgate/storage'
@@ -64,6 +66,26 @@ function postgresPlace(): Place {
       )
       return rowCount !== 0
     },
+    close: () => pool.end(),
+  }
+}
+
+function mysqlPlace(): Place {
+  const pool = createPool({ uri: place, connectionLimit: 5 })
+  return {
+    storage: () => mysqlStorage(pool, { ensureSchema: true, statementTimeout: 600_000 }),
+    async fill() {
+      for (let first = 1; first <= rows; first += 10_000) {
+        const notes = Array.from({ length: 10_000 }, (_, index) => [
+          first + index,
+          ...noteOf(first + index),
+        ])
+        await pool.query('insert into notes (id, title, body) values ?', [notes])
+      }
+      await pool.query('analyze table notes')
+    },
+    // It searches without one.
+    hasIndex: () => Promise.resolve(false),
     close: () => pool.end(),
   }
 }
@@ -163,7 +185,8 @@ async function indexed({ storage, hasIndex }: Place): Promise<LargeFigures> {
   }
 }
 
-const opened = kind === 'postgres' ? postgresPlace() : sqlitePlace()
+const places = { sqlite: sqlitePlace, postgres: postgresPlace, mysql: mysqlPlace }
+const opened = places[kind as keyof typeof places]()
 process.send?.(await plain(opened))
 process.send?.(await indexed(opened))
 await opened.close()
