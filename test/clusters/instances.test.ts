@@ -39,7 +39,8 @@ interface SharedDatabase {
 const postgres: SharedDatabase = {
   name: 'PostgreSQL',
   missing: await missingServer(),
-  bound: 0,
+  // The default of maxStaleness.
+  bound: 1_000,
   open: async () => {
     const schema = await testSchema()
     const { user, database } = schema.address
