@@ -78,8 +78,10 @@ export function isValueOf(field: Field, value: unknown): boolean {
 export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   text: {
     ...asText,
-    mustBe: () => 'a string without U+0000 and lone surrogates',
-    accepts: (value) => isText(value as string),
+    mustBe: (field) =>
+      `a string without U+0000${isPadded(field) ? ', spaces at its end' : ''} and lone surrogates`,
+    accepts: (value, field) =>
+      isText(value as string) && !(isPadded(field) && (value as string).endsWith(' ')),
     acceptsText: isText,
     compare: compareCodePoints,
   },
@@ -233,6 +235,10 @@ export function compareDecimals(left: string, right: string): number {
   if (negative !== right.startsWith('-')) return negative ? -1 : 1
   const larger = left.length - right.length || (left === right ? 0 : left < right ? -1 : 1)
   return negative ? -larger : larger
+}
+
+function isPadded(field: Field): boolean {
+  return (field as { readonly storedAs?: string }).storedAs === 'char'
 }
 
 function isText(text: string): boolean {

@@ -82,6 +82,8 @@ export interface TextOptions extends FieldOptions<string> {
   readonly maxLength?: number
   /** A regular expression (Unicode mode) that some part of the text must match. Anchor it with ^ and $. */
   readonly pattern?: string
+  /** `char`: the column is a `char(n)` of a database server, and values have no spaces at their end. */
+  readonly storedAs?: StoredForm<'text'>
 }
 
 /** Bounds of an ordered type; both are inclusive. */
@@ -132,6 +134,12 @@ export interface UuidOptions extends FieldOptions<string> {
   readonly storedAs?: StoredForm<'uuid'>
 }
 
+/** Options of {@link json}. */
+export interface JsonOptions extends FieldOptions<Json> {
+  /** `jsonb`: the column may return members in another order, and numbers in another form. */
+  readonly storedAs?: StoredForm<'json'>
+}
+
 /** The options of each field type. */
 export interface FieldOptionsByType {
   text: TextOptions
@@ -144,7 +152,7 @@ export interface FieldOptionsByType {
   dateTime: TimeOptions
   instant: TimeOptions<'instant'>
   uuid: UuidOptions
-  json: FieldOptions<Json>
+  json: JsonOptions
 }
 
 /** One field as plain data: its type and its options. */

@@ -1,6 +1,6 @@
 import * as z from 'zod'
 import { code as codeOf } from '../checks/option-shapes.ts'
-import { storedForms } from './stored-forms.ts'
+import { serverForms, storedForms } from './stored-forms.ts'
 
 const code = codeOf()
 const count = z.int().min(0)
@@ -74,6 +74,7 @@ function fieldShape(form: Form) {
       minLength: count.optional(),
       maxLength: count.optional(),
       pattern: z.string().optional(),
+      storedAs: z.enum(serverForms.text).optional(),
     }),
     z.strictObject({
       type: z.literal('integer'),
@@ -108,12 +109,12 @@ function fieldShape(form: Form) {
     z.strictObject({
       type: z.literal('dateTime'),
       ...time,
-      storedAs: z.enum(storedForms.dateTime).optional(),
+      storedAs: z.enum([...storedForms.dateTime, ...serverForms.dateTime]).optional(),
     }),
     z.strictObject({
       type: z.literal('instant'),
       ...time,
-      storedAs: z.enum(storedForms.instant).optional(),
+      storedAs: z.enum([...storedForms.instant, ...serverForms.instant]).optional(),
     }),
     z.strictObject({
       type: z.literal('uuid'),
@@ -121,7 +122,11 @@ function fieldShape(form: Form) {
       generated: z.literal('uuid').optional(),
       storedAs: z.enum(storedForms.uuid).optional(),
     }),
-    z.strictObject({ type: z.literal('json'), ...valued(z.json(), form) }),
+    z.strictObject({
+      type: z.literal('json'),
+      ...valued(z.json(), form),
+      storedAs: z.enum(serverForms.json).optional(),
+    }),
   ])
 }
 

@@ -32,8 +32,37 @@ export const storedForms = {
   uuid: ['hex', 'HEX', 'uppercase', 'blob'],
 } as const
 
+/**
+ * The forms of columns of database servers, whose types do not keep every value of the field. Storage without
+ * such column types keeps the values in their normal form.
+ */
+export const serverForms = {
+  /** `char(n)`: a value has no spaces at its end. */
+  text: ['char'],
+  /**
+   * `seconds`: without fraction. `microseconds`: the value is the one without the digits after the
+   * milliseconds, and a save of this value leaves the digits as they are.
+   */
+  dateTime: ['seconds', 'microseconds'],
+  instant: ['seconds', 'microseconds'],
+  /** `jsonb`: the database orders the members anew, keeps one of members with the same name, and rewrites numbers. */
+  json: ['jsonb'],
+} as const
+
 /** The names of the stored forms of a field type. */
-export type StoredForm<Type extends keyof typeof storedForms> = (typeof storedForms)[Type][number]
+export type StoredForm<Type extends keyof typeof storedForms | keyof typeof serverForms> =
+  FormIn<typeof storedForms, Type> | FormIn<typeof serverForms, Type>
+
+type FormIn<All, Type> = Type extends keyof All
+  ? All[Type] extends readonly (infer Name)[]
+    ? Name
+    : never
+  : never
+
+/** Returns whether a form is one of columns of database servers. */
+export function isServerForm(storedAs: string): boolean {
+  return Object.values(serverForms).some((names: readonly string[]) => names.includes(storedAs))
+}
 
 /** The largest precision of a decimal that is stored as `real`: a double keeps every decimal of 15 digits. */
 export const maxRealPrecision = 15

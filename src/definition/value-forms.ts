@@ -26,8 +26,10 @@ export function isInstant(text: string): boolean {
 /** Returns whether the column of a date-time or instant can hold fractions of a second. */
 export function hasFraction(field: Field): boolean {
   const { storedAs } = field as { readonly storedAs?: string }
-  return storedAs !== 'unixSeconds' && storedAs !== 'YYYY-MM-DDThh:mm:ssZ'
+  return !wholeSeconds.includes(storedAs ?? '')
 }
+
+const wholeSeconds = ['unixSeconds', 'YYYY-MM-DDThh:mm:ssZ', 'seconds']
 
 /** Returns whether the column of a date-time or instant can hold the fraction of a value. */
 export function hasStorableFraction(text: string, field: Field): boolean {

@@ -97,7 +97,7 @@ const mistaken: readonly (readonly [
   ],
   [
     'a stored form of another type',
-    field({ type: 'text', storedAs: 'hex' }),
+    field({ type: 'integer', storedAs: 'hex' }),
     'fields.it.storedAs',
     'is not an option',
   ],

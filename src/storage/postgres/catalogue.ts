@@ -4,35 +4,80 @@ import { bind, type Connection } from '../sql/connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
-import { finder, folded, searchPrefix, type Column, type Index, type Table } from '../sql/tables.ts'
+import {
+  finder,
+  folded,
+  searchPrefix,
+  type Column,
+  type ForeignKey,
+  type Index,
+  type Table,
+} from '../sql/tables.ts'
 import { listSlot } from './column-types.ts'
 import { postgresDialect } from './dialect.ts'
+
+/** A column of a PostgreSQL table. */
+export interface PostgresColumn extends Column {
+  /** Whether a change of its value is rejected: GENERATED ALWAYS AS IDENTITY. */
+  readonly isFixed: boolean
+  /** Whether the role may read it. */
+  readonly isReadable: boolean
+}
+
+/** A foreign key, whether or not it is enforced at once. */
+export interface PostgresReference extends Omit<ForeignKey, 'onDelete'> {
+  /** The name of the table that it refers to, with its schema if the search path does not find it. */
+  readonly targetName: string
+  /** What a delete of the referenced row does: `c` cascade, `n` set null, `d` set the default, else fail. */
+  readonly action: string
+}
+
+/** A table or view with all that its definition can be made of. */
+export interface PostgresTable extends Table {
+  /** `r` a table, `p` a partitioned one, `v` a view, `m` a materialized view, `f` a foreign table. */
+  readonly relation: string
+  readonly columns: readonly PostgresColumn[]
+  /** The columns of the primary key. */
+  readonly primary: readonly string[] | undefined
+  readonly references: readonly PostgresReference[]
+  /** The CHECK constraints, as the server writes them. */
+  readonly checks: readonly string[]
+  /** The table of which it is a partition. */
+  readonly parent: string | undefined
+  /** The extension that created it. */
+  readonly extension: string | undefined
+}
 
 interface TableRow {
   readonly oid: string
   readonly schema: string
   readonly name: string
   readonly kind: string
+  readonly parent: string | null
+  readonly extension: string | null
+  readonly checks: readonly string[]
   readonly columns: readonly ColumnRow[]
   readonly indexes: readonly (Index & {
     readonly name: string
     readonly isValid: boolean
     readonly isComplete: boolean
+    readonly isPrimary: boolean
   })[]
   readonly constraints: readonly {
     readonly name: string
     readonly columns: readonly string[]
-    readonly foreign: {
-      readonly target: string
-      readonly targetColumns: readonly string[]
-      readonly onDelete: string
-    } | null
+    readonly foreign:
+      (Omit<PostgresReference, 'columns'> & { readonly isImmediate: boolean }) | null
   }[]
 }
 
-interface ColumnRow extends Omit<Column, 'scale' | 'numberedBy' | 'collation' | 'isDeterministic'> {
-  /** The modifier of the type: of a precision and a scale, or of the digits of seconds. -1: none. */
+interface ColumnRow extends Omit<
+  PostgresColumn,
+  'scale' | 'labels' | 'numberedBy' | 'collation' | 'isDeterministic'
+> {
+  /** The modifier of the type: of a precision and a scale, a length, or of the digits of seconds. -1: none. */
   readonly modifier: number
+  readonly labels: readonly string[] | null
   readonly numberedBy: string | null
   readonly collation: string | null
   readonly isDeterministic: boolean | null
@@ -44,8 +89,9 @@ export async function readTables(
   collections: readonly PublishedCollection[],
 ): Promise<Tables> {
   const names = [...new Set(collections.map(({ table }) => folded(table)))]
-  const rows = await connection.rows(bind(catalogue(names)))
-  const tables = rows.map(([text]) => tableOf(JSON.parse(text as string) as TableRow))
+  const condition = sql`pg_table_is_visible(c.oid) and lower(c.relname::text collate "C") = any(${listSlot(() => names)}::text[])
+    and n.nspname not in ('pg_catalog', 'information_schema')`
+  const tables = await tablesWhere(connection, condition)
   const texts = statementTexts(collections.length)
   const searchOperators = collections.some(({ hasSearchIndex }) => hasSearchIndex)
     ? await operatorClass(connection)
@@ -62,6 +108,22 @@ async function operatorClass(connection: Connection): Promise<string | undefined
   return row?.[0] ?? undefined
 }
 
+/** Reads all tables and views of a schema, by name. */
+export function readSchema(
+  connection: Connection,
+  schema: string,
+): Promise<readonly PostgresTable[]> {
+  return tablesWhere(connection, sql`n.nspname = ${{ read: () => schema }}::text`)
+}
+
+async function tablesWhere(
+  connection: Connection,
+  condition: Sql,
+): Promise<readonly PostgresTable[]> {
+  const rows = await connection.rows(bind(catalogue(condition)))
+  return rows.map(([text]) => tableOf(JSON.parse(text as string) as TableRow))
+}
+
 const kinds: Readonly<Record<string, Table['kind']>> = {
   r: 'table',
   p: 'table',
@@ -76,7 +138,20 @@ const actions: Readonly<Record<string, OnDelete>> = {
   n: 'setNull',
 }
 
-function tableOf({ oid, kind, columns, indexes, constraints, ...table }: TableRow): Table {
+function tableOf({
+  oid,
+  kind,
+  parent,
+  extension,
+  columns: rows,
+  indexes,
+  constraints,
+  ...table
+}: TableRow): PostgresTable {
+  const columns = rows.map(columnOf)
+  const foreign = constraints.flatMap(({ columns: own, foreign: key }) =>
+    key === null ? [] : [{ ...key, columns: own }],
+  )
   const named = [
     ...indexes.map((one) => [one.name, one.columns.map(({ name }) => name ?? '')] as const),
     ...constraints.map((one) => [one.name, one.columns] as const),
@@ -85,64 +160,90 @@ function tableOf({ oid, kind, columns, indexes, constraints, ...table }: TableRo
     ...table,
     id: oid,
     kind: kinds[kind] ?? 'other',
-    find: finder(columns.map(columnOf)),
+    relation: kind,
+    parent: parent ?? undefined,
+    extension: extension ?? undefined,
+    columns,
+    find: finder(columns),
+    primary: named.find(([name]) => indexes.some((one) => one.isPrimary && one.name === name))?.[1],
+    references: foreign,
     indexes: indexes.filter(({ isComplete }) => isComplete),
     searchIndexes: indexes
       .filter(({ name, isValid }) => isValid && name.startsWith(searchPrefix))
       .map(({ name }) => name),
-    foreignKeys: constraints.flatMap(({ columns: own, foreign }) =>
-      foreign === null ? [] : [{ ...foreign, columns: own, onDelete: actions[foreign.onDelete] }],
-    ),
+    foreignKeys: foreign
+      .filter(({ isImmediate }) => isImmediate)
+      .map((key) => ({ ...key, onDelete: actions[key.action] })),
     constraints: new Map(named),
   }
 }
 
 function columnOf({
   modifier,
+  labels,
   numberedBy,
   collation,
   isDeterministic,
   ...column
-}: ColumnRow): Column {
+}: ColumnRow): PostgresColumn {
+  const { base } = column
   return {
     ...column,
-    scale: scaleOf(column.base, modifier),
+    ...digitsOf(base, modifier),
+    labels: labels ?? undefined,
     numberedBy: numberedBy ?? undefined,
     collation: collation ?? undefined,
     isDeterministic: isDeterministic ?? true,
   }
 }
 
-function scaleOf(base: string, modifier: number): number | undefined {
-  if (modifier < 0) return undefined
-  return base === 'numeric' ? (modifier - 4) & 2047 : modifier
+function digitsOf(
+  base: string,
+  modifier: number,
+): Pick<Column, 'scale' | 'precision' | 'length'> {
+  if (modifier < 0) return { scale: undefined }
+  const size = modifier - 4
+  if (base === 'varchar' || base === 'bpchar') return { scale: undefined, length: size }
+  if (base !== 'numeric') return { scale: modifier }
+  // The scale has a sign.
+  return { precision: (size >> 16) & 65_535, scale: ((size & 2047) ^ 1024) - 1024 }
 }
 
-function catalogue(names: readonly string[]): Sql {
+function catalogue(condition: Sql): Sql {
   return sql`select json_build_object('oid', c.oid::text, 'schema', n.nspname, 'name', c.relname, 'kind', c.relkind,
-    'columns', ${columnsOf}, 'indexes', ${indexesOf}, 'constraints', ${constraintsOf})::text
+    'parent', (select i.inhparent::regclass::text from pg_inherits i where i.inhrelid = c.oid and c.relispartition),
+    'extension', (select e.extname from pg_depend d join pg_extension e on e.oid = d.refobjid
+      where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'),
+    'columns', ${columnsOf}, 'checks', ${checksOf}, 'indexes', ${indexesOf}, 'constraints', ${constraintsOf})::text
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
-    where c.relkind in ('r', 'p', 'v', 'm', 'f') and pg_table_is_visible(c.oid)
-      and lower(c.relname::text collate "C") = any(${listSlot(() => names)}::text[])
-      and n.nspname not in ('pg_catalog', 'information_schema')
+    where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${condition}
     order by c.relname`
 }
 
+// A domain may be one of another domain: up to three are followed.
 const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
-    'name', a.attname, 'declared', format_type(a.atttypid, a.atttypmod), 'base', coalesce(bt.typname, t.typname),
-    'modifier', case when t.typtype = 'd' then t.typtypmod else a.atttypmod end,
-    'notNull', a.attnotnull or t.typnotnull,
-    'hasDefault', a.atthasdef or a.attidentity <> '' or t.typdefault is not null, 'isComputed', a.attgenerated <> '',
+    'name', a.attname, 'declared', format_type(a.atttypid, a.atttypmod), 'base', bt.typname,
+    'type', (select quote_ident(own.nspname) from pg_namespace own where own.oid = bt.typnamespace) || '.' || quote_ident(bt.typname),
+    'labels', (select json_agg(l.enumlabel order by l.enumsortorder) from pg_enum l where l.enumtypid = bt.oid),
+    'modifier', coalesce(e.typtypmod, d.typtypmod, case when t.typtype = 'd' then t.typtypmod end, a.atttypmod),
+    'notNull', a.attnotnull or t.typnotnull or coalesce(d.typnotnull, false) or coalesce(e.typnotnull, false),
+    'hasDefault', a.atthasdef and a.attgenerated = '' or a.attidentity <> '' or t.typdefault is not null,
+    'isComputed', a.attgenerated <> '', 'isFixed', a.attidentity = 'a',
+    'isReadable', has_column_privilege(c.oid, a.attnum, 'select'),
     'numberedBy', case when c.relkind in ('r', 'p') then
       pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) end,
     'collation', co.collname, 'isDeterministic', co.collisdeterministic) order by a.attnum), '[]')
-  from pg_attribute a join pg_type t on t.oid = a.atttypid left join pg_type bt on bt.oid = t.typbasetype
+  from pg_attribute a join pg_type t on t.oid = a.atttypid
+  left join pg_type d on d.oid = t.typbasetype and d.typtype = 'd' left join pg_type e on e.oid = d.typbasetype and e.typtype = 'd'
+  join pg_type bt on bt.oid = coalesce(nullif(e.typbasetype, 0), nullif(d.typbasetype, 0), nullif(t.typbasetype, 0), t.oid)
   left join pg_collation co on co.oid = a.attcollation
   where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped)`)
 
-// indoption: bit 0 is descending, bit 1 nulls first.
-const indexesOf = raw(`(select coalesce(json_agg(json_build_object('name', i.relname,
-    'unique', x.indisunique and x.indimmediate,
+// indoption: bit 0 is descending, bit 1 nulls first. An index does not have the rows of tables that inherit.
+const indexesOf =
+  raw(`(select coalesce(json_agg(json_build_object('name', i.relname, 'isPrimary', x.indisprimary,
+    'unique', x.indisunique and x.indimmediate and not (c.relkind = 'r' and c.relhassubclass
+      and exists (select from pg_inherits h where h.inhparent = c.oid)),
     'isValid', x.indisvalid,
     'isComplete', x.indisvalid and x.indpred is null and m.amname = 'btree',
     'columns', (select json_agg(json_build_object('name', a.attname,
@@ -151,13 +252,18 @@ const indexesOf = raw(`(select coalesce(json_agg(json_build_object('name', i.rel
       left join pg_attribute a on a.attrelid = x.indrelid and a.attnum = k.att and k.att <> 0)) order by i.relname), '[]')
   from pg_index x join pg_class i on i.oid = x.indexrelid join pg_am m on m.oid = i.relam where x.indrelid = c.oid)`)
 
+const checksOf =
+  raw(`(select coalesce(json_agg(pg_get_constraintdef(con.oid) order by con.conname), '[]')
+  from pg_constraint con where con.conrelid = c.oid and con.contype = 'c')`)
+
 const constraintsOf = raw(`(select coalesce(json_agg(json_build_object('name', con.conname,
     'columns', (select coalesce(json_agg(a.attname order by k.ord), '[]')
       from unnest(con.conkey) with ordinality k(att, ord)
       join pg_attribute a on a.attrelid = con.conrelid and a.attnum = k.att),
-    'foreign', case when con.contype = 'f' and con.convalidated and not con.condeferred
-        and coalesce(to_jsonb(con) ->> 'conenforced', 'true') = 'true' then
-      json_build_object('target', con.confrelid::text, 'onDelete', con.confdeltype,
+    'foreign', case when con.contype = 'f' then
+      json_build_object('target', con.confrelid::text, 'targetName', con.confrelid::regclass::text,
+        'isImmediate', con.convalidated and not con.condeferred
+          and coalesce(to_jsonb(con) ->> 'conenforced', 'true') = 'true', 'action', con.confdeltype,
         'targetColumns', (select json_agg(a.attname order by k.ord)
           from unnest(con.confkey) with ordinality k(att, ord)
           join pg_attribute a on a.attrelid = con.confrelid and a.attnum = k.att)) end) order by con.conname), '[]')

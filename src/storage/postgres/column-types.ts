@@ -2,6 +2,7 @@ import type { Field, FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { ColumnType, ListedValues } from '../sql/dialect.ts'
 import { literal, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
+import type { Column } from '../sql/tables.ts'
 
 function asText(column: Sql): Sql {
   return sql`${column}::text`
@@ -66,14 +67,14 @@ export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
   dateTime: {
     declared: () => 'timestamp(3)',
     parameter: parameterOf('timestamp'),
-    fits: ({ base, scale }) => base === 'timestamp' && isMilliseconds(scale),
+    fits: (column, field) => column.base === 'timestamp' && keepsFraction(column, field),
     read: momentOf,
     wire: momentText,
   },
   instant: {
     declared: () => 'timestamptz(3)',
     parameter: parameterOf('timestamptz'),
-    fits: ({ base, scale }) => base === 'timestamptz' && isMilliseconds(scale),
+    fits: (column, field) => column.base === 'timestamptz' && keepsFraction(column, field),
     read: (text) => (text.endsWith('+00') ? `${momentOf(text.slice(0, -3))}Z` : text),
     wire: (column) => sql`${momentText(sql`(${column} at time zone 'UTC')`)} || 'Z'`,
   },
@@ -93,8 +94,11 @@ export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
   },
 }
 
-function isMilliseconds(scale: number | undefined): boolean {
-  return scale !== undefined && scale <= 3
+// A fraction with more digits than the column has would be rounded.
+function keepsFraction({ scale }: Column, field: Field): boolean {
+  if (scale === undefined || scale > 3) return false
+  const { storedAs } = field as { readonly storedAs?: string }
+  return scale === 3 || field.readOnly === true || (scale === 0 && storedAs === 'seconds')
 }
 
 // The server writes `2024-01-01 00:00:00.1`. Another form, such as that of a year before Christ, stays as it is.

@@ -8,6 +8,7 @@ import { join, literal, quoted, raw, sql, type Sql } from '../sql/fragments.ts'
 import { columnOf, placeOf } from '../sql/table-conditions.ts'
 import { columnTypes, isStorable, listSlot } from './column-types.ts'
 import { postgresErrors } from './failure.ts'
+import { adviceFor, otherType } from './other-types.ts'
 
 // Any number that other programs are unlikely to use.
 const numberingLock = 7_294_104_817
@@ -21,6 +22,8 @@ export const postgresDialect: Dialect = {
   database: 'PostgreSQL',
   storage: 'postgresStorage',
   columnTypes,
+  otherType,
+  advice: adviceFor,
   quoted,
   isStorable,
   writes: {
@@ -35,17 +38,24 @@ export const postgresDialect: Dialect = {
     // An index without NULLS FIRST is not used for an order with it, so only columns with nulls have it.
     direction: ({ notNull }, descending) =>
       notNull ? (descending ? ' desc' : '') : descending ? ' desc nulls last' : ' asc nulls first',
-    equal: ({ sql: column, parameter }, slot) => sql`${column} = ${parameter(slot)}`,
+    equal: ({ sql: column, near, parameter }, slot) =>
+      both(near?.(slot, false), sql`${column} = ${parameter(slot)}`),
     same(one, other) {
       const equal = sql`${one.sql} = ${other.sql}`
+      const isStored = one.sql === one.stored && other.sql === other.stored
+      if (!isStored && one.column.base === other.column.base) {
+        return both(sql`${one.stored} = ${other.stored}`, equal)
+      }
       // Equality of two collations must name one, with which an index of another collation is not used.
       const isMixed = one.column.collation !== other.column.collation
       return isMixed && one.isText ? sql`${equal} collate "C"` : equal
     },
     // A list is one parameter, an array.
     listSlots: () => 1,
-    isIn: ({ sql: column, parameter, written }, values) =>
-      sql`${column} = any(${parameter(listSlot(values, written))}[])`,
+    isIn({ sql: column, near, parameter, written }, values) {
+      const slot = listSlot(values, written)
+      return both(near?.(slot, true), sql`${column} = any(${parameter(slot)}[])`)
+    },
     contains: (column, text) => sql`strpos(${ordered(column)}, ${text}::text) > 0`,
     startsWith: (column, text) => sql`starts_with(${ordered(column)}, ${text()}::text)`,
   },
@@ -108,6 +118,10 @@ export const postgresDialect: Dialect = {
 
 interface PlannedRead {
   readonly 'Plan Rows'?: number
+}
+
+function both(first: Sql | undefined, second: Sql): Sql {
+  return first === undefined ? second : sql`(${first} and ${second})`
 }
 
 function ordered({ sql: column, isText }: PlacedColumn): Sql {

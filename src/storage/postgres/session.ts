@@ -49,6 +49,8 @@ export async function openSession(
 ): Promise<Session> {
   const all = {
     ...formats,
+    // The server would compile statements that read the catalogue, which takes longer than to run them.
+    jit: 'off',
     statement_timeout: String(statementTimeout),
     lock_timeout: String(lockTimeout),
     idle_in_transaction_session_timeout: String(idleTimeout),

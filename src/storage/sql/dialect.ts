@@ -28,17 +28,28 @@ export interface ColumnType {
   wire(column: Sql): Sql
   /** Whether the values are compared as text, code point by code point. */
   readonly isText?: boolean
+  /** Returns the expression of the value. Default: the column. */
+  value?(column: Sql): Sql
+  /** Returns what a save assigns; `column` is the stored value of an update. Default: the parameter. */
+  assigned?(parameter: Sql, column: Sql | undefined): Sql
+  /** Returns a term that an index on the column serves. Every row with the value, or with one of a list, meets it. */
+  near?(column: Sql, slot: Slot, isList: boolean): Sql | undefined
 }
 
 /** A column in a statement. */
 export interface PlacedColumn {
+  /** The expression of its value. */
   readonly sql: Sql
+  /** The column itself. */
+  readonly stored: Sql
   readonly column: Column
   readonly isText: boolean
   /** Returns a parameter of its type. */
   parameter(slot: Slot): Sql
   /** Returns the text of a value of its type. */
   written(value: NonNullable<StoredValue>): string
+  /** Returns a term that an index on the column serves, see {@link ColumnType}. */
+  readonly near: ((slot: Slot, isList: boolean) => Sql | undefined) | undefined
 }
 
 /** The values of a list, when a statement is run. */
@@ -65,6 +76,13 @@ export interface Dialect {
   /** The function that creates the storage, for messages. */
   readonly storage: string
   readonly columnTypes: Readonly<Record<FieldTypeName, ColumnType>>
+  /**
+   * Returns how an existing column keeps the values of a field that does not fit it in the way of `columnTypes`.
+   * Undefined: not exactly.
+   */
+  otherType?(column: Column, field: PublishedField): ColumnType | undefined
+  /** Returns what a field needs so that the column keeps its values, such as a `storedAs`. */
+  advice?(column: Column, field: PublishedField): string | undefined
   /** Returns a name in quotes. */
   quoted(name: string): string
   /** Returns whether the database can represent a value. */

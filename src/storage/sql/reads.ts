@@ -31,7 +31,7 @@ export async function readPage(
   query: StorageQuery,
 ): Promise<StoragePage> {
   const { rows, first, count } = await readTexts(connection, tables, collection, query)
-  const read = rowReader(tables.dialect, collection, query.select, first)
+  const read = rowReader(tables, collection, query.select, first)
   return { rows: rows.map(read), count }
 }
 
@@ -43,7 +43,7 @@ export async function readTextPage(
   query: StorageQuery,
 ): Promise<StorageTextPage | undefined> {
   const { rows, first, count } = await readTexts(connection, tables, collection, query)
-  const write = itemWriter(tables.dialect, collection, query.select, first)
+  const write = itemWriter(tables, collection, query.select, first)
   const items: string[] = []
   for (const row of rows) {
     const item = write(row)

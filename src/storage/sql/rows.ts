@@ -5,16 +5,18 @@ import { encodeStored } from '../../request/serialize.ts'
 import type { Row } from '../adapter.ts'
 import { fieldOf } from './conditions.ts'
 import type { TextRow } from './connection.ts'
-import type { Dialect } from './dialect.ts'
+import type { Tables } from './dialect.ts'
+import { placeOf, typeOf } from './table-conditions.ts'
 
 /** Returns a function that reads the row of named fields from the values at a place and after it. */
 export function rowReader(
-  { columnTypes }: Dialect,
+  tables: Tables,
   collection: PublishedCollection,
   names: readonly string[],
   from = 0,
 ): (values: TextRow) => Row {
-  const types = names.map((field) => columnTypes[fieldOf(collection, field).type])
+  const place = placeOf(tables, collection)
+  const types = names.map((field) => typeOf(place, fieldOf(collection, field)))
   return (values) => {
     const row: Record<string, StoredValue> = {}
     for (const [index, field] of names.entries()) {
@@ -30,22 +32,23 @@ export function rowReader(
  * It returns undefined if a value does not fit its field.
  */
 export function itemWriter(
-  { columnTypes }: Dialect,
+  tables: Tables,
   collection: PublishedCollection,
   names: readonly string[],
   from = 0,
 ): (values: TextRow) => string | undefined {
+  const place = placeOf(tables, collection)
   const members = names.map((name, index) => {
     const field = collection.responseFields.get(name) as PublishedField
-    const { read } = columnTypes[field.type]
-    return { start: `${index === 0 ? '{' : ','}${field.member}`, field, read }
+    const type = typeOf(place, field)
+    return { start: `${index === 0 ? '{' : ','}${field.member}`, field, type }
   })
   return (values) => {
     let item = ''
     let index = from
-    for (const { start, field, read } of members) {
+    for (const { start, field, type } of members) {
       const text = values[index++] ?? null
-      const value = text === null ? null : read(text)
+      const value = text === null ? null : type.read(text)
       const fits = value === null ? !field.inKey : field.isStored(value)
       if (!fits) return undefined
       item += start + encodeStored(field, value)

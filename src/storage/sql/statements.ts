@@ -8,7 +8,7 @@ import { join, raw, sql, type Inputs, type Slot, type Sql } from './fragments.ts
 import { usesSearchIndex } from './search-index.ts'
 import { isPlainNeedle, searchPattern } from './search.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
-import { name, placedColumn, placeOf, type TablePlace } from './table-conditions.ts'
+import { name, placedColumn, placeOf, typeOf, type TablePlace } from './table-conditions.ts'
 
 /** The doubles of a field whose text contains the needle of a query. */
 export type FoundDoubles = ReadonlyMap<PublishedField, readonly number[]>
@@ -163,7 +163,7 @@ function searchTerm(
   { fields, text }: NonNullable<StorageQuery['search']>,
   doubles: FoundDoubles,
 ): Sql {
-  const { search, searchIndex, terms, columnTypes, isStorable } = place.dialect
+  const { search, searchIndex, terms, isStorable } = place.dialect
   // Nothing contains a needle that the database can't represent: nothing matches null.
   const slot = (change: (needle: string) => string): Slot => ({
     read: ({ needle = '' }) => (isStorable(needle) ? change(needle) : null),
@@ -178,7 +178,7 @@ function searchTerm(
     if (listed !== undefined) {
       return terms.isIn(column, (inputs) => inputs.doubles?.get(field) ?? [], listed.length)
     }
-    const value = columnTypes[field.type].wire(column.sql)
+    const value = typeOf(place, field).wire(column.sql)
     return plain === undefined
       ? matches(
           value,

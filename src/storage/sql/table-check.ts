@@ -1,8 +1,10 @@
+import { isServerForm } from '../../definition/stored-forms.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { addColumn, columnDefinition, createIndex, createTables, hasIndex } from './schema.ts'
 import { searchMistakes } from './search-index.ts'
+import { keptType } from './table-conditions.ts'
 import type { Table } from './tables.ts'
 import { uniqueIndex } from './wanted-indexes.ts'
 
@@ -11,16 +13,15 @@ export function definitionMistakes(
   dialect: Dialect,
   collections: readonly PublishedCollection[],
 ): readonly string[] {
-  const { storage } = dialect
   return collections.flatMap((collection) => [
     ...nameMistakes(dialect, nameOf(collection), ['table', collection.table]),
     ...collection.fields.flatMap((field) => {
       const place = nameOf(collection, field)
       const name = nameMistakes(dialect, place, ['column', field.column])
-      if (field.storedAs === undefined) return name
+      if (field.storedAs === undefined || isServerForm(field.storedAs)) return name
       return [
         ...name,
-        `${place}: storedAs is '${field.storedAs}', which is a form of SQLite columns. Remove it: ${storage} keeps a value of type ${field.type} in a column ${columnDefinition(dialect, [collection], field)}.`,
+        `${place}: storedAs is '${field.storedAs}', which is a form of SQLite columns. Remove it: ${dialect.storage} keeps a value of type ${field.type} in a column ${columnDefinition(dialect, [collection], field)}.`,
       ]
     }),
   ])
@@ -95,12 +96,11 @@ function columnMistakes(
     ]
   }
   const named = `column ${quoted(column.name)} of ${where}`
-  if (!dialect.columnTypes[field.type].fits(column, field.definition)) {
-    const collation = column.isDeterministic
-      ? ''
-      : ` with the nondeterministic collation ${quoted(column.collation ?? '')}`
+  if (keptType(dialect, column, field) === undefined) {
+    const advice = dialect.advice?.(column, field)
+    const other = advice === undefined ? '' : ` ${advice},`
     return [
-      `${place}: ${named} is ${column.declared}${collation}, which does not keep every value of type ${field.type} exactly. Declare it ${columnDefinition(dialect, [collection], field)}, or give the field another type.`,
+      `${place}: ${named} is ${column.declared}, which does not keep every value of type ${field.type} exactly. Declare it ${columnDefinition(dialect, [collection], field)},${other} or give the field another type.`,
     ]
   }
   if (field.hasColumnDefault && !isView(table) && !column.hasDefault && !column.isComputed) {

@@ -2,7 +2,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { ConditionOf } from '../../request/query.ts'
 import { textSlot, type FieldCondition, type Locate, type Place } from './conditions.ts'
-import type { Dialect, PlacedColumn, Tables } from './dialect.ts'
+import type { ColumnType, Dialect, PlacedColumn, Tables } from './dialect.ts'
 import { raw, sql, type Slot, type Sql } from './fragments.ts'
 import type { Column, Table } from './tables.ts'
 
@@ -10,8 +10,10 @@ import type { Column, Table } from './tables.ts'
 export interface TablePlace extends Place {
   readonly dialect: Dialect
   readonly found: Table
-  /** Returns the SQL of the column of a field. */
+  /** Returns the SQL of the value of a field. */
   column(field: PublishedField): Sql
+  /** Returns the SQL of the column of a field. */
+  stored(field: PublishedField): Sql
 }
 
 /** Returns the place of a collection. Throws a TypeError if it was not opened. */
@@ -28,7 +30,8 @@ export function placeOf(
     dialect,
     found,
     aliases,
-    column: (field) => name(dialect, alias, columnOf(found, field).name),
+    column: (field) => valueOf(typeOf(place, field), place.stored(field)),
+    stored: (field) => name(dialect, alias, columnOf(found, field).name),
     table: sql`${tableName(dialect, found)} as ${name(dialect, alias)}`,
     other: (target, other) => placeOf(tables, target, other, aliases),
     equals: (field, other, part) =>
@@ -41,17 +44,54 @@ export function placeOf(
 
 /** Returns the column of a field with what its comparisons depend on. */
 export function placedColumn(
-  { dialect, found, column }: TablePlace,
+  place: TablePlace,
   field: PublishedField,
 ): PlacedColumn {
-  const { isText = false, parameter, write = String } = dialect.columnTypes[field.type]
+  const { found } = place
+  const type = typeOf(place, field)
+  const { isText = false, parameter, write = String, near } = type
+  const own = place.stored(field)
   return {
-    sql: column(field),
+    sql: valueOf(type, own),
+    stored: own,
     column: columnOf(found, field),
     isText,
     parameter: (slot) => parameter(slot, field.definition),
     written: write,
+    near: near && ((slot, isList) => near(own, slot, isList)),
   }
+}
+
+/** Returns the expression of the value of a column. */
+export function valueOf(type: ColumnType, column: Sql): Sql {
+  return type.value?.(column) ?? column
+}
+
+/** Returns how the column of a field keeps its values. */
+export function typeOf(
+  { dialect, found }: Pick<TablePlace, 'dialect' | 'found'>,
+  field: PublishedField,
+): ColumnType {
+  const types = typesOfTable.get(found) ?? new Map<PublishedField, ColumnType>()
+  typesOfTable.set(found, types)
+  let type = types.get(field)
+  if (type === undefined) {
+    type = keptType(dialect, columnOf(found, field), field) ?? dialect.columnTypes[field.type]
+    types.set(field, type)
+  }
+  return type
+}
+
+const typesOfTable = new WeakMap<Table, Map<PublishedField, ColumnType>>()
+
+/** Returns how a column keeps the values of a field exactly; undefined if it does not. */
+export function keptType(
+  { columnTypes, otherType }: Dialect,
+  column: Column,
+  field: PublishedField,
+): ColumnType | undefined {
+  const normal = columnTypes[field.type]
+  return normal.fits(column, field.definition) ? normal : otherType?.(column, field)
 }
 
 /** Returns names in quotes, with points between them. */

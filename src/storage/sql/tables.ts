@@ -11,6 +11,12 @@ export interface Column {
   readonly scale: number | undefined
   /** The longest text that it keeps, in the unit of its type. Undefined: not known. */
   readonly length?: number | undefined
+  /** The digits of a number in all; undefined if the type does not limit them. */
+  readonly precision?: number | undefined
+  /** The values of an enumeration, in their order; undefined for another type. */
+  readonly labels?: readonly string[] | undefined
+  /** The type in SQL, or that under its domain, with its schema. */
+  readonly type?: string | undefined
   readonly notNull: boolean
   readonly hasDefault: boolean
   /** Whether the database computes it from other columns. */

@@ -13,6 +13,8 @@ import {
   placedColumn,
   placeOf,
   tableName,
+  typeOf,
+  valueOf,
   type TablePlace,
 } from './table-conditions.ts'
 
@@ -34,7 +36,8 @@ export function insertStatement(
     const values = given.map((field) => rowParameter(place, field))
     const insert = writes.insert(tableName(dialect, place.found), given.map(own), values)
     if (!writes.returning.includes('insert')) return insert
-    return sql`${insert} returning ${join(collection.fields.map(own))}`
+    const all = collection.fields.map((field) => valueOf(typeOf(place, field), own(field)))
+    return sql`${insert} returning ${join(all)}`
   })
   return bind(text, { conditions: [], row })
 }
@@ -75,7 +78,7 @@ export function updateStatement(
     const place = placeOf(tables, collection)
     const set = names.map((changed) => {
       const field = fieldOf(collection, changed)
-      return sql`${name(dialect, columnOf(place.found, field).name)} = ${rowParameter(place, field)}`
+      return sql`${name(dialect, columnOf(place.found, field).name)} = ${rowParameter(place, field, place.stored(field))}`
     })
     const update = sql`update ${place.table} set ${join(set)}${where(termsOf(place, conditions))}`
     if (!dialect.writes.returning.includes('update')) return update
@@ -123,10 +126,10 @@ export function rowStatement(
   return bind(text, { conditions })
 }
 
-function rowParameter(place: TablePlace, field: PublishedField): Sql {
+function rowParameter(place: TablePlace, field: PublishedField, stored?: Sql): Sql {
   const { database, isStorable, writes } = place.dialect
   const { column, parameter, written } = placedColumn(place, field)
-  return parameter({
+  const given = parameter({
     read({ row }) {
       const value = row?.[field.name] ?? null
       if (value === null) return null
@@ -142,6 +145,7 @@ function rowParameter(place: TablePlace, field: PublishedField): Sql {
       return written(value)
     },
   })
+  return typeOf(place, field).assigned?.(given, stored) ?? given
 }
 
 function complete(place: TablePlace): Sql {

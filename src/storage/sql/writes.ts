@@ -82,12 +82,12 @@ export async function deleteRow(
 
 async function one(
   connection: Connection,
-  { dialect }: Tables,
+  tables: Tables,
   collection: PublishedCollection,
   statement: BoundStatement,
 ): Promise<Row | undefined> {
   const [row] = await connection.rows(statement)
-  return row && rowReader(dialect, collection, collection.allNames)(row)
+  return row && rowReader(tables, collection, collection.allNames)(row)
 }
 
 /** Returns those of the conditions of a write that name its row. */

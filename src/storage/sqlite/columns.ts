@@ -1,5 +1,6 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
+import { isServerForm } from '../../definition/stored-forms.ts'
 import { columnTypes, type ColumnType } from './column-types.ts'
 import type { SqliteValue } from './connection.ts'
 import { otherForm } from './other-forms.ts'
@@ -9,7 +10,8 @@ export type ColumnField = Pick<PublishedField, 'type' | 'storedAs' | 'definition
 
 /** Returns the column type of a field. */
 export function columnTypeOf({ type, storedAs, definition }: ColumnField): ColumnType {
-  return storedAs === undefined ? columnTypes[type] : otherForm(definition).columnType
+  const isNormal = storedAs === undefined || isServerForm(storedAs)
+  return isNormal ? columnTypes[type] : otherForm(definition).columnType
 }
 
 /** Returns the stored form of a value of a field. */

@@ -1,4 +1,5 @@
 import type { Field, FieldTypeName } from '../../definition/field.ts'
+import { isServerForm } from '../../definition/stored-forms.ts'
 import { otherForm } from './other-forms.ts'
 import {
   day,
@@ -80,7 +81,8 @@ export function fitCondition(column: string, field: Field): string {
 
 function formOf(field: Field): ValueForm {
   const { storedAs } = field as { readonly storedAs?: string }
-  return storedAs === undefined ? normalForms[field.type] : otherForm(field).form
+  const isNormal = storedAs === undefined || isServerForm(storedAs)
+  return isNormal ? normalForms[field.type] : otherForm(field).form
 }
 
 // A column without REAL affinity stores an integral double as an integer. It must be exact as a double.

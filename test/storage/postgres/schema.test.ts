@@ -6,6 +6,8 @@ import {
   dateTime,
   decimal,
   defineCollection,
+  double,
+  instant,
   integer,
   json,
   openAccess,
@@ -126,19 +128,24 @@ describe.skipIf(missing !== undefined)('tables of PostgreSQL', () => {
 
   test.each<readonly [string, Field]>([
     ['char(3)', text()],
-    ['citext_like', text()],
     ['integer', text()],
-    ['numeric', decimal({ precision: 8, scale: 2 })],
     ['numeric(8,3)', decimal({ precision: 8, scale: 2 })],
     ['real', decimal({ precision: 8, scale: 2 })],
     ['timestamp', dateTime()],
     ['timestamptz(3)', dateTime()],
     ['text', date()],
+    ['timestamp(0)', dateTime()],
+    ['timestamp(1)', dateTime({ storedAs: 'seconds' })],
+    ['real', double()],
+    ['money', decimal({ precision: 8, scale: 2 })],
     ['jsonb', json()],
+    ['inet', text()],
+    ['bytea', text({ readOnly: true })],
+    ['mood', text()],
+    ['mood', text({ enumeration: ['sad', 'glad'] })],
   ])('of which a column has the type %s are refused', async (type, field) => {
-    const declared = type === 'citext_like' ? `text collate ${schema.name}.loose` : type
-    await schema.run(`create collation ${schema.name}.loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
-      create table items (id bigint primary key, value ${declared})`)
+    await schema.run(`create type mood as enum ('sad', 'ok');
+      create table items (id bigint primary key, value ${type})`)
     const items = defineCollection({ key: 'id', fields: { id: integer(), value: field } })
     expect(await open({ items })).toContain('does not keep every value of type')
   })
@@ -147,13 +154,28 @@ describe.skipIf(missing !== undefined)('tables of PostgreSQL', () => {
     ['varchar(20) collate "en_US"', text()],
     ['smallint', integer()],
     ['numeric(6,2)', decimal({ precision: 8, scale: 2 })],
-    ['timestamp(0)', dateTime()],
-    ['amount', decimal({ precision: 8, scale: 2 })],
+    ['timestamp(0)', dateTime({ storedAs: 'seconds' })],
+    ['timestamp(1)', dateTime({ readOnly: true })],
+    ['timestamp', dateTime({ storedAs: 'microseconds' })],
+    ['timestamptz(6)', instant({ storedAs: 'microseconds' })],
+    ['char(3)', text({ storedAs: 'char' })],
+    ['text collate "loose"', text()],
+    ['mood', text({ enumeration: ['ok'] })],
+    ['mood[]', text({ readOnly: true })],
+    ['real', double({ readOnly: true })],
+    ['money', decimal({ precision: 8, scale: 2, readOnly: true })],
+    ['numeric', decimal({ precision: 8, scale: 2 })],
+    ['jsonb', json({ readOnly: true })],
+    ['jsonb', json({ storedAs: 'jsonb' })],
+    ['amounts', decimal({ precision: 8, scale: 2 })],
   ])('of which a column has the type %s are accepted', async (type, field) => {
     const collations = await schema.run(`select 1 from pg_collation where collname = 'en_US'`)
     const declared = collations.length === 0 ? type.replace('en_US', 'POSIX') : type
     await schema.run(
-      `create domain amount as numeric(8,2) not null; create table items (id bigint primary key, value ${declared})`,
+      `create domain amount as numeric(8,2) not null; create domain amounts as amount;
+       create type mood as enum ('sad', 'ok');
+       create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+       create table items (id bigint primary key, value ${declared})`,
     )
     const items = defineCollection({ key: 'id', fields: { id: integer(), value: field } })
     expect(await open({ items })).toBe('enforced: 0')
