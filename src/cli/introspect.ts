@@ -1,15 +1,14 @@
 import { existsSync } from 'node:fs'
-import { basename, extname, resolve } from 'node:path'
 import { inspectApplications } from '../definition/check.ts'
 import { compareDefinitions, type Difference } from '../introspection/compare-definitions.ts'
 import { defineDatabase, type DefinedDatabase } from '../introspection/define-database.ts'
 import { definitionJson, definitionText, noteLines } from '../introspection/definition-text.ts'
 import { endpointName } from '../introspection/names.ts'
-import { describeSqlite } from '../introspection/sqlite/read-database.ts'
-import { folded } from '../storage/sql/tables.ts'
 import { requiredArgument, type Command, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
+import type { Database } from './database.ts'
 import { loadDefinition } from './load-definition.ts'
+import { openDatabase, schemaOption } from './open-database.ts'
 import { placeFor, saveFile } from './save-file.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
@@ -17,15 +16,22 @@ import { counted } from './time.ts'
 /** The command `rowgate introspect`: writes the definition of an existing database. */
 export const introspectCommand: Command = {
   name: 'introspect',
-  argument: 'file.db',
-  description: 'Write the definition of a SQLite database',
+  argument: 'database',
+  description: 'Write the definition of a SQLite file or a postgres:// URL',
   options: [
     {
       name: 'out',
       value: 'file',
       description: 'The file to write, .ts, .js or .json; if it exists, show what has changed',
     },
-    { name: 'application', value: 'name', description: "Default: the file's name" },
+    { name: 'application', value: 'name', description: 'Default: the name of the database' },
+    schemaOption,
+    {
+      name: 'table',
+      value: 'name',
+      description: 'Only this table or view',
+      repeats: true,
+    },
     { name: 'force', description: 'Replace an existing file' },
     { name: 'json', description: 'Print or write JSON instead of TypeScript' },
   ],
@@ -35,24 +41,45 @@ export const introspectCommand: Command = {
 }
 
 async function introspect(given: Given, context: CommandContext): Promise<void> {
-  const file = requiredArgument(given, 'file.db')
+  const named = requiredArgument(given, 'database')
   const out = given.one('out')
   const isJson = context.json || /\.json$/i.test(out ?? '')
   if (out !== undefined && context.json && !/\.json$/i.test(out))
     throw new UsageError('--json writes JSON: choose a name that ends with .json.')
-  const application = applicationName(given.one('application'), file)
-  const defined = define(file, context)
+  const database = await openDatabase(named, given, context)
+  try {
+    await write(database, { given, out, isJson }, context)
+  } finally {
+    await database.close()
+  }
+}
+
+/** What is written, and where. */
+interface Written {
+  readonly given: Given
+  readonly out: string | undefined
+  readonly isJson: boolean
+}
+
+async function write(
+  database: Database,
+  { given, out, isJson }: Written,
+  context: CommandContext,
+): Promise<void> {
+  const { name, source, folded } = database
+  const application = applicationName(given.one('application'), name)
+  const defined = defineDatabase(await database.describe(given.all('table')), folded)
   for (const line of noteLines(defined.notes)) context.messages.write(`${line}\n`)
   const text = isJson
     ? definitionJson(defined, application)
-    : definitionText(defined, { application, source: basename(file) })
+    : definitionText(defined, { application, source })
   if (out === undefined) {
     context.output.write(text)
     return
   }
   const path = await placeFor(out, context.workingFolder)
   if (existsSync(path) && !given.has('force')) {
-    await compare(out, defined, context)
+    await compare(out, defined, { ...context, folded })
     return
   }
   await saveFile(path, Buffer.from(text))
@@ -63,18 +90,8 @@ async function introspect(given: Given, context: CommandContext): Promise<void> 
   )
 }
 
-function define(file: string, { workingFolder }: CommandContext): DefinedDatabase {
-  const path = resolve(workingFolder, file)
-  if (!existsSync(path)) throw new CommandError(`File not found: ${printable(file)}.`)
-  try {
-    return defineDatabase(describeSqlite(path), folded)
-  } catch (error) {
-    throw new CommandError(`${printable(file)} can not be read: ${messageOf(error)}`)
-  }
-}
-
-function applicationName(named: string | undefined, file: string): string {
-  const name = named ?? endpointName(basename(file, extname(file)), 'database')
+function applicationName(named: string | undefined, database: string): string {
+  const name = named ?? endpointName(database, 'database')
   const [mistake] = inspectApplications({ [name]: { collections: {} } }).mistakes
   if (mistake === undefined) return name
   const hint = named === undefined ? ' Choose another name with --application.' : ''
@@ -84,12 +101,12 @@ function applicationName(named: string | undefined, file: string): string {
 async function compare(
   out: string,
   { collections }: DefinedDatabase,
-  context: CommandContext,
+  context: CommandContext & Pick<Database, 'folded'>,
 ): Promise<void> {
   const differences = compareDefinitions(
     await existingDefinition(out, context),
     collections,
-    folded,
+    context.folded,
   )
   context.result(differences, () =>
     differences.length === 0

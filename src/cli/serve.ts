@@ -1,5 +1,5 @@
-import { existsSync, unwatchFile, watchFile } from 'node:fs'
-import { extname, resolve } from 'node:path'
+import { unwatchFile, watchFile } from 'node:fs'
+import { resolve } from 'node:path'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { serve } from '../http/serve.ts'
 import type { RequestHandler } from '../request/request.ts'
@@ -15,19 +15,25 @@ import {
   type CommandContext,
   type Given,
 } from './command.ts'
-import { CommandError } from './command-error.ts'
+import type { Database } from './database.ts'
 import { loadDefinition, withMistakes } from './load-definition.ts'
+import { openDatabase, schemaOption } from './open-database.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
 import { aborted } from './worker.ts'
 
-/** The command `rowgate serve`: serves a definition on a SQLite database, with API keys. */
+/** The command `rowgate serve`: serves a definition on a database, with API keys. */
 export const serveCommand: Command = {
   name: 'serve',
   argument: 'definition',
-  description: 'Serve a definition on a SQLite database, with API keys',
+  description: 'Serve a definition on a database, with API keys',
   options: [
-    { name: 'storage', value: 'file', description: 'The database, whose tables must exist' },
+    {
+      name: 'storage',
+      value: 'database',
+      description: 'A SQLite file or a postgres:// URL, whose tables must exist',
+    },
+    schemaOption,
     { name: 'port', value: 'number', description: 'Default: 8080; 0: any free port' },
     {
       name: 'host',
@@ -37,7 +43,7 @@ export const serveCommand: Command = {
     {
       name: 'keys',
       value: 'file',
-      description: 'The database of the API keys (default: beside it, as in shop.keys.db)',
+      description: 'The SQLite file of the API keys (default: as in shop.keys.db)',
     },
     {
       name: 'role',
@@ -55,24 +61,46 @@ export const serveCommand: Command = {
 
 async function serveDefinition(given: Given, context: CommandContext): Promise<void> {
   const definition = requiredArgument(given, 'definition')
-  const files = filesOf(given, context)
+  const named = requiredOf(given, 'storage', 'database')
   const range = { name: 'port', unit: 'a port', minimum: 0, maximum: 65_535 }
   const port = wholeOf(given.one('port') ?? '8080', range)
   const host = given.one('host') ?? '127.0.0.1'
+  const database = await openDatabase(named, given, context)
+  try {
+    await serveDatabase(database, { given, definition, address: { port, host } }, context)
+  } finally {
+    await database.close()
+  }
+}
+
+interface Serving {
+  readonly given: Given
+  /** The file of the definition. */
+  readonly definition: string
+  readonly address: { readonly port: number; readonly host: string }
+}
+
+async function serveDatabase(
+  database: Database,
+  { given, definition, address }: Serving,
+  context: CommandContext,
+): Promise<void> {
   const { workingFolder, messages } = context
   const stopping = context.stopping()
+  const named = given.one('keys')
+  const keys = named === undefined ? database.keys : resolve(workingFolder, named)
   const load = async (version?: string): Promise<Loaded> => {
     const applications = await loadDefinition(definition, workingFolder, version)
-    return { applications, service: await openService(applications, files) }
+    return { applications, service: await openService(applications, database, keys) }
   }
   const first = await withMistakes(load, context)
   const current = switchable(first.service)
-  const serving = await serve(current.service, { port, host })
+  const serving = await serve(current.service, address)
   let watched: Promise<void> = Promise.resolve()
   try {
     const key = await firstKey(first.service, given)
-    announce({ url: serving.url, key, files, loaded: first }, context)
-    if (!isLoopback(host))
+    announce({ url: serving.url, key, keys, loaded: first }, context)
+    if (!isLoopback(address.host))
       messages.write(
         'Warning: keys are not encrypted on the network. Serve them over HTTPS only.\n',
       )
@@ -90,21 +118,6 @@ async function serveDefinition(given: Given, context: CommandContext): Promise<v
   }
 }
 
-/** The files of a served database. */
-interface Files {
-  readonly data: string
-  readonly keys: string
-}
-
-function filesOf(given: Given, { workingFolder }: CommandContext): Files {
-  const data = requiredOf(given, 'storage', 'file')
-  const path = resolve(workingFolder, data)
-  if (!existsSync(path)) throw new CommandError(`File not found: ${printable(data)}.`)
-  const besides = `${path.slice(0, path.length - extname(path).length)}.keys.db`
-  const keys = given.one('keys')
-  return { data: path, keys: keys === undefined ? besides : resolve(workingFolder, keys) }
-}
-
 type Served = Service<ApplicationDefinitions>
 
 interface Loaded {
@@ -113,12 +126,16 @@ interface Loaded {
 }
 
 /** Opens a service. Users and keys have a file of their own, so that nothing is added to the database. */
-async function openService(applications: ApplicationDefinitions, files: Files): Promise<Served> {
+async function openService(
+  applications: ApplicationDefinitions,
+  database: Database,
+  keys: string,
+): Promise<Served> {
   const service = createService({
     applications,
     storage: mount({
-      'rowgate-security': sqliteStorage(files.keys, { ensureSchema: true }),
-      '*': sqliteStorage(files.data),
+      'rowgate-security': sqliteStorage(keys, { ensureSchema: true }),
+      '*': database.storage(),
     }),
     security: apiKeys({ name: 'API Key', properties: { AllowInsecureHttp: true } }),
   })
@@ -180,20 +197,21 @@ async function firstKey({ users, keys }: Served, given: Given): Promise<string |
 interface Announcement {
   readonly url: string
   readonly key: string | undefined
-  readonly files: Files
+  /** The file of the keys. */
+  readonly keys: string
   readonly loaded: Loaded
 }
 
-function announce({ url, key, files, loaded }: Announcement, context: CommandContext): void {
+function announce({ url, key, keys, loaded }: Announcement, context: CommandContext): void {
   const paths = pathsOf(loaded.applications)
   const path = pathToTry(loaded.applications)
   const curl = `curl -H "X-API-Key: ${key ?? '$KEY'}" '${url}/rest/v1/${path ?? ''}?$limit=3'`
-  const about = { url, keys: files.keys, collections: paths.length }
+  const about = { url, keys, collections: paths.length }
   context.result(key === undefined ? about : { ...about, user, key }, () =>
     [
       `Serving ${counted(paths.length, 'collection')} at ${url}/rest/v1/. Ctrl+C stops.`,
       key === undefined
-        ? `The keys are in ${printable(files.keys)}. Create another one with --new-key.`
+        ? `The keys are in ${printable(keys)}. Create another one with --new-key.`
         : `A key of the user ${user}, shown only now: ${key}`,
       ...(path === undefined ? [] : [`Try: ${curl}`]),
     ].join('\n'),

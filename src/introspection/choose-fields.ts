@@ -86,8 +86,11 @@ function keyOf({ keys, columns, readOnly }: TableDescription): readonly string[]
   return keys.find((key) => key.every(isUsable)) ?? []
 }
 
-function isForKey({ type }: Field): boolean {
-  return fieldTypes[type].filterable && type !== 'double'
+function isForKey(field: Field): boolean {
+  const { type } = field
+  // Different values are equal for clients if they differ after the milliseconds.
+  const isCut = 'storedAs' in field && field.storedAs === 'microseconds'
+  return fieldTypes[type].filterable && type !== 'double' && !isCut
 }
 
 function inOrderOf(

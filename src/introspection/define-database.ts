@@ -105,7 +105,7 @@ function defineTable(
       note(`${table.name}.${column.name}`, noteOf(column))
     if (field === undefined || name === undefined) continue
     defined[name] = {
-      ...field,
+      ...(key.length === 0 ? inPages(field) : field),
       ...(isWritable ? saveOptions(named, column) : {}),
       ...(single.has(name) ? { unique: true } : {}),
       ...ofFields.get(column.name),
@@ -126,6 +126,12 @@ function defineTable(
     ...(ofCollection.length === 0 ? {} : { references: ofCollection }),
     fields: defined,
   }
+}
+
+// Without a key, there are no single items.
+function inPages(field: Field): Field {
+  const { itemOnly: _itemOnly, ...others } = field
+  return others
 }
 
 function noteOf({ fields, note = '' }: ColumnDescription): string {

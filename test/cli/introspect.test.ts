@@ -159,8 +159,13 @@ test.each([
   [['nothing.db'], 1, 'File not found: nothing.db.'],
   [['text.db'], 1, 'text.db can not be read: file is not a database'],
   [['shop.db', '--out', 'nowhere/shop.ts'], 1, 'The folder of nowhere/shop.ts does not exist.'],
-  [[], 2, '<file.db> is missing.'],
+  [[], 2, '<database> is missing.'],
   [['shop.db', '--out', 'shop.ts', '--json'], 2, '--json writes JSON'],
+  [['shop.db', '--table', 'Nowhere'], 1, 'There is no table Nowhere.'],
+  [['shop.db', '--schema', 'sales'], 2, '--schema is for PostgreSQL databases.'],
+  [['oracle://u:secret@h/shop'], 2, 'The protocol oracle: is not known.'],
+  [['postgres://u:sec:ret@h:1x/shop'], 2, 'The URL of the database is not valid.'],
+  [['postgres://u:secret@127.0.0.1:1/shop'], 1, 'postgres://u@127.0.0.1:1/shop can not be read'],
 ])('introspect %j fails with %i: %s', async (line, code, message) => {
   const { run, folder } = open()
   writeFileSync(
@@ -170,5 +175,6 @@ test.each([
   const result = await run(...line)
   expect(result.code).toBe(code)
   expect(result.messages).toContain(message)
+  expect(result.messages).not.toMatch(/sec:?ret/)
   expect(existsSync(join(folder, 'shop.ts'))).toBe(false)
 })

@@ -135,7 +135,7 @@ test('the mistakes of a definition are listed, and nothing is served', async () 
 test.each([
   [['nothing.json', '--storage', 'shop.db'], 1, 'File not found: nothing.json.'],
   [['shop.json', '--storage', 'nothing.db'], 1, 'File not found: nothing.db.'],
-  [['shop.json'], 2, '--storage <file> is required.'],
+  [['shop.json'], 2, '--storage <database> is required.'],
   [['shop.json', '--storage', 'shop.db', '--port', 'x'], 2, '--port must be a whole number'],
   [['odd.json', '--storage', 'shop.db'], 1, 'odd.json can not be read: '],
   [['empty.mjs', '--storage', 'shop.db'], 1, 'empty.mjs exports no applications.'],

@@ -3,10 +3,11 @@ import { join } from 'node:path'
 import { expect, onTestFinished, test } from 'vitest'
 import type { ApplicationDefinitions } from '../../src/definition/application.ts'
 import { runAlone } from '../cli/stage.ts'
-import { startServing, type ServingLine } from '../cli/serving-line.ts'
+import { startServing } from '../cli/serving-line.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { expectedRows, type Expected } from './expected-rows.ts'
 import { createDatabase, foreignTool, type DatabaseName } from './foreign-database.ts'
+import { allItems, expectFilterable, sorted, type Item } from './published-rows.ts'
 
 test.each(Object.entries(expectedRows) as [DatabaseName, Record<string, Expected>][])(
   'every row of the database %s is published as it is',
@@ -38,51 +39,6 @@ test.each(Object.entries(expectedRows) as [DatabaseName, Record<string, Expected
     }
   },
 )
-
-type Item = Readonly<Record<string, unknown>>
-
-/** Expects that an item is found by each of its values. */
-async function expectFilterable(
-  { url, key = '' }: ServingLine,
-  path: string,
-  item: Item | undefined,
-): Promise<void> {
-  const flat = Object.entries(item ?? {}).filter(
-    ([, value]) => ['string', 'number', 'boolean'].includes(typeof value) && value !== '',
-  )
-  for (const [field, value] of flat) {
-    const condition = `${encodeURIComponent(field)}=${encodeURIComponent(String(value))}`
-    const response = await fetch(`${url}/rest/v1/${path}?${condition}&$limit=100`, {
-      headers: { 'X-API-Key': key },
-    })
-    const page = (await response.json()) as { readonly items: readonly unknown[] }
-    expect({ path, condition, items: page.items }).toEqual({
-      ...{ path, condition },
-      items: expect.arrayContaining([item]) as unknown,
-    })
-  }
-}
-
-/** Reads all items of a collection, page by page. */
-async function allItems({ url, key = '' }: ServingLine, path: string): Promise<readonly unknown[]> {
-  const size = 100
-  const items: unknown[] = []
-  for (;;) {
-    const target = `${url}/rest/v1/${path}?$limit=${size}&$offset=${items.length}&$count=true`
-    const response = await fetch(target, { headers: { 'X-API-Key': key } })
-    const page = (await response.json()) as { items: unknown[]; count: number }
-    expect({ path, status: response.status }).toEqual({ path, status: 200 })
-    items.push(...page.items)
-    if (page.items.length < size) {
-      expect({ path, count: items.length }).toEqual({ path, count: page.count })
-      return items
-    }
-  }
-}
-
-function sorted(items: readonly unknown[]): readonly string[] {
-  return items.map((item) => JSON.stringify(item)).sort()
-}
 
 test('an insert gets the defaults of the database, and is stored in its forms', async () => {
   const folder = temporaryFolder()

@@ -5,7 +5,7 @@ import type { PublishedCollection } from '../../src/storage/index.ts'
 import type { Storage } from './storages.ts'
 
 /** How tests reach the server: the usual variables, with defaults. */
-const address = {
+export const address = {
   host: process.env['PGHOST'] ?? '127.0.0.1',
   port: Number(process.env['PGPORT'] ?? 5432),
   user: process.env['PGUSER'] ?? 'postgres',

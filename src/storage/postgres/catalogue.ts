@@ -197,10 +197,7 @@ function columnOf({
   }
 }
 
-function digitsOf(
-  base: string,
-  modifier: number,
-): Pick<Column, 'scale' | 'precision' | 'length'> {
+function digitsOf(base: string, modifier: number): Pick<Column, 'scale' | 'precision' | 'length'> {
   if (modifier < 0) return { scale: undefined }
   const size = modifier - 4
   if (base === 'varchar' || base === 'bpchar') return { scale: undefined, length: size }

@@ -28,7 +28,9 @@ export function otherType(column: Column, field: PublishedField): ColumnType | u
     case 'dateTime':
     case 'instant': {
       const isTime = base === (field.type === 'dateTime' ? 'timestamp' : 'timestamptz')
-      return isTime && field.storedAs === 'microseconds' ? microseconds(normal, field.definition) : undefined
+      return isTime && field.storedAs === 'microseconds'
+        ? microseconds(normal, field.definition)
+        : undefined
     }
     case 'json':
       if (base !== 'jsonb' || !(field.readOnly || field.storedAs === 'jsonb')) return undefined

@@ -43,10 +43,7 @@ export function placeOf(
 }
 
 /** Returns the column of a field with what its comparisons depend on. */
-export function placedColumn(
-  place: TablePlace,
-  field: PublishedField,
-): PlacedColumn {
+export function placedColumn(place: TablePlace, field: PublishedField): PlacedColumn {
   const { found } = place
   const type = typeOf(place, field)
   const { isText = false, parameter, write = String, near } = type

@@ -1,0 +1,55 @@
+import type { DatabaseDescription } from '../introspection/description.ts'
+import type { StorageAdapter } from '../storage/adapter.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import { printable } from './text.ts'
+
+/** A database that a command names: a SQLite file, or the URL of a server. */
+export interface Database {
+  /** How messages name it, without a password. */
+  readonly shown: string
+  /** The name of the file without its ending, or of the database of a server. */
+  readonly name: string
+  /** How the definition names it. */
+  readonly source: string
+  /** The SQLite file in which users and keys are kept if nothing else is given. */
+  readonly keys: string
+  /** Returns names that the database does not distinguish as the same one. */
+  folded(name: string): string
+  /** Describes its tables: all, or those that are named. */
+  describe(only: readonly string[]): Promise<DatabaseDescription>
+  /** Opens an adapter, which is closed by its service. */
+  storage(): StorageAdapter
+  close(): Promise<void>
+}
+
+/** Returns the description of named tables. Throws a CommandError if one does not exist. */
+export function onlyTables(
+  { tables, leftOut }: DatabaseDescription,
+  only: readonly string[],
+  sameName: (name: string) => string,
+): DatabaseDescription {
+  if (only.length === 0) return { tables, leftOut }
+  const names = new Set(only.map(sameName))
+  const known = new Set([...tables, ...leftOut].map(({ name }) => sameName(name)))
+  const missing = only.find((name) => !known.has(sameName(name)))
+  if (missing !== undefined) throw new CommandError(`There is no table ${printable(missing)}.`)
+  const isNamed = ({ name }: { readonly name: string }): boolean => names.has(sameName(name))
+  return { tables: tables.filter(isNamed), leftOut: leftOut.filter(isNamed) }
+}
+
+/** Returns the URL of a database server. Throws a UsageError, without the URL, if it is not valid. */
+export function urlOf(text: string): URL {
+  try {
+    return new URL(text)
+  } catch {
+    throw new UsageError(
+      'The URL of the database is not valid. Example: postgres://user@localhost:5432/shop. Write special characters of a password as %40.',
+    )
+  }
+}
+
+/** Returns a URL as messages show it: without its password and its parameters, which may have one. */
+export function shownUrl({ protocol, username, host, pathname }: URL): string {
+  const user = username === '' ? '' : `${username}@`
+  return printable(`${protocol}//${user}${host}${pathname}`)
+}

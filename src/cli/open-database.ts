@@ -1,0 +1,65 @@
+import { existsSync } from 'node:fs'
+import { basename, extname, resolve } from 'node:path'
+import type { DatabaseDescription } from '../introspection/description.ts'
+import { describeSqlite } from '../introspection/sqlite/read-database.ts'
+import { sqliteStorage } from '../storage/sqlite.ts'
+import { folded } from '../storage/sql/tables.ts'
+import type { Option } from './arguments.ts'
+import type { CommandContext, Given } from './command.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import { onlyTables, type Database } from './database.ts'
+import { openPostgres } from './postgres-database.ts'
+import { messageOf, printable } from './text.ts'
+
+/** The option that names the schema of a PostgreSQL database. */
+export const schemaOption: Option = {
+  name: 'schema',
+  value: 'name',
+  description: 'The schema of a PostgreSQL database (default: that of the connection)',
+}
+
+/** Opens a database, which must exist. Throws a CommandError if it can't be reached. */
+export async function openDatabase(
+  named: string,
+  given: Given,
+  { workingFolder }: CommandContext,
+): Promise<Database> {
+  const schema = given.one('schema')
+  const [, protocol] = /^([a-z]+):\/\//i.exec(named) ?? []
+  switch (protocol?.toLowerCase()) {
+    case 'postgres':
+    case 'postgresql':
+      return openPostgres(named, { schema, workingFolder })
+    case undefined:
+      if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL databases.')
+      return openFile(named, workingFolder)
+    default:
+      throw new UsageError(
+        `The protocol ${printable(protocol ?? '')}: is not known. Name a SQLite file, or a URL that begins with postgres://.`,
+      )
+  }
+}
+
+function openFile(named: string, workingFolder: string): Database {
+  const path = resolve(workingFolder, named)
+  const shown = printable(named)
+  if (!existsSync(path)) throw new CommandError(`File not found: ${shown}.`)
+  return {
+    shown,
+    name: basename(path, extname(path)),
+    source: basename(path),
+    keys: `${path.slice(0, path.length - extname(path).length)}.keys.db`,
+    folded,
+    describe: (only) => Promise.resolve(onlyTables(describeFile(path, shown), only, folded)),
+    storage: () => sqliteStorage(path),
+    close: () => Promise.resolve(),
+  }
+}
+
+function describeFile(path: string, shown: string): DatabaseDescription {
+  try {
+    return describeSqlite(path)
+  } catch (error) {
+    throw new CommandError(`${shown} can not be read: ${messageOf(error)}`)
+  }
+}
