@@ -63,13 +63,22 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       new Promise((resolve, reject) => {
         // The driver would wait for the statement before, which has no end.
         if (isBroken) reject(unavailable(new Error('the connection is lost')))
-        else
-          client.query(query, (error, result) => {
+        else {
+          const { query_timeout: limit, ...own } = query
+          const late = (): void => {
+            lost()
+            reject(new Error('Query read timeout'))
+          }
+          // The timer of `pg` would refer to the result, which the garbage collector then frees late.
+          const timer = limit === undefined ? undefined : setTimeout(late, limit)
+          client.query(own, (error, result) => {
+            clearTimeout(timer)
             if (error) {
               if (isLost(error)) lost()
               reject(error)
             } else resolve(Array.isArray(result) ? lastOf(result) : result)
           })
+        }
       })
     client.on('error', lost)
     try {
