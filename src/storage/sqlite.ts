@@ -18,7 +18,7 @@ import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
 import { plainReads, threadedReads } from './sqlite/reads.ts'
 import { createSchema } from './sqlite/schema.ts'
 import { missingSearches } from './sqlite/search-index.ts'
-import { searchLookups } from './sqlite/search-lookup.ts'
+import { searchIndexes } from './sqlite/search-indexes.ts'
 import { sqliteSession } from './sqlite/session.ts'
 import {
   exactColumns,
@@ -63,9 +63,9 @@ export function sqliteStorage(
   const enforced = new Set<Reference>()
   let openCollections = 0
   const computed = new Set<PublishedCollection>()
-  const searches = searchLookups(connection)
-  const { lookupOf } = searches
-  const opened = { guaranteed, computed, lookupOf, collections: () => openCollections }
+  const searches = searchIndexes(connection)
+  const { searchIndexFor } = searches
+  const opened = { guaranteed, computed, searchIndexFor, collections: () => openCollections }
   const written = writtenTables(connection)
   const session = sqliteSession(connection, opened, written)
   const reads =

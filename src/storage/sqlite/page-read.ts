@@ -10,7 +10,7 @@ import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import type { NeedleKind } from './search.ts'
 import type { Inputs } from '../sql/fragments.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from '../sql/shape.ts'
-import type { LookupOf } from './search-lookup.ts'
+import type { SearchIndexFor } from './search-indexes.ts'
 import {
   countStatement,
   pageStatement,
@@ -76,7 +76,7 @@ const manyRows = 1_000
 export function pageRead(
   collection: PublishedCollection,
   query: StorageQuery,
-  { output, guaranteed, kindOf, lookupOf }: PageReadOptions,
+  { output, guaranteed, kindOf, searchIndexFor }: PageReadOptions,
 ): PageRead {
   const { limit, offset, conditions } = query
   const needle = query.search === null ? '' : searchText(query.search.text)
@@ -95,7 +95,7 @@ export function pageRead(
         ? pageStatement(collection, { ...pageShape, ...given }, { output, guaranteed })
         : countStatement(collection, { ...countShape, ...given })
   const inputs = { conditions, needle, limit, offset }
-  const found = search === null ? undefined : lookupOf(collection, search.fields, needle)
+  const found = search === null ? undefined : searchIndexFor(collection, search.fields, needle)
   if (found === undefined) {
     return { output, page, count, inputs, matching, text: textWith(shape, shape) }
   }
@@ -121,7 +121,7 @@ export interface PageReadOptions {
   readonly output: Output
   readonly guaranteed: Guaranteed
   readonly kindOf: (needle: string) => NeedleKind
-  readonly lookupOf: LookupOf
+  readonly searchIndexFor: SearchIndexFor
 }
 
 /** Reads a page of rows. Throws or rejects with an `unfit` StorageError if a row has a value that does not fit. */

@@ -17,7 +17,7 @@ import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
 import type { Inputs } from '../sql/fragments.ts'
 import { conditionsShape, identityOf, listShape, statementCapacity } from '../sql/shape.ts'
-import type { LookupOf } from './search-lookup.ts'
+import type { SearchIndexFor } from './search-indexes.ts'
 import { statementCache } from './statement-cache.ts'
 import {
   deleteStatement,
@@ -52,7 +52,7 @@ export interface Opened {
   readonly guaranteed: Guaranteed
   /** The collections of which a write may change other fields than those that it sets. */
   readonly computed: ReadonlySet<PublishedCollection>
-  readonly lookupOf: LookupOf
+  readonly searchIndexFor: SearchIndexFor
   /** Returns the number of open collections. */
   collections(): number
 }
@@ -63,7 +63,7 @@ export function sqliteSession(
   opened: Opened,
   written?: WrittenTables,
 ): Session {
-  const { guaranteed, computed, lookupOf } = opened
+  const { guaranteed, computed, searchIndexFor } = opened
   const statements = statementCache(() => statementCapacity(opened.collections()))
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
@@ -109,7 +109,7 @@ export function sqliteSession(
   }
 
   const prepareRead: Session['pageRead'] = (collection, query, output) =>
-    pageRead(collection, query, { output, guaranteed, kindOf, lookupOf })
+    pageRead(collection, query, { output, guaranteed, kindOf, searchIndexFor })
   // The statements run synchronously, so neither of these returns a promise.
   const readPage: ReadPage = (collection, query, output) =>
     runPage(choose(prepareRead(collection, query, output)))

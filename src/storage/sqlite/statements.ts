@@ -8,7 +8,7 @@ import { columnOf, jsonObject, readAll, readLengths, type Guaranteed } from './r
 import { likePattern, searchCondition, type SearchShape } from './search.ts'
 import { identifier, join, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import { foundRows, probe } from './search-statements.ts'
-import type { SearchLookup } from './search-lookup.ts'
+import type { SearchIndex } from './search-indexes.ts'
 import type { MatchNeedle } from './trigrams.ts'
 
 /** The SQL of a statement, and its parameters in order. */
@@ -25,7 +25,7 @@ export interface PageShape extends Pick<StorageQuery, 'conditions' | 'sort' | 's
   /** A condition that is evaluated before all others. */
   readonly first?: Sql | undefined
   /** The search index that finds the rows. Without it they are those of the table. */
-  readonly found?: SearchLookup | undefined
+  readonly found?: SearchIndex | undefined
 }
 
 /** What a statement returns for a row: its values, its values and the byte lengths of strings, or JSON text. */
@@ -71,7 +71,7 @@ export function countStatement(collection: PublishedCollection, shape: PageShape
 }
 
 /** Returns the statement that returns a row if a search index finds at least `rows` rows. */
-export function probeStatement({ index, match }: SearchLookup, rows: number): StatementText {
+export function probeStatement({ index, match }: SearchIndex, rows: number): StatementText {
   return textOf(probe(index, matchSlot(match), rows))
 }
 

@@ -5,22 +5,22 @@ import { hasSqlText, type WantedSearch } from './search-statements.ts'
 import type { Tables } from './tables.ts'
 import { needleMatcher, type MatchNeedle } from './trigrams.ts'
 
-/** A search index, and how needles are looked up in it. */
-export interface SearchLookup {
+/** A search index, and how it is queried for needles. */
+export interface SearchIndex {
   readonly index: WantedSearch
   readonly match: MatchNeedle
 }
 
 /** Returns the search index of a collection if it serves a search for a needle in these fields. */
-export type LookupOf = (
+export type SearchIndexFor = (
   collection: PublishedCollection,
   fields: readonly string[],
   needle: string,
-) => SearchLookup | undefined
+) => SearchIndex | undefined
 
 /** The search indexes of open collections. */
-export interface SearchLookups {
-  readonly lookupOf: LookupOf
+export interface SearchIndexes {
+  readonly searchIndexFor: SearchIndexFor
   /** Throws an Error if a collection declares an index that this SQLite can't have. */
   require(collections: readonly PublishedCollection[]): void
   /** Called when collections were opened, with the tables of the database. */
@@ -28,19 +28,19 @@ export interface SearchLookups {
 }
 
 /** Creates the search indexes of a database. None exists before collections are opened. */
-export function searchLookups(connection: Connection): SearchLookups {
-  const lookups = new Map<PublishedCollection, SearchLookup>()
+export function searchIndexes(connection: Connection): SearchIndexes {
+  const usable = new Map<PublishedCollection, SearchIndex>()
   let match: MatchNeedle | undefined
   return {
-    lookupOf(collection, names, needle) {
-      const lookup = lookups.get(collection)
-      if (lookup === undefined) return undefined
+    searchIndexFor(collection, names, needle) {
+      const found = usable.get(collection)
+      if (found === undefined) return undefined
       for (const name of names) {
         const field = collection.byName.get(name)
         if (field?.search === true && (hasSqlText(field) || !mayBeInDouble(needle))) continue
         return undefined
       }
-      return lookup.match(needle) === undefined ? undefined : lookup
+      return found.match(needle) === undefined ? undefined : found
     },
     require(collections) {
       if (collections.some(({ hasSearchIndex }) => hasSearchIndex)) {
@@ -50,7 +50,7 @@ export function searchLookups(connection: Connection): SearchLookups {
     opened(tables, collections) {
       for (const collection of collections.filter(({ hasSearchIndex }) => hasSearchIndex)) {
         const index = searchOf(sharing(collection, collections), tables)
-        if (index !== undefined && match !== undefined) lookups.set(collection, { index, match })
+        if (index !== undefined && match !== undefined) usable.set(collection, { index, match })
       }
     },
   }
