@@ -23,7 +23,7 @@ export function encodeCursor({ digest, values }: Cursor): string {
   return encoded.length > maxLength ? cursorTooLong : encoded
 }
 
-/** Returns the cursor of a text; undefined for a text that {@link encodeCursor} does not return. */
+/** Returns the cursor of a string; undefined for a string that {@link encodeCursor} does not return. */
 export function decodeCursor(text: string): Cursor | undefined {
   if (text.length > maxLength) return undefined
   try {

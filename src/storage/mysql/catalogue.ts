@@ -55,7 +55,7 @@ function columnsIn(list: Sql): Sql {
     where table_schema = database() and lower(table_name) in (${list}) order by table_name, ordinal_position`
 }
 
-// A prefix of a column tells less than the column.
+// A prefix of a column does not identify its values.
 function indexesIn(list: Sql): Sql {
   return sql`select table_name, index_name, non_unique, if(sub_part is null, column_name, null), collation
     from information_schema.statistics

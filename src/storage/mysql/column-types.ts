@@ -143,7 +143,7 @@ export function isStorable(value: StoredValue): boolean {
 }
 
 /**
- * Returns whether a column would keep another text than the one that it is given. The server rejects a text that is
+ * Returns whether a column would keep another text than the one that it is given. The server rejects a string that is
  * too long, but it cuts spaces at the end without an error.
  */
 export function changesText({ base, length }: Column, value: StoredValue): boolean {

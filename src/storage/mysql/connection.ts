@@ -152,7 +152,7 @@ function commonSettings({ lockTimeout, wsrepSyncWait }: CompleteMysql): Settings
     foreign_key_checks: 1,
     unique_checks: 1,
     sql_select_limit: 'default',
-    // Otherwise only the first 1024 bytes of a text are sorted.
+    // Otherwise only the first 1024 bytes of a string are sorted.
     max_sort_length: 65_536,
     sort_buffer_size: 'greatest(@@session.sort_buffer_size, 2097152)',
     innodb_lock_wait_timeout: seconds,

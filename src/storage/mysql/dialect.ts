@@ -9,7 +9,7 @@ import { mysqlErrors } from './failure.ts'
 /** The servers that understand the dialect, with their differences. */
 export type MysqlServer = 'MariaDB' | 'MySQL'
 
-/** The collations of texts that order by code point and tell any two texts apart. */
+/** The collations that order by code point and distinguish any two strings. */
 export const exactCollations: Readonly<Record<MysqlServer, string>> = {
   MariaDB: 'utf8mb4_nopad_bin',
   MySQL: 'utf8mb4_0900_bin',

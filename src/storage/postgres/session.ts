@@ -33,7 +33,7 @@ export type Send = (query: PostgresQuery | PostgresCommand) => Promise<PostgresR
 /** A new connection. */
 export interface NewConnection {
   readonly send: Send
-  /** The process of the server, as it was told to the client. */
+  /** The process of the server, as the client knows it. */
   readonly processID: number | null | undefined
   /** Begins the names of its statements, and of no others. */
   readonly prefix: string

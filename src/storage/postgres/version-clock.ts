@@ -1,7 +1,7 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { StorageAdapter, StorageTransaction } from '../adapter.ts'
 
-/** Adds a version of the library's own tables, such as users and keys, to a storage. */
+/** Adds a version of the built-in tables, such as users and keys, to a storage. */
 export interface VersionClock {
   readonly version: NonNullable<StorageAdapter['version']>
   /** Returns transactions whose commits change the version. */
@@ -17,7 +17,7 @@ interface Snapshot {
 }
 
 /**
- * Creates a version clock. `poll` reads a text that is different after each commit of any process. The version is that
+ * Creates a version clock. `poll` reads a string that is different after each commit of any process. The version is that
  * text and the number of own commits, so own commits count at once, and others within `maxStaleness` milliseconds.
  * It is polled while it is used, twice in that time. If that fails or is late, the version is undefined.
  */

@@ -125,9 +125,9 @@ export interface Terms {
   listSlots(length: number): number
   /** Returns the term that a column has one of the values. `length` is their number. */
   isIn(column: PlacedColumn, values: ListedValues, length: number): Sql
-  /** Returns the term that a text contains another one. */
+  /** Returns the term that a string contains another one. */
   contains(column: PlacedColumn, text: Slot): Sql
-  /** Returns the term that a text starts with another one. */
+  /** Returns the term that a string starts with another one. */
   startsWith(column: PlacedColumn, text: (change?: (text: string) => string | null) => Slot): Sql
 }
 
@@ -135,9 +135,9 @@ export interface Terms {
 export interface SearchTerms {
   /** Returns a code point as a regular expression writes it. */
   escaped(character: string): string
-  /** Returns the term that a text contains an ASCII needle without i and k. */
+  /** Returns the term that a string contains an ASCII needle without i and k. */
   plain?(text: Sql, needle: Slot): Sql
-  /** Returns the term that a text matches a regular expression. */
+  /** Returns the term that a string matches a regular expression. */
   matches(text: Sql, pattern: Slot): Sql
 }
 
@@ -149,11 +149,11 @@ export interface SearchIndexes {
   readonly maxTexts: number
   /** The name of the kind of index. */
   readonly method: string
-  /** Returns the term of a text in the statement that creates an index. */
+  /** Returns the term of a column in the statement that creates an index. */
   term(text: string, tables: Tables): string
   /** Returns the statements that must run before an index can be created. */
   before(tables: Tables): readonly string[]
-  /** Returns the term that a text matches a regular expression, which an index serves. */
+  /** Returns the term that a string matches a regular expression, which an index serves. */
   matches(text: Sql, pattern: Slot): Sql
 }
 

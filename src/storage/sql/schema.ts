@@ -14,7 +14,7 @@ export function createTables(
   collections: readonly PublishedCollection[],
   targets: readonly PublishedCollection[] = collections,
 ): readonly string[] {
-  return missingParts(noTables(dialect), collections, { targets })
+  return missingStatements(noTables(dialect), collections, { targets })
 }
 
 /** Returns the tables of an empty database. */
@@ -22,7 +22,7 @@ export function noTables(dialect: Dialect): Tables {
   return { dialect, texts: statementTexts(0), find: () => undefined }
 }
 
-/** Options of {@link missingParts}. */
+/** Options of {@link missingStatements}. */
 export interface MissingOptions {
   /** Whether missing columns are added to existing tables. Default false. */
   readonly addsColumns?: boolean
@@ -34,7 +34,7 @@ export interface MissingOptions {
  * Returns the statements that create missing tables, columns and indexes, and the foreign keys of missing tables, in
  * the order in which they must run. What needs a default of a column is left out, because definitions do not contain it.
  */
-export function missingParts(
+export function missingStatements(
   tables: Tables,
   collections: readonly PublishedCollection[],
   { addsColumns = false, targets = collections }: MissingOptions = {},

@@ -5,7 +5,7 @@ import type { Dialect, Tables } from './dialect.ts'
 import { raw } from './fragments.ts'
 import { folded, searchPrefix, type Table } from './tables.ts'
 
-// An index of a text of fewer characters would have to be read completely.
+// An index of fewer characters would have to be read completely.
 const minCharacters = 3
 
 /** Returns whether a search for a folded needle uses the indexes of a collection. */

@@ -35,7 +35,7 @@ export function searchPattern(needle: string, escaped: (character: string) => st
   return pattern
 }
 
-// What the folded wire texts of some types look like. 0 is any digit.
+// The form of folded wire values of some types. 0 is any digit.
 const templates: Partial<Record<FieldTypeName, readonly string[]>> = {
   boolean: ['true', 'false'],
   date: ['0000-00-00'],

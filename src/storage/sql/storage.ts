@@ -9,7 +9,7 @@ import type { Connection, Connections } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure } from './failure.ts'
 import { estimateCount, readPage, readTextPage, searchedDoubles } from './reads.ts'
-import { createTables, missingParts, noTables } from './schema.ts'
+import { createTables, missingStatements, noTables } from './schema.ts'
 import { definitionMistakes, isEnforced, tableMistakes } from './table-check.ts'
 import { runTransaction } from './transaction.ts'
 
@@ -52,7 +52,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     collections: readonly PublishedCollection[],
   ): Promise<Tables> {
     const missing = (present: Tables): readonly string[] =>
-      missingParts(present, collections, { addsColumns: ensureSchema === 'columns' })
+      missingStatements(present, collections, { addsColumns: ensureSchema === 'columns' })
     const found = await database.readTables(connection, collections)
     if (ensureSchema === false || missing(found).length === 0) return found
     await database.changeSchema(connection, async () => {

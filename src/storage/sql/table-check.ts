@@ -180,7 +180,7 @@ export function isEnforced({ from, fields, to, onDelete }: Reference, tables: Ta
     const part = to.key[index] as PublishedField
     return `${own.find(field.column)?.name}\0${target.find(part.column)?.name}`
   })
-  // The service tells texts apart that such a collation does not.
+  // The service distinguishes strings that such a collation does not.
   const isExact = [own, target].every((table, index) =>
     (index === 0 ? fields : to.key).every(
       ({ column }) => table.find(column)?.isDeterministic === true,

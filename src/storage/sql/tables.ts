@@ -25,7 +25,7 @@ export interface Column {
   readonly numberedBy: string | undefined
   /** The name of its collation; undefined if its type has none. */
   readonly collation: string | undefined
-  /** Whether its collation tells any two texts apart. */
+  /** Whether its collation distinguishes any two strings. */
   readonly isDeterministic: boolean
 }
 

@@ -66,7 +66,7 @@ export async function runTransaction<Result>(
     } catch (error) {
       const written = { table: tables.find(collection.table), collection }
       const converted = storageFailure(errors, error, operation, written)
-      // A value that can't be stored is refused before anything is sent.
+      // A value that can't be stored is rejected before anything is sent.
       const isSent = !isStorageError(error) && !(error instanceof TypeError)
       if (isSent && errors.endsTransaction(error)) failure = { error: converted }
       else if (hasSavepoint) await undoLast()

@@ -13,7 +13,7 @@ export interface BoundStatement {
 
 /** The statements of a page, as they are sent to the thread. */
 export interface ScanJob {
-  /** A search index is asked first: without a row, `found` reads the page instead of `page`. */
+  /** A search index is read first: without a row, `found` reads the page instead of `page`. */
   readonly probe: BoundStatement | undefined
   readonly found: BoundStatement | undefined
   readonly page: BoundStatement | undefined

@@ -81,7 +81,7 @@ function tokensOf(connection: Connection, letters: readonly string[]): ReadonlyM
 /** The module and the options of the table of an index. It keeps no copy of the text. */
 export const trigramTable = `fts5(text, content = '', columnsize = 0, tokenize = 'trigram')`
 
-/** Characters in a row, each with the letters that may stand for it in a text. */
+/** Characters in a row, each with the letters that may stand for it in a string. */
 type Piece = readonly (readonly string[])[]
 
 // U+0130 folds to two characters, so a needle may begin or end within it, or skip it as one character.
@@ -102,7 +102,7 @@ function piecesOf(needle: string, unlike: UnlikeLetters): readonly Piece[] {
   return pieces
 }
 
-/** Returns the terms that a text with a piece meets: one if it has few forms, otherwise one for three characters each. */
+/** Returns the terms that a string with a piece meets: one if it has few forms, otherwise one for three characters each. */
 function termsOf(piece: Piece): readonly string[] {
   if (piece.length < 3) return []
   const forms = piece.reduce((product, letters) => product * letters.length, 1)
