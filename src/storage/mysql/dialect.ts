@@ -110,6 +110,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     schema: {
       ifMissing: isMariaDb ? 'IF NOT EXISTS ' : '',
       tableOptions: ` ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=${collation}`,
+      hasOwnReferences: false,
       numbered: 'AUTO_INCREMENT',
       indexOrder: (_, descending) => (descending ? ' DESC' : ''),
       nameMistake(name) {

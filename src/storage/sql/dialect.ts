@@ -188,6 +188,8 @@ export interface SchemaText {
   readonly ifMissing: string
   /** What follows the columns of a new table. Empty, or it starts with a space. */
   readonly tableOptions: string
+  /** Whether a foreign key to its own table allows a row that refers to itself to be stored and deleted. */
+  readonly hasOwnReferences: boolean
   /** What follows the type of a column that storage numbers. */
   readonly numbered: string
   /** Returns the order of a column of an index. */

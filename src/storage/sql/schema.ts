@@ -46,7 +46,7 @@ export function missingStatements(
   const present = collections.filter(({ table }) => isTable(tables.find(table)))
   const references = created
     .flatMap(({ references: all }) => all)
-    .filter((reference) => targets.includes(reference.to) && !isTrivial(reference))
+    .filter((reference) => targets.includes(reference.to) && isExpressible(dialect, reference))
     .filter(({ to }) => created.includes(to) || isTable(tables.find(to.table)))
   const added = addsColumns
     ? present.map((one) => [one, missingColumns(one, tables.find(one.table))] as const)
@@ -77,10 +77,9 @@ export function missingStatements(
   return [...new Set(statements)]
 }
 
-// A row always refers to itself. MariaDB would reject every row of such a foreign key.
-function isTrivial({ from, fields, to }: Reference): boolean {
-  if (folded(from.table) !== folded(to.table)) return false
-  return fields.every(({ column }, at) => folded(column) === folded(to.key[at]?.column ?? ''))
+/** Returns whether the foreign key of a reference accepts all that the reference does. */
+export function isExpressible({ schema }: Dialect, { from, to }: Reference): boolean {
+  return schema.hasOwnReferences || folded(from.table) !== folded(to.table)
 }
 
 function isTable(table: Table | undefined): boolean {

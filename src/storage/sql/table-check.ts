@@ -2,7 +2,14 @@ import { isServerForm } from '../../definition/stored-forms.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import type { Dialect, Tables } from './dialect.ts'
-import { addColumn, columnDefinition, createIndex, createTables, hasIndex } from './schema.ts'
+import {
+  addColumn,
+  columnDefinition,
+  createIndex,
+  createTables,
+  hasIndex,
+  isExpressible,
+} from './schema.ts'
 import { searchMistakes } from './search-index.ts'
 import { keptType } from './table-conditions.ts'
 import type { Table } from './tables.ts'
@@ -173,7 +180,9 @@ function columnsOf({ quoted }: Dialect, fields: readonly PublishedField[]): stri
 }
 
 /** Returns whether a table has the foreign key of a reference, with the same effect on a delete. */
-export function isEnforced({ from, fields, to, onDelete }: Reference, tables: Tables): boolean {
+export function isEnforced(reference: Reference, tables: Tables): boolean {
+  const { from, fields, to, onDelete } = reference
+  if (!isExpressible(tables.dialect, reference)) return false
   const [own, target] = [tables.find(from.table), tables.find(to.table)]
   if (own === undefined || target === undefined) return false
   const pairs = fields.map((field, index) => {

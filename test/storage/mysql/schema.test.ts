@@ -247,6 +247,13 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     await service.close()
   })
 
+  test('are reached through a pool with callbacks too', async () => {
+    const own = mysqlStorage(database.pool.pool, { ensureSchema: true })
+    await own.open(publishApplications({ app: { collections: { parents } } }))
+    expect(await database.run(`show tables like 'parents'`)).toHaveLength(1)
+    await own.close()
+  })
+
   test('are not found without a database', async () => {
     const own = mysqlStorage(database.open({ database: '' }))
     const published = publishApplications({ app: { collections: { parents } } })
