@@ -1,8 +1,9 @@
 import type { StoredValue } from '../../definition/field-type.ts'
+import type { Reference } from '../../definition/published.ts'
 import { slotCount } from '../sql/conditions.ts'
 import type { Dialect, ListedValues, PlacedColumn } from '../sql/dialect.ts'
 import { join, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
-import type { Column } from '../sql/tables.ts'
+import { folded, type Column } from '../sql/tables.ts'
 import { changesText, columnTypesIn, isStorable } from './column-types.ts'
 import { mysqlErrors } from './failure.ts'
 
@@ -110,7 +111,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     schema: {
       ifMissing: isMariaDb ? 'IF NOT EXISTS ' : '',
       tableOptions: ` ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=${collation}`,
-      hasOwnReferences: false,
+      isForeignKey: isInnoDbKey,
       numbered: 'AUTO_INCREMENT',
       indexOrder: (_, descending) => (descending ? ' DESC' : ''),
       nameMistake(name) {
@@ -126,6 +127,17 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     estimates: { explain: 'explain format=json', rows: plannedRows },
     errors: mysqlErrors,
   }
+}
+
+// InnoDB rejects the delete of a row that refers to itself, and compares the bytes of decimals, which depend on
+// their precision.
+function isInnoDbKey({ from, fields, to }: Reference): boolean {
+  if (folded(from.table) === folded(to.table)) return false
+  return fields.every(({ definition }, index) => {
+    const target = to.key[index]?.definition
+    if (definition.type !== 'decimal' || target?.type !== 'decimal') return true
+    return definition.precision === target.precision && definition.scale === target.scale
+  })
 }
 
 /** A table in the plan of a statement: MariaDB and MySQL name the rows differently. */

@@ -1,7 +1,7 @@
 import type { Field, FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
-import type { PublishedCollection } from '../../definition/published.ts'
+import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
 import type { Connection } from './connection.ts'
 import type { Inputs, Slot, Sql } from './fragments.ts'
@@ -188,8 +188,8 @@ export interface SchemaText {
   readonly ifMissing: string
   /** What follows the columns of a new table. Empty, or it starts with a space. */
   readonly tableOptions: string
-  /** Whether a foreign key to its own table allows a row that refers to itself to be stored and deleted. */
-  readonly hasOwnReferences: boolean
+  /** Returns whether a foreign key accepts all that a reference does. */
+  isForeignKey(reference: Reference): boolean
   /** What follows the type of a column that storage numbers. */
   readonly numbered: string
   /** Returns the order of a column of an index. */

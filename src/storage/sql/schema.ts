@@ -46,7 +46,7 @@ export function missingStatements(
   const present = collections.filter(({ table }) => isTable(tables.find(table)))
   const references = created
     .flatMap(({ references: all }) => all)
-    .filter((reference) => targets.includes(reference.to) && isExpressible(dialect, reference))
+    .filter((reference) => targets.includes(reference.to) && dialect.schema.isForeignKey(reference))
     .filter(({ to }) => created.includes(to) || isTable(tables.find(to.table)))
   const added = addsColumns
     ? present.map((one) => [one, missingColumns(one, tables.find(one.table))] as const)
@@ -75,11 +75,6 @@ export function missingStatements(
   ]
   // Collections may share a table.
   return [...new Set(statements)]
-}
-
-/** Returns whether the foreign key of a reference accepts all that the reference does. */
-export function isExpressible({ schema }: Dialect, { from, to }: Reference): boolean {
-  return schema.hasOwnReferences || folded(from.table) !== folded(to.table)
 }
 
 function isTable(table: Table | undefined): boolean {
