@@ -43,6 +43,11 @@ export const commandLine: Options = {
   platform: 'node',
   removeNodeProtocol: false,
   clean: false,
+  esbuildOptions(options) {
+    // Names stay, so stack traces are readable.
+    options.minifyWhitespace = true
+    options.minifySyntax = true
+  },
   esbuildPlugins: [writeLicences('cli-licences.txt')],
 }
 

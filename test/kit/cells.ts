@@ -61,9 +61,6 @@ export const cells: readonly Cell[] = isWhole
   ? everyCell
   : everyCell.filter(({ binding, storage }) => binding === bindings[0] || storage === storages[0])
 
-/** The cells whose storage is in this process, so that responses without waiting code are ready at once. */
-export const localCells: readonly Cell[] = cells.filter(({ storage }) => storage.isRemote !== true)
-
 /**
  * Returns how many of the runs of a property a cell takes: all of them through the first binding, and the
  * first fifth of them through the others. `npm run test:matrix` takes all.
