@@ -2,13 +2,7 @@ import { isServerForm } from '../../definition/stored-forms.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import type { Dialect, Tables } from './dialect.ts'
-import {
-  addColumn,
-  columnDefinition,
-  createIndex,
-  createTables,
-  hasIndex,
-} from './schema.ts'
+import { addColumn, columnDefinition, createIndex, createTables, hasIndex } from './schema.ts'
 import { searchMistakes } from './search-index.ts'
 import { keptType } from './table-conditions.ts'
 import type { Table } from './tables.ts'
