@@ -1,5 +1,5 @@
-import type { PublishedCollection } from '../../definition/published.ts'
-import type { StorageAdapter, StorageTransaction } from '../adapter.ts'
+import type { StorageAdapter } from '../adapter.ts'
+import { isOwn, observed } from './commits.ts'
 
 /** Adds a version of the built-in tables, such as users and keys, to a storage. */
 export interface VersionClock {
@@ -54,52 +54,19 @@ export function versionClock(poll: () => Promise<string>, maxStaleness: number):
       if (committing > 0 || snapshot === undefined) return undefined
       return performance.now() < snapshot.expires ? `${commits} ${snapshot.text}` : undefined
     },
-    counting: (transaction) => async (options, work) => {
-      const written = new Set<PublishedCollection>()
-      const commit = { isSent: false }
-      try {
-        return await transaction(options, async (on) => {
-          const result = await work(noticing(on, written))
-          // Others may see the rows from now on, before the server's answer arrives.
-          commit.isSent = written.size > 0
-          if (commit.isSent) committing += 1
-          return result
-        })
-      } finally {
-        if (commit.isSent) {
+    counting: (transaction) =>
+      observed(transaction, {
+        counts: isOwn,
+        sent: () => {
+          committing += 1
+        },
+        ended: () => {
           committing -= 1
           commits += 1
-        }
-      }
-    },
+        },
+      }),
     stop() {
       isStopped = true
     },
   }
-}
-
-function noticing(on: StorageTransaction, written: Set<PublishedCollection>): StorageTransaction {
-  const notice = (collection: PublishedCollection): void => {
-    if (isOwn(collection)) written.add(collection)
-  }
-  return {
-    filter: (collection, query) => on.filter(collection, query),
-    insert: (collection, row) => {
-      notice(collection)
-      return on.insert(collection, row)
-    },
-    update: (collection, conditions, changes) => {
-      notice(collection)
-      return on.update(collection, conditions, changes)
-    },
-    delete: (collection, conditions) => {
-      notice(collection)
-      return on.delete(collection, conditions)
-    },
-  }
-}
-
-// Applications of this name belong to the library.
-function isOwn({ application }: PublishedCollection): boolean {
-  return application.startsWith('rowgate-')
 }
