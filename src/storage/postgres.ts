@@ -1,10 +1,12 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { readTables } from './postgres/catalogue.ts'
+import { isOwn } from './postgres/commits.ts'
 import { connections } from './postgres/connection.ts'
 import { postgresDialect } from './postgres/dialect.ts'
 import { completePostgres, type PostgresOptions } from './postgres/options.ts'
-import type { PostgresPool } from './postgres/pool.ts'
+import { isPool, type PostgresPool } from './postgres/pool.ts'
+import { replicaReads, type ReplicaReads } from './postgres/replica.ts'
 import { versionClock } from './postgres/version-clock.ts'
 import { bind, type Connection } from './sql/connection.ts'
 import { sql } from './sql/fragments.ts'
@@ -37,8 +39,13 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
   if (!isPool(pool)) {
     throw new TypeError('postgresStorage: the first argument must be a Pool of the package pg')
   }
+  if (complete.reads === pool) {
+    throw new TypeError('postgresStorage.reads: must be another pool than that of the primary')
+  }
   const own = connections(pool, complete)
-  const storage = sqlStorage({
+  const replica =
+    complete.reads && replicaReads(own, connections(complete.reads, complete), complete.replicaWait)
+  const database = sqlStorage({
     name: 'postgres',
     dialect: postgresDialect,
     ensureSchema: complete.ensureSchema,
@@ -46,7 +53,10 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
     readTables,
     changeSchema: (connection, work) => changeSchema(connection, complete.lockTimeout, work),
     ...own,
+    // The rights of a caller must not be older than the primary.
+    ...(replica && { reading: (collection) => (isOwn(collection) ? own.use : replica.use) }),
   })
+  const storage = replica === undefined ? database : withReplica(database, replica)
   if (complete.maxStaleness === 0) return storage
   const clock = versionClock(() => own.use(currentSnapshot), complete.maxStaleness)
   return markSelfChecking({
@@ -56,6 +66,20 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
     close: () => {
       clock.stop()
       return storage.close()
+    },
+  })
+}
+
+function withReplica(storage: StorageAdapter, replica: ReplicaReads): StorageAdapter {
+  return markSelfChecking({
+    ...storage,
+    async open(collections) {
+      await storage.open(collections)
+      await replica.open()
+    },
+    transaction: replica.counting(storage.transaction),
+    async close() {
+      await Promise.all([replica.close(), storage.close()])
     },
   })
 }
@@ -99,9 +123,4 @@ async function changeSchema(
     await connection.command('rollback').catch(() => connection.discard())
     throw error
   }
-}
-
-function isPool(pool: unknown): boolean {
-  const { connect, on } = (pool ?? {}) as Partial<Record<string, unknown>>
-  return typeof connect === 'function' && typeof on === 'function'
 }

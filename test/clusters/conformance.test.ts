@@ -1,6 +1,7 @@
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, test } from 'vitest'
 import { testStorageAdapter } from '../../src/conformance/index.ts'
+import type { StorageAdapter } from '../../src/storage/index.ts'
 import { postgresStorage } from '../../src/storage/postgres.ts'
 import { missingPackages } from './kit/packages.ts'
 import { servers } from './kit/servers.ts'
@@ -35,13 +36,56 @@ describe.skipIf(missing !== undefined).each([
   testStorageAdapter({
     test,
     create: async () => {
-      const { rows } = await direct.query<{ text: string }>(
-        `select format('delete from %I', tablename) as text from pg_tables where schemaname = 'public'`,
-      )
-      await direct.query(rows.map(({ text }) => text).join('; '))
+      await deleteRows(direct)
       return open()
     },
     reopen: open,
     another: open,
   })
 })
+
+describe.skipIf(missingPackages('postgresql') !== undefined)('PostgreSQL with a replica', () => {
+  const { postgres, replica } = servers()
+  const request = { signal: () => undefined }
+  let primary: Pool
+  let reads: Pool
+  beforeAll(async () => {
+    const server = await postgres()
+    const copy = await replica(server)
+    const [to, from] = [server, copy].map(({ host, port }) => {
+      const pool = new Pool({ host, port, user: 'postgres', database: 'postgres', max: 12 })
+      pool.on('error', () => undefined)
+      return pool
+    })
+    ;[primary, reads] = [to as Pool, from as Pool]
+  })
+  afterAll(async () => {
+    await primary.end()
+    await reads.end()
+  })
+
+  /** Reads as for requests, so that the replica answers. The replica may be late. */
+  const open = (): StorageAdapter => {
+    const storage = postgresStorage(primary, { reads, ensureSchema: true, replicaWait: 5_000 })
+    return {
+      ...storage,
+      filter: (collection, query) => storage.filter(collection, query, request),
+      filterText: (collection, query) => storage.filterText?.(collection, query, request),
+    }
+  }
+  testStorageAdapter({
+    test,
+    create: async () => {
+      await deleteRows(primary)
+      return open()
+    },
+    reopen: open,
+  })
+})
+
+async function deleteRows(pool: Pool): Promise<void> {
+  const { rows } = await pool.query<{ text: string }>(
+    `select format('delete from %I', tablename) as text from pg_tables where schemaname = 'public'`,
+  )
+  await pool.query(rows.map(({ text }) => text).join('; '))
+}

@@ -99,11 +99,8 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     }
   }
 
-  function connectionOf(
-    { names, inTransaction }: Session,
-    send: Send,
-    discard: () => void,
-  ): Connection {
+  function connectionOf(session: Session, send: Send, discard: () => void): Connection {
+    const { names, inTransaction } = session
     const limit = options.statementTimeout + graceMilliseconds
     let hasBegun = false
     let isLimited = true
@@ -178,6 +175,7 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     }
 
     return {
+      ...(names !== undefined && { session }),
       rows: async (statement) => (await result(statement)).rows as readonly TextRow[],
       matched: async (statement) => (await result(statement)).rowCount ?? 0,
       command,

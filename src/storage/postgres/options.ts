@@ -1,5 +1,6 @@
 import * as z from 'zod'
 import { completeOptions } from '../../checks/options.ts'
+import { isPool, type PostgresPool } from './pool.ts'
 
 /** Options of `postgresStorage`. */
 export interface PostgresOptions {
@@ -25,10 +26,21 @@ export interface PostgresOptions {
    * Default 1000.
    */
   readonly maxStaleness?: number
+  /**
+   * Another `Pool` of `pg`, to a streaming replica of the same database. Items that requests read outside of
+   * transactions are read there, if it has the writes of this process, and on the primary otherwise. Writes of other
+   * processes appear when the replica has them. `close` does not end the pool. Default: the primary is read.
+   */
+  readonly reads?: PostgresPool
+  /**
+   * Milliseconds that a read waits until the replica has the writes of this process, before it is a read on the
+   * primary. Only with `reads`. Default 100.
+   */
+  readonly replicaWait?: number
 }
 
 const milliseconds = 'must be a whole number of milliseconds from 1 to 600000'
-const staleness = 'must be a whole number of milliseconds from 0 to 600000'
+const timeOrNone = 'must be a whole number of milliseconds from 0 to 600000'
 const time = z.int({ error: milliseconds }).min(1, milliseconds).max(600_000, milliseconds)
 
 const shape = z.strictObject({
@@ -40,10 +52,16 @@ const shape = z.strictObject({
   lockTimeout: time.default(5_000),
   idleTimeout: time.default(15_000),
   maxStaleness: z
-    .int({ error: staleness })
-    .min(0, staleness)
-    .max(600_000, staleness)
+    .int({ error: timeOrNone })
+    .min(0, timeOrNone)
+    .max(600_000, timeOrNone)
     .default(1_000),
+  reads: z.custom<PostgresPool>(isPool, 'must be a Pool of the package pg').optional(),
+  replicaWait: z
+    .int({ error: timeOrNone })
+    .min(0, timeOrNone)
+    .max(600_000, timeOrNone)
+    .default(100),
 })
 
 /** The options with all their defaults. */

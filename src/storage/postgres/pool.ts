@@ -45,3 +45,9 @@ export interface PostgresPool {
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
+
+/** Returns whether a value has the members of a pool. */
+export function isPool(value: unknown): value is PostgresPool {
+  const { connect, on } = (value ?? {}) as Partial<Record<string, unknown>>
+  return typeof connect === 'function' && typeof on === 'function'
+}

@@ -21,6 +21,8 @@ export function bind(sql: Sql, inputs: Inputs = { conditions: [] }): BoundStatem
 
 /** A connection in use. */
 export interface Connection {
+  /** Stands for the connection as long as it leads to the same process of the server. Undefined: it may change. */
+  readonly session?: object
   /** Runs a statement and returns its rows. */
   rows(statement: BoundStatement): Promise<readonly TextRow[]>
   /** Runs a statement that returns no rows, and returns the number of rows that it has found. */

@@ -3,7 +3,12 @@ import { publishApplications } from '../../definition/publish-applications.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { isServed } from '../../definition/serve.ts'
 import { everyCondition } from '../../request/query.ts'
-import { isStorageError, markSelfChecking, type StorageAdapter } from '../adapter.ts'
+import {
+  isStorageError,
+  markSelfChecking,
+  type ReadContext,
+  type StorageAdapter,
+} from '../adapter.ts'
 import { checkedStorage } from '../checked.ts'
 import type { Connection, Connections } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
@@ -20,6 +25,11 @@ export interface Database extends Connections {
   readonly dialect: Dialect
   /** Missing tables are created; `columns`: missing columns too. */
   readonly ensureSchema: boolean | 'columns'
+  /**
+   * Returns how a read of a request gets its connection, which may be that of a replica. The read is outside of
+   * transactions. Default: as every other call.
+   */
+  reading?(collection: PublishedCollection): Connections['use']
   /** Returns what is wrong with the database itself. */
   mistakes(connection: Connection): Promise<readonly string[]>
   readTables(connection: Connection, collections: readonly PublishedCollection[]): Promise<Tables>
@@ -67,12 +77,22 @@ export function sqlStorage(database: Database): StorageAdapter {
 
   async function onConnection<Result>(
     work: (connection: Connection) => Promise<Result>,
+    from = use,
   ): Promise<Result> {
     try {
-      return await use(work)
+      return await from(work)
     } catch (error) {
       throw storageFailure(dialect.errors, error, 'read')
     }
+  }
+
+  /** Runs a read. One with a context is that of a request. */
+  function reading<Result>(
+    collection: PublishedCollection,
+    context: ReadContext | undefined,
+    work: (connection: Connection) => Promise<Result>,
+  ): Promise<Result> {
+    return onConnection(work, context && database.reading?.(collection))
   }
 
   const adapter = checkedStorage({
@@ -86,8 +106,8 @@ export function sqlStorage(database: Database): StorageAdapter {
     },
     open: (collections) => onConnection((connection) => opened(connection, collections)),
     enforces: (reference) => enforced.has(reference),
-    filter: (collection, query) =>
-      onConnection((connection) =>
+    filter: (collection, query, context) =>
+      reading(collection, context, (connection) =>
         // Two statements must read one state.
         searchedDoubles(collection, query).length > 0
           ? runTransaction(connection, tables, (on) => on.filter(collection, query))
@@ -95,7 +115,10 @@ export function sqlStorage(database: Database): StorageAdapter {
       ),
     ...(dialect.estimates !== undefined && {
       estimateCount: (collection, conditions) =>
-        onConnection((connection) => estimateCount(connection, tables, collection, conditions)),
+        onConnection(
+          (connection) => estimateCount(connection, tables, collection, conditions),
+          database.reading?.(collection),
+        ),
     }),
     transaction: async (_options, work) => {
       const run = { began: false }
@@ -114,11 +137,13 @@ export function sqlStorage(database: Database): StorageAdapter {
 
   return markSelfChecking({
     ...adapter,
-    filterText: (collection, query) =>
+    filterText: (collection, query, context) =>
       // Their search needs two statements.
       searchedDoubles(collection, query).length > 0
         ? undefined
-        : onConnection((connection) => readTextPage(connection, tables, collection, query)),
+        : reading(collection, context, (connection) =>
+            readTextPage(connection, tables, collection, query),
+          ),
   })
 }
 
