@@ -106,7 +106,7 @@ function enumeration({ type = '' }: Column): ColumnType {
     ...columnTypes.text,
     value: castTo('text'),
     assigned: (parameter) => sql`${parameter}::${own}`,
-    // A cast of a text that is no label would fail.
+    // A cast of a string that is not a label would fail.
     near: (column, slot, isList) =>
       isList
         ? undefined
