@@ -11,7 +11,8 @@ const { start } = await import('./running.ts')
 const { newKey, plainKeys, withKey } = await import('../kit/keys.ts')
 const { send } = await import('../kit/http-client.ts')
 
-for (const cell of cells) {
+// Connections of a pool end when the application ends it.
+for (const cell of cells.filter(({ storage }) => storage.isRemote !== true)) {
   for (const closes of [true, false]) {
     await serve(cell, closes)
     const after = await settled()

@@ -95,11 +95,13 @@ export async function testDatabase(): Promise<TestDatabase> {
 /** MariaDB behind a service: each storage has a database of its own. */
 export const mariadb: Storage = {
   name: 'mariadb',
+  isRemote: true,
   open: () => {
     const name = databaseName()
     const admin = createPool({ ...address, connectionLimit: 1 })
     const pool = createPool({ ...address, database: name, connectionLimit: 3 })
-    const storage = mysqlStorage(pool, { ensureSchema: true })
+    // A thousand clients at the same time wait for three connections.
+    const storage = mysqlStorage(pool, { ensureSchema: true, acquireTimeout: 60_000 })
     return {
       storage: {
         ...storage,
