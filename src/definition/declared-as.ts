@@ -13,6 +13,6 @@ export function madeOf<Made extends CollectionShape>(
   definitions: readonly CollectionShape[],
 ): Made {
   const value = Object.freeze(definitions.flatMap((one) => [one, ...declaredAs(one)]))
-  // Not enumerable, so that it is no option of the definition.
+  // Not enumerable, so that it is not an option of the definition.
   return Object.freeze(Object.defineProperty(made, key, { value }))
 }

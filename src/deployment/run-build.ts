@@ -79,7 +79,7 @@ async function build(
   { log, signal }: { readonly log: BuildLog; readonly signal: AbortSignal },
 ) {
   const solution = solutions.get(release.solutionId)
-  if (solution === undefined) throw new BuildError('There is no such solution any more.')
+  if (solution === undefined) throw new BuildError('The solution no longer exists.')
   const snapshot = release.snapshot ? await takeSnapshot(release, solution) : null
   const { releaseId, version, releaseNotes, releaseDate, attempt } = release
   const { progress, line } = log

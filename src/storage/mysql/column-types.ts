@@ -71,7 +71,7 @@ export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName,
       declared: () => 'boolean',
       parameter: castTo('signed'),
       fits: ({ declared }) => declared === 'tinyint(1)',
-      // A tinyint may hold other numbers, which are no values of the field.
+      // A tinyint may hold other numbers, which are not values of the field.
       read: (text) => (text === '1' ? true : text === '0' ? false : Number(text)),
       write: (value) => (value === true ? '1' : '0'),
       wire: (column) =>

@@ -80,7 +80,8 @@ export function replicaReads(
     for (;;) {
       const [[found] = []] = await connection.rows({ sql: progress, values: [position] })
       if (found === 'reached') break
-      if (found === 'primary') throw unavailable(new Error('the server is no replica any more'))
+      if (found === 'primary')
+        throw unavailable(new Error('the server is not a replica any longer'))
       if (performance.now() >= latest) {
         throw unavailable(new Error(`the replica did not catch up within ${maxWait} ms`))
       }
