@@ -2,6 +2,7 @@ import type { Field, FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { ColumnType } from '../sql/dialect.ts'
 import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
+import { momentOf } from '../sql/stored-text.ts'
 import type { Column } from '../sql/tables.ts'
 
 // A longer index entry is rejected: 3072 bytes, with up to four for each code point.
@@ -124,22 +125,9 @@ function isMilliseconds({ scale }: Column): boolean {
   return scale !== undefined && scale <= 3
 }
 
-// The server writes `2024-01-01 00:00:00.100`.
-function momentOf(text: string): string {
-  if (!/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,3})?$/.test(text)) return text
-  const wire = `${text.slice(0, 10)}T${text.slice(11)}`
-  const full = wire.length === 19 ? wire : wire.padEnd(23, '0')
-  return full.endsWith('.000') ? full.slice(0, 19) : full
-}
-
 function momentText(column: Sql): Sql {
   const text = sql`insert(cast(cast(${column} as datetime(3)) as char), 11, 1, 'T')`
   return sql`replace(${text}, '.000', '')`
-}
-
-/** Returns whether a string fits texts: no U+0000, which no text has, and no lone surrogate. */
-export function isStorable(value: StoredValue): boolean {
-  return typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())
 }
 
 /**

@@ -4,7 +4,7 @@ import { slotCount } from '../sql/conditions.ts'
 import type { Dialect, ListedValues, PlacedColumn } from '../sql/dialect.ts'
 import { join, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import { folded, type Column } from '../sql/tables.ts'
-import { changesText, columnTypesIn, isStorable } from './column-types.ts'
+import { changesText, columnTypesIn } from './column-types.ts'
 import { mysqlErrors } from './failure.ts'
 
 /** The servers that understand the dialect, with their differences. */
@@ -59,7 +59,6 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     storage: 'mysqlStorage',
     columnTypes: columnTypesIn(collation),
     quoted,
-    isStorable,
     writes: {
       insert: (table, columns, values) =>
         sql`insert into ${table} (${join(columns)}) values (${join(values)})`,

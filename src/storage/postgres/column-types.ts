@@ -2,6 +2,7 @@ import type { Field, FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { ColumnType, ListedValues } from '../sql/dialect.ts'
 import { literal, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
+import { momentOf } from '../sql/stored-text.ts'
 import type { Column } from '../sql/tables.ts'
 
 function asText(column: Sql): Sql {
@@ -101,13 +102,6 @@ function keepsFraction({ scale }: Column, field: Field): boolean {
   return scale === 3 || field.readOnly === true || (scale === 0 && storedAs === 'seconds')
 }
 
-// The server writes `2024-01-01 00:00:00.1`. Another form, such as that of a year before Christ, stays as it is.
-function momentOf(text: string): string {
-  if (!/^\d{4}-\d\d-\d\d \d\d:\d\d:\d\d(?:\.\d{1,3})?$/.test(text)) return text
-  const wire = `${text.slice(0, 10)}T${text.slice(11)}`
-  return wire.length === 19 ? wire : wire.padEnd(23, '0')
-}
-
 function momentText(column: Sql): Sql {
   return sql`replace(to_char(${column}, ${literal('YYYY-MM-DD"T"HH24:MI:SS.MS')}), '.000', '')`
 }
@@ -127,9 +121,4 @@ export function listSlot(
 
 function arrayItem(text: string): string {
   return `"${text.replace(/["\\]/g, '\\$&')}"`
-}
-
-/** Returns whether PostgreSQL can represent a string: no U+0000 and no lone surrogate. */
-export function isStorable(value: StoredValue): boolean {
-  return typeof value !== 'string' || (!value.includes('\0') && value.isWellFormed())
 }

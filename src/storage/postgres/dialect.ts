@@ -6,7 +6,7 @@ import type { Dialect, PlacedColumn, Tables } from '../sql/dialect.ts'
 import { unavailable } from '../sql/failure.ts'
 import { join, literal, quoted, raw, sql, type Sql } from '../sql/fragments.ts'
 import { columnOf, placeOf } from '../sql/table-conditions.ts'
-import { columnTypes, isStorable, listSlot } from './column-types.ts'
+import { columnTypes, listSlot } from './column-types.ts'
 import { postgresErrors } from './failure.ts'
 import { adviceFor, otherType } from './other-types.ts'
 
@@ -25,7 +25,6 @@ export const postgresDialect: Dialect = {
   otherType,
   advice: adviceFor,
   quoted,
-  isStorable,
   writes: {
     insert(table, columns, values) {
       if (columns.length === 0) return sql`insert into ${table} default values`

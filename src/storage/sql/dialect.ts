@@ -85,8 +85,6 @@ export interface Dialect {
   advice?(column: Column, field: PublishedField): string | undefined
   /** Returns a name in quotes. */
   quoted(name: string): string
-  /** Returns whether the database can represent a value. */
-  isStorable(value: StoredValue): boolean
   readonly writes: Writes
   readonly terms: Terms
   readonly search: SearchTerms

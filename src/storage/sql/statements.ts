@@ -8,6 +8,7 @@ import { join, raw, sql, type Inputs, type Slot, type Sql } from './fragments.ts
 import { usesSearchIndex } from './search-index.ts'
 import { isPlainNeedle, searchPattern } from './search.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
+import { isStorable } from './stored-text.ts'
 import { name, placedColumn, placeOf, typeOf, type TablePlace } from './table-conditions.ts'
 
 /** The doubles of a field whose text contains the needle of a query. */
@@ -163,7 +164,7 @@ function searchTerm(
   { fields, text }: NonNullable<StorageQuery['search']>,
   doubles: FoundDoubles,
 ): Sql {
-  const { search, searchIndex, terms, isStorable } = place.dialect
+  const { search, searchIndex, terms } = place.dialect
   // Nothing contains a needle that the database can't represent: nothing matches null.
   const slot = (change: (needle: string) => string): Slot => ({
     read: ({ needle = '' }) => (isStorable(needle) ? change(needle) : null),

@@ -4,6 +4,7 @@ import type { ConditionOf } from '../../request/query.ts'
 import { textSlot, type FieldCondition, type Locate, type Place } from './conditions.ts'
 import type { ColumnType, Dialect, PlacedColumn, Tables } from './dialect.ts'
 import { raw, sql, type Slot, type Sql } from './fragments.ts'
+import { isStorable } from './stored-text.ts'
 import type { Column, Table } from './tables.ts'
 
 /** Where a statement reads: the rows of a table under an alias. */
@@ -115,7 +116,7 @@ function tableOf(tables: Tables, { application, name: own, table }: PublishedCol
 const operators = { lt: sql`<`, lte: sql`<=`, gt: sql`>`, gte: sql`>=` } as const
 
 function fieldTerm(
-  { terms, isStorable }: Dialect,
+  { terms }: Dialect,
   column: PlacedColumn,
   { condition, at }: { readonly condition: FieldCondition; readonly at: Locate },
 ): Sql {

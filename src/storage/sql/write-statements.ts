@@ -7,6 +7,7 @@ import type { Tables } from './dialect.ts'
 import { join, sql, type Sql } from './fragments.ts'
 import { identityOf } from './shape.ts'
 import { matchedShape } from './statements.ts'
+import { isStorable } from './stored-text.ts'
 import {
   columnOf,
   name,
@@ -127,7 +128,7 @@ export function rowStatement(
 }
 
 function rowParameter(place: TablePlace, field: PublishedField, stored?: Sql): Sql {
-  const { database, isStorable, writes } = place.dialect
+  const { database, writes } = place.dialect
   const { column, parameter, written } = placedColumn(place, field)
   const given = parameter({
     read({ row }) {
