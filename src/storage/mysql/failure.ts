@@ -1,8 +1,9 @@
-import type { Errors, FailureKind } from '../sql/failure.ts'
+import { networkFailures, type Errors, type FailureKind } from '../sql/failure.ts'
 import type { Table } from '../sql/tables.ts'
 
 /** The error numbers and codes that are handled. */
 const kinds: Readonly<Record<string, FailureKind>> = {
+  ...networkFailures,
   1020: 'conflict',
   1213: 'conflict',
   1062: 'duplicate',
@@ -51,12 +52,6 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   3024: 'unavailable',
   3572: 'unavailable',
   4031: 'unavailable',
-  ECONNREFUSED: 'unavailable',
-  ECONNRESET: 'unavailable',
-  ETIMEDOUT: 'unavailable',
-  EPIPE: 'unavailable',
-  ENOTFOUND: 'unavailable',
-  EAI_AGAIN: 'unavailable',
   PROTOCOL_CONNECTION_LOST: 'unavailable',
 }
 

@@ -1,7 +1,8 @@
-import type { Errors, FailureKind } from '../sql/failure.ts'
+import { networkFailures, type Errors, type FailureKind } from '../sql/failure.ts'
 
 /** The SQLSTATE codes that are handled. A code of two characters stands for its class. */
 const kinds: Readonly<Record<string, FailureKind>> = {
+  ...networkFailures,
   '40001': 'conflict',
   '40P01': 'conflict',
   '23505': 'duplicate',
@@ -30,12 +31,6 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   '58030': 'unavailable',
   '08': 'unavailable',
   '53': 'unavailable',
-  ECONNREFUSED: 'unavailable',
-  ECONNRESET: 'unavailable',
-  ETIMEDOUT: 'unavailable',
-  EPIPE: 'unavailable',
-  ENOTFOUND: 'unavailable',
-  EAI_AGAIN: 'unavailable',
 }
 
 // The driver gives these errors no code.

@@ -11,6 +11,16 @@ export type Operation = 'read' | 'save' | 'delete'
  */
 export type FailureKind = 'conflict' | 'unavailable' | 'duplicate' | 'foreignKey' | 'invalid'
 
+/** What the codes of errors of the operating system mean that a driver passes on. */
+export const networkFailures = {
+  ECONNREFUSED: 'unavailable',
+  ECONNRESET: 'unavailable',
+  ETIMEDOUT: 'unavailable',
+  EPIPE: 'unavailable',
+  ENOTFOUND: 'unavailable',
+  EAI_AGAIN: 'unavailable',
+} as const
+
 /** The errors of a database. */
 export interface Errors {
   /** Returns what an error means. Undefined: it is a fault. */

@@ -1,0 +1,45 @@
+import * as z from 'zod'
+
+/** Options of a storage that reaches its database through a pool of connections. */
+export interface PoolStorageOptions {
+  /**
+   * `true`: creates missing tables at start. `columns`: also adds missing columns to existing tables. Both create
+   * missing indexes. Nothing else is changed. Default false.
+   */
+  readonly ensureSchema?: boolean | 'columns'
+  /** Milliseconds that a call waits for a connection of the pool before the response is 503. Default 5000. */
+  readonly acquireTimeout?: number
+  /**
+   * Milliseconds that a statement may take before the response is 503. If the server does not respond shortly after
+   * that, the connection is closed. Default 30000.
+   */
+  readonly statementTimeout?: number
+  /**
+   * Milliseconds that a statement waits for the lock of another transaction before the response is 503. MariaDB and
+   * MySQL count whole seconds: there the time is rounded up. Default 5000.
+   */
+  readonly lockTimeout?: number
+  /**
+   * Milliseconds that application code may keep a transaction open between two statements; for MariaDB and MySQL it is
+   * rounded up to whole seconds. Then the server closes the connection, the transaction is undone and the response is
+   * 503. Default 15000.
+   */
+  readonly idleTimeout?: number
+}
+
+/** Returns the shape of a time in milliseconds, from a smallest one to ten minutes. */
+export function milliseconds(min: 0 | 1): z.ZodInt {
+  const mustBe = `must be a whole number of milliseconds from ${min} to 600000`
+  return z.int({ error: mustBe }).min(min, mustBe).max(600_000, mustBe)
+}
+
+/** The shapes of {@link PoolStorageOptions}, with their defaults. */
+export const poolStorageOptions = {
+  ensureSchema: z
+    .union([z.boolean(), z.literal('columns')], { error: "must be true, false or 'columns'" })
+    .default(false),
+  acquireTimeout: milliseconds(1).default(5_000),
+  statementTimeout: milliseconds(1).default(30_000),
+  lockTimeout: milliseconds(1).default(5_000),
+  idleTimeout: milliseconds(1).default(15_000),
+} as const
