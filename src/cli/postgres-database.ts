@@ -1,6 +1,7 @@
 import { join } from 'node:path'
 import type { Pool, PoolConfig } from 'pg'
-import { describePostgres } from '../introspection/postgres/read-database.ts'
+import { postgresCatalogue } from '../introspection/postgres/catalogue.ts'
+import { describeServer } from '../introspection/server/read-database.ts'
 import { postgresStorage } from '../storage/postgres.ts'
 import { connections } from '../storage/postgres/connection.ts'
 import { completePostgres } from '../storage/postgres/options.ts'
@@ -64,7 +65,11 @@ export async function openPostgres(
       folded: (each) => each,
       describe: (only) =>
         attempt(async (connection) =>
-          onlyTables(await describePostgres(connection, current, only), only, (each) => each),
+          onlyTables(
+            await describeServer(connection, postgresCatalogue, current, only),
+            only,
+            (each) => each,
+          ),
         ),
       storage: () => postgresStorage(pool),
       close: end,

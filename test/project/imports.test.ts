@@ -58,6 +58,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'consume/openapi/typescript-text',
     'storage/postgres/catalogue',
     'storage/postgres/value-fit',
+    'storage/sql/catalogue-tables',
     'storage/sql/connection',
     'storage/sqlite/column-types',
     'storage/sqlite/columns',

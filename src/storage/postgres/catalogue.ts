@@ -1,52 +1,16 @@
-import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
+import type {
+  CatalogueColumn,
+  CatalogueReference,
+  CatalogueTable,
+} from '../sql/catalogue-tables.ts'
 import { bind, type Connection } from '../sql/connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
-import {
-  finder,
-  folded,
-  searchPrefix,
-  type Column,
-  type ForeignKey,
-  type Index,
-  type Table,
-} from '../sql/tables.ts'
+import { finder, folded, searchPrefix, type Column, type Index, type Table } from '../sql/tables.ts'
 import { listSlot } from './column-types.ts'
 import { postgresDialect } from './dialect.ts'
-
-/** A column of a PostgreSQL table. */
-export interface PostgresColumn extends Column {
-  /** Whether a change of its value is rejected: GENERATED ALWAYS AS IDENTITY. */
-  readonly isFixed: boolean
-  /** Whether the role may read it. */
-  readonly isReadable: boolean
-}
-
-/** A foreign key, whether or not it is enforced at once. */
-export interface PostgresReference extends Omit<ForeignKey, 'onDelete'> {
-  /** The name of the table that it refers to, with its schema if the search path does not find it. */
-  readonly targetName: string
-  /** What a delete of the referenced row does: `c` cascade, `n` set null, `d` set the default, else fail. */
-  readonly action: string
-}
-
-/** A table or view with all that its definition can be made of. */
-export interface PostgresTable extends Table {
-  /** `r` a table, `p` a partitioned one, `v` a view, `m` a materialized view, `f` a foreign table. */
-  readonly relation: string
-  readonly columns: readonly PostgresColumn[]
-  /** The columns of the primary key. */
-  readonly primary: readonly string[] | undefined
-  readonly references: readonly PostgresReference[]
-  /** The CHECK constraints, as the server writes them. */
-  readonly checks: readonly string[]
-  /** The table of which it is a partition. */
-  readonly parent: string | undefined
-  /** The extension that created it. */
-  readonly extension: string | undefined
-}
 
 interface TableRow {
   readonly oid: string
@@ -67,12 +31,17 @@ interface TableRow {
     readonly name: string
     readonly columns: readonly string[]
     readonly foreign:
-      (Omit<PostgresReference, 'columns'> & { readonly isImmediate: boolean }) | null
+      | (Pick<CatalogueReference, 'target' | 'targetName' | 'targetColumns'> & {
+          readonly isImmediate: boolean
+          /** What a delete of the referenced row does: `c` cascade, `n` set null, `d` set the default, else fail. */
+          readonly action: string
+        })
+      | null
   }[]
 }
 
 interface ColumnRow extends Omit<
-  PostgresColumn,
+  CatalogueColumn,
   'scale' | 'labels' | 'numberedBy' | 'collation' | 'isDeterministic'
 > {
   /** The modifier of the type: of a precision and a scale, a length, or of the digits of seconds. -1: none. */
@@ -112,14 +81,14 @@ async function operatorClass(connection: Connection): Promise<string | undefined
 export function readSchema(
   connection: Connection,
   schema: string,
-): Promise<readonly PostgresTable[]> {
+): Promise<readonly CatalogueTable[]> {
   return tablesWhere(connection, sql`n.nspname = ${{ read: () => schema }}::text`)
 }
 
 async function tablesWhere(
   connection: Connection,
   condition: Sql,
-): Promise<readonly PostgresTable[]> {
+): Promise<readonly CatalogueTable[]> {
   const rows = await connection.rows(bind(catalogue(condition)))
   return rows.map(([text]) => tableOf(JSON.parse(text as string) as TableRow))
 }
@@ -131,11 +100,18 @@ const kinds: Readonly<Record<string, Table['kind']>> = {
   m: 'view',
 }
 
-const actions: Readonly<Record<string, OnDelete>> = {
+const readOnlyKinds: Readonly<Record<string, string>> = {
+  v: 'a view',
+  m: 'a materialized view',
+  f: 'a foreign table',
+}
+
+const actions: Readonly<Record<string, CatalogueReference['onDelete']>> = {
   a: 'restrict',
   r: 'restrict',
   c: 'cascade',
   n: 'setNull',
+  d: 'setDefault',
 }
 
 function tableOf({
@@ -147,10 +123,10 @@ function tableOf({
   indexes,
   constraints,
   ...table
-}: TableRow): PostgresTable {
+}: TableRow): CatalogueTable {
   const columns = rows.map(columnOf)
   const foreign = constraints.flatMap(({ columns: own, foreign: key }) =>
-    key === null ? [] : [{ ...key, columns: own }],
+    key === null ? [] : [{ ...key, columns: own, onDelete: actions[key.action] ?? 'restrict' }],
   )
   const named = [
     ...indexes.map((one) => [one.name, one.columns.map(({ name }) => name ?? '')] as const),
@@ -160,9 +136,8 @@ function tableOf({
     ...table,
     id: oid,
     kind: kinds[kind] ?? 'other',
-    relation: kind,
-    parent: parent ?? undefined,
-    extension: extension ?? undefined,
+    readOnly: readOnlyKinds[kind],
+    leftOut: extension === null ? partitionOf(parent) : `belongs to the extension ${extension}`,
     columns,
     find: finder(columns),
     primary: named.find(([name]) => indexes.some((one) => one.isPrimary && one.name === name))?.[1],
@@ -173,9 +148,16 @@ function tableOf({
       .map(({ name }) => name),
     foreignKeys: foreign
       .filter(({ isImmediate }) => isImmediate)
-      .map((key) => ({ ...key, onDelete: actions[key.action] })),
+      .map((key) => ({
+        ...key,
+        onDelete: key.onDelete === 'setDefault' ? undefined : key.onDelete,
+      })),
     constraints: new Map(named),
   }
+}
+
+function partitionOf(parent: string | null): string | undefined {
+  return parent === null ? undefined : `a partition of ${parent}`
 }
 
 function columnOf({
@@ -185,7 +167,7 @@ function columnOf({
   collation,
   isDeterministic,
   ...column
-}: ColumnRow): PostgresColumn {
+}: ColumnRow): CatalogueColumn {
   const { base } = column
   return {
     ...column,

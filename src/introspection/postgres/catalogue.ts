@@ -1,14 +1,19 @@
 import type { Field } from '../../definition/field.ts'
+import { readSchema } from '../../storage/postgres/catalogue.ts'
+import { fitTerm } from '../../storage/postgres/value-fit.ts'
+import { quoted } from '../../storage/sql/fragments.ts'
 import type { Column } from '../../storage/sql/tables.ts'
+import type { Candidates, ServerCatalogue } from '../server/read-database.ts'
+import { allowedValues } from './checks.ts'
 
-/** The fields that a column may be, and what to know of it. */
-export interface Candidates {
-  /** The best one first. */
-  readonly fields: readonly Field[]
-  /** Why clients can't write the first one, or why there is none. */
-  readonly note?: string
-  /** Why it is read-only text, if none of the others fits. */
-  readonly textNote?: string
+/** What introspection needs to know of PostgreSQL. */
+export const postgresCatalogue: ServerCatalogue = {
+  begin: 'begin isolation level repeatable read read only',
+  readTables: readSchema,
+  candidates: candidateFields,
+  fitTerm,
+  allowedValues,
+  quoted,
 }
 
 /**
@@ -17,7 +22,7 @@ export interface Candidates {
  *
  * @param isLink whether it is part of a key or of a foreign key, where numbers are whole
  */
-export function candidateFields(column: Column, isLink: boolean): Candidates {
+function candidateFields(column: Column, isLink: boolean): Candidates {
   const { base, declared, labels, scale, length: longest } = column
   const length = longest === undefined ? {} : { maxLength: longest }
   const known = exactTypes[base]
@@ -52,12 +57,12 @@ export function candidateFields(column: Column, isLink: boolean): Candidates {
 }
 
 function exact(...fields: readonly Field[]): Candidates {
-  const textNote = `read-only text: some values do not fit the type ${String(fields[0]?.type)}`
-  return { fields: [...fields, readOnlyText], textNote }
+  const lastNote = `read-only text: some values do not fit the type ${String(fields[0]?.type)}`
+  return { fields: [...fields, readOnlyText], lastNote }
 }
 
 function textOnly(reason: string): Candidates {
-  return { fields: [readOnlyText], textNote: `read-only text: ${reason}` }
+  return { fields: [readOnlyText], lastNote: `read-only text: ${reason}` }
 }
 
 const readOnlyText: Field = { type: 'text', readOnly: true }

@@ -1,0 +1,256 @@
+import type { Field } from '../../definition/field.ts'
+import type {
+  CatalogueColumn,
+  CatalogueReference,
+  CatalogueTable,
+} from '../../storage/sql/catalogue-tables.ts'
+import { bind, type Connection } from '../../storage/sql/connection.ts'
+import { join, raw, sql, type Sql } from '../../storage/sql/fragments.ts'
+import {
+  formOf,
+  type ColumnDescription,
+  type DatabaseDescription,
+  type LeftOut,
+  type ReferenceDescription,
+  type TableDescription,
+} from '../description.ts'
+
+/** The fields that a column may be, and what to know of it. */
+export interface Candidates {
+  /** The best one first. */
+  readonly fields: readonly Field[]
+  /** Why clients can't write the first one, or why there is none. */
+  readonly note?: string
+  /** Why it is the last one, if none of the others fits. */
+  readonly lastNote?: string
+}
+
+/** What the tables of one kind of server are, and what their columns hold. */
+export interface ServerCatalogue {
+  /** Begins a transaction that reads one state. */
+  readonly begin: string
+  /** Reads all tables and views of a schema, by name. */
+  readTables(connection: Connection, schema: string): Promise<readonly CatalogueTable[]>
+  /**
+   * Returns the fields that a column may be by its type.
+   *
+   * @param isLink whether it is part of a key or of a foreign key, where numbers are whole
+   */
+  candidates(column: CatalogueColumn, isLink: boolean): Candidates
+  /**
+   * Returns the condition that a value of a column, other than null, is one of its field. Undefined: the type of the
+   * column allows no other values.
+   */
+  fitTerm(value: Sql, column: CatalogueColumn, field: Field): Sql | undefined
+  /** Returns the only values of columns by CHECK constraints as the server writes them. */
+  allowedValues(checks: readonly string[]): ReadonlyMap<string, readonly (string | number)[]>
+  /** Returns whether the default of a column is a value of a field. Default: it is. */
+  hasFittingDefault?(column: CatalogueColumn, field: Field): boolean
+  /** Returns a name in quotes. */
+  quoted(name: string): string
+}
+
+/**
+ * Describes the tables of a schema of a database server in one snapshot. Columns whose type allows values that their
+ * field can't hold, such as `infinity`, are read.
+ *
+ * @param only the tables to describe; all if it is empty
+ */
+export async function describeServer(
+  connection: Connection,
+  catalogue: ServerCatalogue,
+  schema: string,
+  only: readonly string[] = [],
+): Promise<DatabaseDescription> {
+  await connection.command(catalogue.begin)
+  try {
+    const found = await catalogue.readTables(connection, schema)
+    const named = found.filter(({ name }) => only.length === 0 || only.includes(name))
+    return await describeTables(connection, catalogue, named)
+  } finally {
+    await connection.command('rollback')
+  }
+}
+
+async function describeTables(
+  connection: Connection,
+  catalogue: ServerCatalogue,
+  found: readonly CatalogueTable[],
+): Promise<DatabaseDescription> {
+  const names = new Map(found.map(({ id, name }) => [id, name]))
+  const tables: TableDescription[] = []
+  const leftOut: LeftOut[] = []
+  for (const table of found) {
+    const reason = reasonToLeaveOut(table)
+    if (reason === undefined)
+      tables.push(await describeTable(connection, catalogue, { table, names }))
+    else leftOut.push({ name: table.name, reason })
+  }
+  return { tables, leftOut }
+}
+
+function reasonToLeaveOut({ name, columns, leftOut }: CatalogueTable): string | undefined {
+  if (/^rowgate_/i.test(name)) return 'a table of rowgate'
+  if (name === '__proto__') return 'its name is reserved by JavaScript'
+  if (leftOut !== undefined) return leftOut
+  if (columns.length > 0 && !columns.some(({ isReadable }) => isReadable))
+    return "the role can't read it"
+  return undefined
+}
+
+async function describeTable(
+  connection: Connection,
+  catalogue: ServerCatalogue,
+  { table, names }: FoundTable,
+): Promise<TableDescription> {
+  const { columns, indexes, primary, references, readOnly } = table
+  const uniques = indexes
+    .filter(({ unique }) => unique)
+    .flatMap((index) => {
+      const group = index.columns.map(({ name }) => name)
+      return group.every((name) => name !== null) ? [group] : []
+    })
+    .toSorted((left, right) => Number(isSame(right, primary)) - Number(isSame(left, primary)))
+  const required = new Set(columns.filter(({ notNull }) => notNull).map(({ name }) => name))
+  const keys = uniques.filter((group) => group.every((name) => required.has(name)))
+  const links = new Set([...(keys[0] ?? []), ...references.flatMap((key) => key.columns)])
+  const candidates = columns.map((column) =>
+    column.isReadable
+      ? catalogue.candidates(column, links.has(column.name))
+      : { fields: [], note: "the role can't read it" },
+  )
+  const fitting = await fittingFields(connection, catalogue, { table, candidates })
+  const allowed = catalogue.allowedValues(table.checks)
+  const described = columns.map((column, index) =>
+    describeColumn(catalogue, column, {
+      candidates: candidates[index] as Candidates,
+      fields: fitting[index] ?? [],
+      allowed: column.labels ?? allowed.get(column.name),
+    }),
+  )
+  const generated = keys[0]?.length === 1 ? numberedColumn(columns, described, keys[0]) : undefined
+  return {
+    name: table.name,
+    ...(readOnly === undefined ? {} : { readOnly }),
+    columns: described.map((column, index) =>
+      columns[index]?.isFixed === true && column.name !== generated
+        ? { ...column, computed: true }
+        : column,
+    ),
+    keys,
+    ...(generated === undefined ? {} : { generated }),
+    uniques: uniques.filter((group) => group.every((name) => isExact(described, name))),
+    indexes: indexes.flatMap((index) => {
+      const parts = index.columns.flatMap(({ name, descending }) =>
+        name === null ? [] : [{ name, descending }],
+      )
+      return index.unique || parts.length < index.columns.length ? [] : [parts]
+    }),
+    references: references.map((key) => referenceOf(key, names)),
+  }
+}
+
+/** A table, and the names of all tables by their ids. */
+interface FoundTable {
+  readonly table: CatalogueTable
+  readonly names: ReadonlyMap<string, string>
+}
+
+function describeColumn(
+  { hasFittingDefault = () => true }: ServerCatalogue,
+  column: CatalogueColumn,
+  { candidates, fields, allowed }: FoundColumn,
+): ColumnDescription {
+  const { name, notNull, hasDefault, isComputed } = column
+  const { fields: all, note, lastNote } = candidates
+  const [first] = fields
+  const reason = first !== undefined && first === all.at(-1) ? (lastNote ?? note) : note
+  const noteOfColumn = first === undefined ? (reason ?? 'some of its values fit no type') : reason
+  return {
+    name,
+    fields,
+    ...(noteOfColumn === undefined ? {} : { note: noteOfColumn }),
+    nullable: !notNull,
+    hasDefault: hasDefault && (first === undefined || hasFittingDefault(column, first)),
+    computed: isComputed,
+    ...(allowed === undefined ? {} : { allowed }),
+  }
+}
+
+/** What reading a table has shown of a column. */
+interface FoundColumn {
+  readonly candidates: Candidates
+  /** The candidates that all values fit. */
+  readonly fields: readonly Field[]
+  readonly allowed: readonly (string | number)[] | undefined
+}
+
+function numberedColumn(
+  columns: readonly CatalogueColumn[],
+  described: readonly ColumnDescription[],
+  [name = '']: readonly string[],
+): string | undefined {
+  const index = columns.findIndex((each) => each.name === name)
+  const { numberedBy, hasDefault } = columns[index] as CatalogueColumn
+  const isNumber = described[index]?.fields.some(({ type }) => ['integer', 'bigint'].includes(type))
+  return isNumber && numberedBy !== undefined && hasDefault ? name : undefined
+}
+
+function isSame(group: readonly string[], primary: readonly string[] | undefined): boolean {
+  return group.join('\0') === primary?.join('\0')
+}
+
+// Values that differ only after the milliseconds are equal for clients.
+function isExact(columns: readonly ColumnDescription[], name: string): boolean {
+  const [field] = columns.find((each) => each.name === name)?.fields ?? []
+  return field === undefined || !('storedAs' in field) || field.storedAs !== 'microseconds'
+}
+
+function referenceOf(
+  { target, targetName, columns, targetColumns, onDelete }: CatalogueReference,
+  names: ReadonlyMap<string, string>,
+): ReferenceDescription {
+  return { table: names.get(target) ?? targetName, columns, targets: targetColumns, onDelete }
+}
+
+// Statements of wide tables would have too many columns.
+const termsAtOnce = 200
+
+/** Returns those fields of each column that every value of the column fits. */
+async function fittingFields(
+  connection: Connection,
+  { fitTerm, quoted }: ServerCatalogue,
+  { table, candidates }: CandidatesOfTable,
+): Promise<readonly (readonly Field[])[]> {
+  const from = raw([table.schema, table.name].map(quoted).join('.'))
+  const tests = candidates.flatMap(({ fields }, index) => {
+    const column = table.columns[index] as CatalogueColumn
+    return fields.flatMap((field) => {
+      const value = raw(quoted(column.name))
+      const term = fitTerm(value, column, field)
+      if (term === undefined) return []
+      const misfits = sql`max(case when ${value} is null or (${term}) then 0 else 1 end)`
+      return [{ name: testName(index, field), misfits }]
+    })
+  })
+  const unfit = new Set<string>()
+  for (let at = 0; at < tests.length; at += termsAtOnce) {
+    const group = tests.slice(at, at + termsAtOnce)
+    const terms = join(group.map(({ misfits }) => misfits))
+    const [row = []] = await connection.rows(bind(sql`select ${terms} from ${from}`))
+    for (const [index, { name }] of group.entries()) if (row[index] === '1') unfit.add(name)
+  }
+  return candidates.map(({ fields }, index) =>
+    fields.filter((field) => !unfit.has(testName(index, field))),
+  )
+}
+
+interface CandidatesOfTable {
+  readonly table: CatalogueTable
+  /** Those of each column. */
+  readonly candidates: readonly Candidates[]
+}
+
+function testName(index: number, field: Field): string {
+  return `${index} ${formOf(field)}`
+}

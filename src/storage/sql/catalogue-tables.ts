@@ -1,0 +1,34 @@
+import type { Column, Table } from './tables.ts'
+
+/** A column of an existing table, with all that its field can be made of. */
+export interface CatalogueColumn extends Column {
+  /** Whether a change of its value is rejected: GENERATED ALWAYS AS IDENTITY. */
+  readonly isFixed: boolean
+  /** Whether the user of the connection may read it. */
+  readonly isReadable: boolean
+}
+
+/** A foreign key, whether or not it is enforced at once. */
+export interface CatalogueReference {
+  readonly columns: readonly string[]
+  /** The id of the table that it refers to. */
+  readonly target: string
+  /** The name of that table, with its schema if the connection does not find it without. */
+  readonly targetName: string
+  readonly targetColumns: readonly string[]
+  readonly onDelete: 'restrict' | 'cascade' | 'setNull' | 'setDefault'
+}
+
+/** An existing table or view, with all that its definition can be made of. */
+export interface CatalogueTable extends Table {
+  readonly columns: readonly CatalogueColumn[]
+  /** The columns of the primary key. */
+  readonly primary: readonly string[] | undefined
+  readonly references: readonly CatalogueReference[]
+  /** The CHECK constraints, as the server writes them. */
+  readonly checks: readonly string[]
+  /** What it is, such as `a view`, if its rows can't be written. */
+  readonly readOnly: string | undefined
+  /** Why it can't be published; undefined if it can. */
+  readonly leftOut: string | undefined
+}
