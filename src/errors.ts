@@ -66,6 +66,13 @@ export function notFound(): ServiceError {
   return new ServiceError('NOT_FOUND', 'Not found.')
 }
 
+/** Returns the error for a method that a path does not have. `allowed` are those that it has. */
+export function methodNotAllowed(allowed: readonly string[]): ServiceError {
+  return new ServiceError('METHOD_NOT_ALLOWED', 'The method is not supported here.', {
+    headers: { Allow: allowed.join(', ') },
+  })
+}
+
 /** The right that a caller lacks, for reports. */
 export interface MissingRight {
   readonly user: string | null

@@ -12,6 +12,7 @@ import type { Lifecycle } from './lifecycle.ts'
 import { whenDone, whenFailed, type MaybePromise } from './maybe-promise.ts'
 import type { Place } from './observation/reports.ts'
 import type { CompleteOptions } from './options.ts'
+import type { Pages } from './pages/pages.ts'
 import { decodeBody } from './protocol/json.ts'
 import type { BrandedHeaders } from './protocol/names.ts'
 import {
@@ -47,6 +48,8 @@ export interface RequestDependencies {
   readonly writer: ReplyWriter
   /** Undefined if responses are not cached. */
   readonly cache: ResponseCache | undefined
+  /** Undefined if the service has no pages. */
+  readonly pages: Pages | undefined
 }
 
 /**
@@ -75,10 +78,14 @@ function handle(
   request: ServiceRequest,
   observer?: RequestObserver,
 ): MaybePromise<ServiceReply> {
-  const { options, security, plans, runtime, lifecycle, headers, writer, cache } = service
+  const { options, security, plans, runtime, lifecycle, headers, writer, cache, pages } = service
   lifecycle.requireOpen()
   const target = originForm(request.target)
-  const route = plans.routeOf(request.method, target) ?? findRoute(service, request.method, target)
+  const planned = plans.routeOf(request.method, target)
+  if (planned === undefined && pages?.contain(target) === true) {
+    return replyOfPage(service, pages, request, observer)
+  }
+  const route = planned ?? findRoute(service, request.method, target)
   const { path, published, name } = route
   if (published !== undefined) observer?.onTarget(published, name)
 
@@ -120,6 +127,22 @@ function handle(
       )
     })
   })
+}
+
+/** Returns the reply of a page. */
+function replyOfPage(
+  { options, security, writer }: RequestDependencies,
+  pages: Pages,
+  request: ServiceRequest,
+  observer: RequestObserver | undefined,
+): MaybePromise<ServiceReply> {
+  requireTarget(request.target, options.maxTargetLength)
+  const authenticate = () =>
+    whenDone(security.gate(request), (principal) => {
+      observer?.onPrincipal(principal)
+      return principal
+    })
+  return whenDone(pages.reply(request, authenticate), writer.page)
 }
 
 /** Returns a cached reply; its event is traced as if it had run. */

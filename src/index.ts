@@ -107,6 +107,7 @@ export {
 
 export type { Envelope, ValidationEntry } from './protocol/envelope.ts'
 export type { Json } from './protocol/json.ts'
+export type { Page } from './pages/page.ts'
 export type { RequestHandler, ServiceReply, ServiceRequest } from './request/request.ts'
 
 export { StorageError } from './storage/adapter.ts'

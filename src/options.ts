@@ -5,8 +5,10 @@ import { inspectApplications } from './definition/check.ts'
 import { mistaken } from './checks/mistakes.ts'
 import { brand, code, objectWith, serviceVersion } from './checks/option-shapes.ts'
 import { inspectOptions } from './checks/options.ts'
+import { endpointName } from './definition/shape.ts'
 import { withServiceFacts, type ServiceFacts } from './definition/service-facts.ts'
 import type { Report } from './observation/reports.ts'
+import { isPage, type Page } from './pages/page.ts'
 import { printFailures } from './observation/print-failures.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
 import { providerMistakes } from './security/check.ts'
@@ -59,6 +61,8 @@ export interface OpenServiceOptions<Applications> {
   readonly log?: RequestLog
   /** The outbox whose deliveries the service stores and works, of `createOutbox`. Default: none. */
   readonly outbox?: WithServicePart
+  /** The pages that the service serves besides its collections, by the start of their paths. Default: none. */
+  readonly pages?: Readonly<Record<string, Page>>
   /** The clock of `generated: 'now'`. Default: the system's. */
   readonly now?: () => Date
 }
@@ -144,6 +148,14 @@ const shape = z.strictObject({
       error: 'must be an outbox, as createOutbox of rowgate/consume returns it',
     })
     .optional(),
+  pages: z
+    .record(
+      endpointName,
+      z.custom<Page>(isPage, {
+        error: 'must be a page, for instance openapi() of rowgate/openapi',
+      }),
+    )
+    .default({}),
   now: code<() => Date>().default(() => () => new Date()),
 })
 

@@ -13,6 +13,7 @@ import { guardedListener } from './observation/reports.ts'
 import { completeService, type OpenServiceOptions, type Security } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
 import { applicationOf, originForm, splitTarget } from './protocol/path.ts'
+import { openPages } from './pages/pages.ts'
 import { publish } from './publication.ts'
 import type { RequestHandler } from './request/request.ts'
 import type { Keyring } from './security/keys/key-store.ts'
@@ -89,6 +90,13 @@ export function createService<const Applications extends ApplicationDefinitions>
   const report = guardedListener(options.report)
   const storage = tracedStorage(completeConditions(checkedStorage(options.storage)))
   const publication = publish(applications, options.maxPageSize)
+  const pages = openPages({
+    pages: options.pages,
+    applications,
+    collections: publication.collections,
+    security: options.security,
+    options,
+  })
   const lifecycle = createLifecycle()
   // Storage is opened below, with the collections of everything that reads from it.
   const openStorage = repeatingOwn(whenOpen(storage, () => storageOpen()))
@@ -149,6 +157,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     headers,
     writer,
     cache,
+    pages,
   }
   const patternsReported = reportPatterns(applications, report)
 
@@ -159,7 +168,8 @@ export function createService<const Applications extends ApplicationDefinitions>
     }),
     serves: (target) => {
       const application = applicationOf(splitTarget(originForm(target)).path)
-      return application !== undefined && Object.hasOwn(applications, application)
+      if (application === undefined) return false
+      return Object.hasOwn(applications, application) || pages?.contain(target) === true
     },
     ready: async () => {
       await storageOpen()

@@ -9,8 +9,8 @@ const milliseconds = z
   .min(1)
   .max(2 ** 31 - 1)
 
-/** The name of an application or collection in a path: unreserved characters of a URL. */
-const endpoint = z
+/** The shape of the name of an application, collection or page in a path: unreserved characters of a URL. */
+export const endpointName = z
   .string()
   .regex(/^[A-Za-z0-9][A-Za-z0-9._~-]*$/, 'must consist of letters, digits and . _ ~ -')
   .max(64)
@@ -163,7 +163,7 @@ const compared = z.union([scalar, ownValue])
 const through = z.strictObject({
   field: fieldName.optional(),
   fields: z.array(fieldName).min(1).optional(),
-  collection: endpoint,
+  collection: endpointName,
 })
 const throughs = z.union([through, z.array(through).min(1)])
 
@@ -280,11 +280,11 @@ function createShape(form: Form) {
     ...(form === 'code' ? behaviour : {}),
   })
   return z.record(
-    endpoint,
+    endpointName,
     z.strictObject({
       description: z.string().optional(),
       roles,
-      collections: z.record(endpoint, collection),
+      collections: z.record(endpointName, collection),
     }),
   )
 }

@@ -19,7 +19,7 @@ import { addressOf } from './trusted-proxies.ts'
 /** Options of {@link toExpressHandler}. */
 export interface ExpressHandlerOptions {
   /**
-   * What happens to a request outside the published applications. `next`: the next handler of the app is
+   * What happens to a request outside the published applications and pages. `next`: the next handler of the app is
    * called. `respond`: the service responds 404. Default: `next`.
    */
   readonly outside?: 'next' | 'respond'
@@ -76,16 +76,22 @@ export function toExpressHandler(
 
 // Express removes the mount from the URL and leaves the rest unchanged. But Express 4 treats two slashes
 // after a mount as one, which would serve paths that are not published.
-function targetOf({ url = '', originalUrl = url }: ExpressRequest): string {
+function targetOf(incoming: ExpressRequest): string {
+  const rest = originForm(incoming.url ?? '')
+  const mount = mountOf(incoming)
+  return mount.endsWith('/') || mount.includes('//') ? `/${rest}` : rest
+}
+
+function mountOf({ url = '', originalUrl = url }: ExpressRequest): string {
   const rest = originForm(url)
   const sent = originForm(originalUrl)
-  const mount = sent.endsWith(rest) ? sent.slice(0, -rest.length) : ''
-  return mount.endsWith('/') || mount.includes('//') ? `/${rest}` : rest
+  return sent.endsWith(rest) ? sent.slice(0, -rest.length) : ''
 }
 
 const reader: IncomingReader<ExpressRequest> = {
   isSecure: ({ secure, socket }) => secure ?? isEncrypted(socket),
   clientOf: ({ ip, socket }) => addressOf(ip) ?? addressOf(socket.remoteAddress),
+  prefixOf: mountOf,
   readBody,
 }
 

@@ -26,16 +26,23 @@ export function replaceBody(
   reply.raw.once('close', () => void payload.destroy())
 }
 
-/** Returns a request of Fastify as a service request; `target` is the raw target after the prefix. */
+/** The raw target of a request, split after the prefix of the mount. */
+export interface MountedTarget {
+  readonly prefix: string
+  readonly target: string
+}
+
+/** Returns a request of Fastify as a service request. */
 export function serviceRequest(
   request: FastifyRequest,
   reply: FastifyReply,
-  target: string,
+  { prefix, target }: MountedTarget,
   replaced?: ReplacedBodies,
 ): ServiceRequest {
   const reader: IncomingReader<IncomingMessage> = {
     isSecure: () => request.protocol.toLowerCase() === 'https',
     clientOf: ({ socket }) => addressOf(request.ip) ?? addressOf(socket.remoteAddress),
+    prefixOf: () => prefix,
     readBody: (incoming, limit) => readBody(incoming, limit, replaced?.get(incoming)),
   }
   return new NodeRequest(request.raw, reply.raw, target, reader)

@@ -22,7 +22,7 @@ import {
 /** How a service shares the paths below its prefix with the app. */
 export interface FastifyMount {
   /**
-   * What happens to a request outside the published applications. `app`: the app's not-found handler is
+   * What happens to a request outside the published applications and pages. `app`: the app's not-found handler is
    * called. `respond`: the service responds 404. Default: `app`.
    */
   readonly outside?: 'app' | 'respond'
@@ -113,7 +113,9 @@ export async function rowgateFastify(
           reply.callNotFound()
           return reply
         }
-        const replied = service.handle(serviceRequest(request, reply, target, replaced))
+        const replied = service.handle(
+          serviceRequest(request, reply, { prefix: place.prefix, target }, replaced),
+        )
         return whenDone(replied, (result) => {
           // The app's handlerTimeout may have ended the request before.
           if (result.fault !== undefined) request.log.error({ err: result.fault }, 'request failed')
@@ -146,10 +148,13 @@ export function handleBadUrls(
       reply.send(error)
       return
     }
-    void whenDone(service.handle(serviceRequest(request, reply, target)), async (result) => {
-      const more = await closeUnread(request.raw, reply.raw)
-      reply.send(respond(reply, result, more))
-    })
+    void whenDone(
+      service.handle(serviceRequest(request, reply, { prefix: place.prefix, target })),
+      async (result) => {
+        const more = await closeUnread(request.raw, reply.raw)
+        reply.send(respond(reply, result, more))
+      },
+    )
   }
 }
 
@@ -178,8 +183,9 @@ function respond(
   reply: FastifyReply,
   { status, headers, body }: ServiceReply,
   more: ConnectionHeaders = {},
-): string | Readable {
+): string | Readable | null {
   reply.code(status).headers(headers).headers(more)
+  if (status === 304) return null
   if (!isLarge(body)) return body
   reply.header('Content-Length', Buffer.byteLength(body))
   return Readable.from(bodyPieces(body))

@@ -15,7 +15,7 @@ export interface FetchHandlerOptions<Context extends readonly unknown[] = unknow
   /** The path in front of `/rest/v1`, such as `/api`. Default: none. */
   readonly prefix?: string
   /**
-   * What happens to a request outside the published applications. `respond`: the service responds 404.
+   * What happens to a request outside the published applications and pages. `respond`: the service responds 404.
    * `pass`: the handler resolves with undefined, and your application responds. Default: `respond`.
    */
   readonly outside?: 'respond' | 'pass'
@@ -59,7 +59,7 @@ export function toFetchHandler<Context extends readonly unknown[] = unknown[]>(
   service: RequestHandler,
   options?: FetchHandlerOptions<Context> & { readonly outside?: 'respond' },
 ): FetchHandler<Context>
-/** As above; resolves with undefined for paths outside the published applications. */
+/** As above; resolves with undefined for paths outside the published applications and pages. */
 export function toFetchHandler<Context extends readonly unknown[] = unknown[]>(
   service: RequestHandler,
   options: FetchHandlerOptions<Context> & { readonly outside: 'pass' },
@@ -112,6 +112,7 @@ function serviceRequest<Context extends readonly unknown[]>(
   return {
     method: request.method,
     target,
+    prefix: options.prefix,
     header: (name) => request.headers.get(name) ?? undefined,
     body: (limit) => readBody(request, limit),
     get secure() {
@@ -173,6 +174,7 @@ const ascii = /^[\x00-\x7f]*$/
 
 function toResponse(reply: ServiceReply, more: ConnectionHeaders | undefined): Response {
   const { status, headers, bytes } = reply
+  if (status === 304) return new Response(null, { status, headers: { ...headers, ...more } })
   const complete = (
     content: string | Uint8Array<ArrayBuffer> | ReadableStream,
     length: number,

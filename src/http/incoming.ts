@@ -12,6 +12,8 @@ export interface IncomingReader<Incoming extends IncomingMessage> {
   isSecure(incoming: Incoming, header: ReadHeader): boolean
   /** Returns the address of the client, if known. */
   clientOf(incoming: Incoming, header: ReadHeader): string | undefined
+  /** Returns the path at which the service is mounted. */
+  prefixOf(incoming: Incoming): string
   /** Reads the body, once: `readIncoming`, unless a body parser may have read it before. */
   readBody(incoming: Incoming, limit: number): Promise<Uint8Array>
 }
@@ -47,6 +49,10 @@ export class NodeRequest<Incoming extends IncomingMessage> implements ServiceReq
 
   get peer(): string | undefined {
     return this.#reader.clientOf(this.#incoming, this.header)
+  }
+
+  get prefix(): string {
+    return this.#reader.prefixOf(this.#incoming)
   }
 
   // Created once, because each signal adds a listener to the response.
@@ -162,6 +168,10 @@ export function writeReply(
 function write(response: ServerResponse, reply: ServiceReply, more?: ConnectionHeaders): void {
   if (response.destroyed || response.headersSent) return
   const { status, headers, bytes } = reply
+  if (status === 304) {
+    response.writeHead(status, { ...headers, ...more }).end()
+    return
+  }
   const length = bytes?.byteLength ?? Buffer.byteLength(reply.body)
   response.writeHead(status, { ...headers, ...more, 'Content-Length': length })
   if (bytes !== undefined) {

@@ -44,7 +44,7 @@ export function toNodeHandler(
   const complete = completeOptions('toNodeHandler', z.strictObject(nodeShape), options)
   const { prefix } = complete
   requirePrefix(prefix)
-  const reader = readerOf(complete)
+  const reader = readerOf(complete, prefix)
   return (givenIncoming, givenResponse, next) => {
     // Node's compatibility API: the messages of HTTP/2 have the same methods.
     const incoming = givenIncoming as IncomingMessage
@@ -59,12 +59,13 @@ export function toNodeHandler(
   }
 }
 
-function readerOf(options: ProxyOptions): IncomingReader<IncomingMessage> {
+function readerOf(options: ProxyOptions, prefix: string): IncomingReader<IncomingMessage> {
   const proxies = trustedProxies(options)
   return {
     isSecure: ({ socket }, header) =>
       isEncrypted(socket) || proxies.isHttps(socket.remoteAddress, header),
     clientOf: ({ socket }, header) => proxies.clientOf(socket.remoteAddress, header),
+    prefixOf: () => prefix,
     readBody: readIncoming,
   }
 }

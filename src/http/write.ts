@@ -10,6 +10,8 @@ export interface ReplyWriter {
   outcome(outcome: EncodedOutcome): ServiceReply
   /** Returns the reply for an error. */
   error(error: ServiceError): ServiceReply
+  /** Returns the reply for a file of a page. */
+  page(reply: ServiceReply): ServiceReply
 }
 
 /** Creates the reply writer. `serviceVersion` is the contract version; false leaves its header out. */
@@ -39,5 +41,6 @@ export function replyWriter(
       body: encodeError({ message, validations: [], status }),
       ...(status >= 500 && { fault: cause }),
     }),
+    page: (reply) => ({ ...reply, headers: { ...headers, ...reply.headers } }),
   }
 }

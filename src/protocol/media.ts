@@ -51,6 +51,13 @@ export function isIdentity(contentEncoding: string | undefined): boolean {
   return contentEncoding === undefined || contentEncoding.trim().toLowerCase() === 'identity'
 }
 
+/** Returns whether an `If-None-Match` header is `*` or has an entity tag, which is compared weakly. */
+export function namesEntityTag(ifNoneMatch: string | undefined, tag: string): boolean {
+  if (ifNoneMatch === undefined) return false
+  const tags = ifNoneMatch.split(',').map((each) => each.trim().replace(/^W\//, ''))
+  return tags.includes('*') || tags.includes(tag)
+}
+
 function qualityOf(parameters: string | undefined): number {
   // Stryker disable next-line StringLiteral: text without q= gives the same
   const match = /(?:^|;)\s*q\s*=\s*([0-9.]+)/i.exec(parameters ?? '')

@@ -2,7 +2,7 @@ import type { PublishedEventName } from '../definition/handler.ts'
 import type { PublishedComputed } from '../definition/published-computed.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { ServiceError } from '../errors.ts'
+import { methodNotAllowed } from '../errors.ts'
 import type { DecodedBody } from '../protocol/json.ts'
 import type { ResourcePath } from '../protocol/path.ts'
 import {
@@ -66,9 +66,7 @@ export function routeMethod(
   const allowed = Object.entries(methods)
     .filter(([, invoked]) => isPublished(invoked, path, collection))
     .map(([name]) => name)
-  throw new ServiceError('METHOD_NOT_ALLOWED', 'The method is not supported here.', {
-    headers: { Allow: allowed.join(', ') },
-  })
+  throw methodNotAllowed(allowed)
 }
 
 function isPublished(

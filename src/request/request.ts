@@ -17,6 +17,11 @@ export interface ServiceRequest extends Credentials {
   /** The method as it was sent. Methods are case-sensitive. */
   readonly method: string
   /**
+   * The path at which the service is mounted, such as `/api`, or an empty string. Only pages use it. Absent:
+   * the binding does not know it.
+   */
+  readonly prefix?: string | undefined
+  /**
    * Reads the body, once. MUST throw a ServiceError BODY_TOO_LARGE as soon as more than `limit` bytes
    * have arrived, and MUST NOT keep more than that.
    */
@@ -30,7 +35,7 @@ export interface ServiceReply {
   readonly status: number
   /** All headers but `Content-Length`. */
   readonly headers: Readonly<Record<string, string>>
-  /** The envelope, to be sent as UTF-8. */
+  /** The envelope, or the text of a page, to be sent as UTF-8. Empty with the status 304, which has no body. */
   readonly body: string
   /**
    * The bytes of `body`, if the service has them already. They are not enumerable: a copy with another body does
@@ -49,8 +54,9 @@ export interface RequestHandler {
    */
   handle(request: ServiceRequest): MaybePromise<ServiceReply>
   /**
-   * Whether a target, after the mount's prefix, lies in a published application: `/rest/v1/<application>`
-   * and below. A binding that shares its server with other routes passes all other targets on.
+   * Whether a target, after the mount's prefix, lies in a published application or page:
+   * `/rest/v1/<application>` and below. A binding that shares its server with other routes passes all other
+   * targets on.
    */
   serves(target: string): boolean
 }

@@ -1,0 +1,111 @@
+import { mistaken, type Mistake } from '../checks/mistakes.ts'
+import type { Principal } from '../definition/principal.ts'
+import { methodNotAllowed, notFound } from '../errors.ts'
+import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { namesEntityTag } from '../protocol/media.ts'
+import { pathRoot } from '../protocol/names.ts'
+import { originForm, splitTarget } from '../protocol/path.ts'
+import { digestOf } from '../request/digest.ts'
+import type { ServiceReply, ServiceRequest } from '../request/request.ts'
+import { pageSource, type PageContent, type PageFile, type PageHost } from './page.ts'
+
+/** The pages of a service, whose files are known at start. */
+export interface Pages {
+  /** Returns whether a target is in a page: `/rest/v1/<page>` and below, and its files. */
+  contain(target: string): boolean
+  /**
+   * Responds to a request whose target the pages contain. Throws NOT_FOUND for a file that a page does not
+   * have, METHOD_NOT_ALLOWED for methods other than GET and HEAD, and what `authenticate` throws.
+   */
+  reply(
+    request: ServiceRequest,
+    authenticate: () => MaybePromise<Principal>,
+  ): MaybePromise<ServiceReply>
+}
+
+/**
+ * Opens the pages of a service; undefined if it has none. Throws a TypeError that lists the mistakes of all
+ * pages, and paths that an application or another page has already.
+ */
+export function openPages(host: Omit<PageHost, 'name'>): Pages | undefined {
+  const names = Object.keys(host.pages)
+  if (names.length === 0) return undefined
+  const files = filesOf(host)
+  const firstSegments = new Set([...names, ...files.keys()].map(firstSegmentOf))
+  const tags = new WeakMap<PageContent, string>()
+
+  async function tagOf(content: PageContent): Promise<string> {
+    const known = tags.get(content)
+    if (known !== undefined) return known
+    const tag = `"${await digestOf(content.text)}"`
+    tags.set(content, tag)
+    return tag
+  }
+
+  return {
+    contain: (target) => firstSegments.has(firstSegmentOf(pathBelowRoot(target) ?? '')),
+    reply: (request, authenticate) => {
+      const { method } = request
+      const file = files.get(pathBelowRoot(request.target) ?? '')
+      if (file === undefined) throw notFound()
+      if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+      const isPublic = file.access === 'public'
+      const content = isPublic
+        ? file.content(request)
+        : whenDone(authenticate(), (caller) => file.content(request, caller))
+      return whenDone(content, async (found) => {
+        const tag = await tagOf(found)
+        const headers = {
+          'Cache-Control': isPublic ? 'no-cache' : 'private, no-cache',
+          'X-Content-Type-Options': 'nosniff',
+          ...found.headers,
+          'Content-Type': found.mediaType,
+          ETag: tag,
+        }
+        const isKnown = namesEntityTag(request.header('if-none-match'), tag)
+        return isKnown
+          ? { status: 304, headers, body: '' }
+          : { status: 200, headers, body: found.text }
+      })
+    },
+  }
+}
+
+/** Returns the files of all pages by their path after `/rest/v1/`. */
+function filesOf(host: Omit<PageHost, 'name'>): ReadonlyMap<string, PageFile> {
+  const files = new Map<string, PageFile>()
+  const mistakes: Mistake[] = []
+  for (const [name, page] of Object.entries(host.pages)) {
+    const reject = (advice: string): void => {
+      mistakes.push({ place: `options.pages.${name}`, advice })
+    }
+    const take = (path: string, file?: PageFile): void => {
+      if (Object.hasOwn(host.applications, firstSegmentOf(path))) {
+        reject(`${pathRoot}${path} belongs to an application: choose another name`)
+      } else if (files.has(path)) {
+        reject(`${pathRoot}${path} belongs to another page: choose another name`)
+      } else if (file !== undefined) files.set(path, file)
+    }
+    try {
+      const own = Object.entries(page[pageSource].open({ ...host, name }))
+      take(name)
+      for (const [end, file] of own) take(name + end, file)
+    } catch (error) {
+      if (!(error instanceof TypeError)) throw error
+      reject(error.message)
+    }
+  }
+  if (mistakes.length > 0) throw mistaken(mistakes)
+  return files
+}
+
+/** Returns the path of a target after `/rest/v1/`, as it was sent; undefined for other paths. */
+function pathBelowRoot(target: string): string | undefined {
+  const { path } = splitTarget(originForm(target))
+  return path.startsWith(pathRoot) ? path.slice(pathRoot.length) : undefined
+}
+
+function firstSegmentOf(path: string): string {
+  const end = path.indexOf('/')
+  return end < 0 ? path : path.slice(0, end)
+}
