@@ -15,6 +15,10 @@ export interface MysqlConnections extends Connections {
 // How long a server may take to end a statement itself.
 const graceMilliseconds = 2_000
 
+// A sort by two strings needs this much. One by up to 64 strings gets more for its statement alone.
+const sortBytes = 'greatest(@@global.sort_buffer_size, 2097152)'
+const maxSortBytes = 67_108_864
+
 const modes =
   'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO'
 
@@ -97,8 +101,21 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
       }
       settled.add(client)
     }
+    const rows = async (text: string): Promise<unknown> => {
+      try {
+        return await send(text)
+      } catch (error) {
+        if (!needsSortMemory(error)) throw error
+      }
+      await send(`set session sort_buffer_size = ${maxSortBytes}`)
+      try {
+        return await send(text)
+      } finally {
+        await send(`set session sort_buffer_size = ${sortBytes}`)
+      }
+    }
     return work({
-      rows: async (statement) => (await send(textOf(statement))) as readonly TextRow[],
+      rows: async (statement) => (await rows(textOf(statement))) as readonly TextRow[],
       matched: async (statement) => matchedIn(await send(textOf(statement))),
       command: async (text) => {
         await send(text)
@@ -154,7 +171,7 @@ function commonSettings({ lockTimeout, wsrepSyncWait }: CompleteMysql): Settings
     sql_select_limit: 'default',
     // Otherwise only the first 1024 bytes of a string are sorted.
     max_sort_length: 65_536,
-    sort_buffer_size: 'greatest(@@session.sort_buffer_size, 2097152)',
+    sort_buffer_size: sortBytes,
     innodb_lock_wait_timeout: seconds,
     lock_wait_timeout: seconds,
     ...(wsrepSyncWait === undefined ? {} : { wsrep_sync_wait: wsrepSyncWait }),
@@ -170,6 +187,10 @@ const ownSettings: Readonly<Record<MysqlServer, (options: CompleteMysql) => Sett
     idle_transaction_timeout: Math.ceil(idleTimeout / 1_000),
   }),
   MySQL: ({ statementTimeout }) => ({ max_execution_time: statementTimeout }),
+}
+
+function needsSortMemory(error: unknown): boolean {
+  return (error as { readonly errno?: unknown }).errno === 1038
 }
 
 function isUnknownSetting(error: unknown): boolean {

@@ -149,6 +149,21 @@ describe.skipIf(missing !== undefined)('a stored value of MariaDB', () => {
     await storage2.close()
   })
 
+  test('is ordered by the strings before it, however many those are', async () => {
+    const names = Array.from({ length: 64 }, (_, at) => `text${at}`)
+    const fields = Object.fromEntries(names.map((name) => [name, text()]))
+    const wide = publishCollection('app', 'wide', defineCollection({ fields }))
+    const storage2 = mysqlStorage(database.open({ connectionLimit: 1 }), { ensureSchema: true })
+    await storage2.open([wide])
+    const row = Object.fromEntries(names.map((name) => [name, 'same']))
+    await storage2.transaction({ mode: 'write', brief: true }, async (on) => {
+      for (const text63 of ['b', 'c', 'a']) await on.insert(wide, { ...row, text63 })
+      const page = await on.filter(wide, queryOf(wide, { select: ['text63'] }))
+      expect(page.rows.map(({ text63 }) => text63)).toEqual(['a', 'b', 'c'])
+    })
+    await storage2.close()
+  })
+
   test('can not end a string of SQL', async () => {
     const texts = [`'`, `\\`, `\\'`, `'' or 1=1 -- `, `\\\\' or 1=1 -- `, '?', '??', '\x1a', '"']
     await database.run('delete from samples')
