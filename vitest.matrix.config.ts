@@ -2,10 +2,13 @@ import { defineConfig } from 'vitest/config'
 import base from './vitest.config.ts'
 
 const contract = ['test/contract/**/*.test.ts']
-// `rights/pages` opens a storage for each run of a property, which exceeds the connections of a server.
-const onStorages = ['events/**', 'consume/**', 'relations/**', 'cache/read-plans'].map(
-  (tests) => `test/${tests}${tests.endsWith('**') ? '/*' : ''}.test.ts`,
-)
+const onStorages = [
+  'events/**',
+  'consume/**',
+  'relations/**',
+  'cache/read-plans',
+  'rights/pages',
+].map((tests) => `test/${tests}${tests.endsWith('**') ? '/*' : ''}.test.ts`)
 const readers = [...contract, 'test/rights/**/*.test.ts', 'test/security/gate/**/*.test.ts']
 
 // They count requests, which are repeated here.

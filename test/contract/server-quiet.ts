@@ -1,4 +1,5 @@
 import { afterAll, beforeAll, expect, vi } from 'vitest'
+import { mariadbSockets } from '../kit/mysql.ts'
 import { postgresSockets } from '../kit/postgres.ts'
 
 const consoleMethods = ['debug', 'error', 'info', 'log', 'trace', 'warn'] as const
@@ -39,7 +40,7 @@ export async function expectNoSockets(allowed = 0): Promise<void> {
 /** How many TCP sockets and servers this process has, apart from those of storages. */
 export function openSockets(): number {
   const all = process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length
-  return all - postgresSockets()
+  return all - postgresSockets() - mariadbSockets()
 }
 
 /** How many listeners the process has, by event. */

@@ -12,9 +12,17 @@ export type ExpressModule = BodyParsers & {
 }
 
 /** The releases of Express that a service can be mounted in. */
-export const releases: readonly { readonly name: string; readonly express: ExpressModule }[] = [
+export const releases: readonly {
+  readonly name: string
+  readonly express: ExpressModule
+  readonly isPrevious?: boolean
+}[] = [
   // Without types of its own; those of Express 5 say the same of all that is used here.
-  { name: 'express 4', express: createRequire(import.meta.url)('express4') as ExpressModule },
+  {
+    name: 'express 4',
+    express: createRequire(import.meta.url)('express4') as ExpressModule,
+    isPrevious: true,
+  },
   { name: 'express 5', express },
 ]
 

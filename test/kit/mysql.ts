@@ -1,7 +1,8 @@
-import { randomUUID } from 'node:crypto'
+import { createConnection, type Connection } from 'mysql2'
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
-import { mysqlStorage } from '../../src/storage/mysql.ts'
+import { mysqlStorage, type MysqlClient, type MysqlPool } from '../../src/storage/mysql.ts'
 import type { PublishedCollection } from '../../src/storage/index.ts'
+import { isLeftOver, sharedConnections, testName } from './shared-connections.ts'
 import type { Storage } from './storages.ts'
 
 /** How tests reach the server. */
@@ -13,11 +14,18 @@ const address = {
   connectTimeout: 2_000,
 }
 
-/** Why tests of MariaDB are skipped; undefined if a server responds. Rejects if servers are required. */
+/**
+ * Why tests of MariaDB are skipped; undefined if a server responds. Rejects if servers are required. Drops what test
+ * runs that were killed have left behind.
+ */
 export async function missingServer(): Promise<string | undefined> {
   const pool = createPool({ ...address, connectionLimit: 1 })
   try {
-    await pool.query('select 1')
+    const [rows] = await pool.query<RowDataPacket[]>('show databases')
+    const names = rows.map((row) => String(row['Database']))
+    for (const name of names.filter(isLeftOver)) {
+      await pool.query(`drop database if exists ${name}`)
+    }
     return undefined
   } catch (error) {
     if (process.env['REQUIRE_SERVERS'] === '1') throw error
@@ -27,10 +35,6 @@ export async function missingServer(): Promise<string | undefined> {
   } finally {
     await pool.end()
   }
-}
-
-function databaseName(): string {
-  return `rowgate_${randomUUID().replaceAll('-', '')}`
 }
 
 /** A database of its own. */
@@ -53,7 +57,7 @@ export interface TestDatabase {
 
 /** Creates a database. */
 export async function testDatabase(): Promise<TestDatabase> {
-  const name = databaseName()
+  const name = testName()
   const pools: Pool[] = []
   const open = (options: PoolOptions = {}): Pool => {
     const pool = createPool({ ...address, database: name, connectionLimit: 12, ...options })
@@ -92,29 +96,71 @@ export async function testDatabase(): Promise<TestDatabase> {
   }
 }
 
+interface SharedClient extends MysqlClient {
+  readonly connection: Connection
+}
+
+const shared = sharedConnections<SharedClient>(
+  {
+    open: async (name) => {
+      const connection = createConnection({ ...address, ...(name !== '' && { database: name }) })
+      await new Promise<void>((resolve, reject) => {
+        connection.connect((error) => (error ? reject(error) : resolve()))
+      })
+      const client: SharedClient = {
+        connection,
+        query: (query, done) => connection.query(query, done),
+        on: (event, listener) => connection.on(event, listener),
+        removeListener: (event, listener) => connection.removeListener(event, listener),
+        release: () => shared.release(client, false),
+        destroy: () => shared.release(client, true),
+      }
+      return client
+    },
+    end: ({ connection }) => connection.destroy(),
+  },
+  8,
+)
+
+/** Returns how many connections the storages of {@link mariadb} have. */
+export const mariadbSockets = shared.count
+
 /** MariaDB behind a service: each storage has a database of its own. */
 export const mariadb: Storage = {
   name: 'mariadb',
   isRemote: true,
   open: () => {
-    const name = databaseName()
-    const admin = createPool({ ...address, connectionLimit: 1 })
-    const pool = createPool({ ...address, database: name, connectionLimit: 3 })
-    // A thousand clients at the same time wait for three connections.
+    const name = testName()
+    const pool: MysqlPool = {
+      getConnection(done) {
+        shared.take(name).then(
+          (client) => done(null, client),
+          (error: unknown) => done(error as Error, undefined as never),
+        )
+      },
+    }
+    // A thousand clients at the same time wait for a few connections.
     const storage = mysqlStorage(pool, { ensureSchema: true, acquireTimeout: 60_000 })
     return {
       storage: {
         ...storage,
         open: async (collections: readonly PublishedCollection[]) => {
-          await admin.query(`create database ${name}`)
+          await onServer(`create database ${name}`)
           await storage.open(collections)
         },
       },
       remove: async () => {
-        await admin.query(`drop database if exists ${name}`)
-        await pool.end()
-        await admin.end()
+        await shared.end(name)
+        await onServer(`drop database if exists ${name}`)
+        await shared.end('')
       },
     }
   },
+}
+
+async function onServer(statement: string): Promise<void> {
+  const client = await shared.take('')
+  await new Promise<void>((resolve, reject) => {
+    client.connection.query(statement, (error) => (error ? reject(error) : resolve()))
+  }).finally(client.release)
 }

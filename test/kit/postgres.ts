@@ -1,7 +1,7 @@
-import { randomUUID } from 'node:crypto'
-import { Pool } from 'pg'
-import { postgresStorage } from '../../src/storage/postgres.ts'
+import { Client, Pool } from 'pg'
+import { postgresStorage, type PostgresPool } from '../../src/storage/postgres.ts'
 import type { PublishedCollection } from '../../src/storage/index.ts'
+import { isLeftOver, sharedConnections, testName } from './shared-connections.ts'
 import type { Storage } from './storages.ts'
 
 /** How tests reach the server: the usual variables, with defaults. */
@@ -13,11 +13,17 @@ export const address = {
   connectionTimeoutMillis: 2_000,
 }
 
-/** Why tests of PostgreSQL are skipped; undefined if a server responds. Rejects if servers are required. */
+/**
+ * Why tests of PostgreSQL are skipped; undefined if a server responds. Rejects if servers are required. Drops what test
+ * runs that were killed have left behind.
+ */
 export async function missingServer(): Promise<string | undefined> {
   const pool = new Pool({ ...address, max: 1 })
   try {
-    await pool.query('select 1')
+    const { rows } = await pool.query<{ name: string }>('select nspname as name from pg_namespace')
+    for (const { name } of rows.filter((row) => isLeftOver(row.name))) {
+      await pool.query(`set client_min_messages = warning; drop schema if exists ${name} cascade`)
+    }
     return undefined
   } catch (error) {
     if (process.env['REQUIRE_SERVERS'] === '1') throw error
@@ -34,10 +40,6 @@ export function schemaPool(name: string, max = 3): Pool {
   // The time also limits how long a call waits for a connection in use.
   const settings = { ...address, connectionTimeoutMillis: 60_000, allowExitOnIdle: true }
   return new Pool({ ...settings, max, options: `-c search_path=${name}` })
-}
-
-function schemaName(): string {
-  return `rowgate_${randomUUID().replaceAll('-', '')}`
 }
 
 /** A schema of its own. */
@@ -59,7 +61,7 @@ export interface TestSchema {
 
 /** Creates a schema. */
 export async function testSchema(): Promise<TestSchema> {
-  const name = schemaName()
+  const name = testName()
   const pools: Pool[] = []
   const open = (max = 12): Pool => {
     const application_name = `${name}_${pools.length}`
@@ -89,36 +91,63 @@ export async function testSchema(): Promise<TestSchema> {
   }
 }
 
-const pools = new Set<Pool>()
+type SharedClient = Client & { readonly release: (isBroken?: boolean) => void }
 
-/** Returns how many connections of the storages of {@link postgres} keep the process running: those in use. */
-export function postgresSockets(): number {
-  return [...pools].reduce((sum, { totalCount, idleCount }) => sum + totalCount - idleCount, 0)
-}
+const shared = sharedConnections<SharedClient>(
+  {
+    open: async (name) => {
+      const client: SharedClient = Object.assign(
+        new Client({
+          ...address,
+          options: `-c search_path=${name} -c client_min_messages=warning -c synchronous_commit=off`,
+        }),
+        { release: (isBroken = false) => shared.release(client, isBroken) },
+      )
+      await client.connect()
+      return client
+    },
+    end: (client) => client.end(),
+  },
+  8,
+)
+
+/** Returns how many connections the storages of {@link postgres} have. */
+export const postgresSockets = shared.count
 
 /** PostgreSQL behind a service: each storage has a schema of its own. */
 export const postgres: Storage = {
   name: 'postgres',
   isRemote: true,
   open: () => {
-    const name = schemaName()
-    const pool = schemaPool(name, 3)
-    pools.add(pool)
-    // A thousand clients at the same time wait for three connections.
+    const name = testName()
+    const pool: PostgresPool = {
+      connect: () => shared.take(name),
+      on: ignore,
+      removeListener: ignore,
+    }
+    // A thousand clients at the same time wait for a few connections.
     const storage = postgresStorage(pool, { ensureSchema: true, acquireTimeout: 60_000 })
     return {
       storage: {
         ...storage,
         open: async (collections: readonly PublishedCollection[]) => {
-          await pool.query(`create schema ${name}`)
+          await run(name, `create schema ${name}`)
           await storage.open(collections)
         },
       },
       remove: async () => {
-        await pool.query(`set client_min_messages = warning; drop schema if exists ${name} cascade`)
-        await pool.end()
-        pools.delete(pool)
+        await run(name, `drop schema if exists ${name} cascade`)
+        await shared.end(name)
       },
     }
   },
+}
+
+async function run(name: string, text: string): Promise<void> {
+  const client = await shared.take(name)
+  await client.query(text).finally(() => client.release())
+}
+
+function ignore(): void {
+  // Its connections handle their errors.
 }

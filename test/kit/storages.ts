@@ -41,12 +41,7 @@ export const storages: readonly Storage[] = [
       }
     },
   },
-  // Tests that keep many storages open exceed the connections of MariaDB, so it is tested by its own files.
-  ...(isWhole
-    ? (await import('./database-servers.ts')).serverStorages.filter(
-        ({ name }) => name === 'postgres',
-      )
-    : []),
+  ...(isWhole ? (await import('./database-servers.ts')).serverStorages : []),
 ]
 
 /** Opens a storage that is removed after the test. Default: a SQLite file. */

@@ -65,14 +65,27 @@ function serve(collections: ApplicationDefinition['collections'], create: Create
 
 type Create = Parameters<typeof changingStorage>[0]
 
-const creates: readonly (readonly [string, Create])[] = storages.map(({ name, open }) => [
-  name,
-  name === 'sqlite'
-    ? () => sqliteStorage(':memory:', { ensureSchema: true })
-    : () => open().storage,
-])
+// Tables in a server take long to create.
+const creates: readonly (readonly [string, Create, number])[] = storages.map(
+  ({ name, open, isRemote = false }) => [
+    name,
+    name === 'sqlite'
+      ? () => sqliteStorage(':memory:', { ensureSchema: true })
+      : () => {
+          const { storage, remove } = open()
+          return {
+            ...storage,
+            close: async () => {
+              await storage.close()
+              await remove()
+            },
+          }
+        },
+    isRemote ? 10 : 30,
+  ],
+)
 
-describe.each(creates)('pages as text and pages as rows on %s', (_name, create) => {
+describe.each(creates)('pages as text and pages as rows on %s', (_name, create, numRuns) => {
   test.each([
     ['with the rights of some', {}],
     ['with all rights', { 'x-roles': 'Auditor' }],
@@ -93,11 +106,11 @@ describe.each(creates)('pages as text and pages as rows on %s', (_name, create) 
       }
     })
     try {
-      await fc.assert(property, { numRuns: 30 })
+      await fc.assert(property, { numRuns })
     } finally {
       await left.service.close()
       await right.service.close()
     }
-    expect(least(['GET'])).toBeGreaterThan(10)
+    expect(least(['GET'])).toBeGreaterThan(numRuns / 3)
   })
 })
