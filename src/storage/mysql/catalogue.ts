@@ -1,18 +1,16 @@
-import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
+import type {
+  CatalogueColumn,
+  CatalogueReference,
+  CatalogueTable,
+} from '../sql/catalogue-tables.ts'
 import { bind, type Connection, type TextRow } from '../sql/connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
-import {
-  finder,
-  folded,
-  type Column,
-  type ForeignKey,
-  type Index,
-  type Table,
-} from '../sql/tables.ts'
+import { finder, folded, type Column, type Index, type Table } from '../sql/tables.ts'
 import { mysqlDialect, quoted, type MysqlServer } from './dialect.ts'
+import { isLost } from './failure.ts'
 
 /** Reads the tables of collections in the database of the connection. */
 export async function readTables(
@@ -25,17 +23,66 @@ export async function readTables(
   const dialect = mysqlDialect(server)
   if (names.length === 0) return { dialect, texts, find: () => undefined }
   const list = join(names.map((name) => sql`lower(${{ read: () => name }})`))
+  const found = await tablesWhere(
+    connection,
+    { kind: server, schema: sql`database()` },
+    (name) => sql` and lower(${name}) in (${list})`,
+  )
+  return { dialect, texts, find: finder(found) }
+}
+
+/** Reads all tables and views of a database, by name. A view is tried, because others may have removed what it reads. */
+export async function readSchema(
+  connection: Connection,
+  schema: string,
+): Promise<readonly CatalogueTable[]> {
+  const [[version = ''] = []] = await connection.rows(bind(sql`select version()`))
+  const kind = String(version).includes('MariaDB') ? 'MariaDB' : 'MySQL'
+  const place = { kind, schema: sql`${{ read: () => schema }}` } as const
+  const found: CatalogueTable[] = []
+  for (const table of await tablesWhere(connection, place, () => sql``)) {
+    const isBroken = table.kind === 'view' && !(await isReadable(connection, table))
+    found.push(isBroken ? { ...table, leftOut: "the server can't read it" } : table)
+  }
+  return found
+}
+
+async function isReadable(connection: Connection, { schema, name }: Table): Promise<boolean> {
+  const view = raw(`${quoted(schema)}.${quoted(name)}`)
+  try {
+    await connection.rows(bind(sql`select 1 from ${view} limit 0`))
+    return true
+  } catch (error) {
+    if (isLost(error)) throw error
+    return false
+  }
+}
+
+/** Where tables are read. */
+interface Place {
+  readonly kind: MysqlServer
+  readonly schema: Sql
+}
+
+/** Reads the tables of a database whose names meet a condition. */
+async function tablesWhere(
+  connection: Connection,
+  { kind, schema }: Place,
+  condition: (name: Sql) => Sql,
+): Promise<readonly CatalogueTable[]> {
   const read = async (statement: Sql): Promise<ReadonlyMap<string, readonly TextRow[]>> =>
     byFirst(await connection.rows(bind(statement)))
+  const where = (alias: string): Sql =>
+    sql`${raw(alias)}.table_schema = ${schema}${condition(raw(`${alias}.table_name`))}`
   const tables = await connection.rows(
-    bind(sql`select table_name, table_schema, table_type, engine from information_schema.tables
-      where table_schema = database() and lower(table_name) in (${list}) order by table_name`),
+    bind(sql`select table_name, table_schema, table_type, engine from information_schema.tables as t
+      where ${where('t')} order by table_name`),
   )
-  const columns = await read(columnsIn(list))
-  const indexes = await read(indexesIn(list))
-  const foreignKeys = await read(foreignKeysIn(list))
-  const checks = await read(checksIn(list, server))
-  const found = tables.map((row) => {
+  const columns = await read(columnsIn(where('c')))
+  const indexes = await read(indexesIn(where('s')))
+  const foreignKeys = await read(foreignKeysIn(where('k')))
+  const checks = await read(checksIn(kind, schema, condition))
+  return tables.map((row) => {
     const [name = ''] = row as readonly string[]
     return tableOf(row, {
       columns: columns.get(name) ?? [],
@@ -44,47 +91,43 @@ export async function readTables(
       checks: checks.get(name) ?? [],
     })
   })
-  return { dialect, texts, find: finder(found) }
 }
 
-function columnsIn(list: Sql): Sql {
+function columnsIn(where: Sql): Sql {
   return sql`select table_name, column_name, column_type, data_type,
       character_maximum_length, coalesce(datetime_precision, numeric_scale), is_nullable, column_default,
-      extra, collation_name, generation_expression
-    from information_schema.columns
-    where table_schema = database() and lower(table_name) in (${list}) order by table_name, ordinal_position`
+      extra, collation_name, generation_expression, numeric_precision, privileges
+    from information_schema.columns as c where ${where} order by table_name, ordinal_position`
 }
 
 // A prefix of a column does not identify its values.
-function indexesIn(list: Sql): Sql {
+function indexesIn(where: Sql): Sql {
   return sql`select table_name, index_name, non_unique, if(sub_part is null, column_name, null), collation
-    from information_schema.statistics
-    where table_schema = database() and lower(table_name) in (${list})
+    from information_schema.statistics as s where ${where}
     order by table_name, index_name, seq_in_index`
 }
 
-function foreignKeysIn(list: Sql): Sql {
+function foreignKeysIn(where: Sql): Sql {
   return sql`select k.table_name, k.constraint_name, k.column_name, k.referenced_table_schema,
       k.referenced_table_name, k.referenced_column_name, r.delete_rule
     from information_schema.key_column_usage as k join information_schema.referential_constraints as r
       on r.constraint_schema = k.constraint_schema and r.constraint_name = k.constraint_name
       and r.table_name = k.table_name
-    where k.table_schema = database() and lower(k.table_name) in (${list})
-      and k.referenced_table_name is not null
+    where ${where} and k.referenced_table_name is not null
     order by k.table_name, k.constraint_name, k.ordinal_position`
 }
 
-function checksIn(list: Sql, server: MysqlServer): Sql {
-  const table = raw(server === 'MariaDB' ? 'c.table_name' : 't.table_name')
+function checksIn(kind: MysqlServer, schema: Sql, condition: (name: Sql) => Sql): Sql {
+  const table = raw(kind === 'MariaDB' ? 'c.table_name' : 't.table_name')
   const named =
-    server === 'MariaDB'
+    kind === 'MariaDB'
       ? sql``
       : sql` join information_schema.table_constraints as t
           on t.constraint_schema = c.constraint_schema and t.constraint_name = c.constraint_name
           and t.constraint_type = 'CHECK'`
   return sql`select ${table}, c.constraint_name, c.check_clause
     from information_schema.check_constraints as c${named}
-    where c.constraint_schema = database() and lower(${table}) in (${list})`
+    where c.constraint_schema = ${schema}${condition(table)}`
 }
 
 interface Parts {
@@ -96,12 +139,18 @@ interface Parts {
 
 const kinds: Readonly<Record<string, Table['kind']>> = { 'BASE TABLE': 'table', VIEW: 'view' }
 
-function tableOf([name, schema, type, engine]: TextRow, parts: Parts): Table {
+const readOnlyKinds: Readonly<Record<string, string>> = {
+  VIEW: 'a view',
+  'SYSTEM VIEW': 'a view',
+  'SYSTEM VERSIONED': 'a system-versioned table',
+}
+
+function tableOf([name, schema, type, engine]: TextRow, parts: Parts): CatalogueTable {
   const columns = parts.columns.map(columnOf)
   const indexes = Array.from(byFirst(parts.indexes), ([own, rows]) => ({ own, ...indexOf(rows) }))
   const foreignKeys = Array.from(byFirst(parts.foreignKeys), ([own, rows]) => ({
     own,
-    ...foreignKeyOf(rows),
+    ...foreignKeyOf(rows, schema),
   }))
   const constraints = new Map([
     ...parts.checks.map(
@@ -113,15 +162,30 @@ function tableOf([name, schema, type, engine]: TextRow, parts: Parts): Table {
     ),
   ])
   const kind = kinds[String(type)] ?? 'other'
+  const references = foreignKeys.map(({ own: _own, ...key }) => key)
+  const isOther = kind === 'table' && engine !== 'InnoDB'
   return {
     id: `${schema}.${name}`,
     schema: String(schema),
     name: String(name),
     kind,
-    mistake: kind === 'table' && engine !== 'InnoDB' ? engineMistake(name, engine) : undefined,
+    mistake: isOther ? engineMistake(name, engine) : undefined,
+    readOnly: readOnlyKinds[String(type)],
+    leftOut: isOther
+      ? `is kept by the engine ${String(engine)}, which has no transactions`
+      : type === 'SEQUENCE'
+        ? 'a sequence'
+        : undefined,
+    columns,
     find: finder(columns),
+    primary: indexes.find(({ own }) => own === 'PRIMARY')?.columns.map((each) => each.name ?? ''),
+    references,
+    checks: parts.checks.map(([, clause]) => String(clause)),
     indexes,
-    foreignKeys,
+    foreignKeys: references.map(({ onDelete, ...key }) => ({
+      ...key,
+      onDelete: onDelete === 'setDefault' ? undefined : onDelete,
+    })),
     constraints,
   }
 }
@@ -130,23 +194,49 @@ function engineMistake(name: string | null | undefined, engine: string | null | 
   return `is kept by the engine ${String(engine)}, which has no transactions. Change it with\nALTER TABLE ${quoted(String(name))} ENGINE=InnoDB;`
 }
 
-function columnOf(row: TextRow): Column {
+function columnOf(row: TextRow): CatalogueColumn {
   const [name, declared, base, length, scale, nullable, value, extra, collation, expression] = row
+  const [precision, privileges] = row.slice(10)
   const isNumbered = /auto_increment/i.test(String(extra))
+  const labels = base === 'enum' ? labelsIn(String(declared)) : undefined
   return {
     name: String(name),
     declared: String(declared),
     base: String(base),
-    scale: typeof scale === 'string' ? Number(scale) : undefined,
-    length: typeof length === 'string' ? Number(length) : undefined,
+    scale: numberOf(scale),
+    precision: numberOf(precision),
+    length: numberOf(length),
+    labels,
     notNull: nullable === 'NO',
-    hasDefault: isNumbered || (typeof value === 'string' && value !== 'NULL'),
+    hasDefault: isNumbered || (typeof value === 'string' && value !== 'NULL' && !isZeroDate(value)),
     isComputed: typeof expression === 'string' && expression !== '',
+    isFixed: false,
+    isReadable: typeof privileges !== 'string' || /\bselect\b/i.test(privileges),
     numberedBy: isNumbered ? 'auto_increment' : undefined,
     collation: collation ?? undefined,
     isDeterministic: isExact(String(base), collation ?? undefined),
   }
 }
+
+function numberOf(text: string | null | undefined): number | undefined {
+  return typeof text === 'string' ? Number(text) : undefined
+}
+
+// In the modes of the connections, the server rejects a row that would get such a default.
+function isZeroDate(value: string): boolean {
+  return /^'?(?:0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)\b/.test(value)
+}
+
+/** Returns the labels of an enumeration, as in `enum('a','it''s')`. */
+function labelsIn(declared: string): readonly string[] {
+  return Array.from(declared.matchAll(/'((?:[^'\\]|''|\\.)*)'/gs), ([, label = '']) =>
+    label.replace(/''|\\(.)/gs, (_, escaped: string | undefined) =>
+      escaped === undefined ? "'" : (escapes[escaped] ?? escaped),
+    ),
+  )
+}
+
+const escapes: Readonly<Record<string, string>> = { 0: '\0', n: '\n', r: '\r', t: '\t', Z: '\x1a' }
 
 // The server pads texts before it compares them; a column of type char keeps no spaces at the end.
 function isExact(base: string, collation: string | undefined): boolean {
@@ -164,20 +254,25 @@ function indexOf(rows: readonly TextRow[]): Index {
   }
 }
 
-const actions: Readonly<Record<string, OnDelete>> = {
+const actions: Readonly<Record<string, CatalogueReference['onDelete']>> = {
   RESTRICT: 'restrict',
   'NO ACTION': 'restrict',
   CASCADE: 'cascade',
   'SET NULL': 'setNull',
+  'SET DEFAULT': 'setDefault',
 }
 
-function foreignKeyOf(rows: readonly TextRow[]): ForeignKey {
+function foreignKeyOf(
+  rows: readonly TextRow[],
+  own: string | null | undefined,
+): CatalogueReference {
   const [, schema, table, , rule] = rows[0] as TextRow
   return {
-    columns: rows.map(([own]) => String(own)),
+    columns: rows.map(([name]) => String(name)),
     target: `${schema}.${table}`,
+    targetName: schema === own ? String(table) : `${schema}.${table}`,
     targetColumns: rows.map(([, , , target]) => String(target)),
-    onDelete: actions[String(rule)],
+    onDelete: actions[String(rule)] ?? 'restrict',
   }
 }
 

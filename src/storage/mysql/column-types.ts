@@ -1,15 +1,15 @@
 import type { Field, FieldTypeName } from '../../definition/field.ts'
-import type { StoredValue } from '../../definition/field-type.ts'
 import type { ColumnType } from '../sql/dialect.ts'
 import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
-import { momentOf } from '../sql/stored-text.ts'
-import type { Column } from '../sql/tables.ts'
+import { keepsFraction, momentOf } from '../sql/stored-text.ts'
 
 // A longer index entry is rejected: 3072 bytes, with up to four for each code point.
 const maxIndexedCharacters = 768
 
-const textBases = ['varchar', 'char', 'tinytext', 'text', 'mediumtext', 'longtext']
-const wholeBases = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint']
+/** The types of text. */
+export const textBases = ['varchar', 'char', 'tinytext', 'text', 'mediumtext', 'longtext']
+/** The types of whole numbers. */
+export const wholeBases = ['tinyint', 'smallint', 'mediumint', 'int', 'bigint']
 
 function asText(column: Sql): Sql {
   return sql`cast(${column} as char)`
@@ -38,7 +38,7 @@ export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName,
         return `varchar(${Math.min(maxLength, longest)}) ${exactly}`
       },
       parameter: (slot) => sql`${slot}`,
-      fits: ({ base, collation: own }) => textBases.includes(base) && own !== undefined,
+      fits: ({ base, collation: own }) => textBases.includes(base) && own === collation,
       read: (text) => text,
       wire: (column) => column,
       isText: true,
@@ -71,7 +71,7 @@ export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName,
     boolean: {
       declared: () => 'boolean',
       parameter: castTo('signed'),
-      fits: ({ declared }) => declared === 'tinyint(1)',
+      fits: ({ declared }) => /^tinyint\(1\)( unsigned)?$/.test(declared),
       // A tinyint may hold other numbers, which are not values of the field.
       read: (text) => (text === '1' ? true : text === '0' ? false : Number(text)),
       write: (value) => (value === true ? '1' : '0'),
@@ -88,14 +88,15 @@ export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName,
     dateTime: {
       declared: () => 'datetime(3)',
       parameter: castTo('datetime(3)'),
-      fits: (column) => column.base === 'datetime' && isMilliseconds(column),
+      fits: (column, field) => column.base === 'datetime' && keepsFraction(column, field),
       read: momentOf,
       wire: momentText,
     },
     instant: {
       declared: () => 'datetime(3)',
       parameter: castTo('datetime(3)'),
-      fits: (column) => ['datetime', 'timestamp'].includes(column.base) && isMilliseconds(column),
+      fits: (column, field) =>
+        ['datetime', 'timestamp'].includes(column.base) && keepsFraction(column, field),
       read: (text) => `${momentOf(text)}Z`,
       write: (value) => String(value).replace(/Z$/, ''),
       wire: (column) => sql`concat(${momentText(column)}, 'Z')`,
@@ -103,10 +104,8 @@ export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName,
     uuid: {
       declared: () => 'char(36) CHARACTER SET ascii COLLATE ascii_bin',
       parameter: (slot) => sql`${slot}`,
-      fits: ({ base, declared, isDeterministic, collation: own }) =>
-        base === 'uuid' ||
-        (['char(36)', 'varchar(36)'].includes(declared) &&
-          (isDeterministic || own === 'ascii_bin')),
+      fits: ({ declared, isDeterministic, collation: own }) =>
+        ['char(36)', 'varchar(36)'].includes(declared) && (isDeterministic || own === 'ascii_bin'),
       read: (text) => text,
       wire: (column) => column,
     },
@@ -121,23 +120,7 @@ export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName,
   }
 }
 
-function isMilliseconds({ scale }: Column): boolean {
-  return scale !== undefined && scale <= 3
-}
-
 function momentText(column: Sql): Sql {
   const text = sql`insert(cast(cast(${column} as datetime(3)) as char), 11, 1, 'T')`
   return sql`replace(${text}, '.000', '')`
-}
-
-/**
- * Returns whether a column would keep another text than the one that it is given. The server rejects a string that is
- * too long, but it cuts spaces at the end without an error.
- */
-export function changesText({ base, length }: Column, value: StoredValue): boolean {
-  if (typeof value !== 'string' || !value.endsWith(' ') || !textBases.includes(base)) return false
-  if (base === 'char') return true
-  if (length === undefined) return false
-  const own = base === 'varchar' ? Array.from(value).length : Buffer.byteLength(value)
-  return own > length
 }

@@ -2,10 +2,11 @@ import type { StoredValue } from '../../definition/field-type.ts'
 import type { Reference } from '../../definition/published.ts'
 import { slotCount } from '../sql/conditions.ts'
 import type { Dialect, ListedValues, PlacedColumn } from '../sql/dialect.ts'
-import { join, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
-import { folded, type Column } from '../sql/tables.ts'
-import { changesText, columnTypesIn } from './column-types.ts'
+import { both, join, raw, sql, type Slot } from '../sql/fragments.ts'
+import { folded } from '../sql/tables.ts'
+import { columnTypesIn } from './column-types.ts'
 import { mysqlErrors } from './failure.ts'
+import { adviceFor, changesValue, otherTypesIn } from './other-types.ts'
 
 /** The servers that understand the dialect, with their differences. */
 export type MysqlServer = 'MariaDB' | 'MySQL'
@@ -21,72 +22,45 @@ export function mysqlDialect(server: MysqlServer): Dialect {
   const isMariaDb = server === 'MariaDB'
   const collation = exactCollations[server]
   const exact = raw(` collate ${collation}`)
-
-  function isExact({ isText, column }: PlacedColumn): boolean {
-    return !isText || column.collation === collation
-  }
-
-  // Of a column with another character set, a comparison must name the one of the collation.
-  function inExact(text: Sql, { collation: own, base }: Column): Sql {
-    if (base === 'uuid') return sql`cast(${text} as char(36))${exact}`
-    if (own === undefined) return text
-    return own.startsWith('utf8mb4_')
-      ? sql`${text}${exact}`
-      : sql`convert(${text} using utf8mb4)${exact}`
-  }
-
-  function ordered(column: PlacedColumn): Sql {
-    if (column.column.base === 'uuid') return inExact(column.sql, column.column)
-    return isExact(column) ? column.sql : inExact(column.sql, column.column)
-  }
-
-  // The first term finds rows by an index of the column, the second one compares exactly. A character that the
-  // column can't hold becomes a question mark in the first one.
-  function both(
-    column: PlacedColumn,
-    term: (text: Sql, parameter: PlacedColumn['parameter']) => Sql,
-  ): Sql {
-    const { parameter } = column
-    if (isExact(column)) return term(column.sql, parameter)
-    const [charset = ''] = (column.column.collation ?? '').split('_')
-    const converted = (slot: Slot): Sql => sql`convert(${parameter(slot)} using ${raw(charset)})`
-    const first = term(column.sql, charset === 'utf8mb4' ? parameter : converted)
-    return sql`(${first} and ${term(ordered(column), parameter)})`
-  }
+  const columnTypes = columnTypesIn(collation)
 
   return {
     database: server,
     storage: 'mysqlStorage',
-    columnTypes: columnTypesIn(collation),
+    columnTypes,
+    otherType: otherTypesIn(collation, columnTypes),
+    advice: adviceFor,
     quoted,
     writes: {
       insert: (table, columns, values) =>
         sql`insert into ${table} (${join(columns)}) values (${join(values)})`,
       returning: isMariaDb ? ['insert'] : [],
       lastNumber: sql`last_insert_id()`,
-      changes: changesText,
+      changes: changesValue,
     },
     terms: {
-      ordered,
+      ordered: ({ sql: column }) => column,
       direction: (_, descending) => (descending ? ' desc' : ''),
-      equal: (column, slot) => both(column, (text, parameter) => sql`${text} = ${parameter(slot)}`),
+      equal: ({ sql: column, near, parameter }, slot) =>
+        both(near?.(slot, false), sql`${column} = ${parameter(slot)}`),
       same(one, other) {
-        if (!one.isText) return sql`${one.sql} = ${other.sql}`
-        if (isExact(one)) return sql`${one.sql} = ${ordered(other)}`
-        if (one.column.collation !== other.column.collation) {
-          return sql`${ordered(one)} = ${ordered(other)}`
-        }
-        return sql`(${one.sql} = ${other.sql} and ${ordered(one)} = ${ordered(other)})`
+        const equal = sql`${one.sql} = ${other.sql}`
+        return isConverted(one) && one.column.collation === other.column.collation
+          ? both(sql`${one.stored} = ${other.stored}`, equal)
+          : equal
       },
       listSlots: slotCount,
       isIn(column, values, length) {
         if (length === 0) return sql`1 = 0`
+        const { near, parameter } = column
         const slots = listOf(column, values, slotCount(length))
-        return both(column, (text, parameter) => sql`${text} in (${join(slots.map(parameter))})`)
+        const found = near && slots.flatMap((slot) => near(slot, false) ?? [])
+        const first = found && sql`(${join(found, sql` or `)})`
+        return both(first, sql`${column.sql} in (${join(slots.map(parameter))})`)
       },
-      contains: (column, text) => sql`instr(${ordered(column)}, ${text}) > 0`,
-      startsWith: (column, text) =>
-        sql`${ordered(column)} like ${text((start) => `${start.replace(/[|%_]/g, '|$&')}%`)} escape '|'`,
+      contains: ({ sql: column }, text) => sql`instr(${column}, ${text}) > 0`,
+      startsWith: ({ sql: column }, text) =>
+        sql`${column} like ${text((start) => `${start.replace(/[|%_]/g, '|$&')}%`)} escape '|'`,
     },
     search: {
       escaped(character) {
@@ -165,6 +139,11 @@ function plannedRows(plan: unknown): number | undefined {
 /** Returns a name in quotes. */
 export function quoted(name: string): string {
   return `\`${name.replaceAll('`', '``')}\``
+}
+
+// Strings of one collation that are equal by code points are equal by the collation too, which an index serves.
+function isConverted({ isText, sql: value, stored }: PlacedColumn): boolean {
+  return isText && value !== stored
 }
 
 function listOf({ written }: PlacedColumn, values: ListedValues, count: number): readonly Slot[] {

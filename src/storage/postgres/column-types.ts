@@ -2,8 +2,7 @@ import type { Field, FieldTypeName } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { ColumnType, ListedValues } from '../sql/dialect.ts'
 import { literal, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
-import { momentOf } from '../sql/stored-text.ts'
-import type { Column } from '../sql/tables.ts'
+import { keepsFraction, momentOf } from '../sql/stored-text.ts'
 
 function asText(column: Sql): Sql {
   return sql`${column}::text`
@@ -93,13 +92,6 @@ export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
     read: (text) => text,
     wire: asText,
   },
-}
-
-// A fraction with more digits than the column has would be rounded.
-function keepsFraction({ scale }: Column, field: Field): boolean {
-  if (scale === undefined || scale > 3) return false
-  const { storedAs } = field as { readonly storedAs?: string }
-  return scale === 3 || field.readOnly === true || (scale === 0 && storedAs === 'seconds')
 }
 
 function momentText(column: Sql): Sql {

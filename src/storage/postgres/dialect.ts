@@ -4,7 +4,7 @@ import type { Row } from '../adapter.ts'
 import { bind, type Connection } from '../sql/connection.ts'
 import type { Dialect, PlacedColumn, Tables } from '../sql/dialect.ts'
 import { unavailable } from '../sql/failure.ts'
-import { join, literal, quoted, raw, sql, type Sql } from '../sql/fragments.ts'
+import { both, join, literal, quoted, raw, sql, type Sql } from '../sql/fragments.ts'
 import { columnOf, placeOf } from '../sql/table-conditions.ts'
 import { columnTypes, listSlot } from './column-types.ts'
 import { postgresErrors } from './failure.ts'
@@ -118,10 +118,6 @@ export const postgresDialect: Dialect = {
 
 interface PlannedRead {
   readonly 'Plan Rows'?: number
-}
-
-function both(first: Sql | undefined, second: Sql): Sql {
-  return first === undefined ? second : sql`(${first} and ${second})`
 }
 
 function ordered({ sql: column, isText }: PlacedColumn): Sql {

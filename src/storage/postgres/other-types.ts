@@ -3,6 +3,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import { padDecimal } from '../../definition/value-forms.ts'
 import type { ColumnType } from '../sql/dialect.ts'
 import { literal, raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
+import { hasLabels, withMicroseconds, type TimeCut } from '../sql/stored-text.ts'
 import type { Column } from '../sql/tables.ts'
 import { columnTypes } from './column-types.ts'
 
@@ -29,7 +30,7 @@ export function otherType(column: Column, field: PublishedField): ColumnType | u
     case 'instant': {
       const isTime = base === (field.type === 'dateTime' ? 'timestamp' : 'timestamptz')
       return isTime && field.storedAs === 'microseconds'
-        ? microseconds(normal, field.definition)
+        ? withMicroseconds(normal, field.definition, byTruncation)
         : undefined
     }
     case 'json':
@@ -95,11 +96,6 @@ function comparedAs(type: string): (column: Sql, slot: Slot, isList: boolean) =>
     isList ? sql`${column} = any(${slot}::${raw(type)}[])` : sql`${column} = ${slot}::${raw(type)}`
 }
 
-function hasLabels({ definition, readOnly }: PublishedField, labels: readonly string[]): boolean {
-  const allowed = (definition as Field & { type: 'text' }).enumeration
-  return readOnly || allowed?.every((value) => labels.includes(value)) === true
-}
-
 function enumeration({ type = '' }: Column): ColumnType {
   const own = raw(type)
   return {
@@ -128,19 +124,7 @@ function hasDigits(text: string, scale: number): boolean {
   return /^-?\d+(?:\.\d+)?$/.test(text) && (text.split('.')[1]?.length ?? 0) <= scale
 }
 
-function microseconds(normal: ColumnType, definition: Field): ColumnType {
-  const cut = (column: Sql): Sql => sql`date_trunc('milliseconds', ${column})`
-  return {
-    ...normal,
-    value: cut,
-    assigned: (parameter, column) =>
-      column === undefined
-        ? parameter
-        : sql`case when ${cut(column)} = ${parameter} then ${column} else ${parameter} end`,
-    near: (column, slot, isList) => {
-      const value = normal.parameter(slot, definition)
-      if (isList) return undefined
-      return sql`${column} >= ${value} and ${column} < ${value} + interval '1 millisecond'`
-    },
-  }
+const byTruncation: TimeCut = {
+  cut: (column) => sql`date_trunc('milliseconds', ${column})`,
+  millisecond: sql`interval '1 millisecond'`,
 }

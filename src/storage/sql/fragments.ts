@@ -71,6 +71,11 @@ export function join(fragments: readonly Sql[], separator: Sql = raw(', ')): Sql
   )
 }
 
+/** Returns the term that both of two terms are true. Without the first one: the second one. */
+export function both(first: Sql | undefined, second: Sql): Sql {
+  return first === undefined ? second : sql`(${first} and ${second})`
+}
+
 /** Returns a name in double quotes. */
 export function quoted(name: string): string {
   return `"${name.replaceAll('"', '""')}"`

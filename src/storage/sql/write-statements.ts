@@ -140,7 +140,7 @@ function rowParameter(place: TablePlace, field: PublishedField, stored?: Sql): S
         )
       }
       if (writes.changes?.(column, value) === true) {
-        const cause = new Error(`the column of ${field.name} can't keep the spaces at its end`)
+        const cause = new Error(`the column of ${field.name} would keep another value`)
         throw new StorageError('invalid', { fields: [field.name], cause })
       }
       return written(value)
