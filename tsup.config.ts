@@ -28,13 +28,13 @@ export const library: Options = {
   minify: false,
   removeNodeProtocol: false,
   // The command line is built at the same time.
-  clean: ['!cli.js', '!cli-licences.txt'],
+  clean: ['!cli.js', '!cli-licences.txt', '!cli/**'],
   esbuildPlugins: [writeLicences('licences.txt')],
 }
 
 /**
- * The command line: one module. It contains the packages that are not installed with the library, with
- * their licences.
+ * The command line: a module that starts fast, and the code of the commands in modules that it loads. It
+ * contains the packages that are not installed with the library, with their licences.
  */
 export const commandLine: Options = {
   entry: { cli: 'src/cli/main.ts' },
@@ -42,8 +42,11 @@ export const commandLine: Options = {
   target: 'node20',
   platform: 'node',
   removeNodeProtocol: false,
-  clean: false,
+  splitting: true,
+  // Only the modules of the commands, whose names change with their content.
+  clean: ['!*'],
   esbuildOptions(options) {
+    options.chunkNames = 'cli/[name]-[hash]'
     // Names stay, so stack traces are readable.
     options.minifyWhitespace = true
     options.minifySyntax = true

@@ -7,6 +7,8 @@ export interface Option {
   readonly name: string
   /** The placeholder of the value in the help; absent if the option has no value. */
   readonly value?: string
+  /** The values, if there are only a few. */
+  readonly choices?: readonly string[]
   readonly description: string
   /** Whether the option may be repeated. Default false. */
   readonly repeats?: boolean

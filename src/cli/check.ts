@@ -1,21 +1,12 @@
 import type { StorageProblem } from '../storage/problem.ts'
-import type { Command, CommandContext, Given } from './command.ts'
+import type { CommandContext, Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { openProgress, type Progress } from './progress.ts'
 import { printable } from './text.ts'
 import { counted } from './time.ts'
 
-/** The command `rowgate check`: tables and rows of a service that do not fit its definition. */
-export const checkCommand: Command = {
-  name: 'check',
-  argument: 'service',
-  description: 'Find tables and rows that do not fit the definition of a service; changes nothing',
-  options: [],
-  example: 'check ./service.js',
-  run: check,
-}
-
-async function check(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate check`: finds tables and rows of a service that do not fit its definition. */
+export async function check(given: Given, context: CommandContext): Promise<void> {
   const { argument } = given
   const named = given.one('service')
   if (argument !== undefined && named !== undefined)

@@ -5,20 +5,55 @@ import type { OutboxToManage, ServiceParts } from './load-service.ts'
 import { UsageError } from './command-error.ts'
 import type { Terminal } from './terminal.ts'
 
-/** A command with a name of one or two words. */
+/**
+ * A command with a name of one or two words. Help, completion, the page of all commands and the checks of command
+ * lines are made from it.
+ */
 export interface Command {
   readonly name: string
-  /** The name of its argument, if it has one: `keyId`. */
-  readonly argument?: string
+  /** Its argument, if it has one: `<keyId>`, or `[folder]` if it can be omitted. */
+  readonly argument?: `<${string}>` | `[${string}]`
+  /** The values of the argument, if there are only a few. */
+  readonly choices?: readonly string[]
+  /** What it does, as an imperative sentence without its period. */
   readonly description: string
+  /** Its own options, without the common ones. */
   readonly options: readonly Option[]
   /** Whether the command needs no module with a service. Default false. */
   readonly withoutService?: boolean
-  /** An example, without the word `rowgate`. */
-  readonly example: string
-  /** Runs the command. Throws a UsageError, if possible before the service is loaded. */
-  run(given: Given, context: CommandContext): Promise<void>
+  /** Examples without the word `rowgate`, the most common one first. */
+  readonly examples: readonly [string, ...string[]]
+  /** Loads the code of the command, so that the other commands and the help start without it. */
+  load(): Promise<RunCommand>
 }
+
+/** Runs a command. Rejects with a UsageError, if possible before the service is loaded. */
+export type RunCommand = (given: Given, context: CommandContext) => Promise<void>
+
+/** The common options of all commands. */
+export const commonOptions: readonly Option[] = [
+  { name: 'service', value: 'file', description: 'The module that exports the service' },
+  { name: 'json', description: 'Print JSON and ask no questions' },
+  { name: 'help', description: 'Show this help' },
+  { name: 'version', description: 'Show the version' },
+]
+
+/** Returns the options of a command, including the common options. */
+export function optionsOf({ options, withoutService = false }: Command): readonly Option[] {
+  const own = options.map(({ name }) => name)
+  const others = commonOptions.filter(
+    ({ name }) => !own.includes(name) && !(name === 'service' && withoutService),
+  )
+  return [...options, ...others]
+}
+
+/** The exit codes of all commands, with their meanings. */
+export const exitCodes: readonly (readonly [code: number, meaning: string])[] = [
+  [0, 'success'],
+  [1, 'the command was rejected or failed, or found something to correct'],
+  [2, 'invalid usage'],
+  [3, 'a remote service was unreachable, unavailable or too slow'],
+]
 
 /** The argument and options of a command. */
 export interface Given {
@@ -32,6 +67,8 @@ export interface Given {
 
 /** The terminal and the service, which is loaded and opened on first access. */
 export interface CommandContext extends Terminal {
+  /** All commands of the program. */
+  readonly commands: readonly Command[]
   keys(): Promise<Keyring>
   users(): Promise<Users>
   /** Returns what workers work on: the deployment and the outbox that the module exports. */
@@ -43,7 +80,7 @@ export interface CommandContext extends Terminal {
 /** Returns the argument. Throws a UsageError if it is missing. */
 export function requiredArgument({ argument }: Given, name: string): string {
   if (argument !== undefined && argument !== '') return argument
-  throw new UsageError(`<${name}> is missing.`)
+  throw new UsageError(`Missing argument: <${name}>.`)
 }
 
 /** Returns the minutes of an option. Throws a UsageError unless they are a whole number of at least the minimum. */

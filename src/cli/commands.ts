@@ -1,53 +1,22 @@
-import { commandOf, readArguments, wordsOf, type Option } from './arguments.ts'
-import { checkCommand } from './check.ts'
-import type { Command, Given } from './command.ts'
-import { importCommand } from './import.ts'
-import { installCommands } from './install.ts'
-import { introspectCommand } from './introspect.ts'
-import { keyCommands } from './keys.ts'
+import { commandOf, readArguments, wordsOf } from './arguments.ts'
+import { commonOptions, optionsOf, type Command, type Given } from './command.ts'
 import { UsageError } from './command-error.ts'
-import { outboxCommands } from './outbox.ts'
-import { releaseCommands } from './release.ts'
-import { schemaCommands } from './schema.ts'
-import { serveCommand } from './serve.ts'
-import { userCommands } from './users.ts'
-import { workerCommand } from './worker.ts'
+import { keyCommands, userCommands } from './commands/access.ts'
+import { databaseCommands } from './commands/databases.ts'
+import { installCommands, releaseCommands } from './commands/releases.ts'
+import { serviceCommands } from './commands/services.ts'
+import { toolCommands } from './commands/tools.ts'
 
-/** All commands. */
+/** All commands, in the order in which the help lists them. */
 export const commands: readonly Command[] = [
-  introspectCommand,
-  serveCommand,
-  ...schemaCommands,
+  ...databaseCommands,
   ...keyCommands,
   ...userCommands,
+  ...serviceCommands,
   ...releaseCommands,
   ...installCommands,
-  importCommand,
-  checkCommand,
-  ...outboxCommands,
-  workerCommand,
+  ...toolCommands,
 ]
-
-/** The common options of all commands. */
-export const everywhere: readonly Option[] = [
-  { name: 'service', value: 'file', description: 'The module that exports the service' },
-  { name: 'json', description: 'Print JSON and ask no questions' },
-  { name: 'help', description: 'Show this help' },
-  { name: 'version', description: 'Show the version' },
-]
-
-/** Returns the options of a command, including the common options. */
-export function optionsOf(command: Command): readonly Option[] {
-  const own = command.options.map(({ name }) => name)
-  const others = everywhere.filter(
-    ({ name }) => !own.includes(name) && !(name === 'service' && isWithoutService(command.name)),
-  )
-  return [...command.options, ...others]
-}
-
-function isWithoutService(name: string): boolean {
-  return commands.some((command) => command.name === name && command.withoutService === true)
-}
 
 /** A parsed command line. */
 export interface Typed {
@@ -61,7 +30,7 @@ export interface Typed {
 }
 
 const names = commands.map(({ name }) => name)
-const allOptions = [...everywhere, ...commands.flatMap(({ options }) => options)]
+const allOptions = [...commonOptions, ...commands.flatMap(({ options }) => options)]
 
 /** Returns the command that a line names, also if its options are wrong; undefined if it names none. */
 export function findCommand(line: readonly string[]): Command | undefined {
@@ -96,6 +65,19 @@ export function readCommandLine(line: readonly string[]): Typed {
       for (const { name: option, repeats } of allOptions)
         if (repeats !== true && (options.get(option)?.length ?? 0) > 1)
           throw new UsageError(`--${option} can be given only once.`)
+      for (const { name: option, choices } of suggested)
+        requireChoice(`--${option}`, options.get(option) ?? [], choices)
+      if (argument !== undefined)
+        requireChoice(command?.argument ?? '', [argument], command?.choices)
     },
   }
+}
+
+function requireChoice(
+  place: string,
+  values: readonly string[],
+  choices: readonly string[] | undefined,
+): void {
+  if (choices !== undefined && values.some((value) => !choices.includes(value)))
+    throw new UsageError(`${place} must be one of ${choices.join(', ')}.`)
 }

@@ -9,7 +9,7 @@ import type { Terminal } from './terminal.ts'
 export function openContext(
   terminal: Terminal,
   named: string | undefined,
-): CommandContext & { close(): Promise<void> } {
+): Omit<CommandContext, 'commands'> & { close(): Promise<void> } {
   let opening: Promise<ServiceToManage> | undefined
   let loaded: ServiceToManage | undefined
   const repeat = createRetry(terminal)

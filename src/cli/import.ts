@@ -1,26 +1,14 @@
 import { resolve } from 'node:path'
 import { OpenApiError } from '../consume/openapi/document.ts'
 import { importOpenApi, type ImportedEndpoints } from '../consume/openapi/import-openapi.ts'
-import { requiredOf, type Command, type CommandContext, type Given } from './command.ts'
+import { requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { placeFor, saveFile } from './save-file.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
 
-/** The command `rowgate import openapi`: writes the endpoints of another service's document. */
-export const importCommand: Command = {
-  name: 'import openapi',
-  argument: 'file',
-  description: 'Write the endpoints of an OpenAPI document as TypeScript',
-  options: [
-    { name: 'out', value: 'file', description: 'The TypeScript file to write; it is replaced' },
-  ],
-  withoutService: true,
-  example: 'import openapi shop.yaml --out shop-endpoints.ts',
-  run: importDocument,
-}
-
-async function importDocument(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate import openapi`: writes the endpoints of another service's document. */
+export async function importDocument(given: Given, context: CommandContext): Promise<void> {
   const out = requiredOf(given, 'out', 'file')
   if (given.argument === undefined || given.argument === '')
     throw new UsageError('Missing argument: <file>.')

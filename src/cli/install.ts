@@ -5,59 +5,13 @@ import { installPackage, type Installation } from '../deployment/install/install
 import { rollback } from '../deployment/install/rollback.ts'
 import { sqliteStorage } from '../storage/sqlite.ts'
 import { questions, type Questions } from './ask.ts'
-import { requiredOf, type Command, type CommandContext, type Given } from './command.ts'
+import { requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import type { Column } from './table.ts'
 import { messageOf, printable } from './text.ts'
 
-const folder = {
-  name: 'folder',
-  value: 'folder',
-  description: 'The folder of the installed releases',
-}
-
-/** The commands `rowgate install` and `rowgate rollback`: packages in a folder that a service reads. */
-export const installCommands: readonly Command[] = [
-  {
-    name: 'install',
-    argument: 'package',
-    description: 'Verify a package, show what changes, and install it',
-    options: [
-      folder,
-      {
-        name: 'trust',
-        value: 'file',
-        description: 'A public key (PEM) that must have signed the package',
-        repeats: true,
-      },
-      {
-        name: 'sqlite',
-        value: 'file',
-        description: 'The database in which to create missing tables and columns',
-      },
-      { name: 'dry-run', description: 'Show the changes and the DDL without installing' },
-      {
-        name: 'without-code',
-        description: 'Install although the package does not include all code',
-      },
-      { name: 'allow-older', description: 'Install although a newer release is installed' },
-      { name: 'yes', description: 'Do not ask for confirmation' },
-    ],
-    withoutService: true,
-    example: 'install shop-1.2.zip --folder installed --trust release.pub --sqlite shop.db',
-    run: install,
-  },
-  {
-    name: 'rollback',
-    description: 'Restore the release before the installed one',
-    options: [folder, { name: 'yes', description: 'Do not ask for confirmation' }],
-    withoutService: true,
-    example: 'rollback --folder installed',
-    run: rollBack,
-  },
-]
-
-async function install(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate install`. */
+export async function install(given: Given, context: CommandContext): Promise<void> {
   const place = resolve(context.workingFolder, requiredOf(given, 'folder', 'folder'))
   if (given.argument === undefined || given.argument === '')
     throw new UsageError('Missing argument: <package>.')
@@ -110,7 +64,8 @@ async function install(given: Given, context: CommandContext): Promise<void> {
     )
 }
 
-async function rollBack(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate rollback`. */
+export async function rollBack(given: Given, context: CommandContext): Promise<void> {
   const place = resolve(context.workingFolder, requiredOf(given, 'folder', 'folder'))
   if (context.interactive && !given.has('yes'))
     await confirmed(questions(context), 'Restore the release before the installed one?')

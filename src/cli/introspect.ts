@@ -4,43 +4,17 @@ import { compareDefinitions, type Difference } from '../introspection/compare-de
 import { defineDatabase, type DefinedDatabase } from '../introspection/define-database.ts'
 import { definitionJson, definitionText, noteLines } from '../introspection/definition-text.ts'
 import { endpointName } from '../introspection/names.ts'
-import { requiredArgument, type Command, type CommandContext, type Given } from './command.ts'
+import { requiredArgument, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import type { Database } from './database.ts'
 import { loadDefinition } from './load-definition.ts'
-import { openDatabase, schemaOption } from './open-database.ts'
+import { openDatabase } from './open-database.ts'
 import { placeFor, saveFile } from './save-file.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
 
-/** The command `rowgate introspect`: writes the definition of an existing database. */
-export const introspectCommand: Command = {
-  name: 'introspect',
-  argument: 'database',
-  description: 'Write the definition of a SQLite file or a postgres:// URL',
-  options: [
-    {
-      name: 'out',
-      value: 'file',
-      description: 'The file to write, .ts, .js or .json; if it exists, show what has changed',
-    },
-    { name: 'application', value: 'name', description: 'Default: the name of the database' },
-    schemaOption,
-    {
-      name: 'table',
-      value: 'name',
-      description: 'Only this table or view',
-      repeats: true,
-    },
-    { name: 'force', description: 'Replace an existing file' },
-    { name: 'json', description: 'Print or write JSON instead of TypeScript' },
-  ],
-  withoutService: true,
-  example: 'introspect shop.db --out shop.ts',
-  run: introspect,
-}
-
-async function introspect(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate introspect`: writes the definition of an existing database. */
+export async function introspect(given: Given, context: CommandContext): Promise<void> {
   const named = requiredArgument(given, 'database')
   const out = given.one('out')
   const isJson = context.json || /\.json$/i.test(out ?? '')

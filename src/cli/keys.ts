@@ -1,78 +1,15 @@
 import type { Keyring, KeyEvent, KeyRecord, NewKey } from '../security/keys/key-store.ts'
 import type { User } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
-import { compact, minutesOf, type Command, type CommandContext, type Given } from './command.ts'
+import { compact, minutesOf, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { printable } from './text.ts'
 import { counted, isActive, stateOf, fromNow, readableTime } from './time.ts'
 import type { Column } from './table.ts'
 import type { Terminal } from './terminal.ts'
 
-const user = { name: 'user', value: 'name', description: 'Only the keys of this user' }
-const yes = { name: 'yes', description: 'Do not ask for confirmation' }
-const expiresIn = {
-  name: 'expires-in',
-  value: 'minutes',
-  description: 'Minutes until the key expires (default: that of the provider)',
-}
-
-/** The commands `rowgate keys ...`. */
-export const keyCommands: readonly Command[] = [
-  {
-    name: 'keys create',
-    description: 'Create a key for a user and show it once',
-    options: [
-      { name: 'user', value: 'name', description: 'The user of the key' },
-      { name: 'provider', value: 'name', description: 'The provider, if there are several' },
-      { name: 'description', value: 'text', description: 'The purpose of the key' },
-      expiresIn,
-    ],
-    example: 'keys create --user maria --description laptop --expires-in 60',
-    run: createKey,
-  },
-  {
-    name: 'keys list',
-    description: 'List the keys, including expired and revoked ones',
-    options: [
-      user,
-      { name: 'provider', value: 'name', description: 'Only the keys of this provider' },
-    ],
-    example: 'keys list --user maria',
-    run: listKeys,
-  },
-  {
-    name: 'keys revoke',
-    argument: 'keyId',
-    description: 'Revoke a key immediately',
-    options: [yes],
-    example: 'keys revoke 0c9d2f7e-58a1-4a7b-9c3f-6f1f5f1f0d10',
-    run: revokeKey,
-  },
-  {
-    name: 'keys rotate',
-    argument: 'keyId',
-    description: 'Replace a key with a new one and show it once',
-    options: [
-      {
-        name: 'overlap',
-        value: 'minutes',
-        description: 'Minutes for which the old key stays valid (default: 0)',
-      },
-      expiresIn,
-    ],
-    example: 'keys rotate 0c9d2f7e-58a1-4a7b-9c3f-6f1f5f1f0d10 --overlap 10',
-    run: rotateKey,
-  },
-  {
-    name: 'keys audit',
-    description: 'List the events of the keys',
-    options: [{ name: 'key', value: 'keyId', description: 'Only the events of this key' }, user],
-    example: 'keys audit --user maria',
-    run: auditKeys,
-  },
-]
-
-async function createKey(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate keys create`. */
+export async function createKey(given: Given, context: CommandContext): Promise<void> {
   const life = given.one('expires-in')
   const minutes = life === undefined ? undefined : minutesOf(life, 'expires-in', 1)
   const name = given.one('user')
@@ -94,14 +31,16 @@ async function createKey(given: Given, context: CommandContext): Promise<void> {
   showKey(await keys.create(compact(request)), context)
 }
 
-async function listKeys(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate keys list`. */
+export async function listKeys(given: Given, context: CommandContext): Promise<void> {
   const keys = await context.keys()
   const filter = compact({ user: given.one('user'), provider: given.one('provider') })
   const records = await keys.list(filter)
   context.table(keyColumns(keys.providers, context.now()), records, 'No keys.')
 }
 
-async function revokeKey(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate keys revoke`. */
+export async function revokeKey(given: Given, context: CommandContext): Promise<void> {
   const keyId = await wantedKey(given, context)
   const keys = await context.keys()
   if (context.interactive && !given.has('yes')) {
@@ -112,7 +51,8 @@ async function revokeKey(given: Given, context: CommandContext): Promise<void> {
   context.result(record, () => `Revoked ${printable(record.keyId)} of ${printable(record.user)}.`)
 }
 
-async function rotateKey(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate keys rotate`. */
+export async function rotateKey(given: Given, context: CommandContext): Promise<void> {
   const [overlap, life] = [given.one('overlap'), given.one('expires-in')]
   const rotation = {
     overlap: overlap === undefined ? undefined : minutesOf(overlap, 'overlap', 0),
@@ -129,7 +69,8 @@ async function rotateKey(given: Given, context: CommandContext): Promise<void> {
   )
 }
 
-async function auditKeys(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate keys audit`. */
+export async function auditKeys(given: Given, context: CommandContext): Promise<void> {
   const keys = await context.keys()
   const filter = compact({ keyId: given.one('key'), user: given.one('user') })
   context.table(eventColumns, await keys.audit(filter), 'No events.')

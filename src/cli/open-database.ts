@@ -4,19 +4,11 @@ import type { DatabaseDescription } from '../introspection/description.ts'
 import { describeSqlite } from '../introspection/sqlite/read-database.ts'
 import { sqliteStorage } from '../storage/sqlite.ts'
 import { folded } from '../storage/sql/tables.ts'
-import type { Option } from './arguments.ts'
 import type { CommandContext, Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { onlyTables, type Database } from './database.ts'
 import { openPostgres } from './postgres-database.ts'
 import { messageOf, printable } from './text.ts'
-
-/** The option that names the schema of a PostgreSQL database. */
-export const schemaOption: Option = {
-  name: 'schema',
-  value: 'name',
-  description: 'The schema of a PostgreSQL database (default: that of the connection)',
-}
 
 /** Opens a database, which must exist. Throws a CommandError if it can't be reached. */
 export async function openDatabase(

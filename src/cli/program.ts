@@ -1,16 +1,7 @@
-import { RequestError } from '../client/send-request.ts'
 import { nearestName } from '../checks/nearest-name.ts'
-import {
-  commands,
-  everywhere,
-  findCommand,
-  optionsOf,
-  readCommandLine,
-  type Typed,
-} from './commands.ts'
-import { commandHelp, programHelp } from './help.ts'
-import { openContext } from './context.ts'
-import { UsageError } from './command-error.ts'
+import { commands, findCommand, readCommandLine, type Typed } from './commands.ts'
+import { commandHelp, helpValue, programHelp } from './help.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import { openTerminal, type ProgramEnvironment, type Terminal } from './terminal.ts'
 import { messageOf } from './text.ts'
 
@@ -28,7 +19,7 @@ export async function runProgram(
     const typed = readCommandLine(line)
     return await runCommand(typed, openTerminal(program, typed.given.has('json')))
   } catch (error) {
-    const code = codeOf(error)
+    const code = await codeOf(error)
     const help = command === undefined ? 'rowgate --help' : `rowgate ${command.name} --help`
     const hint = code === 2 ? ` See ${help}.` : ''
     program.messages.write(`rowgate: ${messageOf(error)}${hint}\n`)
@@ -36,36 +27,39 @@ export async function runProgram(
   }
 }
 
-function codeOf(error: unknown): number {
+async function codeOf(error: unknown): Promise<number> {
   if (error instanceof UsageError) return 2
+  if (error instanceof CommandError) return 1
+  const { RequestError } = await import('../client/send-request.ts')
   return error instanceof RequestError && error.kind === 'unavailable' ? 3 : 1
 }
 
 async function runCommand(typed: Typed, terminal: Terminal): Promise<number> {
   const { name, command, given } = typed
-  const { output, messages } = terminal
   const [group = ''] = name.split(' ')
   if (given.has('help')) {
-    output.write(
-      `${command === undefined ? programHelp(commands, everywhere, group) : commandHelp(command, optionsOf(command))}\n`,
+    terminal.result(helpValue(commands, command?.name ?? group), () =>
+      command === undefined ? programHelp(commands, group) : commandHelp(command),
     )
     return 0
   }
   // A command may have an option of this name, with a value.
   if (given.has('version') && given.one('version') === undefined) {
-    output.write(`${terminal.version}\n`)
+    const { version } = terminal
+    terminal.result({ version }, () => version)
     return 0
   }
   if (name === '') {
-    messages.write(`${programHelp(commands, everywhere, undefined)}\n`)
+    terminal.messages.write(`${programHelp(commands, '')}\n`)
     return 2
   }
   if (command === undefined) throw new UsageError(unknownCommand(name, group))
   typed.check()
   const named = given.one('service') ?? terminal.environment['ROWGATE_SERVICE']
+  const [{ openContext }, run] = await Promise.all([import('./context.ts'), command.load()])
   const context = openContext(terminal, named === '' ? undefined : named)
   try {
-    await command.run(given, context)
+    await run(given, { ...context, commands })
   } finally {
     await context.close()
   }

@@ -12,9 +12,9 @@ const spinner = ['|', '/', '-', '\\']
 
 /** Shows progress as one line that is redrawn; without a terminal, as a line for each new state. */
 export function openProgress(terminal: Terminal): Progress {
-  const { messages, json } = terminal
+  const { messages, redraws } = terminal
   let last = ''
-  if (json || messages.isTTY !== true) {
+  if (!redraws) {
     return {
       show: (state) => {
         if (state !== last) terminal.note(state)

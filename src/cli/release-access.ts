@@ -5,19 +5,6 @@ import { requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { messageOf, printable } from './text.ts'
 
-/** The options of commands that access the releases of a remote service. */
-export const accessOptions = [
-  { name: 'url', value: 'address', description: 'The URL of the service, without /rest/v1' },
-  {
-    name: 'key-file',
-    value: 'file',
-    description: 'The file with the API key; default: the variable ROWGATE_KEY',
-  },
-  { name: 'header', value: 'name', description: 'The header for the API key (default: X-API-Key)' },
-  { name: 'brand', value: 'prefix', description: 'The brand prefix of the service (default: svc)' },
-  { name: 'insecure', description: 'Allow plain HTTP to other machines' },
-]
-
 /**
  * Opens the releases of a service. The API key is read from a file or the environment, because arguments are
  * visible in the list of processes. Rejects with a UsageError that contains neither key nor URL.

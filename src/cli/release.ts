@@ -1,80 +1,16 @@
 import type { ReleaseClient, ListedRelease, QueuedRelease } from '../client/release-client.ts'
 import { RequestError } from '../client/send-request.ts'
-import {
-  compact,
-  requiredOf,
-  wholeOf,
-  type Command,
-  type CommandContext,
-  type Given,
-} from './command.ts'
+import { compact, requiredOf, wholeOf, type CommandContext, type Given } from './command.ts'
 import { openProgress, type Progress } from './progress.ts'
 import { CommandError, UsageError } from './command-error.ts'
-import { accessOptions, openReleases } from './release-access.ts'
+import { openReleases } from './release-access.ts'
 import { placeFor, saveFile, type SavedFile } from './save-file.ts'
 import type { Column } from './table.ts'
 import { printable } from './text.ts'
 import { setTimeout as pause } from 'node:timers/promises'
 
-const solution = { name: 'solution', value: 'id', description: 'The solution' }
-const out = { name: 'out', value: 'file', description: 'The file in which to save the package' }
-
-/** The commands `rowgate release ...`: releases of a remote service. */
-export const releaseCommands: readonly Command[] = [
-  {
-    name: 'release build',
-    description: 'Build a release',
-    options: [
-      { ...solution, description: 'The solution to build' },
-      {
-        name: 'version',
-        value: 'text',
-        description: 'The version (default: that of the solution)',
-      },
-      {
-        name: 'notes',
-        value: 'text',
-        description: 'The release notes (default: those of the solution)',
-      },
-      { name: 'snapshot', description: 'Take a snapshot first' },
-      { name: 'wait', description: 'Wait until the build has ended' },
-      {
-        name: 'timeout',
-        value: 'seconds',
-        description: 'The maximum time to wait (default: 1800)',
-      },
-      { ...out, description: 'The file in which to save the package; requires --wait' },
-      ...accessOptions,
-    ],
-    withoutService: true,
-    example: 'release build --url https://example.com --solution shop --wait --out shop.zip',
-    run: buildRelease,
-  },
-  {
-    name: 'release list',
-    description: 'List the releases of a solution',
-    options: [solution, ...accessOptions],
-    withoutService: true,
-    example: 'release list --url https://example.com --solution shop',
-    run: listReleases,
-  },
-  {
-    name: 'release get',
-    argument: 'releaseId',
-    description: 'Save the package of a release',
-    options: [
-      out,
-      { ...solution, description: 'The solution to which the release must belong' },
-      ...accessOptions,
-    ],
-    withoutService: true,
-    example:
-      'release get 0192c7a0-1c00-7000-8000-5f1f5f1f0d10 --url https://example.com --out shop.zip',
-    run: getRelease,
-  },
-]
-
-async function buildRelease(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate release build`. */
+export async function buildRelease(given: Given, context: CommandContext): Promise<void> {
   const solutionId = requiredOf(given, 'solution', 'id')
   const seconds = given.one('timeout')
   if (!given.has('wait') && (seconds ?? given.one('out')) !== undefined)
@@ -111,13 +47,15 @@ async function buildRelease(given: Given, context: CommandContext): Promise<void
   if (saved !== undefined) context.note(`${saved.sha256}  ${printable(saved.file)}`)
 }
 
-async function listReleases(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate release list`. */
+export async function listReleases(given: Given, context: CommandContext): Promise<void> {
   const solutionId = requiredOf(given, 'solution', 'id')
   const client = await openReleases(given, context)
   context.table(releaseColumns, await client.list(solutionId), 'No releases.')
 }
 
-async function getRelease(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate release get`. */
+export async function getRelease(given: Given, context: CommandContext): Promise<void> {
   const releaseId = given.argument
   if (releaseId === undefined || releaseId === '')
     throw new UsageError('Missing argument: <releaseId>. The command release list shows it.')

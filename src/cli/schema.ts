@@ -9,57 +9,18 @@ import {
   type SchemaChangeKind,
   type SchemaDiff,
 } from '../storage/sqlite/schema-apply.ts'
-import {
-  requiredArgument,
-  requiredOf,
-  type Command,
-  type CommandContext,
-  type Given,
-} from './command.ts'
-import { CommandError, UsageError } from './command-error.ts'
+import { requiredArgument, requiredOf, type CommandContext, type Given } from './command.ts'
+import { CommandError } from './command-error.ts'
 import { loadDefinition, withMistakes } from './load-definition.ts'
 import { openProgress } from './progress.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
 
-const storage = { name: 'storage', value: 'file', description: 'The SQLite database' }
-
-/** The commands `rowgate schema ...`: make the tables of a database fit a definition. */
-export const schemaCommands: readonly Command[] = [
-  {
-    name: 'schema diff',
-    argument: 'definition',
-    description: 'Show what a database lacks for a definition, with the SQL',
-    options: [storage],
-    withoutService: true,
-    example: 'schema diff shop.ts --storage shop.db',
-    run: showDiff,
-  },
-  {
-    name: 'schema apply',
-    argument: 'definition',
-    description: 'Create what a database lacks for a definition, and the database itself',
-    options: [
-      storage,
-      {
-        name: 'allow',
-        value: 'kind',
-        description: 'Also rename, rebuild or drop; the file is copied before',
-        repeats: true,
-      },
-      { name: 'copy', value: 'file', description: 'Where to copy the file (default: beside it)' },
-    ],
-    withoutService: true,
-    example: 'schema apply shop.ts --storage shop.db --allow rename',
-    run: applyDiff,
-  },
-]
-
-const kinds = ['add', 'rename', 'rebuild', 'drop'] as const
 // A column that the definition does not name does no harm.
 const needed = new Set<SchemaChangeKind>(['add', 'rename', 'rebuild'])
 
-async function showDiff(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate schema diff`. */
+export async function showDiff(given: Given, context: CommandContext): Promise<void> {
   const { file, shown, collections } = await subjectOf(given, context)
   if (!existsSync(file)) throw new CommandError(`File not found: ${printable(shown)}.`)
   const diff = attempt(() => diffFile(file, collections, needed))
@@ -73,8 +34,9 @@ async function showDiff(given: Given, context: CommandContext): Promise<void> {
   }
 }
 
-async function applyDiff(given: Given, context: CommandContext): Promise<void> {
-  const allowed = new Set<SchemaChangeKind>(['add', ...given.all('allow').map(kindOf)])
+/** Runs `rowgate schema apply`. */
+export async function applyDiff(given: Given, context: CommandContext): Promise<void> {
+  const allowed = new Set<SchemaChangeKind>(['add', ...(given.all('allow') as SchemaChangeKind[])])
   const { file, shown, collections } = await subjectOf(given, context)
   const time = context
     .now()
@@ -109,12 +71,6 @@ async function applyDiff(given: Given, context: CommandContext): Promise<void> {
   if (mistakes.length > 0 || left.some(({ kind }) => needed.has(kind))) {
     throw new CommandError('The database does not fit the definition yet.')
   }
-}
-
-function kindOf(text: string): SchemaChangeKind {
-  const found = kinds.find((kind) => kind === text)
-  if (found !== undefined) return found
-  throw new UsageError(`--allow must be rename, rebuild or drop.`)
 }
 
 function linesOf({ kind, description, statements }: SchemaChange): readonly string[] {

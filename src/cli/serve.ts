@@ -11,55 +11,18 @@ import {
   requiredArgument,
   requiredOf,
   wholeOf,
-  type Command,
   type CommandContext,
   type Given,
 } from './command.ts'
 import type { Database } from './database.ts'
 import { loadDefinition, withMistakes } from './load-definition.ts'
-import { openDatabase, schemaOption } from './open-database.ts'
+import { openDatabase } from './open-database.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
 import { aborted } from './worker.ts'
 
-/** The command `rowgate serve`: serves a definition on a database, with API keys. */
-export const serveCommand: Command = {
-  name: 'serve',
-  argument: 'definition',
-  description: 'Serve a definition on a database, with API keys',
-  options: [
-    {
-      name: 'storage',
-      value: 'database',
-      description: 'A SQLite file or a postgres:// URL, whose tables must exist',
-    },
-    schemaOption,
-    { name: 'port', value: 'number', description: 'Default: 8080; 0: any free port' },
-    {
-      name: 'host',
-      value: 'address',
-      description: 'Default: 127.0.0.1, which only this machine can reach',
-    },
-    {
-      name: 'keys',
-      value: 'file',
-      description: 'The SQLite file of the API keys (default: as in shop.keys.db)',
-    },
-    {
-      name: 'role',
-      value: 'name',
-      description: 'A role of the user of the keys',
-      repeats: true,
-    },
-    { name: 'new-key', description: 'Create another key and show it once' },
-    { name: 'watch', description: 'Reload the definition when its file changes' },
-  ],
-  withoutService: true,
-  example: 'serve shop.ts --storage shop.db',
-  run: serveDefinition,
-}
-
-async function serveDefinition(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate serve`: serves a definition on a database, with API keys. */
+export async function serveDefinition(given: Given, context: CommandContext): Promise<void> {
   const definition = requiredArgument(given, 'definition')
   const named = requiredOf(given, 'storage', 'database')
   const range = { name: 'port', unit: 'a port', minimum: 0, maximum: 65_535 }

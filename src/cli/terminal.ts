@@ -35,8 +35,12 @@ export interface Terminal extends ProgramEnvironment {
   readonly json: boolean
   /** Whether a user can answer questions. */
   readonly interactive: boolean
+  /** Whether a line of messages can be replaced by another one. */
+  readonly redraws: boolean
   /** Prints the result: `value` as JSON, or else `text`. */
   result(value: unknown, text: () => string): void
+  /** Reports what happened while a command runs: as a line of JSON in the output, or else as a message. */
+  event(value: unknown, text: string): void
   /** Prints a note, unless results are JSON. */
   note(text: string): void
   /** Prints rows as a table, or a message if there are none. */
@@ -48,8 +52,8 @@ export interface Terminal extends ProgramEnvironment {
 /** Opens the terminal of a program. It is interactive only if both input and messages are a terminal. */
 export function openTerminal(program: ProgramEnvironment, json: boolean): Terminal {
   const { input, output, messages, environment } = program
-  const hasColor =
-    output.isTTY === true && !isSet(environment['NO_COLOR']) && environment['TERM'] !== 'dumb'
+  const isDumb = environment['TERM'] === 'dumb'
+  const hasColor = output.isTTY === true && !isSet(environment['NO_COLOR']) && !isDumb
   const bold = (text: string): string => (hasColor ? `\x1b[1m${text}\x1b[0m` : text)
   const note = (text: string): void => {
     if (!json) messages.write(`${text}\n`)
@@ -57,8 +61,13 @@ export function openTerminal(program: ProgramEnvironment, json: boolean): Termin
   return {
     ...program,
     json,
-    interactive: !json && input.isTTY === true && messages.isTTY === true,
+    interactive: !json && input.isTTY === true && messages.isTTY === true && !isDumb,
+    redraws: !json && messages.isTTY === true && !isDumb,
     result: (value, text) => void output.write(`${json ? jsonText(value) : text()}\n`),
+    event(value, text) {
+      if (json) output.write(`${jsonText(value, 0)}\n`)
+      else messages.write(`${text}\n`)
+    },
     note,
     table(columns, rows, none) {
       if (json) output.write(`${jsonText(rows)}\n`)

@@ -32,9 +32,9 @@ export function messageOf(error: unknown): string {
   return printable(message.trim().replace(/\s*\n\s*/g, ' '))
 }
 
-/** Returns JSON that can not control a terminal. */
-export function jsonText(value: unknown): string {
-  return JSON.stringify(value, null, 2).replace(hiddenInJson, (sign) =>
+/** Returns JSON that can not control a terminal: one line if it is not indented. */
+export function jsonText(value: unknown, indent = 2): string {
+  return JSON.stringify(value, null, indent).replace(hiddenInJson, (sign) =>
     [...Array(sign.length).keys()].map((at) => `\\u${hex(sign.charCodeAt(at), 4)}`).join(''),
   )
 }

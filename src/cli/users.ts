@@ -1,94 +1,14 @@
 import type { Attributes } from '../definition/principal.ts'
 import type { User } from '../security/users/user-store.ts'
 import { questions, required } from './ask.ts'
-import { compact, type Command, type CommandContext, type Given } from './command.ts'
+import { compact, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import type { Column } from './table.ts'
 import { printable } from './text.ts'
 import type { Terminal } from './terminal.ts'
 
-/** The commands `rowgate users ...` for built-in users. */
-export const userCommands: readonly Command[] = [
-  {
-    name: 'users add',
-    argument: 'user',
-    description: 'Add a user',
-    options: [
-      { name: 'role', value: 'name', description: 'A role of the user', repeats: true },
-      {
-        name: 'attribute',
-        value: 'name=string',
-        description: 'An attribute with a string value',
-        repeats: true,
-      },
-      {
-        name: 'attribute-json',
-        value: 'name=value',
-        description: 'An attribute with a JSON value',
-        repeats: true,
-      },
-      {
-        name: 'password-stdin',
-        description: 'Read the password from standard input or a prompt',
-      },
-    ],
-    example: 'users add maria --role Sales --role Office --attribute region=North',
-    run: addUser,
-  },
-  {
-    name: 'users list',
-    description: 'List the users',
-    options: [],
-    example: 'users list',
-    run: listUsers,
-  },
-  {
-    name: 'users disable',
-    argument: 'user',
-    description: "Reject a user's credentials",
-    options: [],
-    example: 'users disable maria',
-    run: (given, context) => enableUser(given, context, false),
-  },
-  {
-    name: 'users enable',
-    argument: 'user',
-    description: "Accept a user's credentials again",
-    options: [],
-    example: 'users enable maria',
-    run: (given, context) => enableUser(given, context, true),
-  },
-  {
-    name: 'users roles',
-    argument: 'user',
-    description: 'Show or change the roles of a user',
-    options: [
-      { name: 'set', value: 'roles', description: 'All roles of the user, separated by commas' },
-      { name: 'add', value: 'role', description: 'A role to add', repeats: true },
-      { name: 'remove', value: 'role', description: 'A role to remove', repeats: true },
-    ],
-    example: 'users roles maria --set Sales,Office',
-    run: changeRoles,
-  },
-  {
-    name: 'users password',
-    argument: 'user',
-    description: 'Set the password of a user, from standard input or a prompt',
-    options: [{ name: 'none', description: 'Remove the password instead' }],
-    example: 'users password maria --none',
-    run: changePassword,
-  },
-  {
-    name: 'users remove',
-    argument: 'user',
-    description: 'Remove a user, whose keys become invalid',
-    options: [{ name: 'yes', description: 'Do not ask for confirmation' }],
-    example: 'users remove maria',
-    run: removeUser,
-  },
-]
-
-async function addUser(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate users add`. */
+export async function addUser(given: Given, context: CommandContext): Promise<void> {
   const attributes = attributesOf(given)
   const name = given.argument
   if (name === undefined && !context.interactive) throw new UsageError('Missing argument: <user>.')
@@ -105,18 +25,30 @@ async function addUser(given: Given, context: CommandContext): Promise<void> {
   showUser(added, 'Added', context)
 }
 
-async function listUsers(_: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate users list`. */
+export async function listUsers(_: Given, context: CommandContext): Promise<void> {
   const users = await (await context.users()).list()
   context.table(userColumns, users.map(visible), 'No users.')
 }
 
-async function enableUser(given: Given, context: CommandContext, enabled: boolean): Promise<void> {
+/** Runs `rowgate users disable`. */
+export function disableUser(given: Given, context: CommandContext): Promise<void> {
+  return setEnabled(given, context, false)
+}
+
+/** Runs `rowgate users enable`. */
+export function enableUser(given: Given, context: CommandContext): Promise<void> {
+  return setEnabled(given, context, true)
+}
+
+async function setEnabled(given: Given, context: CommandContext, enabled: boolean): Promise<void> {
   const name = await wantedUser(given, context, (user) => user.enabled !== enabled)
   const user = await (await context.users()).change(name, { enabled })
   showUser(user, enabled ? 'Enabled' : 'Disabled', context)
 }
 
-async function changeRoles(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate users roles`. */
+export async function changeRoles(given: Given, context: CommandContext): Promise<void> {
   const [set, added, removed] = [given.one('set'), given.all('add'), given.all('remove')]
   const changes = set !== undefined || added.length > 0 || removed.length > 0
   if (set !== undefined && added.length + removed.length > 0)
@@ -131,7 +63,8 @@ async function changeRoles(given: Given, context: CommandContext): Promise<void>
   context.result(visible(after), () => after.roles.map(printable).join('\n') || '(no roles)')
 }
 
-async function changePassword(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate users password`. */
+export async function changePassword(given: Given, context: CommandContext): Promise<void> {
   const user = given.argument
   if (user === undefined) throw new UsageError('Missing argument: <user>.')
   const password = given.has('none') ? null : await readPassword(context)
@@ -142,7 +75,8 @@ async function changePassword(given: Given, context: CommandContext): Promise<vo
   )
 }
 
-async function removeUser(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate users remove`. */
+export async function removeUser(given: Given, context: CommandContext): Promise<void> {
   const name = await wantedUser(given, context, () => true)
   const users = await context.users()
   if (context.interactive && !given.has('yes')) {

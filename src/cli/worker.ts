@@ -1,31 +1,17 @@
-import { wholeOf, type Command, type CommandContext, type Given } from './command.ts'
+import { wholeOf, type CommandContext, type Given } from './command.ts'
 import type { ShownBuildEvent } from './load-service.ts'
 import { counted } from './time.ts'
 import { messageOf, printable } from './text.ts'
 
-/** The command `rowgate worker`: builds queued releases and sends deliveries in this process. */
-export const workerCommand: Command = {
-  name: 'worker',
-  description: 'Build queued releases and send deliveries until stopped with Ctrl+C or SIGTERM',
-  options: [
-    {
-      name: 'concurrency',
-      value: 'number',
-      description: 'The maximum number of builds, and of deliveries, at a time (default: 1)',
-    },
-  ],
-  example: 'worker --service ./service.js --concurrency 2',
-  run: work,
-}
-
-async function work(given: Given, context: CommandContext): Promise<void> {
+/** Runs `rowgate worker`: builds queued releases and sends deliveries in this process. */
+export async function work(given: Given, context: CommandContext): Promise<void> {
   const number = { name: 'concurrency', unit: 'jobs', minimum: 1, maximum: 64 }
   const concurrency = wholeOf(given.one('concurrency') ?? '1', number)
   const stopping = context.stopping()
   const { deployment, outbox } = await context.parts()
   deployment?.watch?.((event) => {
     const line = lineOf(event)
-    if (line !== undefined) context.messages.write(`${printable(line)}\n`)
+    if (line !== undefined) context.event(valueOf(event), printable(line))
   })
   const workers = [deployment, outbox].flatMap((part) => part?.work({ concurrency }) ?? [])
   if (deployment !== undefined)
@@ -34,6 +20,10 @@ async function work(given: Given, context: CommandContext): Promise<void> {
   await aborted(stopping)
   context.note('Stopping: unfinished work is returned to its queue.')
   await Promise.all(workers.map((worker) => worker.stop()))
+}
+
+function valueOf({ type, releaseId, status, error }: ShownBuildEvent): object {
+  return { type, releaseId, status, ...(error !== undefined && { error: messageOf(error) }) }
 }
 
 /** Returns the displayed line of an event; undefined if it is not displayed. */

@@ -1,6 +1,6 @@
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'
-import { open, readFile, rm, writeFile } from 'node:fs/promises'
+import { open, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
@@ -257,17 +257,40 @@ test(
   maxMilliseconds,
 )
 
-test('the built file needs Node and the dependencies of the package', async () => {
-  const text = await readFile(join(folder, 'node_modules/rowgate/dist/cli.js'), 'utf8')
-  const names = [...text.matchAll(/^import\b.*?\bfrom\s*["'](.+?)["']/gm)].map(([, name]) => name)
-  const outside = new Set(names.filter((name) => name?.startsWith('node:') !== true))
-  // Not `@clack/prompts`: it is part of the file.
-  const packages = Array.from(outside, (name = '') => name.split('/')[0])
+/** The static imports of each built file of the command line, by its path from dist. */
+async function builtImports(): Promise<ReadonlyMap<string, readonly string[]>> {
+  const dist = join(folder, 'node_modules/rowgate/dist')
+  const chunks = (await readdir(join(dist, 'cli'))).map((name) => `cli/${name}`)
+  const statement = /(?:^|;)import\b(?:[^"'();]*?\bfrom)?\s*["'](.+?)["']/gm
+  const entries = ['cli.js', ...chunks].map(async (file) => {
+    const text = await readFile(join(dist, file), 'utf8')
+    return [file, [...text.matchAll(statement)].map(([, name = '']) => name)] as const
+  })
+  return new Map(await Promise.all(entries))
+}
+
+test('the built files need Node and the dependencies of the package', async () => {
+  const names = [...(await builtImports()).values()].flat()
+  // Not `@clack/prompts`: it is part of the files.
+  const packages = names
+    .filter((name) => !/^(?:node:|\.)/.test(name))
+    .map((name) => name.split('/')[0])
   expect(packages.filter((name = '') => !Object.hasOwn(manifest.dependencies, name))).toEqual([])
+  expect(packages.length).toBeGreaterThan(0)
+  const text = await readFile(join(folder, 'node_modules/rowgate/dist/cli.js'), 'utf8')
   expect(text).toMatch(/^#!\/usr\/bin\/env node\n/)
   const licences = join(folder, 'node_modules/rowgate/dist/cli-licences.txt')
   const taken = [...(await readFile(licences, 'utf8')).matchAll(/^(@?[a-z/-]+) \d+\.\d+\.\d+$/gm)]
   expect(taken.map(([, name]) => name)).toEqual(
     expect.arrayContaining(['@clack/core', '@clack/prompts']),
   )
+})
+
+test('the help starts without a package and without the code of a command', async () => {
+  const imports = await builtImports()
+  const loaded = new Set(['cli.js'])
+  for (const file of loaded)
+    for (const name of imports.get(file) ?? [])
+      if (!name.startsWith('node:')) loaded.add(name.replace(/^\.\/(?:cli\/)?/, 'cli/'))
+  expect([...loaded].filter((file) => !/^cli(?:\.js|\/chunk-\w+\.js)$/.test(file))).toEqual([])
 })

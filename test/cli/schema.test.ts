@@ -113,5 +113,5 @@ test('an unknown kind is invalid usage', async () => {
   const { run } = openScene(renamed, made)
   const { code, messages } = await run('apply', '--allow', 'everything')
   expect(code).toBe(2)
-  expect(messages).toContain('--allow must be rename, rebuild or drop.')
+  expect(messages).toContain('--allow must be one of rename, rebuild, drop.')
 })

@@ -1,0 +1,65 @@
+import type { Command } from '../command.ts'
+
+/** Commands on a service that runs, or ran, elsewhere: its stored rows, its outbox, its queued builds. */
+export const serviceCommands: readonly Command[] = [
+  {
+    name: 'check',
+    argument: '[service]',
+    description:
+      'Find tables and rows that do not fit the definition of a service; changes nothing',
+    options: [],
+    examples: ['check ./service.js', 'check ./service.js --json'],
+    load: async () => (await import('../check.ts')).check,
+  },
+  {
+    name: 'outbox list',
+    description: 'List the deliveries of the outbox',
+    options: [
+      {
+        name: 'state',
+        value: 'state',
+        choices: ['behind', 'waiting', 'sending', 'delivered', 'dead'],
+        description: 'Only deliveries in this state',
+      },
+      {
+        name: 'limit',
+        value: 'number',
+        description: 'The maximum number of deliveries (default: 100)',
+      },
+    ],
+    examples: ['outbox list', 'outbox list --state dead --json'],
+    load: async () => (await import('../outbox.ts')).listDeliveries,
+  },
+  {
+    name: 'outbox retry',
+    argument: '<id>',
+    description: 'Send a dead or waiting delivery as soon as possible',
+    options: [],
+    examples: ['outbox retry 019ab0c4-1f2e-7000-8000-5a1b2c3d4e5f'],
+    load: async () => (await import('../outbox.ts')).retryDelivery,
+  },
+  {
+    name: 'outbox drop',
+    argument: '<id>',
+    description: 'Remove a delivery that was not sent',
+    options: [],
+    examples: ['outbox drop 019ab0c4-1f2e-7000-8000-5a1b2c3d4e5f'],
+    load: async () => (await import('../outbox.ts')).dropDelivery,
+  },
+  {
+    name: 'worker',
+    description: 'Build queued releases and send deliveries until stopped with Ctrl+C or SIGTERM',
+    options: [
+      {
+        name: 'concurrency',
+        value: 'number',
+        description: 'The maximum number of builds, and of deliveries, at a time (default: 1)',
+      },
+    ],
+    examples: [
+      'worker --service ./service.js --concurrency 2',
+      'worker --service ./service.js --json',
+    ],
+    load: async () => (await import('../worker.ts')).work,
+  },
+]
