@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../maybe-promise.ts'
 import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
 import { ensure, equal, expectStorageError, expectRejection } from './assertion.ts'
 import { equals, find, findValues, pause, queryOf, store, write, writing } from './case.ts'
@@ -9,6 +10,7 @@ const second = rowOf(customers, { customerId: 'B', visits: 2 })
 const key = equals({ customerId: 'A' })
 const brief = { mode: 'write', brief: true } as const
 const reading = { mode: 'read', brief: false } as const
+const oneWrite = { mode: 'write', brief: true, oneWrite: true } as const
 
 /** The end of a transaction: it commits or undoes everything, and later calls reject. */
 export const transactionEndCases: readonly ConformanceCase[] = [
@@ -190,6 +192,32 @@ export const isolationCases: readonly ConformanceCase[] = [
       })
       await run
       equal(await findValues(adapter, customers, 'visits'), [3], 'the visits after it')
+    },
+  },
+  {
+    name: 'a transaction of one write keeps it, also after a read and after a write that was rejected',
+    run: async ({ adapter }) => {
+      const run = <Value>(work: (on: StorageTransaction) => MaybePromise<Value>): Promise<Value> =>
+        adapter.transaction(oneWrite, work)
+      equal(await run((on) => on.insert(customers, first)), first, 'the inserted row')
+      const changed = { ...first, visits: 9 }
+      const update = (on: StorageTransaction) => on.update(customers, key, { visits: 9 })
+      equal(await run(update), changed, 'the updated row')
+      await run(async (on) => {
+        await expectStorageError(() => on.insert(customers, first), 'duplicate', 'the insert')
+        equal(await find(on, customers), [changed], 'the rows after it')
+        await on.insert(customers, second)
+      })
+      equal(await find(adapter, customers), [changed, second], 'the rows after three')
+      equal(await run((on) => on.delete(customers, key)), changed, 'the deleted row')
+      equal((await run((on) => on.delete(customers, key))) ?? null, null, 'the second delete')
+      const reason = new Error('before its write')
+      const failed = run(async (on) => {
+        await find(on, customers)
+        throw reason
+      })
+      ensure((await failed.catch((error: unknown) => error)) === reason, 'It must reject.')
+      equal(await find(adapter, customers), [second], 'the rows at the end')
     },
   },
   {

@@ -18,7 +18,7 @@ import { runSave } from './save.ts'
 import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
 import { openScope, type Prepared, type Scope } from './scope.ts'
 import { traced } from './traced.ts'
-import { isBrief, rejectionFor, runUnit } from './unit.ts'
+import { isBrief, isOneWrite, rejectionFor, runUnit } from './unit.ts'
 
 /** The deepest nesting of events that handlers invoke. */
 const maxDepth = 16
@@ -64,7 +64,8 @@ function run(
     )
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
-  const options = { collection, mode, brief: isBrief(runtime, collection), depth } as const
+  const brief = isBrief(runtime, collection)
+  const options = { collection, mode, brief, oneWrite: isOneWrite(event), depth } as const
   const outside = { transaction: undefined, depth: depth ?? 0, log: { writes: 0, committed: [] } }
   return whenPrepared(event, { runtime, caller, running: outside }, nestedAccess, (prepared) => {
     const work = (running: Running) => runWithin(event, { runtime, caller, running }, prepared)

@@ -1,5 +1,6 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import type { DataEvent } from '../request/event.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import { asTransaction } from '../observation/open-transaction.ts'
 import { entriesShownTo } from '../request/view.ts'
@@ -9,7 +10,7 @@ import { Rollback } from './guard.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
 
 /** How a unit of work begins. */
-export interface UnitOptions extends Pick<TransactionOptions, 'mode' | 'brief'> {
+export interface UnitOptions extends Pick<TransactionOptions, 'mode' | 'brief' | 'oneWrite'> {
   /** The collection of its event; absent for other work. If functions serve it, there is no transaction. */
   readonly collection?: PublishedCollection
   /** How many events are nested around it. Default 0. */
@@ -23,7 +24,7 @@ export interface UnitOptions extends Pick<TransactionOptions, 'mode' | 'brief'> 
  */
 export function runUnit<Result>(
   { adapter }: Runtime,
-  { collection, depth = 0, mode, brief }: UnitOptions,
+  { collection, depth = 0, mode, brief, oneWrite }: UnitOptions,
   work: (running: Running) => MaybePromise<Result>,
   undone: (undo: Rollback) => Result,
 ): MaybePromise<Result> {
@@ -36,7 +37,8 @@ export function runUnit<Result>(
     })
   const begin = (): MaybePromise<Result> => {
     if (collection?.serve !== undefined) return complete()
-    return adapter.transaction({ mode, brief }, (transaction) =>
+    const options = oneWrite === true ? { mode, brief, oneWrite } : { mode, brief }
+    return adapter.transaction(options, (transaction) =>
       mode === 'write' ? asTransaction(() => complete(transaction)) : complete(transaction),
     )
   }
@@ -66,6 +68,16 @@ export function rejectionFor(
 ): RejectedOutcome {
   const validations = entriesShownTo(principal, collection, rejected.validations)
   return { ...rejected, validations }
+}
+
+/** Returns whether the unit of an event ends with its first write that succeeds, and can't fail after it. */
+export function isOneWrite({ collection, type, output }: DataEvent): boolean {
+  if (type === 'Filter' || output !== undefined) return false
+  const { before, after } = collection.events[type] ?? {}
+  // Application code may write other items, and deletes may write those that refer to the item.
+  if (before !== undefined || after !== undefined || collection.rulesOn[type].length > 0)
+    return false
+  return type !== 'Delete' || collection.referredBy.length === 0
 }
 
 /**

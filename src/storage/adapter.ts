@@ -90,6 +90,11 @@ export interface TransactionOptions {
    * must not wait for application code.
    */
   readonly priority?: 'high'
+  /**
+   * True if the work ends with its first write that succeeds, and can't fail after it. The adapter may then commit
+   * with that write. Default false.
+   */
+  readonly oneWrite?: boolean
 }
 
 /** The abilities of an adapter. */

@@ -49,7 +49,21 @@ describe('the transaction of', () => {
     const collection = publish()
     const { run, transactions } = stubbedStorage(collection)
     await run(planInsert(viewOf(collection, maria), { id: 1 }))
-    expect(transactions).toEqual([{ mode: 'write', brief: true }])
+    expect(transactions).toEqual([{ mode: 'write', brief: true, oneWrite: true }])
+  })
+
+  test('a save with code that may write more, or fail later, is not of one write', async () => {
+    const check = () => undefined
+    for (const code of [
+      { events: { Insert: { before } } },
+      { events: { Insert: { after: before } } },
+      { validations: [{ name: 'own', severity: 'error' as const, check }] },
+    ]) {
+      const collection = publish(code)
+      const { run, transactions } = stubbedStorage(collection)
+      await run(planInsert(viewOf(collection, maria), { id: 1 }))
+      expect(transactions).toEqual([{ mode: 'write', brief: true }])
+    }
   })
 
   test('a Filter with handlers reads, and a Filter without has none', async () => {

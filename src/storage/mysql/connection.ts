@@ -115,6 +115,7 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
       }
     }
     return work({
+      session: client,
       rows: async (statement) => (await rows(textOf(statement))) as readonly TextRow[],
       matched: async (statement) => matchedIn(await send(textOf(statement))),
       command: async (text) => {

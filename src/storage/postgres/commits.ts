@@ -18,14 +18,20 @@ export function observed(
 ): StorageAdapter['transaction'] {
   return async (options, work) => {
     const commit = { writes: false, isSent: false }
+    const send = (): void => {
+      commit.isSent = true
+      observer.sent?.()
+    }
     const notice = (collection: PublishedCollection): void => {
-      if (observer.counts(collection)) commit.writes = true
+      if (!observer.counts(collection)) return
+      commit.writes = true
+      // It may commit with this write.
+      if (options.oneWrite === true && !commit.isSent) send()
     }
     try {
       return await transaction(options, async (on) => {
         const result = await work(noticing(on, notice))
-        commit.isSent = commit.writes
-        if (commit.isSent) observer.sent?.()
+        if (commit.writes && !commit.isSent) send()
         return result
       })
     } finally {

@@ -163,7 +163,7 @@ export interface Transactions {
   readonly needsSavepoints: boolean
   /** Commits. Rejects if the server has undone the transaction instead. */
   commit(connection: Connection): Promise<void>
-  /** Runs after an insert, with the row as it was given. */
+  /** Runs after the insert of a row that brings its own number, with the row as it was given. */
   afterInsert?(
     connection: Connection,
     tables: Tables,

@@ -110,7 +110,7 @@ export function sqlStorage(database: Database): StorageAdapter {
       reading(collection, context, (connection) =>
         // Two statements must read one state.
         searchedDoubles(collection, query).length > 0
-          ? runTransaction(connection, tables, (on) => on.filter(collection, query))
+          ? runTransaction(connection, tables, {}, (on) => on.filter(collection, query))
           : readPage(connection, tables, collection, query),
       ),
     ...(dialect.estimates !== undefined && {
@@ -120,12 +120,12 @@ export function sqlStorage(database: Database): StorageAdapter {
           database.reading?.(collection),
         ),
     }),
-    transaction: async (_options, work) => {
+    transaction: async (options, work) => {
       const run = { began: false }
       try {
         return await use((connection) => {
           run.began = true
-          return runTransaction(connection, tables, work)
+          return runTransaction(connection, tables, options, work)
         })
       } catch (error) {
         // An error of the work is passed on unchanged.

@@ -1,20 +1,29 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { isStorageError, type StorageTransaction } from '../adapter.ts'
+import { isStorageError, type StorageTransaction, type TransactionOptions } from '../adapter.ts'
 import type { Connection } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
 import { readPage } from './reads.ts'
-import { deleteRow, insertRow, updateRow } from './writes.ts'
+import { bringsNumber, deleteRow, insertRow, updateRow } from './writes.ts'
+
+interface WriteOptions {
+  readonly operation: Operation
+  readonly collection: PublishedCollection
+  /** Whether the write is one statement. */
+  readonly isAlone: boolean
+}
 
 /** Runs work in a transaction that sees one state, and that fails if another one has changed what it writes. */
 export async function runTransaction<Result>(
   connection: Connection,
   tables: Tables,
+  { oneWrite = false }: Pick<TransactionOptions, 'oneWrite'>,
   work: (transaction: StorageTransaction) => MaybePromise<Result>,
 ): Promise<Result> {
   const { dialect } = tables
   const { transactions, errors } = dialect
+  const { returning } = dialect.writes
   let last: Promise<unknown> = Promise.resolve()
   let hasBegun = false as boolean
   let hasEnded = false
@@ -51,13 +60,18 @@ export async function runTransaction<Result>(
     }
   }
 
-  /** Runs statements so that the transaction stays usable if one fails. */
+  /** Runs a write so that the transaction stays usable if it fails. */
   async function write<Value>(
-    operation: Operation,
-    collection: PublishedCollection,
+    { operation, collection, isAlone }: WriteOptions,
     call: () => Promise<Value>,
   ): Promise<Value> {
     try {
+      // Without a begin, the server commits it.
+      if (oneWrite && isAlone && !hasBegun && connection.session !== undefined) {
+        const written = await call()
+        hasEnded = true
+        return written
+      }
       if (transactions.needsSavepoints) {
         await begin(hasSavepoint ? 'release s; savepoint s' : 'savepoint s')
         hasSavepoint = true
@@ -85,17 +99,25 @@ export async function runTransaction<Result>(
   const transaction: StorageTransaction = {
     filter: (collection, query) =>
       inTurn(() => read(() => readPage(connection, tables, collection, query))),
-    insert: (collection, row) =>
-      inTurn(() => write('save', collection, () => insertRow(connection, tables, collection, row))),
+    insert: (collection, row) => {
+      const isAlone = returning.includes('insert') && !bringsNumber(collection, row)
+      return inTurn(() =>
+        write({ operation: 'save', collection, isAlone }, () =>
+          insertRow(connection, tables, collection, row),
+        ),
+      )
+    },
     update: (collection, conditions, changes) =>
       inTurn(() =>
-        write('save', collection, () =>
+        write({ operation: 'save', collection, isAlone: returning.includes('update') }, () =>
           updateRow(connection, tables, collection, { conditions, changes }),
         ),
       ),
     delete: (collection, conditions) =>
       inTurn(() =>
-        write('delete', collection, () => deleteRow(connection, tables, collection, conditions)),
+        write({ operation: 'delete', collection, isAlone: returning.includes('delete') }, () =>
+          deleteRow(connection, tables, collection, conditions),
+        ),
       ),
   }
 

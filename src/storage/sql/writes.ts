@@ -33,8 +33,17 @@ export async function insertRow(
     const cause = new Error('a trigger of the table has skipped the row')
     throw new StorageError('invalid', { cause })
   }
-  await transactions.afterInsert?.(connection, tables, collection, row)
+  if (bringsNumber(collection, row)) {
+    await transactions.afterInsert?.(connection, tables, collection, row)
+  }
   return stored
+}
+
+/** Returns whether a row has a number that storage would generate otherwise. */
+export function bringsNumber({ fields }: PublishedCollection, row: Row): boolean {
+  return fields.some(
+    ({ name, generated }) => generated === 'database' && (row[name] ?? null) !== null,
+  )
 }
 
 /** Changes the row that meets conditions and returns it complete. */

@@ -1,7 +1,13 @@
 import { setTimeout as wait } from 'node:timers/promises'
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, test, vi } from 'vitest'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
-import type { Condition, StorageAdapter, StorageTransaction } from '../../../src/storage/index.ts'
+import type { MaybePromise } from '../../../src/maybe-promise.ts'
+import type {
+  Condition,
+  Row,
+  StorageAdapter,
+  StorageTransaction,
+} from '../../../src/storage/index.ts'
 import { postgresStorage } from '../../../src/storage/postgres.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
@@ -31,7 +37,7 @@ describe.skipIf(missing !== undefined)('a transaction of PostgreSQL', () => {
 
   const key = (value: string): readonly Condition[] => [{ field: 'customerId', is: 'equal', value }]
 
-  function visit(on: StorageTransaction, id: string): unknown {
+  function visit(on: StorageTransaction, id: string): MaybePromise<Row | undefined> {
     return on.update(customers, key(id), { visits: 1 })
   }
 
@@ -68,6 +74,28 @@ describe.skipIf(missing !== undefined)('a transaction of PostgreSQL', () => {
     })
     await expect(run).rejects.toMatchObject({ kind: 'unavailable' })
     expect(await visits()).toEqual([0, 5])
+  })
+
+  test('of one write is one statement', async () => {
+    const pool = schema.open(1)
+    const own = postgresStorage(pool)
+    await own.open([customers])
+    const client = await pool.connect()
+    const sent = vi.spyOn(client, 'query')
+    client.release()
+    const run = <Value>(work: (on: StorageTransaction) => MaybePromise<Value>): Promise<Value> =>
+      own.transaction({ ...writing, oneWrite: true }, work)
+    await run((on) => on.insert(customers, rowOf(customers, { customerId: 'c', visits: 7 })))
+    await run((on) => visit(on, 'a'))
+    await run((on) => on.delete(customers, key('b')))
+    expect(sent).toHaveBeenCalledTimes(3)
+    expect(await visits()).toEqual([1, 7])
+    const late = own.transaction({ ...writing, oneWrite: true }, async (on) => {
+      await visit(on, 'a')
+      await visit(on, 'c')
+    })
+    await expect(late).rejects.toThrow('The transaction has ended.')
+    await own.close()
   })
 
   test('goes on after a refused row', async () => {
