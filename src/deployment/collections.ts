@@ -72,7 +72,7 @@ const buildLocks = defineCollection({
   key: 'solutionId',
   table: 'rowgate_build_locks',
   description:
-    'One row per solution with serial builds. Each claim of a build increments its version.',
+    'One row per solution with serial builds, and * for the queue. Each claim of a build, and each queued build, increments the version.',
   fields: { solutionId: text(), version: integer({ required: true }) },
 })
 

@@ -1,5 +1,10 @@
 import type { Row } from '../request/query.ts'
-import { isStorageError, type StorageAdapter, type StorageTransaction } from '../storage/adapter.ts'
+import {
+  isStorageError,
+  StorageError,
+  type StorageAdapter,
+  type StorageTransaction,
+} from '../storage/adapter.ts'
 import { table, tableReader, type Table } from '../storage/table.ts'
 import { deploymentCollections } from './collections.ts'
 import type { BuildTicket } from './queue.ts'
@@ -67,6 +72,7 @@ const writing = { mode: 'write', brief: true } as const
 /** Creates the store of the releases in a storage. */
 export function releaseStore(storage: DeploymentStorage): ReleaseStore {
   const stored = tableReader(storage, releases)
+  let lastAdded: Promise<unknown> = Promise.resolve()
 
   const change = (where: Row, changes: Row): Promise<Release | undefined> =>
     storage.transaction(writing, async (transaction) => changed(transaction, where, changes))
@@ -78,13 +84,20 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
         await table(transaction, releases).insert({ ...release })
         return true
       }),
-    addQueued: (release, maxQueued) =>
-      storage.transaction(writing, async (transaction) => {
-        const own = table(transaction, releases)
-        if ((await own.count({ status: 'queued' })) >= maxQueued) return false
-        await own.insert({ ...release })
-        return true
-      }),
+    addQueued(release, maxQueued) {
+      const add = () =>
+        storage.transaction(writing, async (transaction) => {
+          await lockQueue(transaction)
+          const own = table(transaction, releases)
+          if ((await own.count({ status: 'queued' })) >= maxQueued) return false
+          await own.insert({ ...release })
+          return true
+        })
+      // One after the other, because those of this process would conflict.
+      const added = lastAdded.then(add)
+      lastAdded = added.catch(() => undefined)
+      return added
+    },
     countQueued: async () => stored.count({ status: 'queued' }),
     claim: (release, serial) =>
       storage.transaction(writing, async (transaction) => {
@@ -168,6 +181,20 @@ async function acquireBuildLock(
   if ((await tableReader(transaction, releases).one(building, ['releaseId'])) !== undefined) {
     return false
   }
+  return changeLock(transaction, solutionId)
+}
+
+// A character that no solution has in its id.
+const queueLock = '*'
+
+/** Acquires the lock of the queue, so that no concurrent transaction counts the same queued releases. */
+async function lockQueue(transaction: StorageTransaction): Promise<void> {
+  if (await changeLock(transaction, queueLock)) return
+  throw new StorageError('unavailable', { isConflict: true })
+}
+
+/** Changes the row of a lock. Returns false if a concurrent transaction has changed it. */
+async function changeLock(transaction: StorageTransaction, solutionId: string): Promise<boolean> {
   const locks = table(transaction, buildLocks)
   const lock = await locks.one({ solutionId })
   if (lock === undefined) return insertBuildLock(locks, solutionId)
