@@ -26,6 +26,7 @@ export interface FilterOptions<Name extends string = string> {
   readonly after?: string
   /** Field names in order of precedence; a leading - means descending. */
   readonly sort?: readonly (Name | `-${Name}`)[]
+  /** What to search for, at most 200 characters. */
   readonly q?: string
   readonly count?: boolean
 }

@@ -56,6 +56,7 @@ export function pageOf(view: View, conditions: unknown, options: FilterOptions):
   }
   if (!Array.isArray(sort)) throw new TypeError('sort must be a list of field names.')
   if (typeof q !== 'string') throw new TypeError('q must be a string.')
+  if (parameters.q.decode(q) === undefined) throw new TypeError(`q ${parameters.q.rule}.`)
   if (typeof count !== 'boolean') throw new TypeError('count must be true or false.')
   const keys = sort.length === 0 ? [] : parameters.sort.decode(sort.join(','))
   if (keys === undefined) throw new TypeError(`sort ${parameters.sort.rule}.`)

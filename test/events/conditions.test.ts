@@ -125,6 +125,7 @@ test.each([
   [{ offset: '1' }, 'limit and offset must be whole numbers.'],
   [{ sort: 'id' }, 'sort must be a list of field names.'],
   [{ q: 1 }, 'q must be a string.'],
+  [{ q: 'k'.repeat(201) }, 'q must have at most 200 characters and no U+0000.'],
   [{ count: 'yes' }, 'count must be true or false.'],
   [
     { sort: ['id', '-id'] },
