@@ -42,8 +42,9 @@ export default defineConfig(
     },
   },
   {
-    // Without types: the benchmark's peers are its own packages, which CI does not install.
-    files: ['bench/**/*.ts'],
+    // Without types: the benchmark's peers are its own packages, which CI does not install, and a
+    // script has none.
+    files: ['bench/**/*.ts', 'src/explorer/assets/*.js'],
     extends: [tseslint.configs.strict, tseslint.configs.stylistic],
     rules: { '@typescript-eslint/consistent-type-definitions': 'off' },
   },

@@ -1,4 +1,5 @@
 import { StepFailure } from './command.ts'
+import { explorerAssets } from './explorer-assets.ts'
 
 /** A file of the package, with its size in bytes. */
 export interface PackedFile {
@@ -14,6 +15,9 @@ export function checkContents(files: readonly PackedFile[]): void {
   const mistakes = files
     .filter(({ path }) => path.endsWith('.map'))
     .map(({ path }) => `${path} is a source map; the package has none`)
+  const paths = new Set(files.map(({ path }) => path))
+  for (const path of Object.keys(explorerAssets))
+    if (!paths.has(path)) mistakes.push(`${path} is missing`)
   const commandLine = files.filter(({ path }) => /^dist\/cli(?:\.js|\/.*)$/.test(path))
   if (commandLine.length === 0) mistakes.push('dist/cli.js is missing')
   const size = commandLine.reduce((sum, file) => sum + file.size, 0)

@@ -53,6 +53,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   work: ['storage/adapter'],
   openapi: [...core, 'pages/page', 'publication', 'security/provider'],
   pages: [...core, 'security/provider'],
+  explorer: ['checks', 'pages/page', 'security/provider'],
   client: ['errors', 'checks', 'protocol', 'definition'],
   introspection: [
     ...core,

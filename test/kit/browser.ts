@@ -1,0 +1,69 @@
+import { existsSync } from 'node:fs'
+import { join } from 'node:path'
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core'
+import { root } from '../../.ci/entries.ts'
+
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium'
+
+/** Why tests in a browser are skipped; undefined if there is one. Throws if a browser is required. */
+export function missingBrowser(): string | undefined {
+  if (existsSync(executablePath)) return undefined
+  const reason = `no Chromium at ${executablePath} (apt-get install chromium, or set CHROMIUM to its path)`
+  if (process.env['REQUIRE_BROWSER'] === '1') throw new Error(reason)
+  console.warn(`Tests in a browser are skipped: ${reason}`)
+  return reason
+}
+
+/** Starts Chromium. The test file closes it. */
+export function startBrowser(): Promise<Browser> {
+  return chromium.launch({
+    executablePath,
+    args: [
+      '--no-sandbox',
+      '--disable-gpu',
+      '--disable-quic',
+      '--no-first-run',
+      '--disable-background-networking',
+      '--disable-component-update',
+      '--disable-sync',
+    ],
+  })
+}
+
+/** A page in a context of its own, with what went wrong in it. */
+export interface WatchedPage {
+  readonly page: Page
+  /**
+   * Messages that the browser printed as errors or warnings, such as for responses from status 400 and for
+   * violations of a Content-Security-Policy, and exceptions of scripts.
+   */
+  readonly problems: string[]
+  /** The origins of all requests. */
+  readonly origins: ReadonlySet<string>
+}
+
+/** Opens an empty page. Closing its context closes it. */
+export async function openPage(
+  browser: Browser,
+  options: BrowserContextOptions = {},
+): Promise<WatchedPage> {
+  const context = await browser.newContext(options)
+  const page = await context.newPage()
+  const problems: string[] = []
+  const origins = new Set<string>()
+  page.setDefaultTimeout(10_000)
+  page.on('console', (message) => {
+    if (['error', 'warning'].includes(message.type())) problems.push(message.text())
+  })
+  page.on('pageerror', (error) => problems.push(String(error)))
+  page.on('request', (request) => {
+    const { protocol, origin } = new URL(request.url())
+    if (protocol.startsWith('http')) origins.add(origin)
+  })
+  return { page, problems, origins }
+}
+
+/** Keeps a picture of what a page shows, for people, in the ignored folder `screenshots`. */
+export async function keepScreenshot(page: Page, name: string): Promise<void> {
+  await page.screenshot({ path: join(root, 'screenshots', `${name}.png`) })
+}
