@@ -4,11 +4,13 @@ import { readTables } from './mysql/catalogue.ts'
 import { mysqlConnections } from './mysql/connection.ts'
 import { mysqlDialect, type MysqlServer } from './mysql/dialect.ts'
 import { completeMysql, type MysqlOptions } from './mysql/options.ts'
-import type { MysqlClientPool, MysqlPool } from './mysql/pool.ts'
+import { clientPoolOf, isPool, type MysqlPool } from './mysql/pool.ts'
+import { mysqlReplication } from './mysql/replication.ts'
 import { bind, type Connection } from './sql/connection.ts'
 import { unavailable } from './sql/failure.ts'
 import { sql } from './sql/fragments.ts'
-import { schemaText, sqlStorage } from './sql/storage.ts'
+import { sharedDatabase } from './sql/shared-database.ts'
+import { schemaText, type Database } from './sql/storage.ts'
 
 export type { MysqlServer } from './mysql/dialect.ts'
 export type { MysqlOptions } from './mysql/options.ts'
@@ -33,9 +35,16 @@ export type {
  */
 export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): StorageAdapter {
   const complete = completeMysql(options)
-  checkPool(pool)
-  const { use, close, server } = mysqlConnections(pool, complete)
-  return sqlStorage({
+  const { reads } = complete
+  if (!isPool(pool)) {
+    throw new TypeError('mysqlStorage: the first argument must be a pool of the package mysql2')
+  }
+  if (reads === pool) {
+    throw new TypeError('mysqlStorage.reads: must be another pool than that of the primary')
+  }
+  for (const used of reads === undefined ? [pool] : [pool, reads]) requireSettings(used)
+  const { server, ...own } = mysqlConnections(pool, complete)
+  const database: Database = {
     name: 'mysql',
     dialect: mysqlDialect('MariaDB'),
     ensureSchema: complete.ensureSchema,
@@ -43,8 +52,18 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Stora
     readTables: (connection, collections) => readTables(connection, collections, server()),
     changeSchema: (connection, work) =>
       changeSchema(connection, Math.ceil(complete.statementTimeout / 1_000), work),
-    use,
-    close,
+    ...own,
+  }
+  let polls = 0
+  return sharedDatabase(database, {
+    maxStaleness: complete.maxStaleness,
+    // The server has no value that changes with each commit and with no other event, so each poll counts as a change.
+    poll: () => Promise.resolve(String(polls++)),
+    replica: reads && {
+      server: mysqlReplication,
+      connections: mysqlConnections(reads, complete),
+      maxWait: complete.replicaWait,
+    },
   })
 }
 
@@ -81,13 +100,9 @@ async function changeSchema(
   }
 }
 
-function checkPool(pool: unknown): void {
-  const { pool: inner = pool } = (pool ?? {}) as { readonly pool?: unknown }
-  const { getConnection, config } = (inner ?? {}) as Partial<MysqlClientPool> & {
+function requireSettings(pool: MysqlPool): void {
+  const { config } = clientPoolOf(pool) as {
     readonly config?: { readonly resetOnRelease?: unknown }
-  }
-  if (typeof getConnection !== 'function') {
-    throw new TypeError('mysqlStorage: the first argument must be a pool of the package mysql2')
   }
   if (config?.resetOnRelease === true) {
     throw new TypeError(

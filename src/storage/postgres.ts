@@ -1,16 +1,15 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
-import { markSelfChecking, type StorageAdapter } from './adapter.ts'
+import type { StorageAdapter } from './adapter.ts'
 import { readTables } from './postgres/catalogue.ts'
-import { isOwn } from './postgres/commits.ts'
 import { connections } from './postgres/connection.ts'
 import { postgresDialect } from './postgres/dialect.ts'
 import { completePostgres, type PostgresOptions } from './postgres/options.ts'
 import { isPool, type PostgresPool } from './postgres/pool.ts'
-import { replicaReads, type ReplicaReads } from './postgres/replica.ts'
-import { versionClock } from './postgres/version-clock.ts'
+import { postgresReplication } from './postgres/replication.ts'
 import { bind, type Connection } from './sql/connection.ts'
 import { sql } from './sql/fragments.ts'
-import { schemaText, sqlStorage } from './sql/storage.ts'
+import { sharedDatabase } from './sql/shared-database.ts'
+import { schemaText, type Database } from './sql/storage.ts'
 
 export type { PostgresOptions } from './postgres/options.ts'
 export type {
@@ -43,9 +42,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
     throw new TypeError('postgresStorage.reads: must be another pool than that of the primary')
   }
   const own = connections(pool, complete)
-  const replica =
-    complete.reads && replicaReads(own, connections(complete.reads, complete), complete.replicaWait)
-  const database = sqlStorage({
+  const database: Database = {
     name: 'postgres',
     dialect: postgresDialect,
     ensureSchema: complete.ensureSchema,
@@ -53,33 +50,14 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
     readTables,
     changeSchema: (connection, work) => changeSchema(connection, complete.lockTimeout, work),
     ...own,
-    // The rights of a caller must not be older than the primary.
-    ...(replica && { reading: (collection) => (isOwn(collection) ? own.use : replica.use) }),
-  })
-  const storage = replica === undefined ? database : withReplica(database, replica)
-  if (complete.maxStaleness === 0) return storage
-  const clock = versionClock(() => own.use(currentSnapshot), complete.maxStaleness)
-  return markSelfChecking({
-    ...storage,
-    version: clock.version,
-    transaction: clock.counting(storage.transaction),
-    close: () => {
-      clock.stop()
-      return storage.close()
-    },
-  })
-}
-
-function withReplica(storage: StorageAdapter, replica: ReplicaReads): StorageAdapter {
-  return markSelfChecking({
-    ...storage,
-    async open(collections) {
-      await storage.open(collections)
-      await replica.open()
-    },
-    transaction: replica.counting(storage.transaction),
-    async close() {
-      await Promise.all([replica.close(), storage.close()])
+  }
+  return sharedDatabase(database, {
+    maxStaleness: complete.maxStaleness,
+    poll: () => own.use(currentSnapshot),
+    replica: complete.reads && {
+      server: postgresReplication,
+      connections: connections(complete.reads, complete),
+      maxWait: complete.replicaWait,
     },
   })
 }

@@ -4,7 +4,7 @@ import type { BoundValue } from '../sql/fragments.ts'
 import { exactCollations, type MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
 import type { CompleteMysql } from './options.ts'
-import type { MysqlClient, MysqlField, MysqlPool } from './pool.ts'
+import { clientPoolOf, type MysqlClient, type MysqlField, type MysqlPool } from './pool.ts'
 
 /** The connections of a pool to MariaDB or MySQL. */
 export interface MysqlConnections extends Connections {
@@ -27,7 +27,7 @@ const sample = 'é\u{1f600}'
 
 /** Returns the connections of a pool, each with the settings that the storage needs. */
 export function mysqlConnections(given: MysqlPool, options: CompleteMysql): MysqlConnections {
-  const pool = 'pool' in given ? given.pool : given
+  const pool = clientPoolOf(given)
   const settled = new WeakSet<MysqlClient>()
   const statementSeconds = options.statementTimeout / 1_000
   let server: MysqlServer | undefined

@@ -1,6 +1,7 @@
 import * as z from 'zod'
 import { completeOptions } from '../../checks/options.ts'
 import { poolStorageOptions, type PoolStorageOptions } from '../sql/pool-options.ts'
+import { isPool, type MysqlPool } from './pool.ts'
 
 /** Options of `mysqlStorage`. */
 export interface MysqlOptions extends PoolStorageOptions {
@@ -9,6 +10,12 @@ export interface MysqlOptions extends PoolStorageOptions {
    * had committed. Default: the setting of the server.
    */
   readonly wsrepSyncWait?: number
+  /**
+   * For MariaDB: another pool, to a replica of the same database. Items that requests read outside of transactions
+   * are read there, if it has the writes of this process, and on the primary otherwise. Writes of other processes
+   * appear when the replica has them. `close` does not end the pool. Default: the primary is read.
+   */
+  readonly reads?: MysqlPool
 }
 
 const mask = 'must be a whole number from 0 to 15'
@@ -16,6 +23,7 @@ const mask = 'must be a whole number from 0 to 15'
 const shape = z.strictObject({
   ...poolStorageOptions,
   wsrepSyncWait: z.int({ error: mask }).min(0, mask).max(15, mask).optional(),
+  reads: z.custom<MysqlPool>(isPool, 'must be a pool of the package mysql2').optional(),
 })
 
 /** The options with all their defaults. */

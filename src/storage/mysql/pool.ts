@@ -29,3 +29,15 @@ export interface MysqlClientPool {
 
 /** A pool of `mysql2`, or of `mysql2/promise`. */
 export type MysqlPool = MysqlClientPool | { readonly pool: MysqlClientPool }
+
+/** Returns the members of a pool that are used. */
+export function clientPoolOf(pool: MysqlPool): MysqlClientPool {
+  return 'pool' in pool ? pool.pool : pool
+}
+
+/** Returns whether a value has the members of a pool. */
+export function isPool(value: unknown): value is MysqlPool {
+  const { pool = value } = (value ?? {}) as { readonly pool?: unknown }
+  const { getConnection } = (pool ?? {}) as Partial<MysqlClientPool>
+  return typeof getConnection === 'function'
+}

@@ -25,10 +25,21 @@ export interface PoolStorageOptions {
    * 503. Default 15000.
    */
   readonly idleTimeout?: number
+  /**
+   * Milliseconds for which a change of users and keys by another process may be unknown to the callers that this
+   * process remembers. 0: users and keys are read for each request. Changes by this process are always known.
+   * Default 1000.
+   */
+  readonly maxStaleness?: number
+  /**
+   * Milliseconds that a read waits until the replica has the writes of this process, before it is a read on the
+   * primary. Only with `reads`. Default 100.
+   */
+  readonly replicaWait?: number
 }
 
-/** Returns the shape of a time in milliseconds, from a smallest one to ten minutes. */
-export function milliseconds(min: 0 | 1): z.ZodInt {
+// A time from a smallest one to ten minutes.
+function milliseconds(min: 0 | 1): z.ZodInt {
   const mustBe = `must be a whole number of milliseconds from ${min} to 600000`
   return z.int({ error: mustBe }).min(min, mustBe).max(600_000, mustBe)
 }
@@ -42,4 +53,6 @@ export const poolStorageOptions = {
   statementTimeout: milliseconds(1).default(30_000),
   lockTimeout: milliseconds(1).default(5_000),
   idleTimeout: milliseconds(1).default(15_000),
+  maxStaleness: milliseconds(0).default(1_000),
+  replicaWait: milliseconds(0).default(100),
 } as const

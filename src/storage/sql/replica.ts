@@ -1,10 +1,26 @@
-import { setTimeout as pause } from 'node:timers/promises'
 import { isStorageError, type StorageAdapter } from '../adapter.ts'
-import { bind, type Connection, type Connections } from '../sql/connection.ts'
-import { storageFailure, unavailable } from '../sql/failure.ts'
-import { sql } from '../sql/fragments.ts'
 import { observed } from './commits.ts'
-import { isLost, postgresErrors } from './failure.ts'
+import type { Connection, Connections } from './connection.ts'
+import { storageFailure, unavailable, type Errors } from './failure.ts'
+
+/** What the replication of a kind of server answers. */
+export interface Replication<Identity = unknown> {
+  /** The name of the option that has the replica, for messages. */
+  readonly option: string
+  readonly errors: Errors
+  /** Returns whether an error is the end of the connection, or that the server accepts none. */
+  isOutage(error: unknown): boolean
+  /** Returns whether a statement has taken longer than it may. */
+  isTimeout(error: unknown): boolean
+  /** Reads what {@link Replication.mistake} compares. */
+  identify(connection: Connection): Promise<Identity>
+  /** Returns why a server is no replica of a primary with the same tables. Undefined: it may be one. */
+  mistake(primary: Identity, replica: Identity): string | undefined
+  /** Reads a position in the log of the primary behind all transactions that have been committed. */
+  position(connection: Connection): Promise<string>
+  /** Waits until a replica has a position, at most so many milliseconds. Rejects if it is none any more. */
+  reaches(connection: Connection, position: string, maxWait: number): Promise<boolean>
+}
 
 /** Reads on a replica that show every write of this process. */
 export interface ReplicaReads {
@@ -28,23 +44,12 @@ interface Goal {
   readonly position: string
 }
 
-const pollMilliseconds = 3
 // A replica that has failed is not tried for each request.
 const retryMilliseconds = 1_000
 
-// With synchronous_commit = off, a commit may not have been written to the log yet.
-const currentPosition = bind(sql`select case current_setting('synchronous_commit')
-  when 'off' then pg_current_wal_insert_lsn() else pg_current_wal_flush_lsn() end::text as position`)
-
-const progress = sql`select case when not pg_is_in_recovery() then 'primary'
-  when pg_last_wal_replay_lsn() >= ${{ read: () => null }}::pg_lsn then 'reached' else 'behind' end as progress`
-
-const identity =
-  bind(sql`select pg_is_in_recovery()::text as replica, system_identifier::text as server,
-  current_database()::text as database, current_schemas(false)::text as schemas from pg_control_system()`)
-
 /** Returns reads on a replica. They wait for writes of this process for a limited time, in milliseconds. */
-export function replicaReads(
+export function replicaReads<Identity>(
+  server: Replication<Identity>,
   primary: Connections,
   replica: Connections,
   maxWait: number,
@@ -69,25 +74,28 @@ export function replicaReads(
   }
 
   async function askGoal(own: number): Promise<Goal> {
-    const [[position] = []] = await primary.use((connection) => connection.rows(currentPosition))
-    return { commits: own, position: String(position) }
+    return { commits: own, position: await primary.use(server.position) }
   }
 
   async function reach(connection: Connection, { commits: wanted, position }: Goal): Promise<void> {
     const { session } = connection
     if (session !== undefined && (reached.get(session) ?? 0) >= wanted) return
-    const latest = performance.now() + maxWait
-    for (;;) {
-      const [[found] = []] = await connection.rows({ sql: progress, values: [position] })
-      if (found === 'reached') break
-      if (found === 'primary')
-        throw unavailable(new Error('the server is not a replica any longer'))
-      if (performance.now() >= latest) {
-        throw unavailable(new Error(`the replica did not catch up within ${maxWait} ms`))
-      }
-      await pause(pollMilliseconds)
+    if (!(await server.reaches(connection, position, maxWait))) {
+      throw unavailable(new Error(`the replica did not catch up within ${maxWait} ms`))
     }
     if (session !== undefined) reached.set(session, wanted)
+  }
+
+  // The primary would answer in the same way, or take as long.
+  function isOutcome(error: unknown): boolean {
+    return (isStorageError(error) && error.kind === 'unfit') || server.isTimeout(causeOf(error))
+  }
+
+  /** Returns whether the next read would probably fail too. The others are conflicts with what the replica replays. */
+  function isOutage(error: unknown): boolean {
+    const failure = storageFailure(server.errors, error, 'read')
+    if (!isStorageError(failure) || failure.kind !== 'unavailable') return false
+    return !failure.isConflict && server.isOutage(failure.cause)
   }
 
   function stopUse(): void {
@@ -126,12 +134,15 @@ export function replicaReads(
       return primary.use(work)
     },
     async open() {
-      const here = await primary.use(identify)
+      const here = await primary.use(server.identify)
       try {
-        requireReplica(here, await replica.use(identify))
+        const mistake = server.mistake(here, await replica.use(server.identify))
+        if (mistake !== undefined) throw new TypeError(`${server.option}: ${mistake}`)
       } catch (error) {
         if (error instanceof TypeError) throw error
-        if (!isOutage(error)) throw mistake(String(error), error)
+        if (!isOutage(error)) {
+          throw new TypeError(`${server.option}: ${String(error)}`, { cause: error })
+        }
         // The service starts without it.
         stopUse()
       }
@@ -147,44 +158,6 @@ export function replicaReads(
   }
 }
 
-interface Identity {
-  readonly replica: unknown
-  readonly server: unknown
-  readonly database: unknown
-  readonly schemas: unknown
-}
-
-async function identify(connection: Connection): Promise<Identity> {
-  const [[replica, server, database, schemas] = []] = await connection.rows(identity)
-  return { replica, server, database, schemas }
-}
-
-function requireReplica(primary: Identity, found: Identity): void {
-  if (found.replica !== 'true') throw mistake('the server is not a replica')
-  if (found.server !== primary.server) throw mistake('the server is a replica of another one')
-  for (const what of ['database', 'schemas'] as const) {
-    if (found[what] === primary[what]) continue
-    throw mistake(`its ${what} must be ${String(primary[what])}, not ${String(found[what])}`)
-  }
-}
-
-function mistake(what: string, cause?: unknown): TypeError {
-  return new TypeError(`postgresStorage.reads: ${what}`, { cause })
-}
-
-// The primary would answer in the same way, or take as long.
-function isOutcome(error: unknown): boolean {
-  return (isStorageError(error) && error.kind === 'unfit') || codeOf(error) === '57014'
-}
-
-/** Returns whether the next read would probably fail too. The others are conflicts with what the replica replays. */
-function isOutage(error: unknown): boolean {
-  const failure = storageFailure(postgresErrors, error, 'read')
-  if (!isStorageError(failure) || failure.kind !== 'unavailable' || failure.isConflict) return false
-  return isLost(failure.cause) || String(codeOf(failure)).startsWith('53')
-}
-
-function codeOf(error: unknown): unknown {
-  const { code } = (isStorageError(error) ? error.cause : error) as { readonly code?: unknown }
-  return code
+function causeOf(error: unknown): unknown {
+  return isStorageError(error) ? error.cause : error
 }

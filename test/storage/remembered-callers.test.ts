@@ -1,26 +1,54 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
-import { createService, defineCollection, integer } from '../../../src/index.ts'
-import { apiKeys } from '../../../src/security/index.ts'
-import type { StorageAdapter } from '../../../src/storage/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
-import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
+import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { createService, defineCollection, integer } from '../../src/index.ts'
+import { apiKeys } from '../../src/security/index.ts'
+import type { StorageAdapter } from '../../src/storage/index.ts'
+import { mysqlStorage } from '../../src/storage/mysql.ts'
+import { postgresStorage } from '../../src/storage/postgres.ts'
+import { missingServer as missingMariaDb, testDatabase } from '../kit/mysql.ts'
+import { missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'
 
-const missing = await missingServer()
+/** A database of its own, to which storages with pools of their own lead. */
+interface OwnDatabase {
+  open(options: { readonly ensureSchema: true; readonly maxStaleness: number }): StorageAdapter
+  drop(): Promise<void>
+}
+
+const servers = [
+  {
+    name: 'PostgreSQL',
+    missing: await missingPostgres(),
+    create: async (): Promise<OwnDatabase> => {
+      const schema = await testSchema()
+      return { ...schema, open: (options) => postgresStorage(schema.open(2), options) }
+    },
+  },
+  {
+    name: 'MariaDB',
+    missing: await missingMariaDb(),
+    create: async (): Promise<OwnDatabase> => {
+      const database = await testDatabase()
+      const open: OwnDatabase['open'] = (options) =>
+        mysqlStorage(database.open({ connectionLimit: 2 }), options)
+      return { ...database, open }
+    },
+  },
+]
 const notes = defineCollection({ key: 'id', fields: { id: integer() } })
 const maxStaleness = 400
 
-describe.skipIf(missing !== undefined)('a caller of an API key on PostgreSQL', () => {
-  let schema: TestSchema
-  beforeAll(async () => {
-    schema = await testSchema()
+describe.each(servers)('a caller of an API key on $name', ({ missing, create }) => {
+  let database: OwnDatabase
+  beforeEach(async (context) => {
+    if (missing !== undefined) context.skip(missing)
+    database = await create()
+    onTestFinished(() => database.drop())
   })
-  afterAll(() => schema.drop())
 
   /** Starts a service with connections of its own, as in another process. */
   async function start(staleness = maxStaleness) {
     let reads = 0
-    const base = postgresStorage(schema.open(2), { ensureSchema: true, maxStaleness: staleness })
+    const base = database.open({ ensureSchema: true, maxStaleness: staleness })
     const storage: StorageAdapter = {
       ...base,
       filter: (collection, query, context) => {
