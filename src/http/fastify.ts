@@ -181,11 +181,13 @@ function ownTarget({ service, prefix, outside }: Place, url = ''): string | unde
 
 function respond(
   reply: FastifyReply,
-  { status, headers, body }: ServiceReply,
+  { status, headers, body, bytes }: ServiceReply,
   more: ConnectionHeaders = {},
-): string | Readable | null {
+): string | Uint8Array | Readable | null {
   reply.code(status).headers(headers).headers(more)
   if (status === 304) return null
+  // Hooks of the app get the same kind of value for a response, whether it was cached or not.
+  if (bytes !== undefined && 'Content-Encoding' in headers) return bytes
   if (!isLarge(body)) return body
   reply.header('Content-Length', Buffer.byteLength(body))
   return Readable.from(bodyPieces(body))

@@ -2,7 +2,7 @@ import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import type { Principal } from '../definition/principal.ts'
 import { methodNotAllowed, notFound } from '../errors.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
-import { namesEntityTag } from '../protocol/media.ts'
+import { acceptsGzip, namesEntityTag } from '../protocol/media.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
 import { digestOf } from '../request/digest.ts'
@@ -33,6 +33,7 @@ export function openPages(host: Omit<PageHost, 'name'>): Pages | undefined {
   const files = filesOf(host)
   const firstSegments = new Set([...names, ...files.keys()].map(firstSegmentOf))
   const tags = new WeakMap<PageContent, string>()
+  const compressed = new WeakMap<PageContent, Promise<Uint8Array>>()
 
   async function tagOf(content: PageContent): Promise<string> {
     const known = tags.get(content)
@@ -40,6 +41,12 @@ export function openPages(host: Omit<PageHost, 'name'>): Pages | undefined {
     const tag = `"${await digestOf(content.text)}"`
     tags.set(content, tag)
     return tag
+  }
+
+  function compressedOf(content: PageContent): Promise<Uint8Array> {
+    const known = compressed.get(content) ?? gzip(content.text)
+    compressed.set(content, known)
+    return known
   }
 
   return {
@@ -58,17 +65,33 @@ export function openPages(host: Omit<PageHost, 'name'>): Pages | undefined {
         const headers = {
           'Cache-Control': isPublic ? 'no-cache' : 'private, no-cache',
           'X-Content-Type-Options': 'nosniff',
+          Vary: 'Accept-Encoding',
           ...found.headers,
           'Content-Type': found.mediaType,
           ETag: tag,
         }
-        const isKnown = namesEntityTag(request.header('if-none-match'), tag)
-        return isKnown
-          ? { status: 304, headers, body: '' }
-          : { status: 200, headers, body: found.text }
+        if (namesEntityTag(request.header('if-none-match'), tag)) {
+          return { status: 304, headers, body: '' }
+        }
+        const { text: body } = found
+        if (body.length < minCompressed || !acceptsGzip(request.header('accept-encoding'))) {
+          return { status: 200, headers, body }
+        }
+        // Other bytes than those of the tag, so it is a weak one.
+        const encoded = { ...headers, ETag: `W/${tag}`, 'Content-Encoding': 'gzip' }
+        return { status: 200, headers: encoded, body, bytes: await compressedOf(found) }
       })
     },
   }
+}
+
+// In characters. Shorter content fits into one packet anyway.
+const minCompressed = 1024
+
+// Platforms other than Node have this stream too.
+async function gzip(text: string): Promise<Uint8Array> {
+  const stream = new Blob([text]).stream().pipeThrough(new CompressionStream('gzip'))
+  return new Uint8Array(await new Response(stream).arrayBuffer())
 }
 
 /** Returns the files of all pages by their path after `/rest/v1/`. */

@@ -58,6 +58,17 @@ export function namesEntityTag(ifNoneMatch: string | undefined, tag: string): bo
   return tags.includes('*') || tags.includes(tag)
 }
 
+/** Returns whether an `Accept-Encoding` header allows gzip. */
+export function acceptsGzip(acceptEncoding: string | undefined): boolean {
+  const codings = new Map(
+    (acceptEncoding ?? '').split(',').map((coding) => {
+      const [name = '', parameters] = coding.split(/;(.*)/s)
+      return [name.trim().toLowerCase(), qualityOf(parameters)]
+    }),
+  )
+  return (codings.get('gzip') ?? codings.get('*') ?? 0) > 0
+}
+
 function qualityOf(parameters: string | undefined): number {
   // Stryker disable next-line StringLiteral: text without q= gives the same
   const match = /(?:^|;)\s*q\s*=\s*([0-9.]+)/i.exec(parameters ?? '')

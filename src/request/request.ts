@@ -38,8 +38,9 @@ export interface ServiceReply {
   /** The envelope, or the text of a page, to be sent as UTF-8. Empty with the status 304, which has no body. */
   readonly body: string
   /**
-   * The bytes of `body`, if the service has them already. They are not enumerable: a copy with another body does
-   * not have them. MUST NOT be changed.
+   * What to send instead of `body`, if present: its bytes, if the service has them already, or the bytes of the
+   * `Content-Encoding`. MUST NOT be changed. The former are not enumerable: a copy with another body does not have
+   * them.
    */
   readonly bytes?: Uint8Array
   /** The cause of a 500 or 503, for the request log of your application. MUST NOT be sent. */

@@ -16,6 +16,7 @@ import { converse, rawRequest } from '../kit/http-client.ts'
 const notes = defineCollection({ key: 'id', fields: { id: text() } })
 const applications = { app: { collections: { notes } } }
 const styles = { mediaType: 'text/css; charset=utf-8', text: 'p { content: "é" }' }
+const longStyles = { mediaType: 'text/css; charset=utf-8', text: styles.text.repeat(100) }
 
 const pageOf = (files: Readonly<Record<string, PageFile>>): Page => ({
   [pageSource]: { open: () => files },
@@ -31,6 +32,7 @@ const help = pageOf({
     }),
   },
   '/style.css': stylesheet,
+  '/long.css': { access: 'public', content: () => longStyles },
   '.json': {
     access: 'caller',
     content: (_request, { user }) => ({
@@ -137,6 +139,24 @@ describe.each(bindings)('a page through $name', ({ start }) => {
     }
     const changed = await ask('help/style.css', { headers: { 'If-None-Match': '"x"' } })
     expect(changed.status).toBe(200)
+  })
+
+  test('compresses long text for clients that accept gzip', async () => {
+    const url = `http://127.0.0.1:${host.port}/rest/v1/help/long.css`
+    const answer = await fetch(url, { headers: { 'Accept-Encoding': 'br, gzip' } })
+    expect(answer.headers.get('content-encoding')).toBe('gzip')
+    expect(answer.headers.get('vary')).toBe('Accept-Encoding')
+    expect(Number(answer.headers.get('content-length'))).toBeLessThan(200)
+    expect(await answer.text()).toBe(longStyles.text)
+    const tag = answer.headers.get('etag') ?? ''
+    expect((await fetch(url, { headers: { 'If-None-Match': tag } })).status).toBe(304)
+    for (const accepted of ['identity', 'br, gzip;q=0', '*;q=0']) {
+      const plain = await fetch(url, { headers: { 'Accept-Encoding': accepted } })
+      expect([accepted, plain.headers.get('content-encoding')]).toEqual([accepted, null])
+      expect(await plain.text()).toBe(longStyles.text)
+    }
+    const short = await fetch(url.replace('long', 'style'))
+    expect(short.headers.get('content-encoding')).toBe(null)
   })
 
   test('responds to HEAD with the headers of GET', async () => {
