@@ -2,13 +2,8 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { publishApplications } from '../definition/publish-applications.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import {
-  applyToFile,
-  diffFile,
-  type SchemaChange,
-  type SchemaChangeKind,
-  type SchemaDiff,
-} from '../storage/sqlite/schema-apply.ts'
+import type { SchemaChange, SchemaChangeKind, SchemaDiff } from '../storage/sql/schema-changes.ts'
+import { applyToFile, diffFile } from '../storage/sqlite/schema-apply.ts'
 import { requiredArgument, requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { loadDefinition, withMistakes } from './load-definition.ts'

@@ -6,6 +6,7 @@ import { postgresDialect } from './postgres/dialect.ts'
 import { completePostgres, type PostgresOptions } from './postgres/options.ts'
 import { isPool, type PostgresPool } from './postgres/pool.ts'
 import { postgresReplication } from './postgres/replication.ts'
+import { changeSchema, encodingMistakes } from './postgres/schema-database.ts'
 import { bind, type Connection } from './sql/connection.ts'
 import { sql } from './sql/fragments.ts'
 import { sharedDatabase } from './sql/shared-database.ts'
@@ -18,9 +19,6 @@ export type {
   PostgresQuery,
   PostgresResult,
 } from './postgres/pool.ts'
-
-// Two processes that start at the same time must not create the same table.
-const schemaLock = 7_294_104_816
 
 /**
  * Keeps collections in a PostgreSQL database, through a `Pool` of `pg`. The pool must be for this storage alone,
@@ -75,30 +73,4 @@ async function currentSnapshot(connection: Connection): Promise<string> {
     bind(sql`select pg_current_snapshot()::text as snapshot`),
   )
   return String(text)
-}
-
-async function encodingMistakes(connection: Connection): Promise<readonly string[]> {
-  const [encoding] = (await connection.rows(bind(sql`show server_encoding`)))[0] ?? []
-  if (encoding === 'UTF8') return []
-  return [`The encoding of the database is ${String(encoding)}. Create it with ENCODING 'UTF8'.`]
-}
-
-async function changeSchema(
-  connection: Connection,
-  lockTimeout: number,
-  work: () => Promise<void>,
-): Promise<void> {
-  // Another process may be creating the indexes of large tables, or this one will.
-  await connection.command(
-    'begin; set local statement_timeout = 0; set local lock_timeout = 0; set local idle_in_transaction_session_timeout = 0',
-  )
-  try {
-    await connection.command(`select pg_advisory_xact_lock(${schemaLock})`)
-    await connection.command(`set local lock_timeout = ${lockTimeout}`)
-    await work()
-    await connection.command('commit')
-  } catch (error) {
-    await connection.command('rollback').catch(() => connection.discard())
-    throw error
-  }
 }

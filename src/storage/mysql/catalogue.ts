@@ -148,21 +148,19 @@ const readOnlyKinds: Readonly<Record<string, string>> = {
 function tableOf([name, schema, type, engine]: TextRow, parts: Parts): CatalogueTable {
   const columns = parts.columns.map(columnOf)
   const indexes = Array.from(byFirst(parts.indexes), ([own, rows]) => ({ own, ...indexOf(rows) }))
-  const foreignKeys = Array.from(byFirst(parts.foreignKeys), ([own, rows]) => ({
-    own,
-    ...foreignKeyOf(rows, schema),
-  }))
+  const references = Array.from(byFirst(parts.foreignKeys), ([own, rows]) =>
+    foreignKeyOf(own, rows, schema),
+  )
   const constraints = new Map([
     ...parts.checks.map(
       ([own, clause]) => [String(own), namedIn(String(clause), columns)] as const,
     ),
-    ...foreignKeys.map(({ own, columns: listed }) => [own, listed] as const),
+    ...references.map(({ name: own, columns: listed }) => [own, listed] as const),
     ...indexes.map(
       ({ own, columns: listed }) => [own, listed.map((each) => each.name ?? '')] as const,
     ),
   ])
   const kind = kinds[String(type)] ?? 'other'
-  const references = foreignKeys.map(({ own: _own, ...key }) => key)
   const isOther = kind === 'table' && engine !== 'InnoDB'
   return {
     id: `${schema}.${name}`,
@@ -263,12 +261,14 @@ const actions: Readonly<Record<string, CatalogueReference['onDelete']>> = {
 }
 
 function foreignKeyOf(
+  name: string,
   rows: readonly TextRow[],
   own: string | null | undefined,
 ): CatalogueReference {
   const [, schema, table, , rule] = rows[0] as TextRow
   return {
-    columns: rows.map(([name]) => String(name)),
+    name,
+    columns: rows.map(([column]) => String(column)),
     target: `${schema}.${table}`,
     targetName: schema === own ? String(table) : `${schema}.${table}`,
     targetColumns: rows.map(([, , , target]) => String(target)),

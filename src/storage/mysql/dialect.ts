@@ -91,8 +91,9 @@ export function mysqlDialect(server: MysqlServer): Dialect {
         const { length } = Array.from(name)
         return length > 64 ? `has ${length} characters, but ${server} allows 64` : undefined
       },
-      numberColumn: ({ name: table }, { name, declared }) =>
+      numberColumn: ({ name: table }, { name, declared }) => [
         `ALTER TABLE ${quoted(table)} MODIFY COLUMN ${quoted(name)} ${declared} NOT NULL AUTO_INCREMENT;`,
+      ],
       rejectNull: ({ name: table }, { name, declared }) =>
         `ALTER TABLE ${quoted(table)} MODIFY COLUMN ${quoted(name)} ${declared} NOT NULL;`,
       place: 'in the database',

@@ -125,8 +125,10 @@ function tableOf({
   ...table
 }: TableRow): CatalogueTable {
   const columns = rows.map(columnOf)
-  const foreign = constraints.flatMap(({ columns: own, foreign: key }) =>
-    key === null ? [] : [{ ...key, columns: own, onDelete: actions[key.action] ?? 'restrict' }],
+  const foreign = constraints.flatMap(({ name, columns: own, foreign: key }) =>
+    key === null
+      ? []
+      : [{ ...key, name, columns: own, onDelete: actions[key.action] ?? 'restrict' }],
   )
   const named = [
     ...indexes.map((one) => [one.name, one.columns.map(({ name }) => name ?? '')] as const),
@@ -199,6 +201,12 @@ function catalogue(condition: Sql): Sql {
     order by c.relname`
 }
 
+// What only it needs is dropped with a column, such as an index.
+const isUsed = `exists (select from pg_depend d where d.refclassid = 'pg_class'::regclass and d.refobjid = c.oid
+    and d.refobjsubid = a.attnum and d.deptype = 'n' and not exists (select from pg_depend o
+      where o.classid = d.classid and o.objid = d.objid and o.refclassid = d.refclassid
+      and o.refobjid = d.refobjid and o.refobjsubid = d.refobjsubid and o.deptype in ('a', 'i')))`
+
 // A domain may be one of another domain: up to three are followed.
 const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
     'name', a.attname, 'declared', format_type(a.atttypid, a.atttypmod), 'base', bt.typname,
@@ -207,6 +215,7 @@ const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
     'modifier', coalesce(e.typtypmod, d.typtypmod, case when t.typtype = 'd' then t.typtypmod end, a.atttypmod),
     'notNull', a.attnotnull or t.typnotnull or coalesce(d.typnotnull, false) or coalesce(e.typnotnull, false),
     'hasDefault', a.atthasdef and a.attgenerated = '' or a.attidentity <> '' or t.typdefault is not null,
+    'isDomain', t.typtype = 'd', 'isUsed', a.attinhcount > 0 or ${isUsed},
     'isComputed', a.attgenerated <> '', 'isFixed', a.attidentity = 'a',
     'isReadable', has_column_privilege(c.oid, a.attnum, 'select'),
     'numberedBy', case when c.relkind in ('r', 'p') then

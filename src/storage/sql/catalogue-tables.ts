@@ -10,6 +10,7 @@ export interface CatalogueColumn extends Column {
 
 /** A foreign key, whether or not it is enforced at once. */
 export interface CatalogueReference {
+  readonly name: string
   readonly columns: readonly string[]
   /** The id of the table that it refers to. */
   readonly target: string
@@ -22,8 +23,6 @@ export interface CatalogueReference {
 /** An existing table or view, with all that its definition can be made of. */
 export interface CatalogueTable extends Table {
   readonly columns: readonly CatalogueColumn[]
-  /** The columns of the primary key. */
-  readonly primary: readonly string[] | undefined
   readonly references: readonly CatalogueReference[]
   /** The CHECK constraints, as the server writes them. */
   readonly checks: readonly string[]

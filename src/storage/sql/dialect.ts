@@ -180,6 +180,37 @@ export interface Estimates {
   rows(plan: unknown): number | undefined
 }
 
+/** A dialect for `rowgate schema`. */
+export interface SchemaDialect extends Dialect {
+  readonly changes: SchemaChangeText
+}
+
+/** How a database changes its tables. */
+export interface SchemaChangeText {
+  /** Returns what the catalogue says of a column that is declared with a type of `columnTypes`. */
+  described(
+    declared: string,
+  ): Pick<Column, 'base' | 'scale' | 'length' | 'precision' | 'collation' | 'isDeterministic'>
+  /**
+   * Returns the statement that gives a column the type of a field, with the same values. Undefined: not every value
+   * would be the same.
+   */
+  redeclare(table: Table, column: Column, to: NewType): string | undefined
+  /** Returns the statement that allows null in a column. */
+  allowNull(table: Table, column: Column): string
+  /** Returns the statement that drops a foreign key. */
+  dropForeignKey(table: Table, name: string): string
+  /** Whether all changes are made in one transaction. Otherwise those before one that fails stay. */
+  readonly isTransactional: boolean
+}
+
+/** The type that a column gets. */
+export interface NewType {
+  readonly field: PublishedField
+  /** The type in SQL. */
+  readonly declared: string
+}
+
 /** How a database writes its schema. */
 export interface SchemaText {
   /** What follows CREATE INDEX, so that an index that exists is left as it is. Empty, or it ends with a space. */
@@ -194,8 +225,8 @@ export interface SchemaText {
   indexOrder(field: PublishedField, descending: boolean): string
   /** Returns what is wrong with the length of a name, such as `has 70 bytes, but PostgreSQL allows 63`. */
   nameMistake(name: string): string | undefined
-  /** Returns the statement that numbers a column. */
-  numberColumn(table: Table, column: Column): string
+  /** Returns the statements that number a column, above the numbers that it has. */
+  numberColumn(table: Table, column: Column): readonly string[]
   /** Returns the statement that rejects null in a column. */
   rejectNull(table: Table, column: Column): string
   /** Where tables are looked for, such as `in the database`. */

@@ -60,7 +60,12 @@ export function identifier(...names: readonly string[]): Sql {
 
 /** Returns a string literal. */
 export function literal(text: string): Sql {
-  return raw(`'${text.replaceAll("'", "''")}'`)
+  return raw(literalText(text))
+}
+
+/** Returns a string literal as text. */
+export function literalText(text: string): string {
+  return `'${text.replaceAll("'", "''")}'`
 }
 
 /** Joins fragments, by default with commas. */

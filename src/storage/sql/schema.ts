@@ -81,7 +81,8 @@ function isTable(table: Table | undefined): boolean {
   return table?.kind === 'table'
 }
 
-function groupByTable(
+/** Returns collections by the folded name of their table. */
+export function groupByTable(
   collections: readonly PublishedCollection[],
 ): ReadonlyMap<string, readonly PublishedCollection[]> {
   const groups = new Map<string, readonly PublishedCollection[]>()
@@ -93,15 +94,15 @@ function groupByTable(
 }
 
 /** The names of tables and columns: those that exist, otherwise those that are created. */
-interface Names {
+export interface Names {
   table(name: string): string
   column(table: string, name: string): string
 }
 
 const ownNames: Names = { table: (name) => name, column: (_, name) => name }
 
-// Collections that share a table may write its names in different cases.
-function namesIn(tables: Tables, collections: readonly PublishedCollection[]): Names {
+/** Returns the names of tables and columns, which collections that share a table may write in different cases. */
+export function namesIn(tables: Tables, collections: readonly PublishedCollection[]): Names {
   const groups = groupByTable(collections)
   const fields = new Map(Array.from(groups, ([name, sharing]) => [name, sharedFields(sharing)]))
   return {
@@ -113,7 +114,8 @@ function namesIn(tables: Tables, collections: readonly PublishedCollection[]): N
   }
 }
 
-function createTable(dialect: Dialect, sharing: readonly PublishedCollection[]): string {
+/** Returns the statement that creates the table of collections. */
+export function createTable(dialect: Dialect, sharing: readonly PublishedCollection[]): string {
   const { quoted, schema } = dialect
   const fields = sharedFields(sharing)
   const lines = Array.from(fields.values(), (field) => columnDefinition(dialect, sharing, field))
@@ -128,13 +130,23 @@ function createTable(dialect: Dialect, sharing: readonly PublishedCollection[]):
 
 /** Returns the definition of a column. */
 export function columnDefinition(
-  { columnTypes, schema, quoted }: Dialect,
+  dialect: Dialect,
   sharing: readonly PublishedCollection[],
   field: PublishedField,
 ): string {
+  const { quoted, schema } = dialect
   const numbered = field.generated === 'database' ? ` ${schema.numbered}` : ''
-  const type = columnTypes[field.type].declared(field.definition, indexedColumns(sharing, field))
+  const type = declaredType(dialect, sharing, field)
   return `${quoted(field.column)} ${type}${numbered}${field.inKey ? ' NOT NULL' : ''}`
+}
+
+/** Returns the type of a new column. */
+export function declaredType(
+  { columnTypes }: Dialect,
+  sharing: readonly PublishedCollection[],
+  field: PublishedField,
+): string {
+  return columnTypes[field.type].declared(field.definition, indexedColumns(sharing, field))
 }
 
 /** Returns the number of columns in the longest key, index or reference that a column is part of. */
@@ -226,7 +238,8 @@ const effects: Readonly<Record<OnDelete, string>> = {
   setNull: ' ON DELETE SET NULL',
 }
 
-function addForeignKey(
+/** Returns the statement that adds the foreign key of a reference. */
+export function addForeignKey(
   { quoted }: Dialect,
   { from, fields, to, onDelete }: Reference,
   names: Names,

@@ -18,7 +18,7 @@ export function usesSearchIndex(
 }
 
 /** The index of the searches in a table. More than one if there are many fields. */
-interface WantedSearch {
+export interface WantedSearch {
   readonly name: string
   readonly statement: string
 }
@@ -37,13 +37,17 @@ export function missingSearches(
     const missing = wanted.filter(({ name }) => !present.includes(name))
     if (wanted.length === 0 || missing.length === 0) return []
     const former = present.filter((name) => wanted.every((one) => one.name !== name))
-    const { schema = '' } = tables.find(group) ?? {}
     return [
-      ...former.map((name) => `DROP INDEX ${dialect.quoted(schema)}.${dialect.quoted(name)};`),
+      ...former.map((name) => dropSearch(tables, group, name)),
       ...(dialect.searchIndex?.before(tables) ?? []),
       ...missing.map(({ statement }) => statement),
     ]
   })
+}
+
+/** Returns the statement that drops a search index of a table. */
+export function dropSearch({ dialect, find }: Tables, table: string, name: string): string {
+  return `DROP INDEX ${dialect.quoted(find(table)?.schema ?? '')}.${dialect.quoted(name)};`
 }
 
 /** Returns what is wrong with the search index of a collection, or nothing. */
@@ -68,7 +72,8 @@ export function searchMistakes(
   ]
 }
 
-function wantedSearches(
+/** Returns the search indexes of collections that share a table. */
+export function wantedSearches(
   tables: Tables,
   sharing: readonly PublishedCollection[],
 ): readonly WantedSearch[] {

@@ -110,7 +110,7 @@ function columnMistakes(
   }
   if (field.generated === 'database' && column.numberedBy === undefined && !isView(table)) {
     return [
-      `${place}: ${named} is not numbered by ${database}. Number it with\n${schema.numberColumn(table, column)}\nor remove generated: 'database'.`,
+      `${place}: ${named} is not numbered by ${database}. Number it with\n${schema.numberColumn(table, column).join('\n')}\nor remove generated: 'database'.`,
     ]
   }
   return []

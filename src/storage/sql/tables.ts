@@ -27,6 +27,10 @@ export interface Column {
   readonly collation: string | undefined
   /** Whether its collation distinguishes any two strings. */
   readonly isDeterministic: boolean
+  /** Whether its type is a domain, which may have conditions of its own. Default false. */
+  readonly isDomain?: boolean
+  /** Whether something depends on it, such as a view, so that it can't be dropped. Default false. */
+  readonly isUsed?: boolean
 }
 
 /** A column of an index. Of an expression, the name is null. */
@@ -44,6 +48,7 @@ export interface Index {
 
 /** A foreign key that is checked by each statement. */
 export interface ForeignKey {
+  readonly name: string
   readonly columns: readonly string[]
   /** The id of the table that it refers to. */
   readonly target: string
@@ -65,8 +70,11 @@ export interface Table {
   readonly kind: 'table' | 'view' | 'other'
   /** Why it can't be used, as the end of a sentence. Undefined: it can. */
   readonly mistake?: string | undefined
+  readonly columns: readonly Column[]
   /** Returns a column by its name; without one, by its name in another case of ASCII letters. */
   find(name: string): Column | undefined
+  /** The columns of the primary key. Undefined: it has none. */
+  readonly primary?: readonly string[] | undefined
   readonly indexes: readonly Index[]
   readonly foreignKeys: readonly ForeignKey[]
   /** The names of the search indexes that storage has created. Default: none. */

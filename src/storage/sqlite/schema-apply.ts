@@ -3,11 +3,13 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import { indexFailure } from './indexes.ts'
 import { openAsItIs, openReadOnly } from './open.ts'
-import type { SchemaChange, SchemaChangeKind } from './schema-changes.ts'
-import { diffSchema, type SchemaDiff } from './schema-diff.ts'
-
-export type { SchemaChange, SchemaChangeKind } from './schema-changes.ts'
-export type { SchemaDiff } from './schema-diff.ts'
+import type {
+  AppliedSchema,
+  SchemaChange,
+  SchemaChangeKind,
+  SchemaDiff,
+} from '../sql/schema-changes.ts'
+import { diffSchema } from './schema-diff.ts'
 
 /** How a database is changed. */
 export interface ApplyOptions {
@@ -18,12 +20,6 @@ export interface ApplyOptions {
   readonly copyTo: string
   /** Called before each step that may take long, with a sentence. */
   readonly progress: (step: string) => void
-}
-
-/** What was changed. */
-export interface AppliedSchema extends SchemaDiff {
-  /** The copy of the database as it was; null if nothing could be lost. */
-  readonly copy: string | null
 }
 
 /** Compares a database file with collections. Throws if it can't be read. */

@@ -1,20 +1,15 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import { openInMemory } from './open.ts'
-import { plans, type SchemaChange, type SchemaChangeKind } from './schema-changes.ts'
+import {
+  planSchema,
+  type SchemaChange,
+  type SchemaChangeKind,
+  type SchemaDiff,
+} from '../sql/schema-changes.ts'
+import { draftOf, plans } from './schema-plans.ts'
 import { exactColumns, tableMistakes } from './table-check.ts'
-import { folded } from '../sql/tables.ts'
 import { readTables } from './tables.ts'
-
-/** The differences between a database and a definition. */
-export interface SchemaDiff {
-  /** The changes of the kinds that are allowed, in order. */
-  readonly changes: readonly SchemaChange[]
-  /** The changes of other kinds. What depends on them is not planned. */
-  readonly left: readonly SchemaChange[]
-  /** What no change makes fit, one message each, with what to do. */
-  readonly mistakes: readonly string[]
-}
 
 /**
  * Compares a database with collections, and plans changes. It makes them in an empty copy of the database, so
@@ -27,25 +22,16 @@ export function diffSchema(
 ): SchemaDiff {
   const copy = emptyCopy(database)
   try {
-    const changes: SchemaChange[] = []
-    const left: SchemaChange[] = []
-    const impossible: string[] = []
-    for (const plan of plans) {
-      for (const change of plan({ copy, collections, tables: readTables(copy, collections) })) {
-        const reason = allowed.has(change.kind) ? failureOf(copy, change) : undefined
-        if (!allowed.has(change.kind)) left.push(change)
-        else if (reason === undefined) changes.push(change)
-        // A column that can't be dropped does no harm.
-        else if (change.kind !== 'drop') impossible.push(`${change.description} ${reason}`)
-      }
+    const planning = {
+      plans,
+      draft: () => draftOf(copy, collections),
+      make: (change: SchemaChange) => failureOf(copy, change),
+      mistakes(fitting: readonly PublishedCollection[]) {
+        const tables = readTables(copy, fitting)
+        return tableMistakes(tables, fitting, exactColumns(tables, fitting))
+      },
     }
-    // A change that is left explains what does not fit yet.
-    const awaited = left.filter(({ kind }) => kind !== 'drop')
-    const waiting = new Set(awaited.map(({ table }) => folded(table)))
-    const fitting = collections.filter(({ table }) => !waiting.has(folded(table)))
-    const tables = readTables(copy, fitting)
-    const mistakes = tableMistakes(tables, fitting, exactColumns(tables, fitting))
-    return { changes, left, mistakes: [...impossible, ...mistakes] }
+    return planSchema(planning, collections, allowed)
   } finally {
     copy.close()
   }

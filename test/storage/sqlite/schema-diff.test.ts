@@ -13,7 +13,7 @@ import {
 } from '../../../src/index.ts'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
 import { applyToFile, diffFile } from '../../../src/storage/sqlite/schema-apply.ts'
-import type { SchemaChangeKind } from '../../../src/storage/sqlite/schema-changes.ts'
+import type { SchemaChangeKind } from '../../../src/storage/sql/schema-changes.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 import { runStatements, selectRows } from './raw.ts'

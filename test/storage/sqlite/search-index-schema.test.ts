@@ -16,7 +16,7 @@ import {
   type SqliteOptions,
 } from '../../../src/storage/sqlite.ts'
 import { applyToFile, diffFile } from '../../../src/storage/sqlite/schema-apply.ts'
-import type { SchemaChangeKind } from '../../../src/storage/sqlite/schema-changes.ts'
+import type { SchemaChangeKind } from '../../../src/storage/sql/schema-changes.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 import { runStatements, selectRows } from './raw.ts'

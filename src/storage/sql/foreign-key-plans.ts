@@ -1,0 +1,149 @@
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { Reference } from '../../definition/published.ts'
+import type { Tables } from './dialect.ts'
+import { changedTable, type Effect } from './planned-tables.ts'
+import { sharedTables, type PlannedChange } from './schema-changes.ts'
+import { fieldsOf, withoutRepeated, type TablesDraft } from './schema-draft.ts'
+import { addForeignKey, hasIndex, namesIn } from './schema.ts'
+import { isEnforced } from './table-check.ts'
+import type { ForeignKey, Table } from './tables.ts'
+import { uniqueIndex } from './wanted-indexes.ts'
+
+/** Plans to drop foreign keys between collections that could be references, but are not declared. */
+export function droppedKeys(draft: TablesDraft): readonly PlannedChange[] {
+  const { quoted, collections, tables } = draft
+  const references = collections.flatMap((collection) => collection.references)
+  return sharedTables<Table>(draft).flatMap(({ name, table: own, sharing }) =>
+    own.foreignKeys
+      .filter((key) => key.columns.every((column) => fieldsOf(sharing, column).length > 0))
+      .filter(({ target, targetColumns }) =>
+        collections.some(({ table, key }) => {
+          const found = tables.find(table)
+          const names = key.map(({ column }) => found?.find(column)?.name ?? '')
+          return found?.id === target && sameNames(names, targetColumns)
+        }),
+      )
+      .filter((key) => !references.some((reference) => isOf(tables, reference, { own, key })))
+      .map((key) => {
+        const { statement, after } = dropKey(draft, own, key)
+        const columns = key.columns.map(quoted).join(', ')
+        const description = `Drops the foreign key (${columns}) of the table ${quoted(name)}, which the definition does not declare.`
+        return { kind: 'drop', table: name, description, statements: [statement], after }
+      }),
+  )
+}
+
+function sameNames(one: readonly string[], other: readonly string[]): boolean {
+  return one.length === other.length && one.every((name) => other.includes(name))
+}
+
+/** Plans to add the foreign keys of references. */
+export function addedKeys(draft: TablesDraft): readonly PlannedChange[] {
+  const { tables, collections, quoted } = draft
+  const names = namesIn(tables, collections)
+  const changes = collections
+    .flatMap(({ references }) => references)
+    .flatMap((reference): readonly PlannedChange[] => {
+      const { from, fields, to, onDelete } = reference
+      const [own, target] = [tables.find(from.table), tables.find(to.table)]
+      if (own === undefined || target === undefined) return []
+      if (!canRefer(draft, reference) || isEnforced(reference, tables)) return []
+      const former = own.foreignKeys.filter((key) => isOf(tables, reference, { own, key }))
+      const drops = former.map((key) => dropKey(draft, own, key))
+      const columns = fields.map(({ column }) => quoted(names.column(from.table, column)))
+      const of = `foreign key (${columns.join(', ')}) of the table ${quoted(from.table)}`
+      const key: ForeignKey = {
+        name: '',
+        columns: fields.map(({ column }) => own.find(column)?.name ?? column),
+        target: target.id,
+        targetColumns: to.key.map(({ column }) => target.find(column)?.name ?? column),
+        onDelete,
+      }
+      return [
+        {
+          kind: former.length === 0 ? 'add' : 'rebuild',
+          table: from.table,
+          description:
+            former.length === 0
+              ? `Adds the ${of}.`
+              : `Declares the ${of} anew, with another effect.`,
+          statements: [
+            ...drops.map(({ statement }) => statement),
+            addForeignKey(tables.dialect, reference, names),
+          ],
+          after: changedTable(from.table, ({ foreignKeys: keys }) => ({
+            foreignKeys: [...keys.filter((each) => !former.includes(each)), key],
+          })),
+        },
+      ]
+    })
+  return withoutRepeated(changes)
+}
+
+/** A foreign key that is dropped, because a later change adds it again. */
+interface DroppedKey {
+  readonly key: ForeignKey
+  readonly statement: string
+  readonly after: Effect
+}
+
+/** Returns how the foreign keys of and to columns are dropped. Those that a reference declares are added again. */
+export function keysOn(
+  draft: TablesDraft,
+  table: Table,
+  columns: readonly string[],
+): readonly DroppedKey[] {
+  const { all, tables, collections } = draft
+  const references = collections.flatMap((collection) => collection.references)
+  return all.flatMap((own) =>
+    own.foreignKeys
+      .filter(({ target, columns: from, targetColumns: to }) => {
+        const isOwn = own === table && from.some((name) => columns.includes(name))
+        return isOwn || (target === table.id && to.some((name) => columns.includes(name)))
+      })
+      .filter((key) => references.some((reference) => isOf(tables, reference, { own, key })))
+      .map((key) => dropKey(draft, own, key)),
+  )
+}
+
+function dropKey({ dialect }: TablesDraft, table: Table, key: ForeignKey): DroppedKey {
+  return {
+    key,
+    statement: dialect.changes.dropForeignKey(table, key.name),
+    after: changedTable(table.name, ({ foreignKeys: keys }) => ({
+      foreignKeys: keys.filter((each) => each.name !== key.name),
+    })),
+  }
+}
+
+/** Returns whether a foreign key has the columns of a reference. */
+function isOf(
+  tables: Tables,
+  { from, fields, to }: Reference,
+  { own, key }: { readonly own: Table; readonly key: ForeignKey },
+): boolean {
+  const target = tables.find(to.table)
+  if (tables.find(from.table) !== own || target?.id !== key.target) return false
+  if (fields.length !== key.columns.length) return false
+  return fields.every((field, index) => {
+    const at = key.columns.indexOf(own.find(field.column)?.name ?? '')
+    return at >= 0 && key.targetColumns[at] === target.find(to.key[index]?.column ?? '')?.name
+  })
+}
+
+/** Returns whether a table can have the foreign key of a reference. */
+function canRefer({ tables, collections }: TablesDraft, reference: Reference): boolean {
+  const { from, fields, to } = reference
+  const { dialect } = tables
+  if (!collections.includes(to) || !dialect.schema.isForeignKey(reference)) return false
+  const [own, target] = [tables.find(from.table), tables.find(to.table)]
+  if (own?.kind !== 'table' || target?.kind !== 'table') return false
+  if (!hasIndex(target, uniqueIndex(to, to.key))) return false
+  const areUsual = (table: Table, columns: readonly PublishedField[]): boolean =>
+    columns.every((field) => {
+      const column = table.find(field.column)
+      const { fits } = dialect.columnTypes[field.type]
+      return column?.isDeterministic === true && fits(column, field.definition)
+    })
+  return areUsual(own, fields) && areUsual(target, to.key)
+}

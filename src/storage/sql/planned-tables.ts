@@ -1,0 +1,134 @@
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { SchemaDialect } from './dialect.ts'
+import { declaredType } from './schema.ts'
+import { finder, type Column, type Index, type IndexColumn, type Table } from './tables.ts'
+import { sharedFields } from './wanted-indexes.ts'
+
+/** Returns tables as a change leaves them. */
+export type Effect = (tables: readonly Table[], dialect: SchemaDialect) => readonly Table[]
+
+/** Returns the effect of a change of one table. */
+export function changedTable(
+  name: string,
+  change: (table: Table, dialect: SchemaDialect) => Partial<Table>,
+): Effect {
+  return (tables, dialect) => {
+    const former = finder(tables)(name)
+    return tables.map((each) => (each === former ? { ...each, ...change(each, dialect) } : each))
+  }
+}
+
+/** Returns the effect of a new table of collections. Its indexes and foreign keys are changes of their own. */
+export function createdTable(sharing: readonly PublishedCollection[]): Effect {
+  const [{ table: name }] = sharing as readonly [PublishedCollection]
+  const keyed = sharing.find(({ key }) => key.length > 0)
+  const primary = keyed?.key.map(({ column }) => column)
+  return (tables, dialect) => {
+    const fields = [...sharedFields(sharing).values()]
+    const columns = fields.map((field) => newColumn(dialect, sharing, field))
+    const index = primary && { unique: true, columns: primary.map(ascending) }
+    const table: Table = {
+      id: `planned ${name}`,
+      schema: '',
+      name,
+      kind: 'table',
+      ...withColumns(columns),
+      primary,
+      indexes: index === undefined ? [] : [index],
+      foreignKeys: [],
+      constraints: new Map(),
+    }
+    return [...tables, table]
+  }
+}
+
+/** Returns the effect of a new column, or of one that is declared anew. */
+export function withColumn(
+  name: string,
+  sharing: readonly PublishedCollection[],
+  field: PublishedField,
+): Effect {
+  return changedTable(name, ({ columns, find }, dialect) => {
+    const declared = newColumn(dialect, sharing, field)
+    const former = find(field.column)
+    if (former === undefined) return withColumns([...columns, declared])
+    const column = { ...declared, name: former.name, notNull: former.notNull }
+    return withColumns(columns.map((each) => (each === former ? column : each)))
+  })
+}
+
+/** Returns the effect of changed facts of a column. */
+export function changedColumn(name: string, column: string, facts: Partial<Column>): Effect {
+  return changedTable(name, ({ columns }) =>
+    withColumns(columns.map((each) => (each.name === column ? { ...each, ...facts } : each))),
+  )
+}
+
+/** Returns the effect of a new name of a column. */
+export function renamedColumn(name: string, from: string, to: string): Effect {
+  const renamed = (column: string): string => (column === from ? to : column)
+  return (tables) => {
+    const own = finder(tables)(name)
+    return tables.map((table) => {
+      const foreignKeys = table.foreignKeys.map((key) => ({
+        ...key,
+        columns: table === own ? key.columns.map(renamed) : key.columns,
+        targetColumns: key.target === own?.id ? key.targetColumns.map(renamed) : key.targetColumns,
+      }))
+      if (table !== own) return { ...table, foreignKeys }
+      return {
+        ...table,
+        foreignKeys,
+        ...withColumns(table.columns.map((each) => ({ ...each, name: renamed(each.name) }))),
+        primary: table.primary?.map(renamed),
+        indexes: table.indexes.map(({ unique, columns }) => ({
+          unique,
+          columns: columns.map((each) => ({ ...each, name: each.name && renamed(each.name) })),
+        })),
+      }
+    })
+  }
+}
+
+/** Returns the effect of a dropped column. Its indexes and foreign keys are dropped with it. */
+export function withoutColumn(name: string, column: string): Effect {
+  return changedTable(name, ({ columns, indexes, foreignKeys, primary }) => ({
+    ...withColumns(columns.filter((each) => each.name !== column)),
+    primary: primary?.includes(column) === true ? undefined : primary,
+    indexes: indexes.filter((index) => !index.columns.some((each) => each.name === column)),
+    foreignKeys: foreignKeys.filter((key) => !key.columns.includes(column)),
+  }))
+}
+
+/** Returns the effect of a new index. */
+export function withIndex(name: string, index: Index): Effect {
+  return changedTable(name, ({ indexes }) => ({ indexes: [...indexes, index] }))
+}
+
+function withColumns(columns: readonly Column[]): Pick<Table, 'columns' | 'find'> {
+  return { columns, find: finder(columns) }
+}
+
+function ascending(name: string): IndexColumn {
+  return { name, descending: false }
+}
+
+function newColumn(
+  dialect: SchemaDialect,
+  sharing: readonly PublishedCollection[],
+  field: PublishedField,
+): Column {
+  const { column, generated, inKey } = field
+  const declared = declaredType(dialect, sharing, field)
+  const isNumbered = generated === 'database'
+  return {
+    name: column,
+    declared,
+    ...dialect.changes.described(declared),
+    notNull: inKey || isNumbered,
+    hasDefault: isNumbered,
+    isComputed: false,
+    numberedBy: isNumbered ? 'the database' : undefined,
+  }
+}

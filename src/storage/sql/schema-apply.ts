@@ -1,0 +1,141 @@
+import type { PublishedCollection } from '../../definition/published.ts'
+import type { Connection } from './connection.ts'
+import type { SchemaDialect, Tables } from './dialect.ts'
+import {
+  planSchema,
+  withFormerTables,
+  type AppliedSchema,
+  type PlannedChange,
+  type SchemaChange,
+  type SchemaChangeKind,
+  type SchemaDiff,
+} from './schema-changes.ts'
+import type { TablesDraft } from './schema-draft.ts'
+import { plans } from './schema-plans.ts'
+import { columnDefinition } from './schema.ts'
+import { definitionMistakes, tableMistakes } from './table-check.ts'
+import { finder, folded, type Table } from './tables.ts'
+
+/** A database behind a pool whose tables are compared and changed. */
+export interface SchemaDatabase {
+  readonly dialect: SchemaDialect
+  /** Returns what is wrong with the database itself. */
+  mistakes(connection: Connection): Promise<readonly string[]>
+  readTables(connection: Connection, collections: readonly PublishedCollection[]): Promise<Tables>
+  /** Runs work that changes the schema, while no other process does. */
+  changeSchema<Result>(connection: Connection, work: () => Promise<Result>): Promise<Result>
+}
+
+/** Compares the tables of a database with collections, and plans changes. Nothing is changed. */
+export async function diffTables(
+  { dialect, mistakes, readTables }: SchemaDatabase,
+  connection: Connection,
+  collections: readonly PublishedCollection[],
+  allowed: ReadonlySet<SchemaChangeKind>,
+): Promise<SchemaDiff> {
+  const unfit = [...definitionMistakes(dialect, collections), ...(await mistakes(connection))]
+  if (unfit.length > 0) return { changes: [], left: [], mistakes: unfit }
+  const known = withFormerTables(collections)
+  const found = await readTables(connection, known)
+  return planTables(dialect, { found, known, collections }, allowed)
+}
+
+/** The tables that were found, and what they should be. */
+interface Compared {
+  readonly found: Tables
+  readonly known: readonly PublishedCollection[]
+  readonly collections: readonly PublishedCollection[]
+}
+
+function planTables(
+  dialect: SchemaDialect,
+  { found, known, collections }: Compared,
+  allowed: ReadonlySet<SchemaChangeKind>,
+): SchemaDiff {
+  const { quoted } = dialect
+  let all: readonly Table[] = [...new Set(known.flatMap(({ table }) => found.find(table) ?? []))]
+  const tables = (): Tables => ({ ...found, find: finder(all) })
+  const draft = (): TablesDraft => {
+    const now = tables()
+    return {
+      dialect,
+      collections,
+      tables: now,
+      all,
+      find: now.find,
+      quoted,
+      foldedColumn: folded,
+      columnDefinition: (sharing, field) => columnDefinition(dialect, sharing, field),
+      dropColumn: (table, column) => [
+        `ALTER TABLE ${quoted(table)} DROP COLUMN ${quoted(column)};`,
+      ],
+    }
+  }
+  const planning = {
+    plans,
+    draft,
+    make({ after }: PlannedChange) {
+      all = after?.(all, dialect) ?? all
+      return undefined
+    },
+    mistakes: (fitting: readonly PublishedCollection[]) => tableMistakes(tables(), fitting),
+  }
+  return planSchema(planning, collections, allowed)
+}
+
+/** How a database is changed. */
+export interface TablesApplyOptions {
+  readonly allowed: ReadonlySet<SchemaChangeKind>
+  /** Called before each change, with a sentence. */
+  readonly progress: (step: string) => void
+}
+
+/**
+ * Makes the changes that are allowed. Rejects with an Error if one of them fails, for instance because rows do not
+ * fit. Then nothing was changed, if the database changes its schema in transactions.
+ */
+export async function applyTables(
+  database: SchemaDatabase,
+  connection: Connection,
+  collections: readonly PublishedCollection[],
+  { allowed, progress }: TablesApplyOptions,
+): Promise<AppliedSchema> {
+  const { isTransactional } = database.dialect.changes
+  const diff = (): Promise<SchemaDiff> => diffTables(database, connection, collections, allowed)
+  const present = await diff()
+  if (present.changes.length === 0) return { ...present, copy: null }
+  return database.changeSchema(connection, async () => {
+    const planned = await diff()
+    for (const change of planned.changes) {
+      progress(change.description)
+      await make(connection, change, isTransactional)
+    }
+    const [rest] = (await diff()).changes
+    if (rest === undefined) return { ...planned, copy: null }
+    const end = isTransactional ? ' Nothing was changed.' : ''
+    throw new Error(`The changes do not make the database fit: ${rest.description}${end}`)
+  })
+}
+
+async function make(
+  connection: Connection,
+  { description, statements }: SchemaChange,
+  isTransactional: boolean,
+): Promise<void> {
+  for (const statement of statements) {
+    try {
+      await connection.change(statement)
+    } catch (error) {
+      const changed = isTransactional ? 'nothing was changed' : 'the changes before it stay'
+      throw new Error(`${description} This failed, and ${changed}: ${reasonOf(error)}`, {
+        cause: error,
+      })
+    }
+  }
+}
+
+function reasonOf(error: unknown): string {
+  if (!(error instanceof Error)) return String(error)
+  const { detail } = error as { readonly detail?: unknown }
+  return typeof detail === 'string' ? `${error.message}: ${detail}` : error.message
+}

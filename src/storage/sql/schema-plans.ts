@@ -1,0 +1,233 @@
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { addedKeys, droppedKeys, keysOn } from './foreign-key-plans.ts'
+import {
+  changedColumn,
+  changedTable,
+  createdTable,
+  withColumn,
+  withIndex,
+  type Effect,
+} from './planned-tables.ts'
+import {
+  creation,
+  redeclaration,
+  searchCreation,
+  searchDrop,
+  sharedTables,
+  type Plan,
+  type PlannedChange,
+} from './schema-changes.ts'
+import { fieldsOf, withoutRepeated, type TablesDraft } from './schema-draft.ts'
+import {
+  addedColumns,
+  droppedColumns,
+  renamedColumns,
+  renamedTables,
+  withoutAwaited,
+} from './shared-plans.ts'
+import {
+  createIndex,
+  createTable,
+  declaredType,
+  groupByTable,
+  hasIndex,
+  namesIn,
+} from './schema.ts'
+import { dropSearch, missingSearches, wantedSearches } from './search-index.ts'
+import { keptType } from './table-conditions.ts'
+import type { Column, ForeignKey, Table } from './tables.ts'
+import {
+  declaredIndexes,
+  indexesOfNew,
+  sharedFields,
+  uniqueIndex,
+  type WantedIndex,
+} from './wanted-indexes.ts'
+
+/** The plans for databases behind a pool. */
+export const plans: readonly Plan<TablesDraft>[] = [
+  renamedTables,
+  createdTables,
+  renamedColumns,
+  addedColumns,
+  droppedKeys,
+  redeclaredColumns,
+  nullChanges,
+  numberedColumns,
+  searchIndexes,
+  droppedColumns,
+  createdIndexes,
+  addedKeys,
+]
+
+function createdTables(draft: TablesDraft): readonly PlannedChange[] {
+  const { tables } = draft
+  const missing = withoutAwaited(draft).filter(
+    ({ table, hasColumnDefaults }) => tables.find(table) === undefined && !hasColumnDefaults,
+  )
+  return Array.from(groupByTable(missing).values()).flatMap((sharing) => {
+    const [{ table }] = sharing as readonly [PublishedCollection]
+    const statement = createTable(tables.dialect, sharing)
+    return [
+      { ...creation(draft, table, { is: 'table', statement }), after: createdTable(sharing) },
+      ...indexesOfNew(sharing).map((index) => indexCreation(draft, index)),
+    ]
+  })
+}
+
+function createdIndexes(draft: TablesDraft): readonly PlannedChange[] {
+  const created = sharedTables<Table>(draft).flatMap(({ table, sharing }) => {
+    const keys = sharing
+      .filter(({ key }) => key.length > 0)
+      .map((collection) => uniqueIndex(collection, collection.key))
+    return [...keys, ...sharing.flatMap(declaredIndexes)]
+      .filter((index) => !hasIndex(table, index))
+      .filter(({ fields }) => fields.every(({ field }) => table.find(field.column) !== undefined))
+      .map((index) => indexCreation(draft, index))
+  })
+  return withoutRepeated(created)
+}
+
+function indexCreation(draft: TablesDraft, index: WantedIndex): PlannedChange {
+  const { tables, collections } = draft
+  const names = namesIn(tables, collections)
+  const { table, unique, fields } = index
+  const statement = createIndex(tables.dialect, index, names)
+  const columns = fields.map(({ field, descending }) => ({
+    name: names.column(table, field.column),
+    descending,
+  }))
+  return {
+    ...creation(draft, table, { is: unique ? 'unique index' : 'index', statement }),
+    after: withIndex(table, { unique, columns }),
+  }
+}
+
+function redeclaredColumns(draft: TablesDraft): readonly PlannedChange[] {
+  const { dialect } = draft
+  const released = new Set<ForeignKey>()
+  return sharedTables<Table>(draft).flatMap(({ name, table, sharing }) => {
+    const unfit = Array.from(sharedFields(sharing).values()).flatMap((field) => {
+      const column = table.find(field.column)
+      if (column === undefined || isKept(draft, sharing, column)) return []
+      // Its default and the numbers of a sequence would have to be converted too.
+      if (column.hasDefault || column.isComputed) return []
+      const declared = declaredType(dialect, sharing, field)
+      const isWanted = fieldsOf(sharing, column.name).every(
+        (other) => declaredType(dialect, sharing, other) === declared,
+      )
+      const statement = isWanted
+        ? dialect.changes.redeclare(table, column, { field, declared })
+        : undefined
+      return statement === undefined ? [] : [{ field, column, statement }]
+    })
+    if (unfit.length === 0) return []
+    const columns = unfit.map(({ column }) => column.name)
+    const dropped = keysOn(draft, table, columns).filter(({ key }) => !released.has(key))
+    for (const { key } of dropped) released.add(key)
+    const statements = [
+      ...dropped.map(({ statement }) => statement),
+      ...unfit.map(({ statement }) => statement),
+    ]
+    const effects = [
+      ...dropped.map(({ after }) => after),
+      ...unfit.map(({ field }) => withColumn(name, sharing, field)),
+    ]
+    const after: Effect = (all) => effects.reduce((tables, effect) => effect(tables, dialect), all)
+    return [{ ...redeclaration(draft, name, { columns, statements }), after }]
+  })
+}
+
+function isKept(
+  { tables }: TablesDraft,
+  sharing: readonly PublishedCollection[],
+  column: Column,
+): boolean {
+  return fieldsOf(sharing, column.name).every(
+    (field) => keptType(tables.dialect, column, field) !== undefined,
+  )
+}
+
+function nullChanges(draft: TablesDraft): readonly PlannedChange[] {
+  const { quoted, schema, changes } = draft.dialect
+  return sharedTables<Table>(draft).flatMap(({ name, table, sharing }) =>
+    table.columns.flatMap((column): readonly PlannedChange[] => {
+      const fields = fieldsOf(sharing, column.name)
+      const of = `the column ${quoted(column.name)} of the table ${quoted(name)}`
+      if (!column.notNull && fields.some(({ inKey }) => inKey)) {
+        return [
+          {
+            kind: 'add',
+            table: name,
+            description: `Rejects null in ${of}, which is part of the key.`,
+            statements: [schema.rejectNull(table, column)],
+            after: changedColumn(name, column.name, { notNull: true }),
+          },
+        ]
+      }
+      if (!rejectsNull(table, column) || !fields.some(isNullable)) return []
+      return [
+        {
+          kind: 'rebuild',
+          table: name,
+          description: `Allows null in ${of}, which the definition does not require.`,
+          statements: [changes.allowNull(table, column)],
+          after: changedColumn(name, column.name, { notNull: false }),
+        },
+      ]
+    }),
+  )
+}
+
+/** Returns whether a column rejects null, other than in a primary key, and nothing else gives it a value. */
+function rejectsNull({ primary }: Table, { name, ...column }: Column): boolean {
+  const { notNull, hasDefault, isComputed, isDomain = false } = column
+  return notNull && !hasDefault && !isComputed && !isDomain && primary?.includes(name) !== true
+}
+
+function isNullable({ required, inKey, readOnly, hasColumnDefault }: PublishedField): boolean {
+  return !required && !inKey && !readOnly && !hasColumnDefault
+}
+
+function numberedColumns(draft: TablesDraft): readonly PlannedChange[] {
+  const { quoted, schema } = draft.dialect
+  return sharedTables<Table>(draft).flatMap(({ name, table, sharing }) =>
+    table.columns
+      .filter(({ numberedBy, hasDefault }) => numberedBy === undefined && !hasDefault)
+      .filter((column) =>
+        fieldsOf(sharing, column.name).some(({ generated }) => generated === 'database'),
+      )
+      .filter((column) => isKept(draft, sharing, column))
+      .map((column) => ({
+        kind: 'add' as const,
+        table: name,
+        description: `Numbers the column ${quoted(column.name)} of the table ${quoted(name)}.`,
+        statements: schema.numberColumn(table, column),
+        after: changedColumn(name, column.name, { numberedBy: 'the database', hasDefault: true }),
+      })),
+  )
+}
+
+function searchIndexes(draft: TablesDraft): readonly PlannedChange[] {
+  const { tables } = draft
+  const { dialect } = tables
+  if (dialect.searchIndex === undefined) return []
+  return sharedTables<Table>(draft).flatMap(
+    ({ name, table, sharing }): readonly PlannedChange[] => {
+      const present = table.searchIndexes ?? []
+      const missing = missingSearches(tables, sharing)
+      if (missing.length > 0) {
+        const searched = wantedSearches(tables, sharing).map((wanted) => wanted.name)
+        const after = changedTable(name, () => ({ searchIndexes: searched }))
+        const isLeft = present.length > 0
+        return [{ ...searchCreation(draft, name, { isLeft, statements: missing }), after }]
+      }
+      const isWanted = sharing.some(({ hasSearchIndex }) => hasSearchIndex)
+      if (isWanted || present.length === 0) return []
+      const after = changedTable(name, () => ({ searchIndexes: [] }))
+      const statements = present.map((index) => dropSearch(tables, name, index))
+      return [{ ...searchDrop(draft, name, statements), after }]
+    },
+  )
+}

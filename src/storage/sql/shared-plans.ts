@@ -1,0 +1,115 @@
+import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
+import { changedTable, renamedColumn, withColumn, withoutColumn } from './planned-tables.ts'
+import { oncePerTable, sharedTables, type Draft, type PlannedChange } from './schema-changes.ts'
+import { folded } from './tables.ts'
+import { sharedFields } from './wanted-indexes.ts'
+
+/** Plans to rename tables to which a definition gives another name. */
+export function renamedTables({ collections, find, quoted }: Draft): readonly PlannedChange[] {
+  const used = new Set(collections.map(({ table }) => folded(table)))
+  return oncePerTable(collections, ({ table, definition: { renamedFrom: former } }) => {
+    if (former === undefined || used.has(folded(former))) return []
+    if (find(table) !== undefined || (find(former)?.kind ?? 'view') === 'view') return []
+    return [
+      {
+        kind: 'rename',
+        table,
+        description: `Renames the table ${quoted(former)} to ${quoted(table)}.`,
+        statements: [`ALTER TABLE ${quoted(former)} RENAME TO ${quoted(table)};`],
+        after: changedTable(former, () => ({ name: table })),
+      },
+    ]
+  })
+}
+
+/** Returns the collections whose tables are not those that wait to be renamed. */
+export function withoutAwaited(draft: Draft): readonly PublishedCollection[] {
+  const awaited = new Set(renamedTables(draft).map(({ table }) => folded(table)))
+  return draft.collections.filter(({ table }) => !awaited.has(folded(table)))
+}
+
+/** Plans to rename columns to which a definition gives another name. */
+export function renamedColumns(draft: Draft): readonly PlannedChange[] {
+  const { quoted } = draft
+  return missingColumnsOf(draft).flatMap(({ table, field, former }) => {
+    if (former === undefined) return []
+    const [from, to] = [quoted(former), quoted(field.column)]
+    return [
+      {
+        kind: 'rename' as const,
+        table,
+        description: `Renames the column ${from} of the table ${quoted(table)} to ${to}.`,
+        statements: [`ALTER TABLE ${quoted(table)} RENAME COLUMN ${from} TO ${to};`],
+        after: renamedColumn(table, former, field.column),
+      },
+    ]
+  })
+}
+
+/** Plans to add columns. Those of a key and those with a default of the database can't be added. */
+export function addedColumns(draft: Draft): readonly PlannedChange[] {
+  const { quoted, columnDefinition } = draft
+  return missingColumnsOf(draft).flatMap(({ table, sharing, field, former }) => {
+    if (former !== undefined || field.inKey || field.hasColumnDefault) return []
+    return [
+      {
+        kind: 'add' as const,
+        table,
+        description: `Adds the column ${quoted(field.column)} to the table ${quoted(table)}.`,
+        statements: [
+          `ALTER TABLE ${quoted(table)} ADD COLUMN ${columnDefinition(sharing, field)};`,
+        ],
+        after: withColumn(table, sharing, field),
+      },
+    ]
+  })
+}
+
+/** Plans to drop columns that no field has. */
+export function droppedColumns(draft: Draft): readonly PlannedChange[] {
+  const { quoted, foldedColumn, dropColumn } = draft
+  const awaited = new Set(
+    missingColumnsOf(draft).map(({ table, former }) => `${folded(table)}\0${former}`),
+  )
+  return sharedTables(draft).flatMap(({ name, table, sharing }) => {
+    const fields = sharedFields(sharing, foldedColumn)
+    return table.columns
+      .filter(
+        ({ name: column, isUsed = false }) =>
+          !isUsed &&
+          !fields.has(foldedColumn(column)) &&
+          !awaited.has(`${folded(name)}\0${column}`),
+      )
+      .map(({ name: column }) => ({
+        kind: 'drop' as const,
+        table: name,
+        description: `Drops the column ${quoted(column)} of the table ${quoted(name)}, which the definition does not name.`,
+        statements: dropColumn(name, column),
+        after: withoutColumn(name, column),
+      }))
+  })
+}
+
+interface MissingColumn {
+  readonly table: string
+  readonly sharing: readonly PublishedCollection[]
+  readonly field: PublishedField
+  /** The column that has its former name. */
+  readonly former: string | undefined
+}
+
+function missingColumnsOf(draft: Draft): readonly MissingColumn[] {
+  const { foldedColumn } = draft
+  return sharedTables(draft).flatMap(({ name, table, sharing }) => {
+    const fields = sharedFields(sharing, foldedColumn)
+    const present = new Map(table.columns.map((column) => [foldedColumn(column.name), column.name]))
+    const missing = [...fields].filter(([column]) => !present.has(column))
+    return missing.map(([, field]) => {
+      const former = field.definition.renamedFrom
+      const isFree = former !== undefined && !fields.has(foldedColumn(former))
+      const column = isFree ? present.get(foldedColumn(former)) : undefined
+      return { table: name, sharing, field, former: column }
+    })
+  })
+}
