@@ -1,3 +1,4 @@
+import { checkClientSize } from './client-size.ts'
 import { run, StepFailure } from './command.ts'
 import { checkCore } from './core.ts'
 import { checkPack, packedPath } from './pack.ts'
@@ -22,6 +23,7 @@ const steps: Readonly<Record<string, Step>> = {
   shape: checkShape,
   build: command('npm', 'run', 'build'),
   core: checkCore,
+  client: checkClientSize,
   publint: withPackage('publint', 'run', '--strict'),
   // Without the resolution of Node 10, which knows no exports.
   attw: withPackage(

@@ -11,7 +11,10 @@ import { runTransaction, type TransactionAccess } from './events/transaction.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Publication } from './publication.ts'
 
-type CollectionsOf<Application> = Application extends { readonly collections: infer Collections }
+/** The collections of an application by endpoint name. */
+export type CollectionsOf<Application> = Application extends {
+  readonly collections: infer Collections
+}
   ? Collections
   : never
 

@@ -30,8 +30,8 @@ export async function runProgram(
 async function codeOf(error: unknown): Promise<number> {
   if (error instanceof UsageError) return 2
   if (error instanceof CommandError) return 1
-  const { RequestError } = await import('../client/send-request.ts')
-  return error instanceof RequestError && error.kind === 'unavailable' ? 3 : 1
+  const { RequestError } = await import('../client/request-error.ts')
+  return error instanceof RequestError && error.isTemporary ? 3 : 1
 }
 
 async function runCommand(typed: Typed, terminal: Terminal): Promise<number> {

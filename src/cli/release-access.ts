@@ -1,6 +1,7 @@
 import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
-import { releaseClient, type ReleaseClient } from '../client/release-client.ts'
+import { createClient } from '../client/client.ts'
+import type { Releases } from '../client/releases.ts'
 import { requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { messageOf, printable } from './text.ts'
@@ -13,7 +14,7 @@ export async function openReleases(
   given: Given,
   context: CommandContext,
   signal?: AbortSignal,
-): Promise<ReleaseClient> {
+): Promise<Releases> {
   const url = addressOf(requiredOf(given, 'url', 'address'), given.has('insecure'))
   const header = given.one('header') ?? 'X-API-Key'
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(header))
@@ -23,7 +24,9 @@ export async function openReleases(
     throw new UsageError(
       '--brand must have lower-case letters and digits only, and begin with a letter.',
     )
-  return releaseClient({ url, header, brand, key: await keyOf(given, context), signal })
+  const key = await keyOf(given, context)
+  const options = { url, key, keyHeader: header, brand, insecureHttp: given.has('insecure') }
+  return createClient({ ...options, ...(signal && { signal }) }).releases
 }
 
 function addressOf(text: string, insecure: boolean): string {

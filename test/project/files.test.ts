@@ -7,6 +7,7 @@ import { filesBelow, textOf } from './tree.ts'
 const drawers = /^(utils?|types|common|shared|helpers?|internal|misc|lib)$/
 const indexes = [
   'src/index.ts',
+  'src/client/index.ts',
   'src/conformance/index.ts',
   'src/consume/index.ts',
   'src/deployment/index.ts',

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { filesBelow, importsOf, neighboursOf } from './tree.ts'
+import { filesBelow, importsOf, neighboursOf, runTimeImportsOf } from './tree.ts'
 
 const ground = [
   'errors',
@@ -54,7 +54,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   openapi: [...core, 'pages/page', 'publication', 'security/provider'],
   pages: [...core, 'security/provider'],
   explorer: ['checks', 'pages/page', 'security/provider'],
-  client: ['errors', 'checks', 'protocol', 'definition'],
+  client: [...core, 'in-process', 'service'],
   introspection: [
     ...core,
     'consume/openapi/typescript-text',
@@ -215,6 +215,14 @@ test('every import follows the table', () => {
 test('every relative import names a file of src, with its ending', () => {
   const lost = edges.filter(({ to }) => !files.includes(to))
   expect(lost.map(({ from, to }) => `${from} imports ${to}`)).toEqual([])
+})
+
+test('the client imports types of the service only: a browser loads none of its code', () => {
+  const client = files.filter((path) => roomOf(path) === 'client')
+  const strays = client.flatMap((path) =>
+    runTimeImportsOf(path).filter((specifier) => !specifier.startsWith('./')),
+  )
+  expect(strays).toEqual([])
 })
 
 test('no file imports the package by its own name', () => {

@@ -27,6 +27,21 @@ export function importsOf(path: string): readonly string[] {
   return ts.preProcessFile(textOf(path), true, true).importedFiles.map((file) => file.fileName)
 }
 
+/** What a source file imports at run time: without its type-only imports and exports, as it is written there. */
+export function runTimeImportsOf(path: string): readonly string[] {
+  const { statements } = ts.createSourceFile(path, textOf(path), ts.ScriptTarget.ESNext)
+  const erased = statements.flatMap((statement) => {
+    const isErased = ts.isImportDeclaration(statement)
+      ? statement.importClause?.phaseModifier === ts.SyntaxKind.TypeKeyword
+      : ts.isExportDeclaration(statement) && statement.isTypeOnly
+    const { moduleSpecifier } = statement as ts.ImportDeclaration
+    return isErased && ts.isStringLiteral(moduleSpecifier) ? [moduleSpecifier.text] : []
+  })
+  const all = [...importsOf(path)]
+  for (const specifier of erased) all.splice(all.indexOf(specifier), 1)
+  return all
+}
+
 /** The files of the repository that a source file imports. */
 export function neighboursOf(path: string): readonly string[] {
   return importsOf(path)

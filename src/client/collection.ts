@@ -1,0 +1,162 @@
+import type { ItemPage, SaveResult } from '../definition/handler.ts'
+import type { CollectionShape, Item } from '../definition/item.ts'
+import type { Envelope } from '../protocol/envelope.ts'
+import type { ClientCollection, PageOptions, SaveCallOptions } from './calls.ts'
+import { readPages } from './read-pages.ts'
+import { RequestError } from './request-error.ts'
+import type { IncomingResponse, OutgoingRequest, Send } from './send.ts'
+import { keySegment } from './target.ts'
+
+type Collection = ClientCollection<CollectionShape>
+type AnyItem = Item<CollectionShape>
+type Result = SaveResult<AnyItem>
+
+/** What the calls of a collection need. */
+export interface CollectionDependencies {
+  readonly send: Send
+  /** The path after `/rest/v1`. */
+  readonly target: string
+  readonly pageSize: number
+  /** The requests of rejected results, for their confirmation. */
+  readonly rejected: WeakMap<object, RejectedRequest>
+}
+
+/** A request whose result was rejected. */
+export interface RejectedRequest extends OutgoingRequest {
+  /** The target of its collection. */
+  readonly collection: string
+}
+
+/** Returns the calls of a collection. */
+export function clientCollection(needed: CollectionDependencies): Collection {
+  const { send, target: collection, pageSize, rejected } = needed
+
+  const pages = (conditions?: object, options?: PageOptions): AsyncGenerator<ItemPage<AnyItem>> =>
+    readPages(send, { target: collection, conditions, options, pageSize })
+
+  const firstPage = async (conditions: object | undefined, options: PageOptions) => {
+    const first = await pages(conditions, options).next()
+    return first.value as ItemPage<AnyItem>
+  }
+
+  async function save(
+    request: OutgoingRequest,
+    { ignoreWarnings = [], signal }: SaveCallOptions = {},
+  ): Promise<Result> {
+    const confirmed = new Set(ignoreWarnings === 'all' ? [] : ignoreWarnings)
+    for (;;) {
+      const sent = { ...request, collection, confirmed: new Set(confirmed) }
+      const result = await resultOf(send({ ...sent, signal }))
+      const ids = confirmable(result).filter((id) => !confirmed.has(id))
+      if (ignoreWarnings !== 'all' || ids.length === 0) {
+        if (result.rejected) rejected.set(result, sent)
+        return result
+      }
+      for (const id of ids) confirmed.add(id)
+    }
+  }
+
+  async function* items(conditions?: object, options?: PageOptions): AsyncGenerator<AnyItem> {
+    for await (const page of pages(conditions, options)) yield* page.items
+  }
+
+  const filter = async (
+    conditions?: object,
+    options: PageOptions = {},
+  ): Promise<ItemPage<AnyItem>> => {
+    // The count of the first page shows whether it is the only one.
+    const counted = options.limit === undefined ? { ...options, count: true } : options
+    const all: ItemPage<AnyItem>[] = []
+    for await (const page of pages(conditions, counted)) all.push(page)
+    const next = all.at(-1)?.next
+    return {
+      items: all.flatMap(({ items }) => items),
+      count: options.count === true ? (all[0]?.count ?? null) : null,
+      // A handler may add the same finding to every page.
+      validations: distinct(all.flatMap(({ validations }) => validations)),
+      ...(next !== undefined && { next }),
+    }
+  }
+
+  // Which fields the items have is known to the types only.
+  const reads = { filter, pages, items } as Pick<Collection, 'filter' | 'pages' | 'items'>
+  return Object.freeze({
+    ...reads,
+    count: async (conditions, options) => {
+      const { count } = await firstPage(conditions, { ...options, limit: 0, count: true })
+      return count ?? 0
+    },
+    exists: async (conditions, options) => {
+      const { items } = await firstPage(conditions, { ...options, limit: 1 })
+      return items.length > 0
+    },
+    get: (key, options) =>
+      unlessMissing(async () => {
+        const target = collection + keySegment(key)
+        const { envelope } = await send({ method: 'GET', target, signal: options?.signal })
+        return envelope.item as AnyItem
+      }),
+    insert: (values, options) =>
+      save({ method: 'POST', target: collection, body: values }, options),
+    update: (key, values, options) =>
+      unlessMissing(() =>
+        save({ method: 'POST', target: collection + keySegment(key), body: values }, options),
+      ),
+    delete: (key, options) =>
+      unlessMissing(() =>
+        save({ method: 'DELETE', target: collection + keySegment(key) }, options),
+      ),
+    confirm: (result, options) =>
+      unlessMissing(() => {
+        const request = rejected.get(result)
+        const ids = confirmable(result as Result)
+        if (request?.collection !== collection || ids.length === 0)
+          throw new TypeError(
+            'confirm: the result is not one of this collection with only warnings.',
+          )
+        return save(request, { ...options, ignoreWarnings: [...(request.confirmed ?? []), ...ids] })
+      }),
+  } satisfies Collection)
+}
+
+async function resultOf(response: Promise<IncomingResponse>): Promise<Result> {
+  try {
+    const { item, validations } = (await response).envelope
+    return { rejected: false, item: item as AnyItem, validations }
+  } catch (error) {
+    const { status, envelope } = error as Partial<RequestError>
+    const result = status === 400 && envelope ? resultOfFailure(envelope) : undefined
+    if (result === undefined) throw error
+    return result
+  }
+}
+
+/** Returns the result of a rejected save, or of one that is kept although a handler called `fail`. */
+function resultOfFailure({ item, message, validations }: Envelope): Result | undefined {
+  const text = message ?? ''
+  if (validations.some(({ severity }) => severity !== 'information'))
+    return { rejected: true, message: text, validations }
+  if (item === undefined) return undefined
+  return { rejected: false, item: item as AnyItem, validations, failure: text }
+}
+
+/** Returns the ids with which a rejected result can be confirmed; none if it has errors. */
+function confirmable({ rejected, validations }: Result): readonly string[] {
+  if (!rejected || validations.some(({ severity }) => severity === 'error')) return []
+  return validations.flatMap(({ validationId }) => validationId ?? [])
+}
+
+function distinct<Value>(values: readonly Value[]): readonly Value[] {
+  return [...new Map(values.map((value) => [JSON.stringify(value), value])).values()]
+}
+
+/** Returns undefined if the service responds 404. Proxies respond 404 without an envelope. */
+async function unlessMissing<Value>(work: () => Promise<Value>): Promise<Value | undefined> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof RequestError && error.status === 404 && error.envelope !== null)
+      return undefined
+    throw error
+  }
+}

@@ -1,0 +1,152 @@
+/** A value, or a function that is called for each request and returns it. */
+export type Given<Value> = Value | (() => Value | Promise<Value>)
+
+/** A user of a service that accepts HTTP Basic. */
+export interface BasicCredential {
+  readonly user: string
+  readonly password: string
+}
+
+/** The function that sends a request, as `fetch` does. */
+export type ClientFetch = (url: string, request: RequestInit) => Promise<Response>
+
+/** The options of {@link createClient}. At most one of `key`, `bearer` and `basic` may be given. */
+export interface ClientOptions {
+  /**
+   * The URL of the service without `/rest/v1`, such as `https://example.com`. In a browser it may be
+   * relative to the page: `/` for the same server.
+   */
+  readonly url: string | URL
+  /** The API key. */
+  readonly key?: Given<string>
+  /** The header that carries the API key. Default: `X-API-Key`. */
+  readonly keyHeader?: string
+  /** The bearer token, for a service with an authorization server. */
+  readonly bearer?: Given<string>
+  /** The user and password, for a service that accepts HTTP Basic. */
+  readonly basic?: Given<BasicCredential>
+  /** The brand prefix of the service. Default: `svc`. */
+  readonly brand?: string
+  /** Whether a credential may be sent over plain HTTP to another machine. Default: false. */
+  readonly insecureHttp?: boolean
+  /** Replaces the global `fetch`. It must not follow redirects if `redirect` is `manual`. */
+  readonly fetch?: ClientFetch
+  /** The time until the complete response must have arrived, in milliseconds. Default: 30,000. */
+  readonly timeout?: number
+  /**
+   * How often a read is repeated if the service responds 429 or 503. Writes are never repeated. Default: 2.
+   */
+  readonly retries?: number
+  /** The number of items that `filter`, `pages` and `items` request at a time. Default: 100. */
+  readonly pageSize?: number
+  /** Aborts all requests of the client. */
+  readonly signal?: AbortSignal
+}
+
+/** Options with their defaults, checked. */
+export interface CompleteOptions {
+  /** The URL without a slash at its end. */
+  readonly root: string
+  /** Returns the headers with the credential; none without one. Rejects if its function does. */
+  readonly credential: () => Promise<Readonly<Record<string, string>>>
+  readonly brand: string
+  readonly fetch: ClientFetch
+  readonly timeout: number
+  readonly retries: number
+  readonly pageSize: number
+  readonly signal: AbortSignal | undefined
+}
+
+const names: readonly string[] = [
+  'url',
+  'key',
+  'keyHeader',
+  'bearer',
+  'basic',
+  'brand',
+  'insecureHttp',
+  'fetch',
+  'timeout',
+  'retries',
+  'pageSize',
+  'signal',
+] satisfies readonly (keyof ClientOptions)[]
+
+/** Completes the options of a client. Throws a TypeError that contains no credential. */
+export function completeClient(options: ClientOptions): CompleteOptions {
+  const unknown = Object.keys(options).find((name) => !names.includes(name))
+  if (unknown !== undefined) throw mistake(`unknown option ${unknown}`)
+  const { keyHeader = 'X-API-Key', brand = 'svc', timeout = 30_000 } = options
+  const { fetch = globalThis.fetch, retries = 2, pageSize = 100, signal } = options
+  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(keyHeader)) throw mistake('keyHeader is not a header name')
+  if (!/^[a-z][a-z0-9]*$/.test(brand)) throw mistake('brand must be lower-case letters and digits')
+  requireWhole('timeout', timeout, [1, 2 ** 31 - 1])
+  requireWhole('retries', retries, [0, 10])
+  requireWhole('pageSize', pageSize, [1, 1_000_000])
+  const forms = [
+    form('key', options.key, (key) => ({ [keyHeader]: printable('key', key) })),
+    form('bearer', options.bearer, (token) => authorization('Bearer', printable('bearer', token))),
+    form('basic', options.basic, (user) => authorization('Basic', basicText(user))),
+  ].filter((one) => one !== undefined)
+  const [credential = async () => ({})] = forms
+  if (forms.length > 1) throw mistake('give only one of key, bearer and basic')
+  const root = rootOf(options, forms.length > 0)
+  return { root, credential, brand, fetch, timeout, retries, pageSize, signal }
+}
+
+function form<Value>(
+  name: string,
+  given: Given<Value> | undefined,
+  headersOf: (value: Value) => Readonly<Record<string, string>>,
+): CompleteOptions['credential'] | undefined {
+  if (given === undefined) return undefined
+  if (typeof given === 'function')
+    return async () => headersOf(await (given as () => Value | Promise<Value>)())
+  if (given === '' || given === null) throw mistake(`${name} is empty`)
+  const headers = headersOf(given)
+  return async () => headers
+}
+
+function authorization(scheme: string, text: string): Readonly<Record<string, string>> {
+  return { Authorization: `${scheme} ${text}` }
+}
+
+// An invalid header value would be part of the error message of fetch.
+function printable(name: string, text: unknown): string {
+  if (typeof text === 'string' && /^[\x21-\x7e]+( [\x21-\x7e]+)*$/.test(text)) return text
+  throw mistake(`${name} is not a string that a header can contain`)
+}
+
+function basicText({ user, password }: BasicCredential): string {
+  if (user.includes(':')) throw mistake('basic.user must not contain a colon')
+  const bytes = new TextEncoder().encode(`${user}:${password}`)
+  return btoa(Array.from(bytes, (byte) => String.fromCharCode(byte)).join(''))
+}
+
+function rootOf({ url: given, insecureHttp }: ClientOptions, hasCredential: boolean): string {
+  const { location } = globalThis as { readonly location?: { readonly href: string } }
+  const text = String(given)
+  if (!URL.canParse(text, location?.href))
+    throw mistake('url must be a URL such as https://example.com')
+  const url = new URL(text, location?.href)
+  if (!['http:', 'https:'].includes(url.protocol)) throw mistake('url must begin with https://')
+  if (url.username + url.password + url.search + url.hash !== '')
+    throw mistake('url must have no credentials, query or fragment')
+  const isLocal = /^(localhost|\[::1\]|127(\.\d{1,3}){3})$/.test(url.hostname)
+  if (hasCredential && url.protocol === 'http:' && !isLocal && insecureHttp !== true)
+    throw mistake('url is plain HTTP, which exposes the credential: use https, or insecureHttp')
+  return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
+}
+
+function requireWhole(
+  name: string,
+  value: number,
+  [min, max]: readonly [min: number, max: number],
+): void {
+  if (!Number.isSafeInteger(value) || value < min || value > max)
+    throw mistake(`${name} must be a whole number from ${min} to ${max}`)
+}
+
+function mistake(text: string): TypeError {
+  return new TypeError(`createClient: ${text}`)
+}

@@ -1,0 +1,133 @@
+// Checked by the compiler only: the client is typed by a service, or by its applications.
+import {
+  createService,
+  defineCollection,
+  integer,
+  json,
+  memoryStorage,
+  openAccess,
+  principal,
+  text,
+} from 'rowgate'
+import { attempt, createClient, saved, type PortableCollection } from 'rowgate/client'
+import { lines } from './definition.ts'
+
+const notes = defineCollection({
+  key: 'id',
+  fields: { id: integer(), note: text({ required: true }), more: json() },
+})
+const applications = { sales: { collections: { lines, notes } } }
+const service = createService({
+  applications,
+  storage: memoryStorage(),
+  security: openAccess(),
+})
+
+const url = 'https://example.com'
+
+export async function reads(): Promise<void> {
+  const client = createClient<typeof service>({ url, key: async () => 'k' })
+  const sales = client.collection('sales', 'lines')
+  const page = await sales.filter({ state: 'open' }, { sort: ['-price', 'product'], count: true })
+  const state: 'open' | 'done' | null | undefined = page.items[0]?.state
+  const chosen = await sales.filter({}, { fields: ['price', 'state'], q: 'x' })
+  const price: string | undefined = chosen.items[0]?.price
+  // @ts-expect-error the field is not selected
+  console.log(chosen.items[0]?.product)
+  for await (const { orderId } of sales.items({ orderId: 1 }, { fields: ['orderId'] }))
+    orderId.toFixed()
+  for await (const { items, next } of sales.pages()) console.log(items[0]?.product, next)
+  const item = await sales.get([1, 'x'])
+  item?.price.toUpperCase()
+  console.log(state, price, (await sales.count({ state: null })).toFixed(), await sales.exists())
+
+  // @ts-expect-error no such collection
+  client.collection('sales', 'nope')
+  // @ts-expect-error no such application
+  client.collection('nope', 'lines')
+  // @ts-expect-error no such field in a condition
+  await sales.filter({ nope: 1 })
+  // @ts-expect-error a value of the wrong type
+  await sales.filter({ orderId: 'x' })
+  // @ts-expect-error HTTP has equality only
+  await sales.filter({ orderId: { gt: 1 } })
+  // @ts-expect-error json fields can't be compared
+  await client.collection('sales', 'notes').filter({ more: 1 })
+  // @ts-expect-error no such field in a sort
+  await sales.filter({}, { sort: ['nope'] })
+  // @ts-expect-error no such field to select
+  await sales.filter({}, { fields: ['nope'] })
+  // @ts-expect-error a part of the key is missing
+  await sales.get([1])
+  // @ts-expect-error the parts of the key are in another order
+  await sales.get(['x', 1])
+  // @ts-expect-error the key has one field
+  await client.collection('sales', 'notes').get([1])
+  // @ts-expect-error the item may be missing
+  console.log(item.price)
+}
+
+export async function writes(): Promise<void> {
+  const client = createClient<typeof applications>({ url, bearer: 'token' })
+  const sales = client.collection('sales', 'lines')
+  const result = await sales.insert({ orderId: 1, product: 'x', price: '1' })
+  if (!result.rejected) result.item.price.toUpperCase()
+  const field: 'orderId' | 'product' | 'state' | 'price' | 'extra' | undefined =
+    result.validations[0]?.field
+  const confirmed = await sales.confirm(result)
+  console.log(field, saved(confirmed).price.toUpperCase())
+  const tried = await attempt(sales.update([1, 'x'], { price: '2' }, { ignoreWarnings: 'all' }))
+  if (tried.ok) saved(tried.value).price.toUpperCase()
+  else console.log(tried.error.message)
+  // @ts-expect-error the call may have failed
+  console.log(tried.value)
+  // @ts-expect-error a required field is missing
+  await sales.insert({ orderId: 1, product: 'x' })
+  // @ts-expect-error no such field in an update
+  await sales.update([1, 'x'], { nope: 1 })
+  // @ts-expect-error a value of the wrong type
+  await sales.update([1, 'x'], { price: 1 })
+  // @ts-expect-error the result may be a rejection
+  result.item.price.toUpperCase()
+  // @ts-expect-error user-defined events can't be invoked over HTTP
+  sales.invoke('approve', { by: 'me' })
+}
+
+async function newest(portable: PortableCollection<typeof lines>): Promise<string | undefined> {
+  const { items } = await portable.filter({ state: 'open' }, { sort: ['-orderId'], limit: 1 })
+  return items[0]?.product
+}
+
+export async function both(): Promise<void> {
+  await newest(service.as(principal('maria')).collection('sales', 'lines'))
+  await newest(createClient<typeof service>({ url }).collection('sales', 'lines'))
+}
+
+export async function untyped(): Promise<void> {
+  const any = createClient({ url, basic: { user: 'maria', password: 'secret' } })
+  const { items } = await any.collection('sales', 'lines').filter({ state: 'open' })
+  const value: unknown = items[0]?.['state']
+  console.log(value, await any.collection('sales', 'lines').get([1, 'x']))
+  const ended = await any.releases.buildAndWait(
+    { solutionId: 'shop' },
+    { onProgress: ({ release }) => console.log(release.status) },
+  )
+  const status: 'queued' | 'building' | 'built' | 'failed' = ended.status
+  console.log(status)
+}
+
+const scans = defineCollection({
+  key: 'id',
+  fields: { id: integer(), text: text({ itemOnly: true }) },
+})
+
+export async function singleItems(): Promise<void> {
+  const client = createClient<{ sales: { collections: { scans: typeof scans } } }>({ url })
+  const collection = client.collection('sales', 'scans')
+  const { items } = await collection.filter()
+  console.log(items[0]?.id, (await collection.get(1))?.text)
+  // @ts-expect-error pages do not contain the field
+  console.log(items[0]?.text)
+  // @ts-expect-error pages do not contain the field
+  await collection.filter({}, { fields: ['text'] })
+}
