@@ -1,7 +1,7 @@
 import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
-const withTypes = ['{src,test,examples,.ci}/**/*.ts', '*.ts']
+const withTypes = ['{src,test,examples,templates,.ci}/**/*.ts', '*.ts']
 
 export default defineConfig(
   globalIgnores(['**/dist/', '**/node_modules/', 'coverage/']),
@@ -39,6 +39,19 @@ export default defineConfig(
       '@typescript-eslint/consistent-type-definitions': 'off',
       // Handlers return nothing or a promise of nothing.
       '@typescript-eslint/no-invalid-void-type': 'off',
+    },
+  },
+  {
+    // The parts of a project refer to each other.
+    files: ['templates/**/*.ts'],
+    languageOptions: {
+      parserOptions: { projectService: false, project: 'templates/tsconfig.json' },
+    },
+    rules: {
+      '@typescript-eslint/no-floating-promises': [
+        'error',
+        { allowForKnownSafeCalls: [{ from: 'package', name: 'test', package: 'node:test' }] },
+      ],
     },
   },
   {

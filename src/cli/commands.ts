@@ -5,10 +5,11 @@ import { keyCommands, userCommands } from './commands/access.ts'
 import { databaseCommands } from './commands/databases.ts'
 import { installCommands, releaseCommands } from './commands/releases.ts'
 import { serviceCommands } from './commands/services.ts'
-import { toolCommands } from './commands/tools.ts'
+import { projectCommands, toolCommands } from './commands/tools.ts'
 
 /** All commands, in the order in which the help lists them. */
 export const commands: readonly Command[] = [
+  ...projectCommands,
   ...databaseCommands,
   ...keyCommands,
   ...userCommands,

@@ -95,7 +95,7 @@ const succeeding = new Set([
     'keys audit',
   ],
   ...['users add', 'users list', 'users disable', 'users enable', 'users roles', 'users password'],
-  ...['users remove', 'completion'],
+  ...['users remove', 'completion', 'init'],
 ])
 
 /** The first example, without an option that the test adds; with --json, `introspect` writes JSON only. */

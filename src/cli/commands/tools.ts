@@ -1,5 +1,37 @@
 import type { Command } from '../command.ts'
 
+/** The command `rowgate init`. */
+export const projectCommands: readonly Command[] = [
+  {
+    name: 'init',
+    argument: '[folder]',
+    description: 'Write a project that runs into an empty folder, with a key that is shown once',
+    options: [
+      {
+        name: 'server',
+        value: 'name',
+        choices: ['node', 'express', 'fastify', 'hono'],
+        description: 'Default: node',
+      },
+      {
+        name: 'storage',
+        value: 'name',
+        choices: ['sqlite', 'memory', 'postgres', 'mysql'],
+        description: 'Default: sqlite',
+      },
+      {
+        name: 'database',
+        value: 'url',
+        description: 'The database of postgres or mysql (default: one on this machine)',
+      },
+      { name: 'yes', description: 'Use the defaults instead of asking' },
+    ],
+    withoutService: true,
+    examples: ['init library --yes', 'init library --server express --storage memory'],
+    load: async () => (await import('../init.ts')).init,
+  },
+]
+
 /** Commands for the files of a project and for the command line itself. */
 export const toolCommands: readonly Command[] = [
   {

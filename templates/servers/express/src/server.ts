@@ -1,0 +1,28 @@
+import express from 'express'
+import { toExpressHandler } from 'rowgate/express'
+import { openService, service } from './service.ts'
+
+const port = Number(process.env.PORT ?? 8080)
+const host = process.env.HOST ?? '127.0.0.1'
+
+const app = express()
+app.disable('x-powered-by')
+app.get('/ready', async (_request, response) => {
+  await service.ready()
+  response.type('text').send('ready')
+})
+app.use(toExpressHandler(service))
+
+await openService()
+const server = app.listen(port, host, (error) => {
+  if (error !== undefined) throw error
+  console.log(`Serving at http://${host}:${port}/rest/v1/library/books`)
+})
+
+for (const signal of ['SIGINT', 'SIGTERM']) {
+  process.once(signal, () => {
+    server.close(() => {
+      void service.close().finally(() => process.exit())
+    })
+  })
+}
