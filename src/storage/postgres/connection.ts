@@ -6,13 +6,7 @@ import { unavailable } from '../sql/failure.ts'
 import type { Sql } from '../sql/fragments.ts'
 import { isLost, isOutdated } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
-import type {
-  PostgresClient,
-  PostgresCommand,
-  PostgresPool,
-  PostgresQuery,
-  PostgresResult,
-} from './pool.ts'
+import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './pool.ts'
 import { openSession, type Send, type Session } from './session.ts'
 
 const types = { getTypeParser: () => unchanged }
@@ -23,9 +17,19 @@ function unchanged(value: string): string {
   return value
 }
 
+/** A client of the pool, with what is known of it. */
+interface KnownClient {
+  readonly send: Send
+  /** Notes that the connection can't be used any more. */
+  readonly lose: () => void
+  readonly isLost: () => boolean
+  /** Undefined before it has the settings that the storage needs. */
+  opened?: { readonly session: Session; readonly connection: Connection }
+}
+
 /** Returns the connections of a pool, each with the settings that the storage needs. */
 export function connections(pool: PostgresPool, options: CompletePostgres): Connections {
-  const sessions = new WeakMap<PostgresClient, Session>()
+  const known = new WeakMap<PostgresClient, KnownClient>()
   const texts = new WeakMap<Sql, string>()
   // A pool may have had another storage before.
   const prefix = `rowgate_${randomUUID().slice(0, 8)}`
@@ -53,50 +57,26 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     broken: () => void,
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> {
-    let isBroken = false
-    const lost = (): void => {
-      isBroken = true
-      broken()
-    }
-    // The promises of `pg` refer to each other, so that the garbage collector frees results late.
-    const send: Send = (query) =>
-      new Promise((resolve, reject) => {
-        // The driver would wait for the statement before, which has no end.
-        if (isBroken) reject(unavailable(new Error('the connection is lost')))
-        else {
-          const { query_timeout: limit, ...own } = query
-          const late = (): void => {
-            lost()
-            reject(new Error('Query read timeout'))
-          }
-          // The timer of `pg` would refer to the result, which the garbage collector then frees late.
-          const timer = limit === undefined ? undefined : setTimeout(late, limit)
-          client.query(own, (error, result) => {
-            clearTimeout(timer)
-            if (error) {
-              if (isLost(error)) lost()
-              reject(error)
-            } else resolve(Array.isArray(result) ? lastOf(result) : result)
-          })
-        }
-      })
-    client.on('error', lost)
+    const own = known.get(client) ?? knownClient(client)
+    known.set(client, own)
+    // Without a listener, the loss of a connection in use would end the process.
+    client.on('error', own.lose)
     try {
-      let session = sessions.get(client)
-      if (session === undefined) {
-        session = await openSession({ send, processID: client.processID, prefix }, options)
-        sessions.set(client, session)
-      }
-      const result = await work(connectionOf(session, send, lost))
-      if (session.names?.isWorn() === true) broken()
-      return result
-    } catch (error) {
-      // Its settings are unknown.
-      if (!sessions.has(client)) broken()
-      throw error
+      own.opened ??= await opened(own, client.processID)
+      return await work(own.opened.connection)
     } finally {
-      client.removeListener('error', lost)
+      client.removeListener('error', own.lose)
+      if (own.isLost() || own.opened === undefined || own.opened.session.names?.isWorn() === true)
+        broken()
     }
+  }
+
+  async function opened(
+    { send, lose }: KnownClient,
+    processID: PostgresClient['processID'],
+  ): Promise<NonNullable<KnownClient['opened']>> {
+    const session = await openSession({ send, processID, prefix }, options)
+    return { session, connection: connectionOf(session, send, lose) }
   }
 
   function connectionOf(session: Session, send: Send, discard: () => void): Connection {
@@ -110,8 +90,7 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       if (begins) isLimited = !text.includes('statement_timeout = 0')
       // What follows the begin overrides the settings.
       const all = begins ? text.replace(/^[^;]*/, (begin) => begin + inTransaction) : text
-      const sent: PostgresCommand = { text: all, ...(isLimited && { query_timeout: limit }) }
-      const result = await send(sent)
+      const result = await send({ text: all }, isLimited ? limit : undefined)
       if (begins) hasBegun = true
       if (text === 'commit' || text === 'rollback') {
         hasBegun = false
@@ -125,33 +104,26 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       text: string,
       name?: string,
     ): Promise<PostgresResult> {
-      const sent: PostgresQuery = {
-        text,
-        values: [...values],
-        rowMode: 'array',
-        types,
-        query_timeout: limit,
-      }
+      const sent: PostgresQuery = { text, values, rowMode: 'array', types }
       if (name !== undefined) sent.name = name
-      return send(sent)
+      return send(sent, limit)
     }
 
-    async function named(statement: BoundStatement, text: string): Promise<PostgresResult> {
+    function named(statement: BoundStatement, text: string): Promise<PostgresResult> {
       const name = statement.isPlannedByValues === true ? undefined : names?.nameOf(text)
-      try {
-        return await query(statement, text, name)
-      } catch (error) {
-        if (name === undefined || !isOutdated(error)) throw error
+      if (name === undefined) return query(statement, text)
+      return query(statement, text, name).catch((error: unknown) => {
+        if (!isOutdated(error)) throw error
         names?.forget(text)
         // The server rejects the rest of the transaction, but it can be repeated.
         if (hasBegun) throw new StorageError('unavailable', { cause: error, isConflict: true })
-      }
-      return query(statement, text)
+        return query(statement, text)
+      })
     }
 
-    async function endUnused(): Promise<void> {
+    async function endUnused(unused: readonly string[]): Promise<void> {
       // The server may have ended them already.
-      for (const name of names?.unused() ?? []) await command(`deallocate ${name}`).catch(ignore)
+      for (const name of unused) await command(`deallocate ${name}`).catch(ignore)
     }
 
     async function separately(statement: BoundStatement, text: string): Promise<PostgresResult> {
@@ -166,17 +138,18 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       }
     }
 
-    async function result(statement: BoundStatement): Promise<PostgresResult> {
+    function result(statement: BoundStatement): Promise<PostgresResult> {
       const text = textOf(statement.sql)
       if (names === undefined)
         return hasBegun ? query(statement, text) : separately(statement, text)
-      if (!hasBegun) await endUnused()
-      return named(statement, text)
+      const unused = hasBegun ? [] : names.unused()
+      if (unused.length === 0) return named(statement, text)
+      return endUnused(unused).then(() => named(statement, text))
     }
 
     return {
       ...(names !== undefined && { session }),
-      rows: async (statement) => (await result(statement)).rows as readonly TextRow[],
+      rows: (statement) => result(statement).then(rowsOf),
       matched: async (statement) => (await result(statement)).rowCount ?? 0,
       command,
       change: command,
@@ -193,8 +166,42 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
   }
 }
 
+// The promises of `pg` refer to each other, so that the garbage collector frees results late.
+function knownClient(client: PostgresClient): KnownClient {
+  let isBroken = false
+  const lose = (): void => {
+    isBroken = true
+  }
+  const send: Send = (query, limit) =>
+    new Promise((resolve, reject) => {
+      // The driver would wait for the statement before, which has no end.
+      if (isBroken) {
+        reject(unavailable(new Error('the connection is lost')))
+        return
+      }
+      const late = (): void => {
+        lose()
+        reject(new Error('Query read timeout'))
+      }
+      // The timer of `pg` would refer to the result, which the garbage collector then frees late.
+      const timer = limit === undefined ? undefined : setTimeout(late, limit)
+      client.query(query, (error, result) => {
+        clearTimeout(timer)
+        if (error) {
+          if (isLost(error)) lose()
+          reject(error)
+        } else resolve(Array.isArray(result) ? lastOf(result) : result)
+      })
+    })
+  return { send, lose, isLost: () => isBroken }
+}
+
 function lastOf(results: readonly PostgresResult[]): PostgresResult {
   return results.at(-1) as PostgresResult
+}
+
+function rowsOf({ rows }: PostgresResult): readonly TextRow[] {
+  return rows as readonly TextRow[]
 }
 
 function ignore(): void {

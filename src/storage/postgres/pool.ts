@@ -1,6 +1,6 @@
 /** A statement with parameters, as `pg` takes it. */
 export interface PostgresQuery extends PostgresCommand {
-  values: unknown[]
+  values: readonly unknown[]
   /** Of a statement that the connection prepares once. */
   name?: string
   rowMode: 'array'
@@ -10,8 +10,6 @@ export interface PostgresQuery extends PostgresCommand {
 /** Statements without parameters, as `pg` takes them. */
 export interface PostgresCommand {
   text: string
-  /** Milliseconds after which the driver gives up. Default: never. */
-  query_timeout?: number
 }
 
 /** The result of a statement. */

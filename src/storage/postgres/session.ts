@@ -27,8 +27,14 @@ const names = Object.keys(formats) as readonly (keyof typeof formats)[]
 const wanted = names.map((name) => formats[name]).join('\n')
 const found = `select concat_ws(e'\\n', ${names.map((name) => `current_setting('${name}')`).join(', ')}) as found`
 
-/** Sends statements. Of several, resolves with the result of the last one. */
-export type Send = (query: PostgresQuery | PostgresCommand) => Promise<PostgresResult>
+/**
+ * Sends statements. Of several, resolves with the result of the last one. The connection is lost if the server does not
+ * answer within `limit` milliseconds. Default: it may take any time.
+ */
+export type Send = (
+  query: PostgresQuery | PostgresCommand,
+  limit?: number,
+) => Promise<PostgresResult>
 
 /** A new connection. */
 export interface NewConnection {
@@ -60,7 +66,7 @@ export async function openSession(
       .map(([name, value]) => `; set ${scope} ${name} = '${value}'`)
       .join('')
   const value = async (text: string): Promise<unknown> => {
-    const { rows } = await send({ text, query_timeout: acquireTimeout })
+    const { rows } = await send({ text }, acquireTimeout)
     return Object.values(rows[0] as object)[0]
   }
   // A pooler has identifiers of its own for its clients.
@@ -70,7 +76,7 @@ export async function openSession(
   }
   const inTransaction = set('local')
   requireFormats(await value(`begin${inTransaction}; ${found}`))
-  await send({ text: 'commit', query_timeout: acquireTimeout })
+  await send({ text: 'commit' }, acquireTimeout)
   return { names: undefined, inTransaction }
 }
 

@@ -12,6 +12,7 @@ export interface StatementNames {
 
 const maxStatements = 256
 const maxNames = 10_000
+const none: readonly string[] = []
 
 /**
  * Names the statements of a connection that are used again, up to 256. Those that were not used for long end.
@@ -51,6 +52,7 @@ export function statementNames(prefix: string): StatementNames {
     },
     forget: end,
     unused() {
+      if (unused.length === 0) return none
       const taken = unused
       unused = []
       return taken

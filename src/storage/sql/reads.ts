@@ -5,9 +5,10 @@ import type { Condition, StoragePage, StorageQuery, StorageTextPage } from '../a
 import { fieldOf } from './conditions.ts'
 import type { Connection, TextRow } from './connection.ts'
 import type { Tables } from './dialect.ts'
+import type { Sql } from './fragments.ts'
 import { itemWriter, rowReader } from './rows.ts'
 import { mayContain } from './search.ts'
-import { doublesStatement, pageStatement, planStatement } from './statements.ts'
+import { doublesStatement, pageStatement, planStatement, type FoundDoubles } from './statements.ts'
 
 /** Returns the doubles that a query searches. */
 export function searchedDoubles(
@@ -30,8 +31,9 @@ export async function readPage(
   collection: PublishedCollection,
   query: StorageQuery,
 ): Promise<StoragePage> {
-  const { rows, first, count } = await readTexts(connection, tables, collection, query)
-  const read = rowReader(tables, collection, query.select, first)
+  const { sql, rows, first, count } = await readTexts(connection, tables, collection, query)
+  if (sql === undefined) return { rows: [], count }
+  const read = rowReader(sql, { tables, collection, names: query.select, first })
   return { rows: rows.map(read), count }
 }
 
@@ -42,8 +44,9 @@ export async function readTextPage(
   collection: PublishedCollection,
   query: StorageQuery,
 ): Promise<StorageTextPage | undefined> {
-  const { rows, first, count } = await readTexts(connection, tables, collection, query)
-  const write = itemWriter(tables, collection, query.select, first)
+  const { sql, rows, first, count } = await readTexts(connection, tables, collection, query)
+  if (sql === undefined) return { items: [], count }
+  const write = itemWriter(sql, { tables, collection, names: query.select, first })
   const items: string[] = []
   for (const row of rows) {
     const item = write(row)
@@ -56,6 +59,8 @@ export async function readTextPage(
 
 /** The rows of a page as the server wrote them. */
 interface TextRows {
+  /** Undefined if the query needs no statement. */
+  readonly sql: Sql | undefined
   readonly rows: readonly TextRow[]
   /** Where the values of the selected fields begin. */
   readonly first: number
@@ -68,9 +73,29 @@ async function readTexts(
   collection: PublishedCollection,
   given: StorageQuery,
 ): Promise<TextRows> {
-  const found = new Map<PublishedField, readonly number[]>()
+  const { limit, count } = given
+  if (limit === 0 && !count) return { sql: undefined, rows: [], first: 0, count: null }
   const query = given.search === null ? given : foldedSearch(collection, given)
-  // The server writes some doubles with other digits than JavaScript.
+  const found =
+    query.search === null ? noDoubles : await findDoubles(connection, tables, collection, query)
+  const statement = pageStatement(tables, collection, query, found)
+  const { sql } = statement
+  const rows = await connection.rows(statement)
+  if (!count) return { sql, rows, first: 0, count: null }
+  const present = rows.filter(([, mark]) => mark === '1')
+  return { sql, rows: present, first: 2, count: Number(rows[0]?.[0]) }
+}
+
+const noDoubles: FoundDoubles = new Map()
+
+/** Reads the doubles that a search finds: the server writes some of them with other digits than JavaScript. */
+async function findDoubles(
+  connection: Connection,
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+): Promise<FoundDoubles> {
+  const found = new Map<PublishedField, readonly number[]>()
   for (const field of searchedDoubles(collection, query)) {
     const needle = query.search?.text ?? ''
     const { conditions } = query
@@ -81,12 +106,7 @@ async function readTexts(
       values.filter((value) => searchText(String(value)).includes(needle)),
     )
   }
-  const { limit, count } = query
-  if (limit === 0 && !count) return { rows: [], first: 0, count: null }
-  const rows = await connection.rows(pageStatement(tables, collection, query, found))
-  if (!count) return { rows, first: 0, count: null }
-  const present = rows.filter(([, mark]) => mark === '1')
-  return { rows: present, first: 2, count: Number(rows[0]?.[0]) }
+  return found
 }
 
 /** Returns about how many rows meet conditions, as the database plans to read them. */

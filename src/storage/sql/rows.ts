@@ -6,37 +6,62 @@ import type { Row } from '../adapter.ts'
 import { fieldOf } from './conditions.ts'
 import type { TextRow } from './connection.ts'
 import type { Tables } from './dialect.ts'
+import type { Sql } from './fragments.ts'
 import { placeOf, typeOf } from './table-conditions.ts'
 
-/** Returns a function that reads the row of named fields from the values at a place and after it. */
-export function rowReader(
-  tables: Tables,
-  collection: PublishedCollection,
-  names: readonly string[],
-  from = 0,
-): (values: TextRow) => Row {
+/** The rows of a statement: what they have, and where their values begin. */
+export interface StatementRows {
+  readonly tables: Tables
+  readonly collection: PublishedCollection
+  readonly names: readonly string[]
+  /** Default 0. */
+  readonly first?: number
+}
+
+// Statements of one shape have the same object, and rows of the same fields.
+const readers = new WeakMap<Sql, (values: TextRow) => Row>()
+const writers = new WeakMap<Sql, (values: TextRow) => string | undefined>()
+
+/** Returns a function that reads the rows of a statement. */
+export function rowReader(sql: Sql, rows: StatementRows): (values: TextRow) => Row {
+  let reader = readers.get(sql)
+  if (reader === undefined) {
+    reader = createReader(rows)
+    readers.set(sql, reader)
+  }
+  return reader
+}
+
+function createReader(rows: StatementRows): (values: TextRow) => Row {
+  const { tables, collection, names, first = 0 } = rows
   const place = placeOf(tables, collection)
-  const types = names.map((field) => typeOf(place, fieldOf(collection, field)))
+  const members = names.map((name) => ({ name, type: typeOf(place, fieldOf(collection, name)) }))
   return (values) => {
     const row: Record<string, StoredValue> = {}
-    for (const [index, field] of names.entries()) {
-      const text = values[from + index] ?? null
-      row[field] = text === null ? null : (types[index]?.read(text) ?? null)
+    let index = first
+    for (const { name, type } of members) {
+      const text = values[index++] ?? null
+      row[name] = text === null ? null : type.read(text)
     }
     return row
   }
 }
 
 /**
- * Returns a function that writes the item of named fields as JSON text, from the values at a place and after it.
- * It returns undefined if a value does not fit its field.
+ * Returns a function that writes the rows of a statement as JSON text. It returns undefined if a value does not fit
+ * its field.
  */
-export function itemWriter(
-  tables: Tables,
-  collection: PublishedCollection,
-  names: readonly string[],
-  from = 0,
-): (values: TextRow) => string | undefined {
+export function itemWriter(sql: Sql, rows: StatementRows): (values: TextRow) => string | undefined {
+  let writer = writers.get(sql)
+  if (writer === undefined) {
+    writer = createWriter(rows)
+    writers.set(sql, writer)
+  }
+  return writer
+}
+
+function createWriter(rows: StatementRows): (values: TextRow) => string | undefined {
+  const { tables, collection, names, first = 0 } = rows
   const place = placeOf(tables, collection)
   const members = names.map((name, index) => {
     const field = collection.responseFields.get(name) as PublishedField
@@ -45,7 +70,7 @@ export function itemWriter(
   })
   return (values) => {
     let item = ''
-    let index = from
+    let index = first
     for (const { start, field, type } of members) {
       const text = values[index++] ?? null
       const value = text === null ? null : type.read(text)

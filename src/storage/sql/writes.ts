@@ -96,7 +96,8 @@ async function one(
   statement: BoundStatement,
 ): Promise<Row | undefined> {
   const [row] = await connection.rows(statement)
-  return row && rowReader(tables, collection, collection.allNames)(row)
+  if (row === undefined) return undefined
+  return rowReader(statement.sql, { tables, collection, names: collection.allNames })(row)
 }
 
 /** Returns those of the conditions of a write that name its row. */
