@@ -1,5 +1,9 @@
 import type { DatabaseDescription } from '../introspection/description.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
+import type { Connections } from '../storage/sql/connection.ts'
+import { applyTables, diffTables, type SchemaDatabase } from '../storage/sql/schema-apply.ts'
+import type { AppliedSchema, SchemaChangeKind, SchemaDiff } from '../storage/sql/schema-changes.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { printable } from './text.ts'
 
@@ -19,7 +23,44 @@ export interface Database {
   describe(only: readonly string[]): Promise<DatabaseDescription>
   /** Opens an adapter, which is closed by its service. */
   storage(): StorageAdapter
+  /** How its tables are changed. Absent if `rowgate schema` does not know the database. */
+  readonly schema?: DatabaseSchema
   close(): Promise<void>
+}
+
+/** How the tables of a database are compared with collections and changed. Both reject with the error of the database. */
+export interface DatabaseSchema {
+  diff(
+    collections: readonly PublishedCollection[],
+    allowed: ReadonlySet<SchemaChangeKind>,
+  ): Promise<SchemaDiff>
+  apply(collections: readonly PublishedCollection[], options: ApplyOptions): Promise<AppliedSchema>
+}
+
+/** How a database is changed. */
+export interface ApplyOptions {
+  readonly allowed: ReadonlySet<SchemaChangeKind>
+  /** Where a file is copied before. Undefined: beside it. */
+  readonly copy: string | undefined
+  readonly now: Date
+  /** Called before each step, with a sentence. */
+  readonly progress: (step: string) => void
+}
+
+/** Returns how the tables of a server are changed. */
+export function serverSchema(database: SchemaDatabase, use: Connections['use']): DatabaseSchema {
+  return {
+    diff: (collections, allowed) =>
+      use((connection) => diffTables(database, connection, collections, allowed)),
+    apply(collections, options) {
+      if (options.copy !== undefined) {
+        throw new UsageError(
+          '--copy is for SQLite files. Make a backup with the tools of the server.',
+        )
+      }
+      return use((connection) => applyTables(database, connection, collections, options))
+    },
+  }
 }
 
 /** Returns the description of named tables. Throws a CommandError if one does not exist. */

@@ -3,18 +3,24 @@ import { basename, extname, resolve } from 'node:path'
 import type { DatabaseDescription } from '../introspection/description.ts'
 import { describeSqlite } from '../introspection/sqlite/read-database.ts'
 import { sqliteStorage } from '../storage/sqlite.ts'
+import { applyToFile, diffFile } from '../storage/sqlite/schema-apply.ts'
 import { folded } from '../storage/sql/tables.ts'
 import type { CommandContext, Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
-import { onlyTables, type Database } from './database.ts'
+import { onlyTables, type Database, type DatabaseSchema } from './database.ts'
 import { openPostgres } from './postgres-database.ts'
 import { messageOf, printable } from './text.ts'
 
-/** Opens a database, which must exist. Throws a CommandError if it can't be reached. */
+/**
+ * Opens a database. Throws a CommandError if it can't be reached.
+ *
+ * @param file whether a SQLite file must exist (default), or is created by a change of its tables
+ */
 export async function openDatabase(
   named: string,
   given: Given,
   { workingFolder }: CommandContext,
+  file: 'existing' | 'any' = 'existing',
 ): Promise<Database> {
   const schema = given.one('schema')
   const [, protocol] = /^([a-z]+):\/\//i.exec(named) ?? []
@@ -24,7 +30,7 @@ export async function openDatabase(
       return openPostgres(named, { schema, workingFolder })
     case undefined:
       if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL databases.')
-      return openFile(named, workingFolder)
+      return openFile(named, workingFolder, file)
     default:
       throw new UsageError(
         `The protocol ${printable(protocol ?? '')}: is not known. Name a SQLite file, or a URL that begins with postgres://.`,
@@ -32,10 +38,10 @@ export async function openDatabase(
   }
 }
 
-function openFile(named: string, workingFolder: string): Database {
+function openFile(named: string, workingFolder: string, file: 'existing' | 'any'): Database {
   const path = resolve(workingFolder, named)
   const shown = printable(named)
-  if (!existsSync(path)) throw new CommandError(`File not found: ${shown}.`)
+  if (file === 'existing' && !existsSync(path)) throw new CommandError(`File not found: ${shown}.`)
   return {
     shown,
     name: basename(path, extname(path)),
@@ -44,7 +50,19 @@ function openFile(named: string, workingFolder: string): Database {
     folded,
     describe: (only) => Promise.resolve(onlyTables(describeFile(path, shown), only, folded)),
     storage: () => sqliteStorage(path),
+    schema: fileSchema(path, workingFolder),
     close: () => Promise.resolve(),
+  }
+}
+
+function fileSchema(path: string, workingFolder: string): DatabaseSchema {
+  return {
+    diff: async (collections, allowed) => diffFile(path, collections, allowed),
+    apply: async (collections, { allowed, copy, now, progress }) => {
+      const time = now.toISOString().replaceAll(/[-:]|\.\d+/g, '')
+      const copyTo = resolve(workingFolder, copy ?? `${path}.${time}`)
+      return applyToFile(path, collections, { allowed, copyTo, busyTimeout: 30_000, progress })
+    },
   }
 }
 

@@ -5,10 +5,11 @@ import { describeServer } from '../introspection/server/read-database.ts'
 import { postgresStorage } from '../storage/postgres.ts'
 import { connections } from '../storage/postgres/connection.ts'
 import { completePostgres } from '../storage/postgres/options.ts'
+import { postgresSchemaDatabase } from '../storage/postgres/schema-database.ts'
 import { bind, type Connection } from '../storage/sql/connection.ts'
 import { quoted, sql } from '../storage/sql/fragments.ts'
 import { CommandError } from './command-error.ts'
-import { onlyTables, shownUrl, urlOf, type Database } from './database.ts'
+import { onlyTables, serverSchema, shownUrl, urlOf, type Database } from './database.ts'
 import { messageOf, printable } from './text.ts'
 
 /** Where a PostgreSQL database is opened. */
@@ -19,6 +20,7 @@ export interface PostgresPlace {
 
 // Reading a large table takes longer than a request may.
 const longest = 600_000
+const lockTimeout = 30_000
 
 /** Opens a PostgreSQL database by its URL. Throws a CommandError if it can't be reached. */
 export async function openPostgres(
@@ -37,7 +39,7 @@ export async function openPostgres(
   const pool = await createPool({ connectionString: url.href, connectionTimeoutMillis: 10_000 })
   const { use, close } = connections(
     pool,
-    completePostgres({ acquireTimeout: 30_000, statementTimeout: longest, lockTimeout: 30_000 }),
+    completePostgres({ acquireTimeout: 30_000, statementTimeout: longest, lockTimeout }),
   )
   const attempt = async <Result>(
     work: (connection: Connection) => Promise<Result>,
@@ -72,6 +74,7 @@ export async function openPostgres(
           ),
         ),
       storage: () => postgresStorage(pool),
+      schema: serverSchema(postgresSchemaDatabase(lockTimeout), use),
       close: end,
     }
   } catch (error) {

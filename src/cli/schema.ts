@@ -1,12 +1,11 @@
-import { existsSync } from 'node:fs'
-import { resolve } from 'node:path'
 import { publishApplications } from '../definition/publish-applications.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { SchemaChange, SchemaChangeKind, SchemaDiff } from '../storage/sql/schema-changes.ts'
-import { applyToFile, diffFile } from '../storage/sqlite/schema-apply.ts'
 import { requiredArgument, requiredOf, type CommandContext, type Given } from './command.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, UsageError } from './command-error.ts'
+import type { DatabaseSchema } from './database.ts'
 import { loadDefinition, withMistakes } from './load-definition.ts'
+import { openDatabase } from './open-database.ts'
 import { openProgress } from './progress.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
@@ -16,9 +15,9 @@ const needed = new Set<SchemaChangeKind>(['add', 'rename', 'rebuild'])
 
 /** Runs `rowgate schema diff`. */
 export async function showDiff(given: Given, context: CommandContext): Promise<void> {
-  const { file, shown, collections } = await subjectOf(given, context)
-  if (!existsSync(file)) throw new CommandError(`File not found: ${printable(shown)}.`)
-  const diff = attempt(() => diffFile(file, collections, needed))
+  const diff = await onSchema(given, context, 'existing', ({ schema, collections }) =>
+    schema.diff(collections, needed),
+  )
   const { changes, left, mistakes } = diff
   context.result(diff, () => {
     const lines = [...changes, ...left].flatMap(linesOf)
@@ -32,21 +31,19 @@ export async function showDiff(given: Given, context: CommandContext): Promise<v
 /** Runs `rowgate schema apply`. */
 export async function applyDiff(given: Given, context: CommandContext): Promise<void> {
   const allowed = new Set<SchemaChangeKind>(['add', ...(given.all('allow') as SchemaChangeKind[])])
-  const { file, shown, collections } = await subjectOf(given, context)
-  const time = context
-    .now()
-    .toISOString()
-    .replaceAll(/[-:]|\.\d+/g, '')
-  const copyTo = resolve(context.workingFolder, given.one('copy') ?? `${file}.${time}`)
-  const progress = openProgress(context)
-  const applied = attempt(() => {
+  const { applied, shown } = await onSchema(given, context, 'any', async (subject) => {
+    const { schema, collections, shown: named } = subject
+    const progress = openProgress(context)
+    const options = {
+      allowed,
+      copy: given.one('copy'),
+      now: context.now(),
+      progress: (step: string) => {
+        progress.show(printable(step))
+      },
+    }
     try {
-      return applyToFile(file, collections, {
-        allowed,
-        copyTo,
-        busyTimeout: 30_000,
-        progress: (step) => progress.show(printable(step)),
-      })
+      return { applied: await schema.apply(collections, options), shown: named }
     } finally {
       progress.end()
     }
@@ -55,7 +52,7 @@ export async function applyDiff(given: Given, context: CommandContext): Promise<
   context.result(applied, () =>
     [
       ...changes.map(({ description }) => printable(description)),
-      `Made ${counted(changes.length, 'change')} of ${printable(shown)}.`,
+      `Made ${counted(changes.length, 'change')} of ${shown}.`,
       ...(copy === null ? [] : [`The file as it was: ${printable(copy)}`]),
       ...left.map(
         ({ kind, description }) => `Not made without --allow ${kind}: ${printable(description)}`,
@@ -80,25 +77,30 @@ function mistakeLines({ mistakes }: SchemaDiff): readonly string[] {
 
 /** What a command compares. */
 interface Subject {
-  readonly file: string
   readonly shown: string
+  readonly schema: DatabaseSchema
   readonly collections: readonly PublishedCollection[]
 }
 
-async function subjectOf(given: Given, context: CommandContext): Promise<Subject> {
+async function onSchema<Result>(
+  given: Given,
+  context: CommandContext,
+  file: 'existing' | 'any',
+  work: (subject: Subject) => Promise<Result>,
+): Promise<Result> {
   const { workingFolder } = context
   const definition = requiredArgument(given, 'definition')
-  const shown = requiredOf(given, 'storage', 'file')
-  const file = resolve(workingFolder, shown)
+  const named = requiredOf(given, 'storage', 'database')
   const applications = await withMistakes(() => loadDefinition(definition, workingFolder), context)
   const collections = publishApplications(applications).filter(({ serve }) => serve === undefined)
-  return { file, shown, collections }
-}
-
-function attempt<Result>(work: () => Result): Result {
+  const { shown, schema, close } = await openDatabase(named, given, context, file)
   try {
-    return work()
+    if (schema === undefined) throw new CommandError(`${shown}: tables can not be changed yet.`)
+    return await work({ shown, schema, collections })
   } catch (error) {
+    if (error instanceof CommandError || error instanceof UsageError) throw error
     throw new CommandError(messageOf(error))
+  } finally {
+    await close()
   }
 }

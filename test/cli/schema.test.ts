@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, test } from 'vitest'
+import { describe, expect, test } from 'vitest'
+import { missingServer, testSchema } from '../kit/postgres.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { runStatements, selectRows } from '../storage/sqlite/raw.ts'
 import { runAlone } from './stage.ts'
@@ -114,4 +115,84 @@ test('an unknown kind is invalid usage', async () => {
   const { code, messages } = await run('apply', '--allow', 'everything')
   expect(code).toBe(2)
   expect(messages).toContain('--allow must be one of rename, rebuild, drop.')
+})
+
+const missing = await missingServer()
+
+describe.skipIf(missing !== undefined)('for PostgreSQL', () => {
+  async function openPostgres(statements: string) {
+    const { folder } = openScene(renamed, undefined)
+    const schema = await testSchema()
+    await schema.run(statements)
+    const { host, port, user, database } = schema.address
+    const url = `postgres://${user}:secret@${host}:${port}/${database}`
+    const shown = `postgres://${user}@${host}:${port}/${database}`
+    const run = (command: string, ...line: readonly string[]) =>
+      runAlone(
+        ['schema', command, 'shop.json', '--storage', url, '--schema', schema.name, ...line],
+        { workingFolder: folder },
+      )
+    return { schema, shown, run }
+  }
+
+  const items = `create table items (id bigint primary key, name text, old text);
+    insert into items values (1, 'one', 'x')`
+
+  test('diff and apply print what they print for SQLite', async () => {
+    const { schema, shown, run } = await openPostgres(items)
+    try {
+      expect(await run('diff')).toMatchObject({
+        code: 1,
+        messages: 'rowgate: The database does not fit the definition.\n',
+        output: `-- Renames the column "name" of the table "items" to "label". (needs --allow rename)
+ALTER TABLE "items" RENAME COLUMN "name" TO "label";
+
+-- Adds the column "size" to the table "items".
+ALTER TABLE "items" ADD COLUMN "size" bigint;
+
+-- Drops the column "old" of the table "items", which the definition does not name. (needs --allow drop)
+ALTER TABLE "items" DROP COLUMN "old";
+
+`,
+      })
+      expect(await run('apply')).toMatchObject({
+        code: 1,
+        output: `Adds the column "size" to the table "items".
+Made 1 change of ${shown}.
+Not made without --allow rename: Renames the column "name" of the table "items" to "label".
+Not made without --allow drop: Drops the column "old" of the table "items", which the definition does not name.
+`,
+      })
+      expect(await run('apply', '--allow', 'rename', '--allow', 'drop')).toMatchObject({ code: 0 })
+      expect(await schema.run('select * from items')).toEqual([
+        { id: '1', label: 'one', size: null },
+      ])
+      expect(await run('diff')).toMatchObject({
+        code: 0,
+        output: 'The database fits the definition.\n',
+      })
+    } finally {
+      await schema.drop()
+    }
+  })
+
+  test('a change that the server rejects undoes the others, and --copy is invalid usage', async () => {
+    const { schema, run } = await openPostgres(
+      'create table items (id bigint primary key, label int); create view labels as select label from items',
+    )
+    try {
+      const { code, messages } = await run('apply', '--allow', 'rebuild')
+      expect(code).toBe(1)
+      expect(messages).toContain(
+        'anew, which copies the table. This failed, and nothing was changed: ',
+      )
+      expect(await schema.run('select * from items')).toEqual([])
+      expect((await run('diff')).output).toContain('Adds the column "size" to the table "items".')
+      const copied = await run('apply', '--copy', 'before.db')
+      expect(copied).toMatchObject({ code: 2 })
+      expect(copied.messages).toContain('--copy is for SQLite files.')
+    } finally {
+      await schema.drop()
+    }
+  })
 })

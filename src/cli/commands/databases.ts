@@ -6,7 +6,11 @@ const schema: Option = {
   value: 'name',
   description: 'The schema of a PostgreSQL database (default: that of the connection)',
 }
-const storage: Option = { name: 'storage', value: 'file', description: 'The SQLite database' }
+const storage: Option = {
+  name: 'storage',
+  value: 'database',
+  description: 'A SQLite file or a postgres:// URL',
+}
 
 /** Commands on a database, which need no module of a service. */
 export const databaseCommands: readonly Command[] = [
@@ -81,28 +85,33 @@ export const databaseCommands: readonly Command[] = [
     name: 'schema diff',
     argument: '<definition>',
     description: 'Show what a database lacks for a definition, with the SQL',
-    options: [storage],
+    options: [storage, schema],
     withoutService: true,
     examples: [
       'schema diff shop.ts --storage shop.db',
-      'schema diff shop.ts --storage shop.db --json',
+      'schema diff shop.ts --storage postgres://localhost/shop --schema sales',
     ],
     load: async () => (await import('../schema.ts')).showDiff,
   },
   {
     name: 'schema apply',
     argument: '<definition>',
-    description: 'Create what a database lacks for a definition, and the database itself',
+    description: 'Create what a database lacks for a definition, and a SQLite file itself',
     options: [
       storage,
+      schema,
       {
         name: 'allow',
         value: 'kind',
         choices: ['rename', 'rebuild', 'drop'],
-        description: 'Also such changes, after a copy',
+        description: 'Also such changes',
         repeats: true,
       },
-      { name: 'copy', value: 'file', description: 'Where to copy the file (default: beside it)' },
+      {
+        name: 'copy',
+        value: 'file',
+        description: 'Where a SQLite file is copied before them (default: beside it)',
+      },
     ],
     withoutService: true,
     examples: [
