@@ -18,6 +18,8 @@ export interface Servers {
     server: Pick<ServerProgram, 'host' | 'port'>,
     settings?: Settings,
   ): Promise<ServerProgram>
+  /** A new MariaDB server with the user `root` and the database `test`, and a replica of it. */
+  mariadbPair(): Promise<readonly [primary: ServerProgram, replica: ServerProgram]>
   /** The nodes of a new Galera cluster, with the user `root` and the database `test`. */
   galera(nodes: number): Promise<readonly ServerProgram[]>
 }
@@ -40,6 +42,16 @@ export function servers(): Servers {
     postgres: (settings = {}) => started(startPostgres(settings)),
     replica: (primary, settings = {}) => started(startReplica(primary, settings)),
     pgBouncer: (server, settings = {}) => started(startPgBouncer(server, settings)),
+    mariadbPair: async () => {
+      const primary = await started(startMariadb({ 'server-id': 1, 'log-bin': 'log' }))
+      const replica = await started(startMariadb({ 'server-id': 2, 'read-only': 1 }))
+      await asRoot(replica.port, [
+        `change master to master_host = '127.0.0.1', master_port = ${primary.port}, master_user = 'root',
+         master_use_gtid = slave_pos, master_connect_retry = 1`,
+        'start slave',
+      ])
+      return [primary, replica]
+    },
     galera: async (count) => {
       const members = await Promise.all(Array.from({ length: count }, galeraPorts))
       const nodes: ServerProgram[] = []
@@ -139,25 +151,10 @@ async function galeraPorts(): Promise<GaleraPorts> {
   return { port, group, copy, increment }
 }
 
-async function startNode(
-  node: GaleraPorts,
-  members: readonly GaleraPorts[],
-): Promise<ServerProgram> {
-  const folder = serverFolder('mysql')
-  const data = join(folder, 'data')
-  const isFirst = node === members[0]
-  await runAs('mysql', '/usr/bin/mariadb-install-db', [
-    '--no-defaults',
-    `--datadir=${data}`,
-    '--auth-root-authentication-method=normal',
-  ])
+function startNode(node: GaleraPorts, members: readonly GaleraPorts[]): Promise<ServerProgram> {
+  const first = node === members[0] ? ['--wsrep-new-cluster'] : []
   const settings = {
-    datadir: data,
-    socket: join(folder, 'socket'),
-    'pid-file': join(folder, 'pid'),
     port: node.port,
-    'bind-address': '127.0.0.1',
-    'innodb-flush-log-at-trx-commit': 0,
     'innodb-autoinc-lock-mode': 2,
     'binlog-format': 'ROW',
     'wsrep-on': 'ON',
@@ -172,28 +169,49 @@ async function startNode(
       `ist.recv_addr=127.0.0.1:${node.increment}`,
     ].join(';'),
   }
+  return startMariadb(settings, first)
+}
+
+async function startMariadb(
+  given: Settings,
+  words: readonly string[] = [],
+): Promise<ServerProgram> {
+  const folder = serverFolder('mysql')
+  const data = join(folder, 'data')
+  await runAs('mysql', '/usr/bin/mariadb-install-db', [
+    '--no-defaults',
+    `--datadir=${data}`,
+    '--auth-root-authentication-method=normal',
+  ])
+  const port = Number(given['port'] ?? (await freePort()))
+  const settings = {
+    port,
+    datadir: data,
+    socket: join(folder, 'socket'),
+    'pid-file': join(folder, 'pid'),
+    'bind-address': '127.0.0.1',
+    'innodb-flush-log-at-trx-commit': 0,
+    ...given,
+  }
   return startServerProgram({
     command: '/usr/sbin/mariadbd',
-    args: [
-      '--no-defaults',
-      ...(isFirst ? ['--wsrep-new-cluster'] : []),
-      ...options(settings, '--'),
-    ],
+    args: ['--no-defaults', ...words, ...options(settings, '--')],
     user: 'mysql',
     folder,
-    port: node.port,
-    check: async () => {
-      const { port } = node
-      const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' })
-      try {
-        // A node rejects it with an error until it has the data of the others.
-        await connection.query('select count(*) from mysql.user')
-      } finally {
-        connection.destroy()
-      }
-    },
+    port,
+    // A node of a cluster rejects it with an error until it has the data of the others.
+    check: () => asRoot(port, ['select count(*) from mysql.user']),
     end: 'SIGTERM',
   })
+}
+
+async function asRoot(port: number, statements: readonly string[]): Promise<void> {
+  const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' })
+  try {
+    for (const statement of statements) await connection.query(statement)
+  } finally {
+    connection.destroy()
+  }
 }
 
 function options(settings: Settings, prefix: '-c' | '--'): readonly string[] {
