@@ -8,6 +8,7 @@ import { folded } from '../storage/sql/tables.ts'
 import type { CommandContext, Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { onlyTables, type Database, type DatabaseSchema } from './database.ts'
+import { openMysql } from './mysql-database.ts'
 import { openPostgres } from './postgres-database.ts'
 import { messageOf, printable } from './text.ts'
 
@@ -19,21 +20,25 @@ import { messageOf, printable } from './text.ts'
 export async function openDatabase(
   named: string,
   given: Given,
-  { workingFolder }: CommandContext,
+  context: CommandContext,
   file: 'existing' | 'any' = 'existing',
 ): Promise<Database> {
+  const { workingFolder } = context
   const schema = given.one('schema')
   const [, protocol] = /^([a-z]+):\/\//i.exec(named) ?? []
-  switch (protocol?.toLowerCase()) {
-    case 'postgres':
-    case 'postgresql':
-      return openPostgres(named, { schema, workingFolder })
+  const kind = protocol?.toLowerCase()
+  if (kind === 'postgres' || kind === 'postgresql')
+    return openPostgres(named, { schema, workingFolder })
+  if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL databases.')
+  switch (kind) {
+    case 'mysql':
+    case 'mariadb':
+      return openMysql(named, context)
     case undefined:
-      if (schema !== undefined) throw new UsageError('--schema is for PostgreSQL databases.')
       return openFile(named, workingFolder, file)
     default:
       throw new UsageError(
-        `The protocol ${printable(protocol ?? '')}: is not known. Name a SQLite file, or a URL that begins with postgres://.`,
+        `The protocol ${printable(kind)}: is not known. Name a SQLite file, or a URL that begins with postgres:// or mysql://.`,
       )
   }
 }

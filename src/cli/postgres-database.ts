@@ -1,7 +1,4 @@
-import { join } from 'node:path'
-import type { Pool, PoolConfig } from 'pg'
 import { postgresCatalogue } from '../introspection/postgres/catalogue.ts'
-import { describeServer } from '../introspection/server/read-database.ts'
 import { postgresStorage } from '../storage/postgres.ts'
 import { connections } from '../storage/postgres/connection.ts'
 import { completePostgres } from '../storage/postgres/options.ts'
@@ -9,18 +6,15 @@ import { postgresSchemaDatabase } from '../storage/postgres/schema-database.ts'
 import { bind, type Connection } from '../storage/sql/connection.ts'
 import { quoted, sql } from '../storage/sql/fragments.ts'
 import { CommandError } from './command-error.ts'
-import { onlyTables, serverSchema, shownUrl, urlOf, type Database } from './database.ts'
-import { messageOf, printable } from './text.ts'
+import { shownUrl, urlOf, type Database } from './database.ts'
+import { commandTimeouts, driverOf, openServer, type ServerPlace } from './server-database.ts'
+import { printable } from './text.ts'
 
 /** Where a PostgreSQL database is opened. */
 export interface PostgresPlace {
   readonly schema: string | undefined
   readonly workingFolder: string
 }
-
-// Reading a large table takes longer than a request may.
-const longest = 600_000
-const lockTimeout = 30_000
 
 /** Opens a PostgreSQL database by its URL. Throws a CommandError if it can't be reached. */
 export async function openPostgres(
@@ -36,73 +30,33 @@ export async function openPostgres(
       [url.searchParams.get('options') ?? '', option].join(' ').trim(),
     )
   }
-  const pool = await createPool({ connectionString: url.href, connectionTimeoutMillis: 10_000 })
-  const { use, close } = connections(
-    pool,
-    completePostgres({ acquireTimeout: 30_000, statementTimeout: longest, lockTimeout }),
-  )
-  const attempt = async <Result>(
-    work: (connection: Connection) => Promise<Result>,
-  ): Promise<Result> => {
-    try {
-      return await use(work)
-    } catch (error) {
-      if (error instanceof CommandError) throw error
-      const cause = error instanceof Error && error.cause instanceof Error ? error.cause : error
-      throw new CommandError(`${shown} can not be read: ${messageOf(cause)}`)
-    }
-  }
-  const end = async (): Promise<void> => {
-    await close()
-    await pool.end()
-  }
-  try {
-    const { database, current } = await attempt((connection) => placeOf(connection, schema))
-    const name = database
-    return {
-      shown,
-      name,
-      source: schema === undefined ? name : `${name}, schema ${schema}`,
-      keys: join(workingFolder, `${name.replace(/[^\w.-]/g, '_')}.keys.db`),
-      folded: (each) => each,
-      describe: (only) =>
-        attempt(async (connection) =>
-          onlyTables(
-            await describeServer(connection, postgresCatalogue, current, only),
-            only,
-            (each) => each,
-          ),
-        ),
-      storage: () => postgresStorage(pool),
-      schema: serverSchema(postgresSchemaDatabase(lockTimeout), use),
-      close: end,
-    }
-  } catch (error) {
-    await end()
-    throw error
-  }
+  const { default: driver } = await driverOf(() => import('pg'), ['PostgreSQL', 'pg'])
+  const pool = new driver.Pool({ connectionString: url.href, connectionTimeoutMillis: 10_000 })
+  return openServer({
+    shown,
+    workingFolder,
+    catalogue: postgresCatalogue,
+    connections: connections(pool, completePostgres(commandTimeouts)),
+    placeOf: (connection) => placeOf(connection, schema),
+    storage: () => postgresStorage(pool),
+    tables: postgresSchemaDatabase(commandTimeouts.lockTimeout),
+    end: () => pool.end(),
+  })
 }
 
-async function placeOf(
-  connection: Connection,
-  schema: string | undefined,
-): Promise<{ readonly database: string; readonly current: string }> {
+async function placeOf(connection: Connection, schema: string | undefined): Promise<ServerPlace> {
   const statement = bind(sql`select current_database(), current_schema()`)
-  const [[database, current] = []] = await connection.rows(statement)
-  if (typeof database === 'string' && typeof current === 'string') return { database, current }
-  throw new CommandError(
-    schema === undefined
-      ? 'The search path of the connection names no schema. Name one with --schema.'
-      : `There is no schema ${printable(schema)}.`,
-  )
-}
-
-async function createPool(config: PoolConfig): Promise<Pool> {
-  try {
-    const { default: driver } = await import('pg')
-    return new driver.Pool(config)
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ERR_MODULE_NOT_FOUND') throw error
-    throw new CommandError('PostgreSQL needs the package pg: npm install pg')
+  const [[name, current] = []] = await connection.rows(statement)
+  if (typeof name !== 'string' || typeof current !== 'string')
+    throw new CommandError(
+      schema === undefined
+        ? 'The search path of the connection names no schema. Name one with --schema.'
+        : `There is no schema ${printable(schema)}.`,
+    )
+  return {
+    name,
+    schema: current,
+    source: schema === undefined ? name : `${name}, schema ${schema}`,
+    folded: (each) => each,
   }
 }

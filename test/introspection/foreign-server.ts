@@ -2,8 +2,10 @@ import { execFileSync } from 'node:child_process'
 import { randomUUID } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
+import { createConnection, type Connection, type RowDataPacket } from 'mysql2/promise'
 import { Client } from 'pg'
 import { root } from '../../.ci/entries.ts'
+import { address as mysqlAddress } from '../kit/mysql.ts'
 import { address } from '../kit/postgres.ts'
 
 /** A database of a server, used without this library. */
@@ -15,11 +17,19 @@ export interface ForeignDatabase {
   drop(): Promise<void>
 }
 
+function databaseName(): string {
+  return `rowgate_${randomUUID().replaceAll('-', '')}`
+}
+
+function dumpFile(dump: string): string {
+  return join(root, `test/introspection/dumps/${dump}.sql`)
+}
+
 /** Restores a dump into a new PostgreSQL database: with psql if there is one, else with the driver. */
 export async function restorePostgres(dump: string): Promise<ForeignDatabase> {
-  const name = `rowgate_${randomUUID().replaceAll('-', '')}`
+  const name = databaseName()
   await withClient('postgres', (client) => client.query(`create database ${name}`))
-  const file = join(root, `test/introspection/dumps/${dump}.sql`)
+  const file = dumpFile(dump)
   if (hasPsql) psql(name, ['-q', '-v', 'ON_ERROR_STOP=1', '-o', '/dev/null', '-f', file])
   else await withClient(name, (client) => client.query(readFileSync(file, 'utf8')))
   const { host, port, user } = address
@@ -61,14 +71,16 @@ function psql(database: string, line: readonly string[]): string {
   })
 }
 
-const hasPsql = ((): boolean => {
+function hasProgram(name: string): boolean {
   try {
-    execFileSync('psql', ['--version'], { stdio: 'pipe' })
+    execFileSync(name, ['--version'], { stdio: 'pipe' })
     return true
   } catch {
     return false
   }
-})()
+}
+
+const hasPsql = hasProgram('psql')
 
 async function withClient<Result>(
   database: string,
@@ -80,5 +92,62 @@ async function withClient<Result>(
     return await work(client)
   } finally {
     await client.end()
+  }
+}
+
+/** Restores a dump into a new MariaDB database: with the program mariadb if there is one, else with the driver. */
+export async function restoreMariaDb(dump: string): Promise<ForeignDatabase> {
+  const name = databaseName()
+  const script = readFileSync(dumpFile(dump), 'utf8')
+  await withConnection(undefined, (connection) => connection.query(`create database ${name}`))
+  if (hasMariaDb) mariadb(name, [], script)
+  else await withConnection(name, (connection) => connection.query(script))
+  const { host, port, user, password } = mysqlAddress
+  return {
+    name,
+    url: `mysql://${user}:${encodeURIComponent(password)}@${host}:${port}/${name}`,
+    query: async (sql) => {
+      const inUtc = `set time_zone = '+00:00'`
+      if (hasMariaDb)
+        return mariadb(name, ['-e', `${inUtc}; ${sql}`], '')
+          .split('\n')
+          .filter((line) => line !== '')
+      return withConnection(name, async (connection) => {
+        await connection.query(inUtc)
+        const [rows] = await connection.query<RowDataPacket[][]>({ sql, rowsAsArray: true })
+        return rows.map(([value]) => String(value))
+      })
+    },
+    drop: () =>
+      withConnection(undefined, async (connection) => {
+        await connection.query(`drop database ${name}`)
+      }),
+  }
+}
+
+function mariadb(database: string, line: readonly string[], input: string): string {
+  const { host, port, user, password } = mysqlAddress
+  const settings = ['--no-defaults', '-h', host, '-P', String(port), '-u', user]
+  const form = ['--default-character-set=utf8mb4', '--batch', '--raw', '--skip-column-names']
+  return execFileSync('mariadb', [...settings, ...form, ...line, database], {
+    encoding: 'utf8',
+    input,
+    env: { ...process.env, MYSQL_PWD: password },
+  })
+}
+
+const hasMariaDb = hasProgram('mariadb')
+
+async function withConnection<Result>(
+  database: string | undefined,
+  work: (connection: Connection) => Promise<Result>,
+): Promise<Result> {
+  const own = database === undefined ? {} : { database }
+  const settings = { charset: 'utf8mb4_bin', jsonStrings: true, multipleStatements: true }
+  const connection = await createConnection({ ...mysqlAddress, ...own, ...settings })
+  try {
+    return await work(connection)
+  } finally {
+    await connection.end()
   }
 }

@@ -6,7 +6,7 @@ import { isLeftOver, sharedConnections, testName } from './shared-connections.ts
 import type { Storage } from './storages.ts'
 
 /** How tests reach the server. */
-const address = {
+export const address = {
   host: process.env['MYSQL_HOST'] ?? '127.0.0.1',
   port: Number(process.env['MYSQL_PORT'] ?? 3306),
   user: process.env['MYSQL_USER'] ?? 'root',

@@ -17,7 +17,7 @@ export const databaseCommands: readonly Command[] = [
   {
     name: 'introspect',
     argument: '<database>',
-    description: 'Write the definition of a SQLite file or a postgres:// URL',
+    description: 'Write the definition of a SQLite file, or of a postgres:// or mysql:// URL',
     options: [
       {
         name: 'out',
@@ -51,7 +51,7 @@ export const databaseCommands: readonly Command[] = [
       {
         name: 'storage',
         value: 'database',
-        description: 'A SQLite file or a postgres:// URL, whose tables must exist',
+        description: 'A SQLite file, or a postgres:// or mysql:// URL, whose tables must exist',
       },
       schema,
       { name: 'port', value: 'number', description: 'Default: 8080; 0: any free port' },

@@ -3,7 +3,15 @@ import { readSchema } from '../../storage/postgres/catalogue.ts'
 import { fitTerm } from '../../storage/postgres/value-fit.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
 import type { Column } from '../../storage/sql/tables.ts'
-import type { Candidates, ServerCatalogue } from '../server/read-database.ts'
+import {
+  decimalOf,
+  exactly,
+  onlyText,
+  rounded,
+  timeOf,
+  type Candidates,
+} from '../server/candidates.ts'
+import type { ServerCatalogue } from '../server/read-database.ts'
 import { allowedValues } from './checks.ts'
 
 /** What introspection needs to know of PostgreSQL. */
@@ -26,7 +34,7 @@ function candidateFields(column: Column, isLink: boolean): Candidates {
   const { base, declared, labels, scale, length: longest } = column
   const length = longest === undefined ? {} : { maxLength: longest }
   const known = exactTypes[base]
-  if (known !== undefined) return exact(...known)
+  if (known !== undefined) return exactly(...known)
   if (labels !== undefined) return { fields: [{ type: 'text' }] }
   switch (base) {
     case 'text':
@@ -39,11 +47,11 @@ function candidateFields(column: Column, isLink: boolean): Candidates {
       return numericFields(column, isLink)
     case 'timestamp':
     case 'timestamptz':
-      return timeFields(base === 'timestamp' ? 'dateTime' : 'instant', scale)
+      return timeOf(base === 'timestamp' ? 'dateTime' : 'instant', scale)
     case 'float4':
-      return { ...exact({ type: 'double', readOnly: true }), note: rounded(declared) }
+      return rounded(declared, { type: 'double', readOnly: true })
     case 'money':
-      return { ...exact(money), note: rounded(declared) }
+      return rounded(declared, money)
     case 'jsonb':
       return {
         fields: [{ type: 'json', itemOnly: true, readOnly: true }],
@@ -52,20 +60,10 @@ function candidateFields(column: Column, isLink: boolean): Candidates {
     case 'bytea':
       return { fields: [], note: 'holds bytes' }
     default:
-      return textOnly(`its type is ${declared}`)
+      return onlyText(`its type is ${declared}`)
   }
 }
 
-function exact(...fields: readonly Field[]): Candidates {
-  const lastNote = `read-only text: some values do not fit the type ${String(fields[0]?.type)}`
-  return { fields: [...fields, readOnlyText], lastNote }
-}
-
-function textOnly(reason: string): Candidates {
-  return { fields: [readOnlyText], lastNote: `read-only text: ${reason}` }
-}
-
-const readOnlyText: Field = { type: 'text', readOnly: true }
 const wholeNumber: Field = { type: 'decimal', precision: 38, scale: 0 }
 const money: Field = { type: 'decimal', precision: 19, scale: 2, readOnly: true }
 const whole: readonly Field[] = [{ type: 'integer' }, { type: 'bigint' }]
@@ -81,26 +79,10 @@ const exactTypes: Readonly<Record<string, readonly Field[]>> = {
   json: [{ type: 'json' }],
 }
 
-function rounded(declared: string): string {
-  return `read-only: ${declared} would round values`
-}
-
 function numericFields({ precision, scale, declared }: Column, isLink: boolean): Candidates {
-  if (precision === undefined || scale === undefined) {
-    const text = textOnly(
-      'numeric without a scale may have any number of digits. If you know the largest number, declare decimal',
-    )
-    return isLink ? { ...text, fields: [wholeNumber, readOnlyText] } : text
-  }
-  const fits = precision <= 38 && scale >= 0 && scale <= precision
-  if (fits) return exact({ type: 'decimal', precision, scale })
-  return textOnly(`a decimal can't have the digits of ${declared}`)
-}
-
-function timeFields(type: 'dateTime' | 'instant', digits: number | undefined): Candidates {
-  if (digits === 3) return exact({ type })
-  if (digits === 0) return exact({ type, storedAs: 'seconds' })
-  if (digits === undefined || digits > 3) return exact({ type, storedAs: 'microseconds' })
-  const note = 'read-only: its values have less than three digits after the seconds'
-  return { ...exact({ type, readOnly: true }), note }
+  if (precision !== undefined && scale !== undefined) return decimalOf(precision, scale, declared)
+  const text = onlyText(
+    'numeric without a scale may have any number of digits. If you know the largest number, declare decimal',
+  )
+  return isLink ? { ...text, fields: [wholeNumber, ...text.fields] } : text
 }

@@ -14,16 +14,7 @@ import {
   type ReferenceDescription,
   type TableDescription,
 } from '../description.ts'
-
-/** The fields that a column may be, and what to know of it. */
-export interface Candidates {
-  /** The best one first. */
-  readonly fields: readonly Field[]
-  /** Why clients can't write the first one, or why there is none. */
-  readonly note?: string
-  /** Why it is the last one, if none of the others fits. */
-  readonly lastNote?: string
-}
+import type { Candidates } from './candidates.ts'
 
 /** What the tables of one kind of server are, and what their columns hold. */
 export interface ServerCatalogue {
@@ -44,8 +35,6 @@ export interface ServerCatalogue {
   fitTerm(value: Sql, column: CatalogueColumn, field: Field): Sql | undefined
   /** Returns the only values of columns by CHECK constraints as the server writes them. */
   allowedValues(checks: readonly string[]): ReadonlyMap<string, readonly (string | number)[]>
-  /** Returns whether the default of a column is a value of a field. Default: it is. */
-  hasFittingDefault?(column: CatalogueColumn, field: Field): boolean
   /** Returns a name in quotes. */
   quoted(name: string): string
 }
@@ -53,23 +42,29 @@ export interface ServerCatalogue {
 /**
  * Describes the tables of a schema of a database server in one snapshot. Columns whose type allows values that their
  * field can't hold, such as `infinity`, are read.
- *
- * @param only the tables to describe; all if it is empty
  */
 export async function describeServer(
   connection: Connection,
   catalogue: ServerCatalogue,
-  schema: string,
-  only: readonly string[] = [],
+  { schema, isNamed }: DescribedTables,
 ): Promise<DatabaseDescription> {
   await connection.command(catalogue.begin)
   try {
     const found = await catalogue.readTables(connection, schema)
-    const named = found.filter(({ name }) => only.length === 0 || only.includes(name))
-    return await describeTables(connection, catalogue, named)
+    return await describeTables(
+      connection,
+      catalogue,
+      found.filter(({ name }) => isNamed(name)),
+    )
   } finally {
     await connection.command('rollback')
   }
+}
+
+/** The tables that are described. */
+export interface DescribedTables {
+  readonly schema: string
+  isNamed(table: string): boolean
 }
 
 async function describeTables(
@@ -122,7 +117,7 @@ async function describeTable(
   const fitting = await fittingFields(connection, catalogue, { table, candidates })
   const allowed = catalogue.allowedValues(table.checks)
   const described = columns.map((column, index) =>
-    describeColumn(catalogue, column, {
+    describeColumn(column, {
       candidates: candidates[index] as Candidates,
       fields: fitting[index] ?? [],
       allowed: column.labels ?? allowed.get(column.name),
@@ -157,7 +152,6 @@ interface FoundTable {
 }
 
 function describeColumn(
-  { hasFittingDefault = () => true }: ServerCatalogue,
   column: CatalogueColumn,
   { candidates, fields, allowed }: FoundColumn,
 ): ColumnDescription {
@@ -165,13 +159,16 @@ function describeColumn(
   const { fields: all, note, lastNote } = candidates
   const [first] = fields
   const reason = first !== undefined && first === all.at(-1) ? (lastNote ?? note) : note
-  const noteOfColumn = first === undefined ? (reason ?? 'some of its values fit no type') : reason
+  const noteOfColumn =
+    first === undefined
+      ? (reason ?? 'some of its values, such as strings with U+0000, fit no type')
+      : reason
   return {
     name,
     fields,
     ...(noteOfColumn === undefined ? {} : { note: noteOfColumn }),
     nullable: !notNull,
-    hasDefault: hasDefault && (first === undefined || hasFittingDefault(column, first)),
+    hasDefault,
     computed: isComputed,
     ...(allowed === undefined ? {} : { allowed }),
   }

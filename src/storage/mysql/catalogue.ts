@@ -11,6 +11,7 @@ import { statementTexts } from '../sql/shape.ts'
 import { finder, folded, type Column, type Index, type Table } from '../sql/tables.ts'
 import { mysqlDialect, quoted, type MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
+import { labelsIn } from './literals.ts'
 
 /** Reads the tables of collections in the database of the connection. */
 export async function readTables(
@@ -146,7 +147,11 @@ const readOnlyKinds: Readonly<Record<string, string>> = {
 }
 
 function tableOf([name, schema, type, engine]: TextRow, parts: Parts): CatalogueTable {
-  const columns = parts.columns.map(columnOf)
+  const clauses = parts.checks.map(([, clause]) => String(clause))
+  const columns = parts.columns.map(columnOf).map((column) =>
+    // A JSON column of MariaDB is one of text with this constraint.
+    clauses.includes(`json_valid(${quoted(column.name)})`) ? { ...column, type: 'json' } : column,
+  )
   const indexes = Array.from(byFirst(parts.indexes), ([own, rows]) => ({ own, ...indexOf(rows) }))
   const references = Array.from(byFirst(parts.foreignKeys), ([own, rows]) =>
     foreignKeyOf(own, rows, schema),
@@ -178,7 +183,7 @@ function tableOf([name, schema, type, engine]: TextRow, parts: Parts): Catalogue
     find: finder(columns),
     primary: indexes.find(({ own }) => own === 'PRIMARY')?.columns.map((each) => each.name ?? ''),
     references,
-    checks: parts.checks.map(([, clause]) => String(clause)),
+    checks: clauses,
     indexes,
     foreignKeys: references.map(({ onDelete, ...key }) => ({
       ...key,
@@ -224,17 +229,6 @@ function numberOf(text: string | null | undefined): number | undefined {
 function isZeroDate(value: string): boolean {
   return /^'?(?:0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)\b/.test(value)
 }
-
-/** Returns the labels of an enumeration, as in `enum('a','it''s')`. */
-function labelsIn(declared: string): readonly string[] {
-  return Array.from(declared.matchAll(/'((?:[^'\\]|''|\\.)*)'/gs), ([, label = '']) =>
-    label.replace(/''|\\(.)/gs, (_, escaped: string | undefined) =>
-      escaped === undefined ? "'" : (escapes[escaped] ?? escaped),
-    ),
-  )
-}
-
-const escapes: Readonly<Record<string, string>> = { 0: '\0', n: '\n', r: '\r', t: '\t', Z: '\x1a' }
 
 // The server pads texts before it compares them; a column of type char keeps no spaces at the end.
 function isExact(base: string, collation: string | undefined): boolean {

@@ -102,7 +102,7 @@ export function otherTypesIn(
         return withMicroseconds(normal, field.definition, {
           cut: (stored) =>
             sql`cast(${stored} - interval microsecond(${stored}) % 1000 microsecond as datetime(3))`,
-          millisecond: sql`interval 1000 microsecond`,
+          rest: sql`interval 999 microsecond`,
         })
       }
       case 'uuid':

@@ -126,5 +126,5 @@ function hasDigits(text: string, scale: number): boolean {
 
 const byTruncation: TimeCut = {
   cut: (column) => sql`date_trunc('milliseconds', ${column})`,
-  millisecond: sql`interval '1 millisecond'`,
+  rest: sql`interval '999 microseconds'`,
 }

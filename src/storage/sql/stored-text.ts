@@ -32,15 +32,15 @@ export function keepsFraction({ scale }: Column, field: Field): boolean {
 export interface TimeCut {
   /** Returns the time without the digits after its milliseconds. */
   cut(column: Sql): Sql
-  /** An interval of one millisecond. */
-  readonly millisecond: Sql
+  /** An interval of 999 microseconds. A whole millisecond after the last time of the year 9999 would be none. */
+  readonly rest: Sql
 }
 
 /** Returns how a column with microseconds keeps times: a save of the time that clients see leaves its digits. */
 export function withMicroseconds(
   normal: ColumnType,
   definition: Field,
-  { cut, millisecond }: TimeCut,
+  { cut, rest }: TimeCut,
 ): ColumnType {
   return {
     ...normal,
@@ -52,7 +52,7 @@ export function withMicroseconds(
     near: (column, slot, isList) => {
       const value = normal.parameter(slot, definition)
       if (isList) return undefined
-      return sql`${column} >= ${value} and ${column} < ${value} + ${millisecond}`
+      return sql`${column} >= ${value} and ${column} <= ${value} + ${rest}`
     },
   }
 }

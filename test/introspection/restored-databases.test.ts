@@ -1,20 +1,64 @@
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import type { ApplicationDefinitions } from '../../src/definition/application.ts'
 import type { CollectionDefinition } from '../../src/definition/collection.ts'
 import { startServing, type ServingLine } from '../cli/serving-line.ts'
 import { runAlone } from '../cli/stage.ts'
-import { missingServer } from '../kit/postgres.ts'
+import { missingServer as missingMariaDb } from '../kit/mysql.ts'
+import { missingServer as missingPostgres } from '../kit/postgres.ts'
 import { temporaryFolder } from '../kit/storages.ts'
+import { expectedMysql } from './expected-mysql.ts'
 import { expectedPostgres } from './expected-postgres.ts'
-import { restorePostgres } from './foreign-server.ts'
+import type { Expected } from './expected-rows.ts'
+import { restoreMariaDb, restorePostgres, type ForeignDatabase } from './foreign-server.ts'
 import { allItems, expectFilterable, sorted, type Item } from './published-rows.ts'
 
-const isMissing = (await missingServer()) !== undefined
+/** A server, its dump, and what the service must publish of it. */
+interface Server {
+  readonly name: string
+  readonly isMissing: boolean
+  restore(): Promise<ForeignDatabase>
+  readonly expected: Readonly<Record<string, Expected>>
+  /** The function that makes a JSON object of names and values. */
+  readonly object: string
+  readonly rows: number
+  /** Counts the columns of the tables that are published. */
+  readonly columns: string
+  /** How many of them are not published. */
+  readonly leftOut: number
+}
 
-async function open() {
-  const database = await restorePostgres('postgres')
+const servers: readonly Server[] = [
+  {
+    name: 'PostgreSQL',
+    isMissing: (await missingPostgres()) !== undefined,
+    restore: () => restorePostgres('postgres'),
+    expected: expectedPostgres,
+    object: 'jsonb_build_object',
+    rows: 58,
+    columns: `select count(*) from pg_attribute a join pg_class c on c.oid = a.attrelid
+       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
+       and not c.relispartition and a.attnum > 0`,
+    // Bytes.
+    leftOut: 1,
+  },
+  {
+    name: 'MariaDB',
+    isMissing: (await missingMariaDb()) !== undefined,
+    restore: () => restoreMariaDb('mysql'),
+    expected: expectedMysql,
+    object: 'json_object',
+    rows: 43,
+    columns: `select count(*) from information_schema.columns
+       where table_schema = database() and table_name not in ('film_text', 'ticket')`,
+    // Bytes, geometries, and strings with U+0000.
+    leftOut: 7,
+  },
+]
+
+async function open({ restore }: Server) {
+  const database = await restore()
   onTestFinished(() => database.drop())
   const folder = temporaryFolder()
   const run = (...line: readonly string[]) => runAlone(line, { workingFolder: folder })
@@ -53,18 +97,18 @@ function inOrder(value: unknown): unknown {
   return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)))
 }
 
-test.skipIf(isMissing)(
-  'every row of a restored PostgreSQL database is published as the server has it',
-  async () => {
-    const { database, folder, read } = await open()
+describe.each(servers)('a restored $name database', (server) => {
+  const { isMissing, expected, object } = server
+  test.skipIf(isMissing)('is published row by row as the server has it', async () => {
+    const { database, folder, read } = await open(server)
     const collections = read()
-    expect(Object.keys(collections).sort()).toEqual(Object.keys(expectedPostgres).sort())
+    expect(Object.keys(collections).sort()).toEqual(Object.keys(expected).sort())
     const serving = await startServing(folder, 'shop.json', '--storage', database.url)
     onTestFinished(async () => {
       await serving.stop()
     })
     let compared = 0
-    for (const [endpoint, [table, fields]] of Object.entries(expectedPostgres)) {
+    for (const [endpoint, [table, fields]] of Object.entries(expected)) {
       const definition = collections[endpoint] as CollectionDefinition
       const path = `shop/${endpoint}`
       expect({ endpoint, fields: Object.keys(definition.fields).sort() }).toEqual({
@@ -72,24 +116,17 @@ test.skipIf(isMissing)(
         fields: Object.keys(fields).sort(),
       })
       const values = Object.entries(fields).map(([field, value]) => `'${field}', ${value}`)
-      const rows = await database.query(
-        `select jsonb_build_object(${values.join(', ')}) from ${table}`,
-      )
+      const rows = await database.query(`select ${object}(${values.join(', ')}) from ${table}`)
       const stored = rows.map((row) => inOrder(JSON.parse(row)))
       const page = (await allItems(serving, path)) as readonly Item[]
       const published = (await completed(serving, { path, definition }, page)).map(inOrder)
       expect({ endpoint, items: sorted(published) }).toEqual({ endpoint, items: sorted(stored) })
       compared += published.length
-      await expectFilterable(serving, path, page[0])
+      for (const item of page) await expectFilterable(serving, path, item)
     }
-    expect(compared).toBe(58)
-    // Every column is published, apart from bytes and the rows of partitions.
-    const all = await database.query(
-      `select count(*) from pg_attribute a join pg_class c on c.oid = a.attrelid
-       where c.relnamespace = 'public'::regnamespace and c.relkind in ('r', 'p', 'v', 'm')
-       and not c.relispartition and a.attnum > 0`,
-    )
+    expect(compared).toBe(server.rows)
+    const all = await database.query(server.columns)
     const names = Object.values(collections).flatMap(({ fields }) => Object.keys(fields))
-    expect(names.length).toBe(Number(all[0]) - 1)
-  },
-)
+    expect(names.length).toBe(Number(all[0]) - server.leftOut)
+  })
+})

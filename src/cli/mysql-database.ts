@@ -1,0 +1,48 @@
+import { mysqlCatalogue } from '../introspection/mysql/catalogue.ts'
+import { mysqlStorage } from '../storage/mysql.ts'
+import { mysqlConnections } from '../storage/mysql/connection.ts'
+import { completeMysql } from '../storage/mysql/options.ts'
+import { bind, type Connection } from '../storage/sql/connection.ts'
+import { sql } from '../storage/sql/fragments.ts'
+import { folded } from '../storage/sql/tables.ts'
+import type { CommandContext } from './command.ts'
+import { CommandError } from './command-error.ts'
+import { shownUrl, urlOf, type Database } from './database.ts'
+import { commandTimeouts, driverOf, openServer, type ServerPlace } from './server-database.ts'
+
+/**
+ * Opens a MariaDB or MySQL database by its URL. As for the clients of the server, the password may be in the variable
+ * MYSQL_PWD. Throws a CommandError if the database can't be reached.
+ */
+export async function openMysql(
+  text: string,
+  { workingFolder, environment }: CommandContext,
+): Promise<Database> {
+  const url = urlOf(text)
+  const password = url.password === '' ? environment['MYSQL_PWD'] : undefined
+  const load = () => import('mysql2/promise')
+  const { createPool } = await driverOf(load, ['MariaDB', 'mysql2'])
+  const pool = createPool({
+    uri: url.href,
+    connectTimeout: 10_000,
+    ...(password === undefined ? {} : { password }),
+  })
+  return openServer({
+    shown: shownUrl(url),
+    workingFolder,
+    catalogue: mysqlCatalogue,
+    connections: mysqlConnections(pool, completeMysql(commandTimeouts)),
+    placeOf,
+    storage: () => mysqlStorage(pool),
+    end: () => pool.end(),
+  })
+}
+
+async function placeOf(connection: Connection): Promise<ServerPlace> {
+  const statement = bind(sql`select database(), @@lower_case_table_names`)
+  const [[name, lower] = []] = await connection.rows(statement)
+  if (typeof name !== 'string')
+    throw new CommandError('The URL names no database. Example: mysql://user@localhost:3306/shop.')
+  // With 0, the names of tables are those of files that differ in case.
+  return { name, schema: name, source: name, folded: lower === '0' ? (each) => each : folded }
+}

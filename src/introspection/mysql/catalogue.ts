@@ -1,0 +1,138 @@
+import type { Field } from '../../definition/field.ts'
+import { readSchema } from '../../storage/mysql/catalogue.ts'
+import { quoted } from '../../storage/mysql/dialect.ts'
+import { raw, sql, type Sql } from '../../storage/sql/fragments.ts'
+import type { Column } from '../../storage/sql/tables.ts'
+import {
+  decimalOf,
+  exactly,
+  onlyText,
+  rounded,
+  timeOf,
+  type Candidates,
+} from '../server/candidates.ts'
+import type { ServerCatalogue } from '../server/read-database.ts'
+import { allowedValues } from './checks.ts'
+
+/** What introspection needs to know of MariaDB and MySQL. */
+export const mysqlCatalogue: ServerCatalogue = {
+  begin: 'start transaction with consistent snapshot, read only',
+  readTables: readSchema,
+  candidates,
+  fitTerm,
+  allowedValues,
+  quoted,
+}
+
+function candidates(column: Column, isLink: boolean): Candidates {
+  const { base, declared, length = 0, precision = 0, scale } = column
+  const maxLength = length > 0 ? { maxLength: length } : {}
+  switch (base) {
+    case 'varchar':
+      return { fields: [{ type: 'text', ...maxLength }] }
+    case 'char':
+      return { fields: [{ type: 'text', ...maxLength, storedAs: 'char' }] }
+    case 'tinytext':
+    case 'text':
+    case 'mediumtext':
+    case 'longtext':
+      if (column.type !== 'json') return { fields: [{ type: 'text' }] }
+      return {
+        fields: [{ type: 'json' }, { type: 'text' }],
+        lastNote: 'text: some values are not JSON',
+      }
+    case 'enum':
+      return { fields: [{ type: 'text' }] }
+    case 'tinyint':
+    case 'smallint':
+    case 'mediumint':
+    case 'int':
+    case 'bigint':
+    case 'year':
+      return exactly(...wholeNumbers(column, isLink))
+    case 'decimal':
+      return decimalOf(precision, scale ?? 0, declared)
+    case 'float':
+      return rounded(declared, { type: 'double', readOnly: true })
+    case 'double':
+      return /[(z]/.test(declared)
+        ? rounded(declared, { type: 'double', readOnly: true })
+        : exactly({ type: 'double' })
+    case 'bit':
+      return declared === 'bit(1)'
+        ? exactly({ type: 'boolean' })
+        : onlyText(`its type is ${declared}, and the text has its binary digits`)
+    case 'date':
+      return exactly({ type: 'date' })
+    case 'datetime':
+      return timeOf('dateTime', scale)
+    case 'timestamp':
+      return timeOf('instant', scale)
+    case 'uuid':
+      return exactly({ type: 'uuid' })
+    case 'json':
+      return {
+        fields: [{ type: 'json', itemOnly: true, readOnly: true }],
+        note: "read-only, and only in single items: the server does not keep the order and the form of JSON. To accept this, replace itemOnly and readOnly with storedAs: 'jsonb'",
+      }
+    case 'set':
+    case 'time':
+    case 'inet4':
+    case 'inet6':
+      return onlyText(`its type is ${declared}`)
+    default:
+      return {
+        fields: [],
+        note: /blob|binary/.test(base) ? 'holds bytes' : `its type is ${declared}`,
+      }
+  }
+}
+
+function wholeNumbers({ base, declared }: Column, isLink: boolean): readonly Field[] {
+  const isFlag = !isLink && /^tinyint\(1\)( unsigned)?$/.test(declared)
+  const isLarge = base === 'bigint'
+  return [
+    ...(isFlag ? [{ type: 'boolean' } as const] : []),
+    { type: 'integer' },
+    ...(isLarge ? [{ type: 'bigint' } as const] : []),
+    ...(isLarge && isUnsigned(declared) ? [largest] : []),
+  ]
+}
+
+const largest: Field = { type: 'decimal', precision: 20, scale: 0 }
+
+function isUnsigned(declared: string): boolean {
+  return declared.includes('unsigned')
+}
+
+function fitTerm(value: Sql, { base, declared }: Column, field: Field): Sql | undefined {
+  switch (field.type) {
+    case 'boolean':
+      return base === 'tinyint' ? sql`${value} in (0, 1)` : undefined
+    case 'integer':
+    case 'bigint': {
+      if (base !== 'bigint' || (field.type === 'bigint' && !isUnsigned(declared))) return undefined
+      const most = field.type === 'integer' ? `${Number.MAX_SAFE_INTEGER}` : '9223372036854775807'
+      const isBelow = sql`${value} <= ${raw(most)}`
+      return isUnsigned(declared) ? isBelow : sql`${isBelow} and ${value} >= ${raw(`-${most}`)}`
+    }
+    case 'date':
+    case 'dateTime':
+    case 'instant':
+      // Zeros and, in some modes of the server, days such as 02-31 are accepted. The last day of a month 0 is null.
+      return sql`${value} >= '0001-01-01' and dayofmonth(${value}) between 1 and dayofmonth(last_day(${value}))`
+    case 'json':
+      return base === 'json' ? undefined : sql`json_valid(${value})`
+    case 'text':
+      // The server also accepts U+0000, which a text field does not.
+      return isPlainText(base)
+        ? sql`instr(convert(${value} using utf8mb4), char(0)) = 0`
+        : undefined
+    default:
+      return undefined
+  }
+}
+
+function isPlainText(base: string): boolean {
+  return base === 'varchar' || base === 'char' || base.endsWith('text')
+}

@@ -1,0 +1,45 @@
+import type { Field } from '../../definition/field.ts'
+
+/** The fields that a column may be, and what to know of it. */
+export interface Candidates {
+  /** The best one first. */
+  readonly fields: readonly Field[]
+  /** Why clients can't write the first one, or why there is none. */
+  readonly note?: string
+  /** Why it is the last one, if none of the others fits. */
+  readonly lastNote?: string
+}
+
+const readOnlyText: Field = { type: 'text', readOnly: true }
+
+/** Returns fields, and read-only text for values that fit none of them. */
+export function exactly(...fields: readonly Field[]): Candidates {
+  const lastNote = `read-only text: some values do not fit the type ${String(fields[0]?.type)}`
+  return { fields: [...fields, readOnlyText], lastNote }
+}
+
+/** Returns read-only text, with the reason. */
+export function onlyText(reason: string): Candidates {
+  return { fields: [readOnlyText], lastNote: `read-only text: ${reason}` }
+}
+
+/** Returns a read-only field of a column that would round values. */
+export function rounded(declared: string, field: Field): Candidates {
+  return { ...exactly(field), note: `read-only: ${declared} would round values` }
+}
+
+/** Returns a decimal, or read-only text if none has the digits of the column. */
+export function decimalOf(precision: number, scale: number, declared: string): Candidates {
+  const fits = precision <= 38 && scale >= 0 && scale <= precision
+  if (fits) return exactly({ type: 'decimal', precision, scale })
+  return onlyText(`a decimal can't have the digits of ${declared}`)
+}
+
+/** Returns a time by the digits after its seconds; undefined: up to six. */
+export function timeOf(type: 'dateTime' | 'instant', digits: number | undefined): Candidates {
+  if (digits === 3) return exactly({ type })
+  if (digits === 0) return exactly({ type, storedAs: 'seconds' })
+  if (digits === undefined || digits > 3) return exactly({ type, storedAs: 'microseconds' })
+  const note = 'read-only: its values have less than three digits after the seconds'
+  return { ...exactly({ type, readOnly: true }), note }
+}
