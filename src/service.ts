@@ -13,6 +13,7 @@ import { guardedListener } from './observation/reports.ts'
 import { completeService, type OpenServiceOptions, type Security } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
 import { applicationOf, originForm, splitTarget } from './protocol/path.ts'
+import { pageHost, type PageHost, type WithPageHost } from './pages/page.ts'
 import { openPages } from './pages/pages.ts'
 import { publish } from './publication.ts'
 import type { RequestHandler } from './request/request.ts'
@@ -31,7 +32,7 @@ import { logRequests } from './observation/request-log.ts'
 import { repeatConflicts } from './work/repeat-conflicts.ts'
 
 /** A running service: responds to requests, and runs the same events in process. */
-export interface Service<Applications> extends RequestHandler {
+export interface Service<Applications> extends RequestHandler, WithPageHost {
   /**
    * Resolves when storage is open and the patterns of fields were analyzed. Rejects if storage can't be
    * opened.
@@ -86,17 +87,18 @@ export function createService<const Applications extends ApplicationDefinitions>
   given: OpenServiceOptions<Applications>,
 ): Service<Applications> {
   const options = completeService(given)
-  const { applications, now } = options
+  const { applications, now, brand, serviceVersion, limitExcess, bodyStatus } = options
   const report = guardedListener(options.report)
   const storage = tracedStorage(completeConditions(checkedStorage(options.storage)))
   const publication = publish(applications, options.maxPageSize)
-  const pages = openPages({
+  const host: Omit<PageHost, 'name'> = {
     pages: options.pages,
     applications,
     collections: publication.collections,
     security: options.security,
-    options,
-  })
+    options: { brand, serviceVersion, limitExcess, bodyStatus },
+  }
+  const pages = openPages(host)
   const lifecycle = createLifecycle()
   // Storage is opened below, with the collections of everything that reads from it.
   const openStorage = repeatingOwn(whenOpen(storage, () => storageOpen()))
@@ -143,8 +145,8 @@ export function createService<const Applications extends ApplicationDefinitions>
   // Parts may finish their work while the service closes.
   const hosted = (principal: Principal): InProcess<object> =>
     inProcess({ ...runtime, enter: (begin) => begin() }, publication, principal)
-  const headers = brandedHeaders(options.brand)
-  const writer = replyWriter(headers, options.serviceVersion)
+  const headers = brandedHeaders(brand)
+  const writer = replyWriter(headers, serviceVersion)
   const cache =
     options.cache === false ? undefined : createResponseCache(options.cache, openStorage)
   const dependencies = {
@@ -182,6 +184,7 @@ export function createService<const Applications extends ApplicationDefinitions>
       return inspectStorage(storage, kept(), progress)
     },
     isDurable: options.storage.supports.durable,
+    [pageHost]: host,
     keys: security.keys,
     users: security.users,
     statistics: () => ({ cache: cache?.statistics() ?? null }),

@@ -7,15 +7,15 @@ export const orderDetails = defineCollection(
     key: ['orderId', 'productId'],
     table: 'order_details',
     fields: {
-      orderId: integer({ references: 'orders' }),
-      productId: integer({ references: 'products' }),
+      orderId: integer({ references: 'orders', example: 10248 }),
+      productId: integer({ references: 'products', example: 11 }),
       unitPrice: decimal({
         precision: 19,
         scale: 4,
         minimum: '0',
         description: 'Without one: the price of the product.',
       }),
-      quantity: integer({ required: true, minimum: 1, default: 1 }),
+      quantity: integer({ required: true, minimum: 1, default: 1, example: 12 }),
       discount: decimal({
         precision: 3,
         scale: 2,

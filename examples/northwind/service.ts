@@ -5,6 +5,7 @@ import {
   type Deployment,
   type Solution,
 } from 'rowgate/deployment'
+import { openapi } from 'rowgate/openapi'
 import { apiKeys, type ApiKeyProperties } from 'rowgate/security'
 import { sqliteSchema, sqliteStorage } from 'rowgate/sqlite'
 import { categories, products, suppliers } from './catalogue.ts'
@@ -38,6 +39,15 @@ export const northwind: Solution = {
   applications,
 }
 
+/** What the document of the service says besides the definition. */
+const description = openapi({
+  title: 'Northwind',
+  version: '1.0',
+  description: 'Customers, orders and products of a trader.',
+  contact: { name: 'Northwind', url: 'https://northwind.example.com' },
+  license: { name: 'MIT', identifier: 'MIT' },
+})
+
 /** The service of the trader. */
 export type Northwind = Service<typeof applications & Deployment['applications']>
 
@@ -51,6 +61,7 @@ export function createNorthwind(
     applications: { ...applications, ...ofDeployment },
     storage: sqliteStorage(file, { ensureSchema: true }),
     security: apiKeys({ name: 'API Key', properties }),
+    pages: { openapi: description },
     report: (observation) => console.error(observation),
   })
 }

@@ -1,7 +1,7 @@
 import * as z from 'zod'
 import type { ApplicationDefinitions } from './application.ts'
 import { inconsistencies } from './consistency.ts'
-import { defaultPatternMistakes } from './pattern.ts'
+import { patternMistakes } from './pattern.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { missingCodeMistakes } from './omitted-code.ts'
 import { explain, parsedOnce } from '../checks/options.ts'
@@ -57,7 +57,7 @@ export function inspectApplications(applications: unknown, options: CheckOptions
   const reserved = reservedNames(applications, brand)
   const furtherMistakes = (part: ApplicationDefinitions): readonly Mistake[] => [
     ...inconsistencies(part, maxPageSize),
-    ...(toServe ? [...missingCodeMistakes(part), ...defaultPatternMistakes(part)] : []),
+    ...(toServe ? [...missingCodeMistakes(part), ...patternMistakes(part)] : []),
   ]
   if (result.success) {
     const wellFormed = applications as ApplicationDefinitions

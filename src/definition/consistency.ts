@@ -142,12 +142,13 @@ function checkField(field: Field): readonly Mistake[] {
   if (pattern !== undefined && !isPattern(pattern)) {
     mistakes.push({ place: 'pattern', advice: 'must be a regular expression in Unicode mode' })
   }
-  const given = [minimum, maximum, byDefault, field.enumeration]
+  const given = [minimum, maximum, byDefault, field.example, field.enumeration]
   if (given.every((value) => value === undefined)) return mistakes
   const values: readonly (readonly [string, unknown])[] = [
     ['minimum', minimum],
     ['maximum', maximum],
     ['default', byDefault],
+    ['example', field.example],
     ...(field.enumeration ?? []).map((value) => ['enumeration', value] as const),
   ]
   const { accepts, mustBe, compare, store } = fieldTypes[field.type]
@@ -164,17 +165,25 @@ function checkField(field: Field): readonly Mistake[] {
     const apart = compare(store(minimum, field), store(maximum, field))
     if (apart > 0) mistakes.push({ place: 'minimum', advice: 'must be at most maximum' })
   }
-  return mistakes.length > 0 ? mistakes : checkDefault(field, byDefault)
+  if (mistakes.length > 0) return mistakes
+  return [
+    ...checkConstraints(field, 'default', byDefault),
+    ...checkConstraints(field, 'example', field.example),
+  ]
 }
 
 // Defaults are stored without a check, so they must satisfy the constraints here.
-function checkDefault(field: Field, value: unknown): readonly Mistake[] {
+function checkConstraints(
+  field: Field,
+  place: 'default' | 'example',
+  value: unknown,
+): readonly Mistake[] {
   if (value === undefined) return []
-  // defaultPatternMistakes evaluates patterns, for definitions that are served.
+  // patternMistakes evaluates patterns, for definitions that are served.
   const { pattern: _pattern, ...others } = field as TextOptions & Field
   const faults = compileConstraints({ it: others })({ it: value })
   return faults.map(({ message }) => ({
-    place: 'default',
+    place,
     advice: message.replace(/^it /, '').replace(/\.$/, ''),
   }))
 }

@@ -74,6 +74,8 @@ export interface FieldOptions<Value> {
   readonly renamedFrom?: string
   /** A description for readers and generated documentation. */
   readonly description?: string
+  /** A value that documentation shows, such as the examples of an OpenAPI document. */
+  readonly example?: Value
 }
 
 /** Options of {@link text}. Lengths are in code points. */

@@ -25,19 +25,25 @@ export function compilePattern(field: TextOptions): (text: string) => boolean {
 }
 
 /**
- * Returns a mistake for each default that does not match the pattern of its field. It runs the patterns, so
+ * Returns a mistake for each default and example that does not match the pattern of its field. It runs the patterns, so
  * definitions of unknown origin must not be checked with it.
  */
-export function defaultPatternMistakes(applications: ApplicationDefinitions): readonly Mistake[] {
+export function patternMistakes(applications: ApplicationDefinitions): readonly Mistake[] {
   return Object.entries(applications).flatMap(([application, { collections }]) =>
     Object.entries(collections).flatMap(([collection, { fields }]) =>
       Object.entries(fields).flatMap(([name, field]) => {
-        if (field.type !== 'text' || typeof field.default !== 'string') return []
-        if (field.default === 'database') return []
-        if (field.pattern === undefined || !isPattern(field.pattern)) return []
-        if (compilePattern(field)(field.default)) return []
-        const place = `applications.${application}.collections.${collection}.fields.${name}.default`
-        return [{ place, advice: 'does not have the required form' }]
+        if (field.type !== 'text' || field.pattern === undefined || !isPattern(field.pattern))
+          return []
+        const matches = compilePattern(field)
+        const byDefault = field.default === 'database' ? undefined : field.default
+        const values = { default: byDefault, example: field.example }
+        const place = `applications.${application}.collections.${collection}.fields.${name}`
+        return Object.entries(values)
+          .filter(([, value]) => typeof value === 'string' && !matches(value))
+          .map(([option]) => ({
+            place: `${place}.${option}`,
+            advice: 'does not have the required form',
+          }))
       }),
     ),
   )

@@ -55,6 +55,7 @@ function valued<Value extends z.ZodType>(value: Value, form: Form) {
     ...common,
     default: (form === 'code' ? z.union([code, given]) : given).optional(),
     enumeration: z.array(value).min(1).optional(),
+    example: value.optional(),
   }
 }
 

@@ -45,6 +45,14 @@ export interface PageContent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
+/** The member of a service that has what a page can use of it. */
+export const pageHost: unique symbol = Symbol.for('rowgate.pageHost')
+
+/** A service, as tools use it that describe one. */
+export interface WithPageHost {
+  readonly [pageHost]: Omit<PageHost, 'name'>
+}
+
 /** What a page can use of its service. */
 export interface PageHost {
   /** The name of the page. */

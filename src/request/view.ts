@@ -25,11 +25,16 @@ export interface View {
 /** Returns the view of a caller. Throws FORBIDDEN if the row rule allows the caller no rows. */
 export function viewOf(collection: PublishedCollection, caller: Principal): View {
   if (caller.kind === 'system') return wholeView(collection)
-  const view = planOf(collection).fieldsFor(caller)
+  const view = fieldsViewOf(collection, caller)
   const rows = rowsOf(collection, caller)
   if (rows.length === 0) return view
   const { readable, listed, sendable, mayWrite } = view
   return { collection, readable, listed, sendable, mayWrite, rows }
+}
+
+/** Returns the view of a caller without its row rule: what its roles allow. */
+export function fieldsViewOf(collection: PublishedCollection, caller: Principal): View {
+  return planOf(collection).fieldsFor(caller)
 }
 
 /**

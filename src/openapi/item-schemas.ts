@@ -1,0 +1,78 @@
+import type { PublishedField } from '../definition/published-field.ts'
+import type { JsonSchema } from '../definition/schema.ts'
+import type { DescribedCollection } from './described.ts'
+import { countSchema, envelopeSchema, schemaReference } from './envelope.ts'
+import { fieldSchema, isSetByService, type ValuePlace } from './field-schema.ts'
+
+/** Returns the schemas of a collection by name. Some may be unused. */
+export function itemSchemas(described: DescribedCollection): Readonly<Record<string, JsonSchema>> {
+  const { collection, names, view } = described
+  const { name } = collection
+  const readable = Array.from(view.readable.responseFields.values())
+  const listed = Array.from(view.listed.responseFields.values())
+  const inserted = writableFields(described, 'Insert')
+  const start = names.schemas
+  return {
+    [`${start}Item`]: {
+      type: 'object',
+      description: `An item of ${name}, with all its fields.`,
+      required: readable.map((field) => field.name),
+      properties: properties(readable, 'response'),
+    },
+    [`${start}Row`]: {
+      type: 'object',
+      description: `An item of ${name} in a page: the fields that $fields selects.`,
+      properties: properties(listed, 'response'),
+    },
+    [`${start}Insert`]: {
+      type: 'object',
+      description: `A new item of ${name}.`,
+      additionalProperties: false,
+      ...requiredOf(inserted.filter((field) => isRequired(described, field))),
+      properties: properties(inserted, 'body'),
+    },
+    [`${start}Update`]: {
+      type: 'object',
+      description: `Changes of an item of ${name}: null removes a value, an absent field keeps its value.`,
+      additionalProperties: false,
+      properties: properties(writableFields(described, 'Update'), 'body'),
+    },
+    [`${start}Envelope`]: envelopeSchema({ item: schemaReference(`${start}Item`) }),
+    [`${start}Page`]: envelopeSchema({
+      items: { type: 'array', items: schemaReference(`${start}Row`) },
+      count: countSchema,
+    }),
+  }
+}
+
+/** Returns the fields that the audience can send. */
+export function writableFields(
+  { view }: DescribedCollection,
+  event: 'Insert' | 'Update',
+): readonly PublishedField[] {
+  return view.sendable.fields.filter(
+    (field) =>
+      !isSetByService(field) && view.mayWrite(field) && !(event === 'Update' && field.inKey),
+  )
+}
+
+/** Returns whether a new item needs a value of the client. */
+export function isRequired({ collection }: DescribedCollection, field: PublishedField): boolean {
+  const { required, generated, suppliedAtInsert, definition, name } = field
+  const { equal = {} } = Object(collection.rows) as { readonly equal?: object }
+  const isGiven = generated !== undefined || suppliedAtInsert || definition.default !== undefined
+  // A row rule supplies the values that it compares with.
+  return required && !isGiven && !Object.hasOwn(equal, name)
+}
+
+function properties(
+  fields: readonly PublishedField[],
+  place: ValuePlace,
+): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(fields.map((field) => [field.name, fieldSchema(field, place)]))
+}
+
+// An empty list is not allowed by all versions of JSON Schema.
+function requiredOf(fields: readonly PublishedField[]): JsonSchema {
+  return fields.length === 0 ? {} : { required: fields.map(({ name }) => name) }
+}

@@ -1,0 +1,55 @@
+import * as z from 'zod'
+import type { Page } from '../pages/page.ts'
+
+/** What a document says about the service besides its definition. */
+export interface OpenApiOptions {
+  /** The name of the service. */
+  readonly title: string
+  /** The version of the described service, chosen by your application. Default `1.0.0`. */
+  readonly version?: string
+  /** What the service is for; Markdown. Default: none, or the description of the application. */
+  readonly description?: string
+  readonly contact?: { readonly name?: string; readonly url?: string; readonly email?: string }
+  /** A license with its SPDX identifier or its URL. */
+  readonly license?: { readonly name: string; readonly identifier?: string; readonly url?: string }
+  /**
+   * Where the service is. Default: the path at which it is mounted, with `/rest/v1`, on the server from which the
+   * document comes. Set it if a proxy changes the path.
+   */
+  readonly servers?: readonly { readonly url: string; readonly description?: string }[]
+}
+
+/** The member of a page that has the options of its document. */
+export const documentOptions: unique symbol = Symbol.for('rowgate.openapi')
+
+/** A page that serves an OpenAPI document. */
+export interface WithDocumentOptions {
+  readonly [documentOptions]: OpenApiOptions
+}
+
+/** Returns whether a page serves an OpenAPI document. */
+export function hasDocumentOptions(page: Page): page is Page & WithDocumentOptions {
+  return documentOptions in page
+}
+
+const line = z.string().min(1)
+
+/** The shape of {@link OpenApiOptions}. */
+export const openApiShape = {
+  title: line,
+  version: line.optional(),
+  description: line.optional(),
+  contact: z
+    .strictObject({ name: line.optional(), url: z.url().optional(), email: line.optional() })
+    .optional(),
+  license: z
+    .strictObject({ name: line, identifier: line.optional(), url: z.url().optional() })
+    .refine(({ identifier, url }) => identifier === undefined || url === undefined, {
+      error: 'must have an identifier or a url, not both',
+    })
+    .optional(),
+  servers: z
+    .array(z.strictObject({ url: line, description: line.optional() }))
+    .min(1)
+    .optional(),
+} satisfies Record<keyof OpenApiOptions, z.ZodType>

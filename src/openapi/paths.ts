@@ -1,0 +1,194 @@
+import type { PublishedEventName } from '../definition/handler.ts'
+import type { JsonSchema } from '../definition/schema.ts'
+import { brandedHeaders } from '../protocol/names.ts'
+import type { DescribedCollection, DescribedService } from './described.ts'
+import { envelopeExample, schemaReference } from './envelope.ts'
+import { insertExample, itemExample, updateExample } from './examples.ts'
+import { linksOf } from './links.ts'
+import { itemParameters, keyParameters, pageParameters, sharedParameter } from './parameters.ts'
+import { errorReferences, headersOf, jsonContent } from './responses.ts'
+
+type Operation = JsonSchema
+
+/** Returns the paths of collections, with their operations. */
+export function pathsOf(
+  service: DescribedService,
+  all: readonly DescribedCollection[],
+): Readonly<Record<string, JsonSchema>> {
+  return Object.fromEntries(
+    all.flatMap((described): readonly (readonly [string, JsonSchema])[] => {
+      const { application, name, key } = described.collection
+      const path = `/${application}/${name}`
+      const template = key.map((field) => `{${field.name}}`).join(',')
+      const item = itemOperations(service, described, all)
+      const whole = collectionOperations(service, described, all)
+      return [
+        ...(isEmpty(whole) ? [] : [[path, whole] as const]),
+        ...(isEmpty(item)
+          ? []
+          : [[`${path}/${template}`, { parameters: keyParameters(described), ...item }] as const]),
+      ]
+    }),
+  )
+}
+
+function collectionOperations(
+  service: DescribedService,
+  described: DescribedCollection,
+  all: readonly DescribedCollection[],
+): Readonly<Record<string, Operation>> {
+  const { collection, events, hasPages } = described
+  const isSingleton = collection.singleton && events.has('Filter')
+  return {
+    ...(hasPages && { get: listOperation(service, described) }),
+    ...(isSingleton && { get: readOperation(service, described, all) }),
+    ...(events.has('Insert') && { post: insertOperation(service, described, all) }),
+  }
+}
+
+function itemOperations(
+  service: DescribedService,
+  described: DescribedCollection,
+  all: readonly DescribedCollection[],
+): Readonly<Record<string, Operation>> {
+  const { events, hasItems } = described
+  return {
+    ...(hasItems && { get: readOperation(service, described, all) }),
+    ...(events.has('Update') && { post: updateOperation(service, described, all) }),
+    ...(events.has('Delete') && { delete: deleteOperation(service, described) }),
+  }
+}
+
+function listOperation(service: DescribedService, described: DescribedCollection): Operation {
+  const { collection, names, view } = described
+  const { nextCursor, estimatedCount } = brandedHeaders(service.options.brand)
+  const row = itemExample(
+    Array.from(view.listed.responseFields.values()).filter((field) => field.includeByDefault),
+  )
+  const examples = row && { page: envelopeExample({ items: [row], count: null }) }
+  return {
+    ...introduction(described, 'List', `List ${collection.name}`),
+    description: `Returns a page of items. Event: Filter.`,
+    parameters: pageParameters(described, service),
+    responses: {
+      200: {
+        description: 'A page.',
+        ...headersOf(service, {
+          ...(collection.hasCursor && { [nextCursor]: 'NextCursor' }),
+          ...(collection.estimatesCount && { [estimatedCount]: 'EstimatedCount' }),
+        }),
+        ...jsonContent(schemaReference(`${names.schemas}Page`), examples),
+      },
+      ...errorReferences(service, described, 'Filter'),
+    },
+  }
+}
+
+function readOperation(
+  service: DescribedService,
+  described: DescribedCollection,
+  all: readonly DescribedCollection[],
+): Operation {
+  const { name, singleton } = described.collection
+  const parameters = itemParameters(described)
+  return {
+    ...introduction(described, 'Get', singleton ? `Read ${name}` : `Read an item of ${name}`),
+    description:
+      'Returns the item with all its fields. Names of fields are further conditions. Event: Filter.',
+    ...(parameters.length > 0 && { parameters }),
+    ...itemResponses(service, described, { event: 'Filter', text: 'The item.', all }),
+  }
+}
+
+function insertOperation(
+  service: DescribedService,
+  described: DescribedCollection,
+  all: readonly DescribedCollection[],
+): Operation {
+  const example = insertExample(described)
+  const { name } = described.collection
+  return {
+    ...introduction(described, 'Insert', `Insert an item of ${name}`),
+    description: 'Stores a new item. Event: Insert.',
+    parameters: [sharedParameter('IgnoreWarnings')],
+    ...requestBody(described, 'Insert', example && { item: { value: example } }),
+    ...itemResponses(service, described, { event: 'Insert', text: 'The new item.', all }),
+  }
+}
+
+function updateOperation(
+  service: DescribedService,
+  described: DescribedCollection,
+  all: readonly DescribedCollection[],
+): Operation {
+  const example = updateExample(described)
+  const { name } = described.collection
+  return {
+    ...introduction(described, 'Update', `Update an item of ${name}`),
+    description: 'Changes the fields that the body contains. Event: Update.',
+    parameters: [sharedParameter('IgnoreWarnings')],
+    ...requestBody(described, 'Update', example && { change: { value: example } }),
+    ...itemResponses(service, described, { event: 'Update', text: 'The changed item.', all }),
+  }
+}
+
+function deleteOperation(service: DescribedService, described: DescribedCollection): Operation {
+  const { name } = described.collection
+  return {
+    ...introduction(described, 'Delete', `Delete an item of ${name}`),
+    description: 'Deletes the item. Event: Delete.',
+    parameters: [sharedParameter('IgnoreWarnings')],
+    ...itemResponses(service, described, { event: 'Delete', text: 'The deleted item.', all: [] }),
+  }
+}
+
+function introduction(
+  { names }: DescribedCollection,
+  action: 'List' | 'Get' | 'Insert' | 'Update' | 'Delete',
+  summary: string,
+): Operation {
+  return { tags: [names.tag], operationId: `${names.operations}${action}`, summary }
+}
+
+function requestBody(
+  { names }: DescribedCollection,
+  event: 'Insert' | 'Update',
+  examples: JsonSchema | undefined,
+): Operation {
+  const content = jsonContent(schemaReference(names.schemas + event), examples)
+  return { requestBody: { required: true, ...content } }
+}
+
+/** What an operation with one item returns. */
+interface ItemResponse {
+  readonly event: PublishedEventName
+  readonly text: string
+  /** The collections that the item may have links to. */
+  readonly all: readonly DescribedCollection[]
+}
+
+function itemResponses(
+  service: DescribedService,
+  described: DescribedCollection,
+  { event, text, all }: ItemResponse,
+): Operation {
+  const { names, view } = described
+  const example = itemExample(view.readable.responseFields.values())
+  const examples = example && { item: envelopeExample({ item: example }) }
+  const links = linksOf(described, all)
+  return {
+    responses: {
+      200: {
+        description: text,
+        ...headersOf(service),
+        ...jsonContent(schemaReference(`${names.schemas}Envelope`), examples),
+        ...(isEmpty(links) ? {} : { links }),
+      },
+      ...errorReferences(service, described, event),
+    },
+  }
+}
+
+function isEmpty(members: object): boolean {
+  return Object.keys(members).length === 0
+}
