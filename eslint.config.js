@@ -55,9 +55,9 @@ export default defineConfig(
     },
   },
   {
-    // Without types: the benchmark's peers are its own packages, which CI does not install, and a
-    // script has none.
-    files: ['bench/**/*.ts', 'src/explorer/assets/*.js'],
+    // Without types: the benchmark and the site have packages of their own, which may not be installed, and
+    // a script has none.
+    files: ['{bench,site}/**/*.ts', 'src/explorer/assets/*.js'],
     extends: [tseslint.configs.strict, tseslint.configs.stylistic],
     rules: { '@typescript-eslint/consistent-type-definitions': 'off' },
   },

@@ -21,6 +21,7 @@ const steps: Readonly<Record<string, Step>> = {
   architecture: command('vitest', 'run', 'test/project'),
   unused: command('knip', '--no-progress'),
   shape: checkShape,
+  reference: command('npm', 'run', 'reference'),
   build: command('npm', 'run', 'build'),
   core: checkCore,
   client: checkClientSize,

@@ -15,7 +15,7 @@ import type { Field, FieldTypeName } from './field.ts'
 /** The value of a field in a stored row. A json field is stored as canonical JSON text. */
 export type StoredValue = string | number | boolean | null
 
-/** A field type. A new type is one more entry in {@link fieldTypes}. */
+/** A field type. A new type is one more entry in `fieldTypes`. */
 export interface FieldType {
   /** The JSON Schema type of a value; undefined for any. */
   readonly jsonType?: 'string' | 'number' | 'boolean'

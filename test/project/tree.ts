@@ -4,6 +4,7 @@ import ts from 'typescript'
 import { root } from '../../.ci/entries.ts'
 
 const ignored = new Set(['node_modules', 'dist', 'coverage', '.git', '.data'])
+const generated = 'docs/reference'
 
 /** The files below a folder of the repository, as paths from its root, in order. */
 export function filesBelow(folder: string, ending = ''): readonly string[] {
@@ -12,6 +13,7 @@ export function filesBelow(folder: string, ending = ''): readonly string[] {
     .filter((entry) => !ignored.has(entry.name))
     .flatMap((entry) => {
       const path = posix.join(folder, entry.name)
+      if (path === generated) return []
       if (entry.isDirectory()) return filesBelow(path, ending)
       return path.endsWith(ending) ? [path] : []
     })

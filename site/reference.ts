@@ -1,0 +1,57 @@
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
+import { Application } from 'typedoc'
+import { entries, root } from '../.ci/entries.ts'
+import { publicNames } from '../test/project/surface.ts'
+
+// Writes the reference, one page for each entry of the package, and fails if an exported name is missing.
+const folder = join(root, 'docs/reference')
+
+const app = await Application.bootstrapWithPlugins({
+  entryPoints: entries.map(({ source }) => join(root, source)),
+  tsconfig: join(root, 'tsconfig.json'),
+  plugin: ['typedoc-plugin-markdown'],
+  outputs: [{ name: 'markdown', path: folder }],
+  // The check compiles the sources.
+  skipErrorChecking: true,
+  excludeExternals: true,
+  disableSources: true,
+  readme: 'none',
+  sort: ['alphabetical'],
+  // Parts of the types of exported names, such as `KeyOf`, are not entries.
+  validation: { notExported: false, invalidLink: true },
+  logLevel: 'Warn',
+  // Of the plugin.
+  ...{
+    router: 'module',
+    entryFileName: 'index.md',
+    hideBreadcrumbs: true,
+    hidePageHeader: true,
+    parametersFormat: 'table',
+    interfacePropertiesFormat: 'table',
+    typeDeclarationFormat: 'table',
+    sanitizeComments: true,
+  },
+})
+const project = await app.convert()
+if (project === undefined) throw new Error('TypeDoc can not read the sources.')
+const modules = project.children ?? []
+for (const module of modules) {
+  const sources = [`src/${module.name}.ts`, `src/${module.name}/index.ts`]
+  module.name = entries.find(({ source }) => sources.includes(source))?.specifier ?? module.name
+}
+app.validate(project)
+await rm(folder, { recursive: true, force: true })
+await app.generateOutputs(project)
+
+const described = new Set(
+  modules.flatMap(({ name: entry, children = [] }) =>
+    children.map(({ name }) => `${entry} ${name}`),
+  ),
+)
+const missing = publicNames()
+  .map(({ entry, name }) => `${entry} ${name}`)
+  .filter((name) => !described.has(name))
+if (missing.length > 0) console.error(`Without an entry in the reference:\n${missing.join('\n')}`)
+if (missing.length > 0 || app.logger.hasErrors() || app.logger.hasWarnings()) process.exitCode = 1
+else console.log(`${described.size} names on ${modules.length} pages`)
