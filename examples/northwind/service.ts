@@ -5,6 +5,7 @@ import {
   type Deployment,
   type Solution,
 } from 'rowgate/deployment'
+import { explorer } from 'rowgate/explorer'
 import { openapi } from 'rowgate/openapi'
 import { apiKeys, type ApiKeyProperties } from 'rowgate/security'
 import { sqliteSchema, sqliteStorage } from 'rowgate/sqlite'
@@ -61,7 +62,7 @@ export function createNorthwind(
     applications: { ...applications, ...ofDeployment },
     storage: sqliteStorage(file, { ensureSchema: true }),
     security: apiKeys({ name: 'API Key', properties }),
-    pages: { openapi: description },
+    pages: { openapi: description, explorer: explorer({ document: 'openapi' }) },
     report: (observation) => console.error(observation),
   })
 }
