@@ -48,7 +48,7 @@ test('the areas of the mutation tests name files and folders that exist', () => 
 test('hooks stand in test files, or in functions that test files call', () => {
   // Files of a worker share the modules, so a hook of a shared file would run for one test file only.
   const shared = texts.filter(
-    (path) => /^test\/.*\.ts$/.test(path) && !/\.(test|runtime)\.ts$/.test(path),
+    (path) => /^test\/.*\.ts$/.test(path) && !/\.(test|runtime|tools)\.ts$/.test(path),
   )
   const hook = /^(?:before|after)(?:Each|All)\(/m
   expect(shared.filter((path) => hook.test(textOf(path)))).toEqual([])
