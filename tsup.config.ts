@@ -1,4 +1,5 @@
-import { existsSync } from 'node:fs'
+import { existsSync, rmSync } from 'node:fs'
+import { resolve } from 'node:path'
 import type { Options } from 'tsup'
 import { entries, root } from './.ci/entries.ts'
 import { writeLicences } from './.ci/licences.ts'
@@ -32,6 +33,14 @@ export const library: Options = {
   esbuildPlugins: [writeLicences('licences.txt')],
 }
 
+// The names of the modules of commands change with their content, so old ones would stay.
+const removeChunks: NonNullable<Options['esbuildPlugins']>[number] = {
+  name: 'remove-chunks',
+  setup({ initialOptions: { outdir = 'dist' }, onStart }) {
+    onStart(() => rmSync(resolve(root, outdir, 'cli'), { recursive: true, force: true }))
+  },
+}
+
 /**
  * The command line: a module that starts fast, and the code of the commands in modules that it loads. It
  * contains the packages that are not installed with the library, with their licences.
@@ -43,15 +52,14 @@ export const commandLine: Options = {
   platform: 'node',
   removeNodeProtocol: false,
   splitting: true,
-  // Only the modules of the commands, whose names change with their content.
-  clean: ['!*'],
+  clean: false,
   esbuildOptions(options) {
     options.chunkNames = 'cli/[name]-[hash]'
     // Names stay, so stack traces are readable.
     options.minifyWhitespace = true
     options.minifySyntax = true
   },
-  esbuildPlugins: [writeLicences('cli-licences.txt')],
+  esbuildPlugins: [writeLicences('cli-licences.txt'), removeChunks],
 }
 
 export default [library, commandLine]

@@ -2,6 +2,7 @@ import { checkClientSize } from './client-size.ts'
 import { run, StepFailure } from './command.ts'
 import { checkCore } from './core.ts'
 import { checkPack, packedPath } from './pack.ts'
+import { checkProject } from './projects.ts'
 import { checkShape } from './shape.ts'
 import { checkTypeBudget } from './type-budget.ts'
 
@@ -36,6 +37,13 @@ const steps: Readonly<Record<string, Step>> = {
     '--',
   ),
   pack: checkPack,
+  init: checkInit,
+}
+
+/** One project of `rowgate init`; `npm run test:projects` checks those of all servers and storages. */
+async function checkInit(): Promise<string> {
+  const seconds = await checkProject(['express', 'memory'])
+  return `${seconds.toFixed(1)} s to the first response`
 }
 
 function command(program: string, ...args: readonly string[]): Step {

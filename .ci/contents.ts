@@ -8,7 +8,7 @@ export interface PackedFile {
 }
 
 // The command line contains the library, which serves definitions, and a parser of OpenAPI documents.
-const maxCommandLineSize = 900_000
+const maxCommandLineSize = 1_000_000
 
 /** Checks what the package contains. Throws a StepFailure that lists every mistake. */
 export function checkContents(files: readonly PackedFile[]): void {
