@@ -76,6 +76,8 @@ async function checkServer(app: string, { curl }: Created): Promise<void> {
       throw new StepFailure(`The printed request responds ${String(status)}: ${body}`)
     if (!rejected.endsWith('\n401')) throw new StepFailure(`Without a key: ${rejected}`)
     const ready = await respond(`curl http://127.0.0.1:${port}/ready`)
+    const explorer = await respond(`curl http://127.0.0.1:${port}/rest/v1/explorer`)
+    if (!/<html[^]*\n200$/.test(explorer)) throw new StepFailure(`The explorer: ${explorer}`)
     if (!ready.endsWith('\n200')) throw new StepFailure(`/ready responds ${ready}`)
   } finally {
     // npm does not pass the signal on to the server.

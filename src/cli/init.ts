@@ -74,6 +74,7 @@ export async function init(given: Given, context: CommandContext): Promise<void>
       '',
       `  ${curl}`,
       '',
+      'The explorer at http://localhost:8080/rest/v1/explorer sends requests with the key, too.',
       'The key is in .env, which git ignores. It is shown only now.',
     ].join('\n'),
   )

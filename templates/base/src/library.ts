@@ -1,4 +1,6 @@
 import { createService, defineCollection, integer, text, warning } from 'rowgate'
+import { explorer } from 'rowgate/explorer'
+import { openapi } from 'rowgate/openapi'
 import { apiKeys } from 'rowgate/security'
 import type { StorageAdapter } from 'rowgate/storage'
 
@@ -28,6 +30,11 @@ export function createLibrary(storage: StorageAdapter) {
   return createService({
     applications: { library: { collections: { books } } },
     storage,
+    // At /rest/v1/openapi.json and /rest/v1/explorer.
+    pages: {
+      openapi: openapi({ title: 'Library' }),
+      explorer: explorer({ document: 'openapi' }),
+    },
     security: apiKeys({
       name: 'API Key',
       properties: { AllowInsecureHttp: process.env.ALLOW_INSECURE_HTTP === 'true' },
