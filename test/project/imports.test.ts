@@ -62,7 +62,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/mysql/dialect',
     'storage/mysql/literals',
     'storage/postgres/catalogue',
-    'storage/postgres/value-fit',
+    'storage/postgres/inspection',
     'storage/sql/catalogue-tables',
     'storage/sql/connection',
     'storage/sqlite/column-types',

@@ -1,6 +1,6 @@
 import type { Field } from '../../definition/field.ts'
 import { readSchema } from '../../storage/postgres/catalogue.ts'
-import { fitTerm } from '../../storage/postgres/value-fit.ts'
+import { fitTerm } from '../../storage/postgres/inspection.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
 import type { Column } from '../../storage/sql/tables.ts'
 import {

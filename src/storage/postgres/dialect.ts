@@ -8,6 +8,7 @@ import { both, join, literal, literalText, quoted, raw, sql, type Sql } from '..
 import { columnOf, placeOf } from '../sql/table-conditions.ts'
 import { columnTypes, listSlot } from './column-types.ts'
 import { postgresErrors } from './failure.ts'
+import { postgresInspection } from './inspection.ts'
 import { adviceFor, otherType } from './other-types.ts'
 
 // Any number that other programs are unlikely to use.
@@ -114,6 +115,7 @@ export const postgresDialect: Dialect = {
       `ALTER TABLE ${quoted(table)} ALTER COLUMN ${quoted(name)} SET NOT NULL;`,
     place: 'in a schema of the search path',
   },
+  inspection: postgresInspection,
   estimates: {
     explain: 'explain (format json)',
     rows: (plan) => (plan as readonly { readonly Plan?: PlannedRead }[])[0]?.Plan?.['Plan Rows'],

@@ -92,6 +92,8 @@ export interface Dialect {
   readonly searchIndex?: SearchIndexes
   readonly transactions: Transactions
   readonly schema: SchemaText
+  /** How rows are inspected. Absent: they are read page by page. */
+  readonly inspection?: Inspection
   /** Absent if the database does not estimate how many rows a statement reads. */
   readonly estimates?: Estimates
   readonly errors: Errors
@@ -153,6 +155,16 @@ export interface SearchIndexes {
   before(tables: Tables): readonly string[]
   /** Returns the term that a string matches a regular expression, which an index serves. */
   matches(text: Sql, pattern: Slot): Sql
+}
+
+/** How a database finds stored values that can't be published. */
+export interface Inspection {
+  /** Returns the term that a value other than null is not one of its field. Undefined: the column allows no other. */
+  misfits(value: Sql, column: Column, field: Field): Sql | undefined
+  /** Returns the term that a value may not be one of its field, which only its text shows. Undefined: none may. */
+  doubtful(value: Sql, field: Field): Sql | undefined
+  /** Returns the conditions of parts of a table, which are read one after another. Empty: it is read at once. */
+  parts(connection: Connection, table: Table, alias: Sql): Promise<readonly Sql[]>
 }
 
 /** How a database runs transactions. */

@@ -13,6 +13,7 @@ import { checkedStorage } from '../checked.ts'
 import type { Connection, Connections } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure } from './failure.ts'
+import { inspectServerTables } from './inspect-server-tables.ts'
 import { estimateCount, readPage, readTextPage, searchedDoubles } from './reads.ts'
 import { createTables, missingStatements, noTables } from './schema.ts'
 import { definitionMistakes, isEnforced, tableMistakes } from './table-check.ts'
@@ -132,6 +133,13 @@ export function sqlStorage(database: Database): StorageAdapter {
         throw run.began ? error : storageFailure(dialect.errors, error, 'read')
       }
     },
+    ...(dialect.inspection !== undefined && {
+      inspect: (collections, progress) =>
+        onConnection(async (connection) => {
+          const found = await database.readTables(connection, collections)
+          return inspectServerTables(connection, found, collections, progress)
+        }),
+    }),
     close: () => (closing ??= database.close()),
   })
 

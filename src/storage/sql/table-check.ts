@@ -43,21 +43,28 @@ export function tableMistakes(
   tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly string[] {
+  return collections.flatMap((collection) => collectionMistakes(tables, collection, collections))
+}
+
+/** Compares the table of a collection with it. Returns one message for each mistake. */
+export function collectionMistakes(
+  tables: Tables,
+  collection: PublishedCollection,
+  collections: readonly PublishedCollection[],
+): readonly string[] {
   const { dialect } = tables
-  return collections.flatMap((collection) => {
-    const table = tables.find(collection.table)
-    if (table === undefined) return [missingTable(dialect, collection, collections)]
-    const { mistake } = table
-    if (mistake !== undefined) {
-      return [`${nameOf(collection)}: the table ${dialect.quoted(table.name)} ${mistake}`]
-    }
-    return [
-      ...collection.fields.flatMap((field) => columnMistakes(dialect, collection, field, table)),
-      ...keyMistakes(dialect, collection, table),
-      ...uniqueMistakes(dialect, collection, table),
-      ...searchMistakes(tables, collection, collections),
-    ]
-  })
+  const table = tables.find(collection.table)
+  if (table === undefined) return [missingTable(dialect, collection, collections)]
+  const { mistake } = table
+  if (mistake !== undefined) {
+    return [`${nameOf(collection)}: the table ${dialect.quoted(table.name)} ${mistake}`]
+  }
+  return [
+    ...collection.fields.flatMap((field) => columnMistakes(dialect, collection, field, table)),
+    ...keyMistakes(dialect, collection, table),
+    ...uniqueMistakes(dialect, collection, table),
+    ...searchMistakes(tables, collection, collections),
+  ]
 }
 
 function missingTable(

@@ -1,0 +1,76 @@
+import type { Field } from '../../definition/field.ts'
+import { maxDepth } from '../../protocol/json.ts'
+import { bind } from '../sql/connection.ts'
+import type { Inspection } from '../sql/dialect.ts'
+import { join, literal, raw, sql, type Sql } from '../sql/fragments.ts'
+import type { Column } from '../sql/tables.ts'
+
+const maxParts = 20
+// A smaller table takes less than a second.
+const minPages = 1_000
+
+/** How the rows of PostgreSQL are inspected. */
+export const postgresInspection: Inspection = {
+  misfits(value, column, field) {
+    const base = column.base === 'money' ? 'numeric' : column.base
+    const fits = fitTerm(value, { base }, field)
+    const isWhole = (field as { readonly storedAs?: string }).storedAs === 'seconds'
+    const whole =
+      isWhole && column.scale !== 0 ? sql`${value} = date_trunc('second', ${value})` : undefined
+    const terms = [fits, whole].filter((term) => term !== undefined)
+    return terms.length === 0 ? undefined : sql`not (${join(terms, raw(' and '))})`
+  },
+  // The rest of a text of JSON is that of the standard.
+  doubtful: (text, { type }) =>
+    type === 'json'
+      ? sql`(${text} ~ ${literal(doubtfulJson)} or length(${text}) - length(translate(${text}, '[{', '')) > ${raw(String(maxDepth))})`
+      : undefined,
+  // Each part is a range of the pages of a table.
+  async parts(connection, { id, kind }, alias) {
+    if (kind !== 'table') return []
+    const pages = sql`select pg_relation_size(${raw(id)}) / current_setting('block_size')::bigint`
+    const [[count] = []] = await connection.rows(bind(pages))
+    const size = Math.ceil(Number(count) / maxParts)
+    if (Number(count) < minPages) return []
+    return Array.from({ length: maxParts }, (_, part) => {
+      const from = sql`${alias}.ctid >= ${literal(`(${part * size},0)`)}::tid`
+      const isLast = part === maxParts - 1
+      return isLast
+        ? from
+        : sql`${from} and ${alias}.ctid < ${literal(`(${(part + 1) * size},0)`)}::tid`
+    })
+  },
+}
+
+// Escapes of U+0000 and of surrogates, and numbers that may not be finite.
+const doubtfulJson = '\\\\u(0000|[dD][89a-fA-F])|[eE][+]?[0-9]{3}|[0-9]{200}'
+
+/**
+ * Returns the condition that a value of a column, other than null, is one of its field. Undefined: the type of the
+ * column allows no other values.
+ */
+export function fitTerm(
+  column: Sql,
+  { base }: Pick<Column, 'base'>,
+  field: Field,
+): Sql | undefined {
+  switch (field.type) {
+    case 'integer':
+      if (base !== 'int8') return undefined
+      return sql`${column} between ${raw(`${Number.MIN_SAFE_INTEGER} and ${Number.MAX_SAFE_INTEGER}`)}`
+    case 'decimal': {
+      if (base !== 'numeric') return undefined
+      // NaN is larger than all numbers.
+      const bound = raw(`1e${field.precision - field.scale}`)
+      return sql`abs(${column}) < ${bound} and ${column} = round(${column}, ${raw(`${field.scale}`)})`
+    }
+    case 'double':
+      return sql`${column} > '-Infinity' and ${column} < 'Infinity'`
+    case 'date':
+    case 'dateTime':
+    case 'instant':
+      return sql`${column} >= '0001-01-01' and ${column} < '10000-01-01'`
+    default:
+      return undefined
+  }
+}
