@@ -90,6 +90,8 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'deployment/package/sha256',
     'deployment/queue',
     'http/serve',
+    'openapi',
+    'pages/page',
     'security/keys/api-key',
     'security/keys/key-store',
     'security/users/user-store',

@@ -12,6 +12,27 @@ export const serviceCommands: readonly Command[] = [
     load: async () => (await import('../check.ts')).check,
   },
   {
+    name: 'openapi',
+    description: 'Write the OpenAPI document of a service, or print it as JSON',
+    options: [
+      {
+        name: 'out',
+        value: 'file',
+        description: 'The file to write, .json or .yaml; it is replaced',
+      },
+      { name: 'title', value: 'title', description: 'Default: that of the page of openapi()' },
+      { name: 'application', value: 'name', description: 'Only this application' },
+      {
+        name: 'role',
+        value: 'name',
+        description: 'Only what callers with this role may do (default: every role)',
+        repeats: true,
+      },
+    ],
+    examples: ['openapi --out openapi.json', 'openapi --title Shop --role Sales --out sales.yaml'],
+    load: async () => (await import('../openapi.ts')).writeDocument,
+  },
+  {
     name: 'outbox list',
     description: 'List the deliveries of the outbox',
     options: [
