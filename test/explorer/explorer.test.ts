@@ -228,7 +228,7 @@ describe.skipIf(missingBrowser() !== undefined)('the explorer in a browser', () 
     expect(await brightness(page)).toBeLessThan(60)
     await keepScreenshot(page, 'explorer-dark')
     await page.emulateMedia({ colorScheme: 'light' })
-    expect(await page.locator('html.dark-mode').count()).toBe(0)
+    await expect.poll(() => page.locator('html.dark-mode').count()).toBe(0)
     expect(await brightness(page)).toBeGreaterThan(240)
   })
 
