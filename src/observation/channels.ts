@@ -1,3 +1,4 @@
+import { builtin } from '../builtin.ts'
 import { isThenable } from '../maybe-promise.ts'
 
 /**
@@ -207,12 +208,7 @@ function never(): boolean {
   return false
 }
 
-// Not imported, because the package must load in runtimes without Node's modules.
 function tracingChannel(name: string): TracingChannel | undefined {
-  const { process } = globalThis as {
-    readonly process?: { getBuiltinModule?: (id: string) => unknown }
-  }
-  const module = process?.getBuiltinModule?.('diagnostics_channel') as
-    { tracingChannel?: (name: string) => TracingChannel } | undefined
-  return module?.tracingChannel?.(name)
+  const module = builtin<{ tracingChannel(name: string): TracingChannel }>('diagnostics_channel')
+  return module.tracingChannel?.(name)
 }

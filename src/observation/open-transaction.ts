@@ -1,3 +1,4 @@
+import { builtin } from '../builtin.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 
 /** A write transaction that code runs in. */
@@ -17,9 +18,9 @@ interface Channel {
 }
 
 // By its name, so that several copies of the package share it.
-const channel = (
-  builtin('diagnostics_channel') as { channel?: (name: string) => Channel } | undefined
-)?.channel?.('rowgate:write-transaction')
+const channel = builtin<{ channel(name: string): Channel }>('diagnostics_channel').channel?.(
+  'rowgate:write-transaction',
+)
 
 /** Runs the work of a write transaction so that {@link transactionDetector} detects it. */
 export function asTransaction<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
@@ -54,21 +55,11 @@ export function transactionDetector(): TransactionDetector {
   return {
     start: () => {
       if (store !== undefined) return
-      const { AsyncLocalStorage } = (builtin('async_hooks') ?? {}) as {
-        AsyncLocalStorage?: new () => Store
-      }
+      const { AsyncLocalStorage } = builtin<{ AsyncLocalStorage: new () => Store }>('async_hooks')
       if (AsyncLocalStorage === undefined) return
       store = new AsyncLocalStorage()
       channel?.bindStore(store)
     },
     isInside: () => store?.getStore()?.isOpen === true,
   }
-}
-
-// Not imported, because the package must load in runtimes without Node's modules.
-function builtin(name: string): unknown {
-  const { process } = globalThis as {
-    readonly process?: { getBuiltinModule?: (id: string) => unknown }
-  }
-  return process?.getBuiltinModule?.(name)
 }

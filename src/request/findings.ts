@@ -49,7 +49,7 @@ export function decide(
     if (severity === 'information') information.push(entry)
     if (severity === 'error') blocking.push(entry)
     if (severity !== 'warning' || confirmed === 'all') return
-    return identify(finding, subject).then((validationId) => {
+    return whenDone(identify(finding, subject), (validationId) => {
       if (!confirmed.has(validationId)) blocking.push({ validationId, ...entry })
     })
   })
@@ -63,7 +63,7 @@ export function decide(
 export const noFindings: Decision = { blocking: [], information: [] }
 
 // The identifier depends on the data, not on the order of members or the instance of the service.
-function identify(finding: Finding, subject: FindingSubject): Promise<string> {
+function identify(finding: Finding, subject: FindingSubject): MaybePromise<string> {
   const { event, key, data } = subject
   const { collection } = subject.view
   const canonicalData = collection.allNames

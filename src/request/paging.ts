@@ -1,6 +1,7 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { cursorTooLong, decodeCursor, encodeCursor, type Cursor } from '../protocol/cursor.ts'
 import { digestOf } from './digest.ts'
 import { anyOf, positionFields, rangesAfter, type PositionField } from './keyset.ts'
@@ -108,6 +109,6 @@ function digestFor(
   { subject }: CursorPlan,
   { kind, user }: Principal,
   values: Cursor['values'],
-): Promise<string> {
+): MaybePromise<string> {
   return digestOf(JSON.stringify(['cursor', subject, kind, user, values]))
 }

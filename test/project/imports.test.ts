@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import { filesBelow, importsOf, neighboursOf, runTimeImportsOf } from './tree.ts'
 
 const ground = [
+  'builtin',
   'errors',
   'maybe-promise',
   'checks',
@@ -25,13 +26,14 @@ const aroundService = [
  * another edge: storage, security, http and what is like them meet in service.ts and handle.ts only.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
+  builtin: [],
   errors: [],
   observation: [...core, 'storage/adapter'],
   checks: [],
   'maybe-promise': [],
   protocol: ['errors'],
   definition: ['errors', 'checks', 'maybe-promise', 'observation/reports', 'protocol'],
-  request: ['errors', 'maybe-promise', 'checks', 'protocol', 'definition'],
+  request: ['builtin', 'errors', 'maybe-promise', 'checks', 'protocol', 'definition'],
   cache: [...core, 'storage/adapter'],
   events: [...core, 'storage/adapter', 'work/repeat-conflicts'],
   'keep-latest': [],
