@@ -14,18 +14,22 @@ const [, , file = '', way = 'none'] = process.argv
 
 const parent = defineCollection({ key: 'id', fields: { id: integer(), name: text() } })
 const names = ['customers', 'employees', 'shippers'] as const
-const fieldOf = (references: string) => integer(way === 'none' ? {} : { references })
-const orders = defineCollection({
-  key: 'id',
-  fields: {
-    id: integer(),
-    customerId: fieldOf('customers'),
-    employeeId: fieldOf('employees'),
-    shipperId: fieldOf('shippers'),
-    note: text({ maxLength: 40 }),
-  },
-})
+const orders = ordersWith(way !== 'none')
 const collections = { customers: parent, employees: parent, shippers: parent, orders }
+
+function ordersWith(hasReferences: boolean) {
+  const fieldOf = (references: string) => integer(hasReferences ? { references } : {})
+  return defineCollection({
+    key: 'id',
+    fields: {
+      id: integer(),
+      customerId: fieldOf('customers'),
+      employeeId: fieldOf('employees'),
+      shipperId: fieldOf('shippers'),
+      note: text({ maxLength: 40 }),
+    },
+  })
+}
 
 function orderOf(id: number) {
   const of = (factor: number) => (id * factor) % parents
@@ -35,28 +39,14 @@ function orderOf(id: number) {
 function createTables(): void {
   const database = new Database(file)
   database.pragma('journal_mode = WAL')
-  const hasKeys = way.endsWith('database')
-  const declared = fieldsWith(hasKeys)
+  // The hand-written inserts have the same tables.
+  const declared = ordersWith(way.endsWith('database'))
   database.exec(sqliteSchema({ app: { collections: { ...collections, orders: declared } } }))
   for (const name of names) {
     const insert = database.prepare(`INSERT INTO ${name} (id, name) VALUES (?, ?)`)
     for (let id = 0; id < parents; id++) insert.run(id, `row ${id}`)
   }
   database.close()
-}
-
-// The hand-written inserts have the same tables.
-function fieldsWith(hasKeys: boolean): typeof orders {
-  const fieldOfTable = (references: string) => integer(hasKeys ? { references } : {})
-  return defineCollection({
-    ...orders,
-    fields: {
-      ...orders.fields,
-      customerId: fieldOfTable('customers'),
-      employeeId: fieldOfTable('employees'),
-      shipperId: fieldOfTable('shippers'),
-    },
-  }) as typeof orders
 }
 
 async function runService(): Promise<number> {
