@@ -18,14 +18,14 @@ export const serviceCommands: readonly Command[] = [
       {
         name: 'out',
         value: 'file',
-        description: 'The file to write, .json or .yaml; it is replaced',
+        description: 'The .json or .yaml file to write; it is replaced',
       },
       { name: 'title', value: 'title', description: 'Default: that of the page of openapi()' },
       { name: 'application', value: 'name', description: 'Only this application' },
       {
         name: 'role',
         value: 'name',
-        description: 'Only what callers with this role may do (default: every role)',
+        description: 'Only what this role may do (default: every role)',
         repeats: true,
       },
     ],
