@@ -1,7 +1,11 @@
 import { defineConfig, globalIgnores } from 'eslint/config'
 import tseslint from 'typescript-eslint'
 
-const withTypes = ['{src,test,examples,templates,.ci}/**/*.ts', '*.ts']
+const withTypes = [
+  '{src,test,templates,.ci}/**/*.ts',
+  ['examples/**/*.ts', '!examples/admin/**'],
+  '*.ts',
+]
 
 export default defineConfig(
   globalIgnores(['**/dist/', '**/node_modules/', 'coverage/']),
@@ -55,9 +59,9 @@ export default defineConfig(
     },
   },
   {
-    // Without types: the benchmark and the site have packages of their own, which may not be installed, and
+    // Without types: the benchmark, the site and the data providers have packages of their own, which may not be installed, and
     // a script has none.
-    files: ['{bench,site}/**/*.ts', 'src/explorer/assets/*.js'],
+    files: ['{bench,site,examples/admin}/**/*.ts', 'src/explorer/assets/*.js'],
     extends: [tseslint.configs.strict, tseslint.configs.stylistic],
     rules: { '@typescript-eslint/consistent-type-definitions': 'off' },
   },

@@ -10,7 +10,10 @@ const mostRounds = 8
 const collections = 50
 const fieldsEach = 20
 
-/** What 50 typed collections of 20 fields, with rules, handlers and a computed field, may cost the compiler: two seconds. */
+/**
+ * What 50 typed collections of 20 fields, with rules, handlers and a computed field, and their use in process and
+ * through the client, may cost the compiler: two seconds.
+ */
 export async function checkTypeBudget(): Promise<string> {
   const folder = join(root, 'node_modules/.cache/rowgate-type-budget')
   await rm(folder, { recursive: true, force: true })
@@ -109,11 +112,16 @@ export async function use${number}() {
   const { items } = await collection.filter({ field0: 'x', field5: 'open' }, { sort: ['-field1'] })
   const first = items[0]
   if (first !== undefined) await collection.update(first.id, { field0: first.field0, field3: null })
+  const remote = client.collection('sales', 'collection${number}')
+  const page = await remote.filter({ field5: 'open' }, { sort: ['-field1'], fields: ['id', 'field0'] })
+  for (const { id, field0 } of page.items) await remote.update(id, { field0, field3: null })
+  await remote.insert({ id: 1, field0: 'x', field6: 'x', field12: 'x', field18: 'x' })
   return collection.insert({ id: 1, field0: 'x', field6: 'x', field12: 'x', field18: 'x' })
 }`,
   )
   return `
 import { createService, memoryStorage, openAccess, principal } from 'rowgate'
+import { createClient } from 'rowgate/client'
 ${numbers.map((number) => `import { collection${number} } from './collection-${number}.ts'`).join('\n')}
 
 const user = principal('x')
@@ -125,6 +133,7 @@ export const service = createService({
   security: openAccess(),
 })
 export const anyone = service.as(user)
+export const client = createClient<typeof service>({ url: 'https://example.com' })
 ${calls.join('\n')}
 `
 }
