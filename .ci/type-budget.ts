@@ -38,7 +38,7 @@ function seconds(time: number): string {
 /** A project with the compiler flags of our own. */
 async function writeProject(folder: string, files: Readonly<Record<string, string>>) {
   await mkdir(folder, { recursive: true })
-  const config = { extends: join(root, 'tsconfig.json'), include: ['*.ts'] }
+  const config = { extends: join(root, 'tsconfig.json'), include: ['*.ts'], exclude: [] }
   await writeFile(join(folder, 'tsconfig.json'), JSON.stringify(config))
   for (const [name, text] of Object.entries(files)) await writeFile(join(folder, name), text)
   return folder
