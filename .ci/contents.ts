@@ -7,8 +7,8 @@ export interface PackedFile {
   readonly size: number
 }
 
-// The command line contains the library, which serves definitions, and a parser of OpenAPI documents.
-const maxCommandLineSize = 1_000_000
+// The command line contains the library, which serves definitions, and a parser of OpenAPI documents. A start loads one command.
+const maxCommandLineSize = 1_100_000
 
 /** Checks what the package contains. Throws a StepFailure that lists every mistake. */
 export function checkContents(files: readonly PackedFile[]): void {

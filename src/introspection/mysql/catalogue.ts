@@ -124,7 +124,7 @@ function fitTerm(value: Sql, { base, declared }: Column, field: Field): Sql | un
     case 'json':
       return base === 'json' ? undefined : sql`json_valid(${value})`
     case 'text':
-      // The server also accepts U+0000, which a text field does not.
+      // The server also accepts U+0000, which fields of type text reject.
       return isPlainText(base)
         ? sql`instr(convert(${value} using utf8mb4), char(0)) = 0`
         : undefined

@@ -5,7 +5,7 @@ import type { Inspection } from '../sql/dialect.ts'
 import { join, literal, raw, sql, type Sql } from '../sql/fragments.ts'
 import type { Column } from '../sql/tables.ts'
 
-const maxParts = 20
+const maxSlices = 20
 // A smaller table takes less than a second.
 const minPages = 1_000
 
@@ -20,21 +20,21 @@ export const postgresInspection: Inspection = {
     const terms = [fits, whole].filter((term) => term !== undefined)
     return terms.length === 0 ? undefined : sql`not (${join(terms, raw(' and '))})`
   },
-  // The rest of a text of JSON is that of the standard.
+  // In everything else, the server accepts the JSON of the standard.
   doubtful: (text, { type }) =>
     type === 'json'
       ? sql`(${text} ~ ${literal(doubtfulJson)} or length(${text}) - length(translate(${text}, '[{', '')) > ${raw(String(maxDepth))})`
       : undefined,
-  // Each part is a range of the pages of a table.
+  // Each slice is a range of the pages of a table.
   async parts(connection, { id, kind }, alias) {
     if (kind !== 'table') return []
     const pages = sql`select pg_relation_size(${raw(id)}) / current_setting('block_size')::bigint`
     const [[count] = []] = await connection.rows(bind(pages))
-    const size = Math.ceil(Number(count) / maxParts)
+    const size = Math.ceil(Number(count) / maxSlices)
     if (Number(count) < minPages) return []
-    return Array.from({ length: maxParts }, (_, part) => {
+    return Array.from({ length: maxSlices }, (_, part) => {
       const from = sql`${alias}.ctid >= ${literal(`(${part * size},0)`)}::tid`
-      const isLast = part === maxParts - 1
+      const isLast = part === maxSlices - 1
       return isLast
         ? from
         : sql`${from} and ${alias}.ctid < ${literal(`(${(part + 1) * size},0)`)}::tid`
