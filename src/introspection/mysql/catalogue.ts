@@ -2,6 +2,7 @@ import type { Field } from '../../definition/field.ts'
 import { readSchema } from '../../storage/mysql/catalogue.ts'
 import { quoted } from '../../storage/mysql/dialect.ts'
 import { raw, sql, type Sql } from '../../storage/sql/fragments.ts'
+import type { CatalogueColumn } from '../../storage/sql/catalogue-tables.ts'
 import type { Column } from '../../storage/sql/tables.ts'
 import {
   decimalOf,
@@ -24,7 +25,7 @@ export const mysqlCatalogue: ServerCatalogue = {
   quoted,
 }
 
-function candidates(column: Column, isLink: boolean): Candidates {
+function candidates(column: CatalogueColumn, isLink: boolean): Candidates {
   const { base, declared, length = 0, precision = 0, scale } = column
   const maxLength = length > 0 ? { maxLength: length } : {}
   switch (base) {
@@ -36,7 +37,7 @@ function candidates(column: Column, isLink: boolean): Candidates {
     case 'text':
     case 'mediumtext':
     case 'longtext':
-      if (column.type !== 'json') return { fields: [{ type: 'text' }] }
+      if (column.isJson !== true) return { fields: [{ type: 'text' }] }
       return {
         fields: [{ type: 'json' }, { type: 'text' }],
         lastNote: 'text: some values are not JSON',

@@ -1,17 +1,13 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import type {
-  CatalogueColumn,
-  CatalogueReference,
-  CatalogueTable,
-} from '../sql/catalogue-tables.ts'
+import type { CatalogueReference, CatalogueTable } from '../sql/catalogue-tables.ts'
 import { bind, type Connection, type TextRow } from '../sql/connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
 import { finder, folded, type Column, type Index, type Table } from '../sql/tables.ts'
+import { columnOf, columnsIn } from './catalogue-columns.ts'
 import { mysqlDialect, quoted, type MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
-import { labelsIn } from './literals.ts'
 
 /** Reads the tables of collections in the database of the connection. */
 export async function readTables(
@@ -79,7 +75,7 @@ async function tablesWhere(
     bind(sql`select table_name, table_schema, table_type, engine from information_schema.tables as t
       where ${where('t')} order by table_name`),
   )
-  const columns = await read(columnsIn(where('c')))
+  const columns = await read(columnsIn(kind, where('c')))
   const indexes = await read(indexesIn(where('s')))
   const foreignKeys = await read(foreignKeysIn(where('k')))
   const checks = await read(checksIn(kind, schema, condition))
@@ -92,13 +88,6 @@ async function tablesWhere(
       checks: checks.get(name) ?? [],
     })
   })
-}
-
-function columnsIn(where: Sql): Sql {
-  return sql`select table_name, column_name, column_type, data_type,
-      character_maximum_length, coalesce(datetime_precision, numeric_scale), is_nullable, column_default,
-      extra, collation_name, generation_expression, numeric_precision, privileges
-    from information_schema.columns as c where ${where} order by table_name, ordinal_position`
 }
 
 // A prefix of a column does not identify its values.
@@ -148,10 +137,7 @@ const readOnlyKinds: Readonly<Record<string, string>> = {
 
 function tableOf([name, schema, type, engine]: TextRow, parts: Parts): CatalogueTable {
   const clauses = parts.checks.map(([, clause]) => String(clause))
-  const columns = parts.columns.map(columnOf).map((column) =>
-    // A JSON column of MariaDB is one of text with this constraint.
-    clauses.includes(`json_valid(${quoted(column.name)})`) ? { ...column, type: 'json' } : column,
-  )
+  const columns = parts.columns.map((row) => columnOf(row, parts.checks))
   const indexes = Array.from(byFirst(parts.indexes), ([own, rows]) => ({ own, ...indexOf(rows) }))
   const references = Array.from(byFirst(parts.foreignKeys), ([own, rows]) =>
     foreignKeyOf(own, rows, schema),
@@ -195,45 +181,6 @@ function tableOf([name, schema, type, engine]: TextRow, parts: Parts): Catalogue
 
 function engineMistake(name: string | null | undefined, engine: string | null | undefined): string {
   return `is kept by the engine ${String(engine)}, which has no transactions. Change it with\nALTER TABLE ${quoted(String(name))} ENGINE=InnoDB;`
-}
-
-function columnOf(row: TextRow): CatalogueColumn {
-  const [name, declared, base, length, scale, nullable, value, extra, collation, expression] = row
-  const [precision, privileges] = row.slice(10)
-  const isNumbered = /auto_increment/i.test(String(extra))
-  const labels = base === 'enum' ? labelsIn(String(declared)) : undefined
-  return {
-    name: String(name),
-    declared: String(declared),
-    base: String(base),
-    scale: numberOf(scale),
-    precision: numberOf(precision),
-    length: numberOf(length),
-    labels,
-    notNull: nullable === 'NO',
-    hasDefault: isNumbered || (typeof value === 'string' && value !== 'NULL' && !isZeroDate(value)),
-    isComputed: typeof expression === 'string' && expression !== '',
-    isFixed: false,
-    isReadable: typeof privileges !== 'string' || /\bselect\b/i.test(privileges),
-    numberedBy: isNumbered ? 'auto_increment' : undefined,
-    collation: collation ?? undefined,
-    isDeterministic: isExact(String(base), collation ?? undefined),
-  }
-}
-
-function numberOf(text: string | null | undefined): number | undefined {
-  return typeof text === 'string' ? Number(text) : undefined
-}
-
-// In the modes of the connections, the server rejects a row that would get such a default.
-function isZeroDate(value: string): boolean {
-  return /^'?(?:0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)\b/.test(value)
-}
-
-// The server pads texts before it compares them; a column of type char keeps no spaces at the end.
-function isExact(base: string, collation: string | undefined): boolean {
-  if (collation === undefined || /_nopad_bin$|_0900_bin$/.test(collation)) return true
-  return base === 'char' && collation.endsWith('_bin')
 }
 
 function indexOf(rows: readonly TextRow[]): Index {

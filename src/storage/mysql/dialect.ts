@@ -3,7 +3,7 @@ import type { Reference } from '../../definition/published.ts'
 import { slotCount } from '../sql/conditions.ts'
 import type { Dialect, ListedValues, PlacedColumn } from '../sql/dialect.ts'
 import { both, join, raw, sql, type Slot } from '../sql/fragments.ts'
-import { folded } from '../sql/tables.ts'
+import { folded, type Column, type Table } from '../sql/tables.ts'
 import { columnTypesIn } from './column-types.ts'
 import { mysqlErrors } from './failure.ts'
 import { adviceFor, changesValue, otherTypesIn } from './other-types.ts'
@@ -91,11 +91,10 @@ export function mysqlDialect(server: MysqlServer): Dialect {
         const { length } = Array.from(name)
         return length > 64 ? `has ${length} characters, but ${server} allows 64` : undefined
       },
-      numberColumn: ({ name: table }, { name, declared }) => [
-        `ALTER TABLE ${quoted(table)} MODIFY COLUMN ${quoted(name)} ${declared} NOT NULL AUTO_INCREMENT;`,
+      numberColumn: (table, column) => [
+        modifyColumn(table, { ...column, default: undefined }, 'NOT NULL AUTO_INCREMENT'),
       ],
-      rejectNull: ({ name: table }, { name, declared }) =>
-        `ALTER TABLE ${quoted(table)} MODIFY COLUMN ${quoted(name)} ${declared} NOT NULL;`,
+      rejectNull: (table, column) => modifyColumn(table, column, 'NOT NULL'),
       place: 'in the database',
     },
     estimates: { explain: 'explain format=json', rows: plannedRows },
@@ -135,6 +134,16 @@ function plannedRows(plan: unknown): number | undefined {
   const rows = only?.rows ?? only?.rows_examined_per_scan
   if (rows === undefined || tables.length > 1) return undefined
   return Math.round((rows * Number(only?.filtered ?? 100)) / 100)
+}
+
+/** Returns the statement that declares a column anew: as it is, but for what follows its type. */
+export function modifyColumn(
+  { name: table }: Table,
+  { name, type, declared, default: value, ending = '' }: Column,
+  nulls: string,
+): string {
+  const initial = value === undefined || value === 'NULL' ? '' : ` DEFAULT ${value}`
+  return `ALTER TABLE ${quoted(table)} MODIFY COLUMN ${quoted(name)} ${type ?? declared} ${nulls}${initial}${ending};`
 }
 
 /** Returns a name in quotes. */

@@ -6,6 +6,8 @@ export interface CatalogueColumn extends Column {
   readonly isFixed: boolean
   /** Whether the user of the connection may read it. */
   readonly isReadable: boolean
+  /** Whether a constraint says that its texts are JSON. Default false. */
+  readonly isJson?: boolean
 }
 
 /** A foreign key, whether or not it is enforced at once. */

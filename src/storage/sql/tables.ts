@@ -17,6 +17,10 @@ export interface Column {
   readonly labels?: readonly string[] | undefined
   /** The type in SQL, or that under its domain, with its schema. */
   readonly type?: string | undefined
+  /** Its default in SQL, if statements repeat it. */
+  readonly default?: string | undefined
+  /** What follows in its declaration, if statements repeat it, such as a comment. Empty, or it starts with a space. */
+  readonly ending?: string
   readonly notNull: boolean
   readonly hasDefault: boolean
   /** Whether the database computes it from other columns. */

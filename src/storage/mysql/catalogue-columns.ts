@@ -1,0 +1,75 @@
+import type { CatalogueColumn } from '../sql/catalogue-tables.ts'
+import type { TextRow } from '../sql/connection.ts'
+import { sql, type Sql } from '../sql/fragments.ts'
+import { quoted, type MysqlServer } from './dialect.ts'
+import { labelsIn } from './literals.ts'
+
+/** Returns the statement that reads the columns of tables. */
+export function columnsIn(kind: MysqlServer, where: Sql): Sql {
+  // MariaDB has defaults as SQL writes them.
+  const value =
+    kind === 'MariaDB'
+      ? sql`column_default`
+      : sql`if(extra like '%DEFAULT_GENERATED%', concat('(', column_default, ')'), quote(column_default))`
+  return sql`select table_name, column_name, column_type, data_type,
+      character_maximum_length, coalesce(datetime_precision, numeric_scale), is_nullable, ${value},
+      extra, collation_name, generation_expression, numeric_precision, privileges,
+      character_set_name, if(column_comment = '', '', concat(' COMMENT ', quote(column_comment)))
+    from information_schema.columns as c where ${where} order by table_name, ordinal_position`
+}
+
+/** Returns a column of a row of {@link columnsIn} without the name of the table, with the names and clauses of CHECK constraints. */
+export function columnOf(row: TextRow, checks: readonly TextRow[]): CatalogueColumn {
+  const [name, declared, base, length, scale, nullable, value, extra, collation, expression] = row
+  const [precision, privileges, charset, comment] = row.slice(10)
+  const isNumbered = /auto_increment/i.test(String(extra))
+  const labels = base === 'enum' ? labelsIn(String(declared)) : undefined
+  // A constraint that was declared with a column has its name, and is lost without it.
+  const own = checks.filter(([constraint]) => constraint === name)
+  const inText = typeof charset === 'string' ? ` CHARACTER SET ${charset} COLLATE ${collation}` : ''
+  return {
+    name: String(name),
+    declared: String(declared),
+    type: `${declared}${inText}`,
+    default: value ?? undefined,
+    ending: `${attributesOf(String(extra))}${comment}${own.map(([, clause]) => ` CHECK (${clause})`).join('')}`,
+    // A JSON column of MariaDB is one of text with this constraint.
+    isJson: checks.some(([, clause]) => clause === `json_valid(${quoted(String(name))})`),
+    base: String(base),
+    scale: numberOf(scale),
+    precision: numberOf(precision),
+    length: numberOf(length),
+    labels,
+    notNull: nullable === 'NO',
+    hasDefault: isNumbered || (typeof value === 'string' && value !== 'NULL' && !isZeroDate(value)),
+    isComputed: typeof expression === 'string' && expression !== '',
+    isFixed: false,
+    isReadable: typeof privileges !== 'string' || /\bselect\b/i.test(privileges),
+    numberedBy: isNumbered ? 'auto_increment' : undefined,
+    collation: collation ?? undefined,
+    isDeterministic: isExact(String(base), collation ?? undefined),
+  }
+}
+
+function numberOf(text: string | null | undefined): number | undefined {
+  return typeof text === 'string' ? Number(text) : undefined
+}
+
+// What a new declaration of a column repeats: ON UPDATE and INVISIBLE.
+function attributesOf(extra: string): string {
+  return Array.from(
+    extra.matchAll(/on update \S+|invisible/gi),
+    ([attribute]) => ` ${attribute.replace(/,$/, '')}`,
+  ).join('')
+}
+
+// In the modes of the connections, the server rejects a row that would get such a default.
+function isZeroDate(value: string): boolean {
+  return /^'?(?:0000-\d\d-\d\d|\d{4}-00-\d\d|\d{4}-\d\d-00)\b/.test(value)
+}
+
+// The server pads texts before it compares them; a column of type char keeps no spaces at the end.
+function isExact(base: string, collation: string | undefined): boolean {
+  if (collation === undefined || /_nopad_bin$|_0900_bin$/.test(collation)) return true
+  return base === 'char' && collation.endsWith('_bin')
+}
