@@ -159,7 +159,7 @@ test.each([
   [['nothing.db'], 1, 'File not found: nothing.db.'],
   [['text.db'], 1, 'text.db can not be read: file is not a database'],
   [['shop.db', '--out', 'nowhere/shop.ts'], 1, 'The folder of nowhere/shop.ts does not exist.'],
-  [[], 2, '<database> is missing.'],
+  [[], 2, 'Missing argument: <database>.'],
   [['shop.db', '--out', 'shop.ts', '--json'], 2, '--json writes JSON'],
   [['shop.db', '--table', 'Nowhere'], 1, 'There is no table Nowhere.'],
   [['shop.db', '--schema', 'sales'], 2, '--schema is for PostgreSQL databases.'],
