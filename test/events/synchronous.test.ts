@@ -114,11 +114,19 @@ test('a handler that rejects ends the save before its validations', async () => 
 test.each<[string, CollectionBehaviour<typeof data>]>([
   ['an async handler', { events: { Insert: { before: async () => undefined } } }],
   ['an async rule', { validations: [error('A', { check: async () => null })] }],
-  ['a warning to be confirmed', { validations: [warning('A', { check: () => 'Really?' })] }],
 ])('a save with %s returns a promise', async (_, behaviour) => {
   await withNotes(behaviour, async ({ insert }) => {
     const outcome = insert(1, 'a')
     expect(isThenable(outcome)).toBe(true)
     expect(['item', 'rejected']).toContain((await outcome).type)
+  })
+})
+
+test('a save with a warning to be confirmed is rejected at once', async () => {
+  const behaviour: CollectionBehaviour<typeof data> = {
+    validations: [warning('A', { check: () => 'Really?' })],
+  }
+  await withNotes(behaviour, ({ insert }) => {
+    expect(insert(1, 'a')).toMatchObject({ type: 'rejected', reason: 'warnings' })
   })
 })
