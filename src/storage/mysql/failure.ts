@@ -1,8 +1,8 @@
 import { networkFailures, type Errors, type FailureKind } from '../sql/failure.ts'
 import type { Table } from '../sql/tables.ts'
 
-/** The error numbers and codes that are handled. */
-const kinds: Readonly<Record<string, FailureKind>> = {
+/** What the error numbers and codes mean that are handled. */
+export const errorKinds: Readonly<Record<string, FailureKind>> = {
   ...networkFailures,
   1020: 'conflict',
   1213: 'conflict',
@@ -89,7 +89,8 @@ function kindOf(error: unknown): FailureKind | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, errno, sqlMessage, message } = error as ServerError
   // Of an error without the message of a server, the number is one of the operating system.
-  const known = typeof sqlMessage === 'string' ? kinds[String(errno)] : kinds[String(code)]
+  const known =
+    typeof sqlMessage === 'string' ? errorKinds[String(errno)] : errorKinds[String(code)]
   return known ?? (lostMessage.test(message) ? 'unavailable' : undefined)
 }
 

@@ -1,7 +1,7 @@
 import { networkFailures, type Errors, type FailureKind } from '../sql/failure.ts'
 
-/** The SQLSTATE codes that are handled. A code of two characters stands for its class. */
-const kinds: Readonly<Record<string, FailureKind>> = {
+/** What the SQLSTATE codes mean that are handled. A code of two characters stands for its class. */
+export const errorKinds: Readonly<Record<string, FailureKind>> = {
   ...networkFailures,
   '40001': 'conflict',
   '40P01': 'conflict',
@@ -17,11 +17,13 @@ const kinds: Readonly<Record<string, FailureKind>> = {
   '22007': 'invalid',
   '22008': 'invalid',
   '22P02': 'invalid',
+  '22P05': 'invalid',
   '54000': 'invalid',
   P0001: 'invalid',
   '25006': 'unavailable',
   '25P02': 'unavailable',
   '25P03': 'unavailable',
+  '25P04': 'unavailable',
   '55P03': 'unavailable',
   '57014': 'unavailable',
   '57P01': 'unavailable',
@@ -62,7 +64,7 @@ export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return true
   const { code } = error as ServerError
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return true
-  return code.startsWith('08') || code.startsWith('57P') || code === '25P03'
+  return code.startsWith('08') || code.startsWith('57P') || code === '25P03' || code === '25P04'
 }
 
 /** Returns whether the server rejects a prepared statement that it would accept if it were prepared now. */
@@ -75,6 +77,6 @@ export function isOutdated(error: unknown): boolean {
 function kindOf(error: unknown): FailureKind | undefined {
   if (!(error instanceof Error)) return undefined
   const { code, message } = error as ServerError
-  if (typeof code === 'string') return kinds[code] ?? kinds[code.slice(0, 2)]
+  if (typeof code === 'string') return errorKinds[code] ?? errorKinds[code.slice(0, 2)]
   return lostMessage.test(message) ? 'unavailable' : undefined
 }

@@ -1,31 +1,34 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
+import type { PoolOptions } from 'mysql2'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
-import { date, decimal, defineCollection, integer, text } from '../../../src/index.ts'
+import { defineCollection, integer, text, type CollectionDefinition } from '../../../src/index.ts'
 import type { PublishedCollection, Row, StorageAdapter } from '../../../src/storage/index.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { mysqlStorage, type MysqlOptions, type MysqlPool } from '../../../src/storage/mysql.ts'
+import { errorKinds } from '../../../src/storage/mysql/failure.ts'
 import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
-
-const parents = defineCollection({
-  key: 'name',
-  fields: { name: text({ column: 'Name' }) },
-})
-const children = defineCollection({
-  key: 'id',
-  fields: {
-    id: integer({ generated: 'database' }),
-    code: text({ column: "the 'code`", unique: true }),
-    first: text({ maxLength: 10 }),
-    second: text({ maxLength: 10 }),
-    parent: text({ references: 'parents' }),
-    small: integer(),
-    amount: decimal({ precision: 4, scale: 2 }),
-    day: date(),
-  },
-  unique: [['first', 'second']],
-})
-const published = publishApplications({ app: { collections: { parents, children } } })
-const child = published.find(({ name }) => name === 'children') as PublishedCollection
-const parent = published.find(({ name }) => name === 'parents') as PublishedCollection
+import { startProxy } from '../../kit/proxy.ts'
+import {
+  child,
+  conflict,
+  deleteParent,
+  duplicate,
+  duringInsert,
+  expectUnstorable,
+  insert,
+  insertChild,
+  invalid,
+  missingHost,
+  parent,
+  published,
+  refusing,
+  row,
+  testErrorTable,
+  unavailable,
+  updateCrosswise,
+  updateHeld,
+  updateOvertaken,
+  type ErrorCase,
+} from '../sql/error-cases.ts'
 
 const missing = await missingServer()
 
@@ -41,8 +44,15 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
       'alter table children modify column small smallint',
       'alter table children modify column day date not null',
       'alter table children add constraint positive check (small > 0 and amount > 0)',
+      "create table others (name varchar(9), colour enum('red'))",
+      "create view early as select * from others where name < 'm' with check option",
+      'set session max_heap_table_size = 16384',
+      'create table small (filler char(255)) engine = memory',
       `create trigger refuse before insert on children for each row begin
         if new.first = 'raise' then signal sqlstate '45000' set message_text = 'refused'; end if;
+        if new.first = 'view' then insert into early (name) values ('z'); end if;
+        if new.first = 'enum' then insert into others (colour) values ('blue'); end if;
+        if new.first = 'fill' then insert into small select seq from seq_1_to_1000; end if;
         if new.first = 'sleep' then do sleep(5); end if; end`,
     )
     await storage.close()
@@ -51,178 +61,208 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
   })
   beforeEach(async () => {
     await database.run('delete from children', 'delete from parents')
-    await insert(parent, { name: 'p' })
-    await insert(child, row)
+    await insert(storage, parent, { name: 'p' })
+    await insert(storage, child, row)
   })
   afterAll(async () => {
     await storage.close()
     await database.drop()
   })
 
-  const row: Row = {
-    id: 1,
-    code: 'a',
-    first: 'x',
-    second: 'y',
-    parent: 'p',
-    small: 1,
-    amount: '1.00',
-    day: '2024-02-29',
+  async function openedOn(
+    pool: MysqlPool,
+    collections = published,
+    options?: MysqlOptions,
+  ): Promise<StorageAdapter> {
+    const own = mysqlStorage(pool, options)
+    onTestFinished(() => own.close())
+    await own.open(collections)
+    return own
   }
 
-  function insert(collection: PublishedCollection, given: Row): Promise<Row> {
-    return storage.transaction({ mode: 'write', brief: true }, (on) => on.insert(collection, given))
+  const opened = (settings: PoolOptions, options?: MysqlOptions) =>
+    openedOn(database.open(settings), published, options)
+
+  async function readOnly(): Promise<unknown> {
+    const pool = database.open({ connectionLimit: 1 })
+    await pool.query('set session transaction read only')
+    return insertChild(await openedOn(pool), {})
   }
 
-  test.each<readonly [string, Row, string, readonly string[]]>([
-    ['1062: a key that exists', { id: 1, code: 'b', first: 'z' }, 'duplicate', ['id']],
-    ['1062: a unique value that exists', { code: 'a', first: 'z' }, 'duplicate', ['code']],
-    ['1062: a unique group that exists', { code: 'b' }, 'duplicate', ['first', 'second']],
-    [
-      '1452: a missing referenced row',
-      { code: 'b', first: 'z', parent: "q' for key 'PRIMARY" },
-      'invalid',
-      ['parent'],
-    ],
-    ['4025: a check', { code: 'b', first: 'z', small: -1 }, 'invalid', ['small', 'amount']],
-    ['1048: no value', { code: 'b', first: 'z', day: null }, 'invalid', ['day']],
-    ['1264: a number out of range', { code: 'b', first: 'z', small: 70_000 }, 'invalid', ['small']],
-    ['1292: a date of zeros', { code: 'b', first: 'z', day: '0000-00-00' }, 'invalid', []],
-    ['1406: a text that is too long', { code: 'b', first: 'elevenchars' }, 'invalid', ['first']],
-    [
-      'spaces that the column would cut',
-      { code: 'b', first: `z${' '.repeat(10)}` },
-      'invalid',
-      ['first'],
-    ],
-    ['1644: a signal of a trigger', { code: 'b', first: 'raise' }, 'invalid', []],
-  ])('is converted: %s', async (_, changes, kind, fields) => {
-    const given = { ...row, id: null, ...changes }
-    await expect(insert(child, given)).rejects.toMatchObject({ kind, fields })
-  })
+  /** Changes a table after it was opened, and inserts a row. */
+  async function insertAfter(
+    name: string,
+    {
+      fields,
+      change,
+      values,
+    }: {
+      readonly fields: CollectionDefinition['fields']
+      readonly change: string
+      readonly values: Row
+    },
+  ): Promise<unknown> {
+    const [collection] = publishApplications({
+      app: { collections: { [name]: defineCollection({ key: 'id', fields }) } },
+    }) as [PublishedCollection]
+    const own = await openedOn(database.open(), [collection])
+    await database.run(change)
+    return insert(own, collection, values)
+  }
 
-  test('1364: no value and no default', async () => {
-    await database.run('create table bare (id int primary key, needed int not null)')
-    const definition = defineCollection({
-      key: 'id',
-      fields: { id: integer(), needed: integer({ default: 'database' }) },
-    })
-    const [bare] = publishApplications({ app: { collections: { bare: definition } } })
-    const own = mysqlStorage(database.open())
-    await database.run('alter table bare alter column needed set default 1')
-    await own.open([bare as PublishedCollection])
-    await database.run('alter table bare alter column needed drop default')
-    const run = own.transaction({ mode: 'write', brief: true }, (on) =>
-      on.insert(bare as PublishedCollection, { id: 1 }),
+  async function sleeping(): Promise<unknown> {
+    const [found] = await database.run(
+      `select id from information_schema.processlist where state = 'User sleep' and db = '${database.name}'`,
     )
-    await expect(run).rejects.toMatchObject({ kind: 'invalid', fields: ['needed'] })
-    await own.close()
-  })
+    return found?.['id']
+  }
 
-  test('1366: a character that the column can not hold', async () => {
+  /** Ends the statement or the connection of an insert that sleeps. */
+  function killed(what: 'query' | 'connection'): Promise<unknown> {
+    return duringInsert(
+      storage,
+      async () => (await sleeping()) !== undefined,
+      async () => database.run(`kill ${what} ${String(await sleeping())}`),
+    )
+  }
+
+  async function withoutResponse(): Promise<unknown> {
+    const proxy = await startProxy(database.address)
+    onTestFinished(() => proxy.stop())
+    proxy.hold()
+    return opened({ host: proxy.host, port: proxy.port, connectTimeout: 500 })
+  }
+
+  async function withoutDefault(): Promise<unknown> {
+    await database.run('create table bare (id int primary key, needed int not null default 1)')
+    return insertAfter('bare', {
+      fields: { id: integer(), needed: integer({ default: 'database' }) },
+      change: 'alter table bare alter column needed drop default',
+      values: { id: 1 },
+    })
+  }
+
+  async function withoutCharacter(): Promise<unknown> {
     await database.run(
       'create table narrow (id int primary key, name varchar(9) character set latin1)',
     )
-    const definition = defineCollection({ key: 'id', fields: { id: integer(), name: text() } })
-    const [narrow] = publishApplications({ app: { collections: { narrow: definition } } })
-    const own = mysqlStorage(database.open())
-    await own.open([narrow as PublishedCollection])
-    const run = own.transaction({ mode: 'write', brief: true }, (on) =>
-      on.insert(narrow as PublishedCollection, { id: 1, name: '\u{1f600}' }),
-    )
-    await expect(run).rejects.toMatchObject({ kind: 'invalid', fields: ['name'] })
-    await own.close()
-  })
-
-  test('1451: a delete of a referenced row', async () => {
-    const remove = storage.transaction({ mode: 'write', brief: true }, (on) =>
-      on.delete(parent, [{ field: 'name', is: 'equal', value: 'p' }]),
-    )
-    await expect(remove).rejects.toMatchObject({ kind: 'referenced' })
-  })
-
-  test('1205: a lock that another transaction holds', async () => {
-    const quick = mysqlStorage(database.open(), { lockTimeout: 1 })
-    await quick.open(published)
-    const change = (on: StorageAdapter): Promise<unknown> =>
-      on.transaction({ mode: 'write', brief: true }, (inner) =>
-        inner.update(child, [{ field: 'id', is: 'equal', value: 1 }], { first: 'new' }),
-      )
-    await storage.transaction({ mode: 'write', brief: false }, async (on) => {
-      await on.update(child, [{ field: 'id', is: 'equal', value: 1 }], { first: 'held' })
-      await expect(change(quick)).rejects.toMatchObject({ kind: 'unavailable' })
+    return insertAfter('narrow', {
+      fields: { id: integer(), name: text() },
+      change: 'do 0',
+      values: { id: 1, name: '\u{1f600}' },
     })
-    await quick.close()
+  }
+
+  const changed = (changes: Row) => () => insertChild(storage, changes)
+
+  const cases: readonly ErrorCase[] = [
+    [
+      '1020',
+      'a row that another transaction has changed',
+      () => updateOvertaken(storage),
+      conflict,
+    ],
+    ['1213', 'a deadlock', () => updateCrosswise(storage), conflict],
+    ['1062', 'a key that exists', changed({ id: 1 }), duplicate('id')],
+    ['1062', 'a unique value that exists', changed({ code: 'a' }), duplicate('code')],
+    [
+      '1062',
+      'a unique group that exists',
+      changed({ first: 'x', second: 'y' }),
+      duplicate('first', 'second'),
+    ],
+    [
+      '1452',
+      'a missing referenced row',
+      changed({ parent: "q' for key 'PRIMARY" }),
+      invalid('parent'),
+    ],
+    ['1451', 'a delete of a referenced row', () => deleteParent(storage), { kind: 'referenced' }],
+    ['4025', 'a check', changed({ small: -1 }), invalid('small', 'amount')],
+    ['1048', 'no value', changed({ day: null }), invalid('day')],
+    ['1264', 'a number out of range', changed({ small: 70_000 }), invalid('small')],
+    ['1265', 'an unknown label', changed({ first: 'enum' }), invalid()],
+    ['1292', 'a date of zeros', changed({ day: '0000-00-00' }), invalid()],
+    ['1364', 'no value and no default', withoutDefault, invalid('needed')],
+    ['1366', 'a character that the column can not hold', withoutCharacter, invalid('name')],
+    ['1369', 'the check of a view', changed({ first: 'view' }), invalid()],
+    ['1406', 'a string that is too long', changed({ first: 'elevenchars' }), invalid('first')],
+    ['1644', 'a signal of a trigger', changed({ first: 'raise' }), invalid()],
+    ['1114', 'a table that is full', changed({ first: 'fill' }), unavailable],
+    [
+      '1205',
+      'a lock that another transaction holds',
+      async () => updateHeld(storage, await opened({}, { lockTimeout: 1 })),
+      unavailable,
+    ],
+    ['1317', 'a statement that is ended', () => killed('query'), unavailable],
+    ['1792', 'a server that is read only', readOnly, unavailable],
+    [
+      '1969',
+      'a statement that takes too long',
+      async () => insertChild(await opened({}, { statementTimeout: 1_000 }), { first: 'sleep' }),
+      unavailable,
+    ],
+    [
+      'PROTOCOL_CONNECTION_LOST',
+      'a connection that is ended',
+      () => killed('connection'),
+      unavailable,
+    ],
+    ['ECONNREFUSED', 'a server that does not listen', () => opened({ port: 1 }), unavailable],
+    [
+      'ECONNRESET',
+      'a connection that is reset',
+      async () => opened(await refusing(database.address)),
+      unavailable,
+    ],
+    ['ETIMEDOUT', 'a server that does not respond', withoutResponse, unavailable],
+    ['ENOTFOUND', 'a host that does not exist', () => opened({ host: missingHost }), unavailable],
+  ]
+
+  testErrorTable({
+    table: errorKinds,
+    rowOf(error) {
+      const { errno, code, sqlMessage } = error as Readonly<Record<string, unknown>>
+      return String(sqlMessage === undefined ? code : errno)
+    },
+    cases,
+    documented: {
+      'MySQL alone': ['1041', '3024', '3572', '3819', '4031'],
+      'users who may not read the referenced table': ['1216', '1217'],
+      'other engines than InnoDB, and partitions': ['1169', '1586'],
+      'a server without memory, disk or threads': ['1021', '1037', '1038', '1206', '1637'],
+      'limits of connections of a user or server': ['1040', '1203', '1226'],
+      'a cluster that is not ready': ['1047'],
+      'a server that stops': ['1053'],
+      'options with which a server starts': ['1290', '1836'],
+      'a connection that is ended, of which this server says nothing': ['1927'],
+      'the network between the server and another client': ['1158', '1159', '1160', '1161'],
+      'the client library in C, and proxies': ['2006', '2013'],
+      'the state of a socket that the driver has not noticed': ['EPIPE'],
+      'a name server that does not respond': ['EAI_AGAIN'],
+    },
   })
 
-  test('1969: a statement that takes too long', async () => {
-    const quick = mysqlStorage(database.open(), { statementTimeout: 1_000 })
-    await quick.open(published)
-    const slow = quick.transaction({ mode: 'write', brief: true }, (on) =>
-      on.insert(child, { ...row, id: 2, first: 'sleep' }),
-    )
-    await expect(slow).rejects.toMatchObject({ kind: 'unavailable' })
-    await quick.close()
-  })
-
-  test('1317: a statement that an operator ends', async () => {
-    const slow = insert(child, { ...row, id: 2, code: 'b', first: 'sleep' })
-    const sleeping = `select id from information_schema.processlist where state = 'User sleep' and db = '${database.name}'`
-    const found = async (): Promise<unknown> => (await database.run(sleeping))[0]?.['id'] ?? found()
-    await Promise.all([
-      expect(slow).rejects.toMatchObject({ kind: 'unavailable' }),
-      found().then((id) => database.run(`kill query ${String(id)}`)),
-    ])
-  })
-
-  test('1792: a server that is read only', async () => {
-    const pool = database.open({ connectionLimit: 1 })
-    const own = mysqlStorage(pool)
-    await own.open(published)
-    await pool.query('set session transaction read only')
-    const run = own.transaction({ mode: 'write', brief: true }, (on) =>
-      on.insert(child, { ...row, id: 2 }),
-    )
-    await expect(run).rejects.toMatchObject({ kind: 'unavailable' })
-    await own.close()
-  })
-
-  test('ECONNREFUSED: a server that does not respond', async () => {
-    const own = mysqlStorage(database.open({ host: '127.0.0.1', port: 1 }))
-    await expect(own.open(published)).rejects.toMatchObject({ kind: 'unavailable' })
-    await own.close()
+  test('spaces that the column would cut are invalid', async () => {
+    const cut = insertChild(storage, { first: `z${' '.repeat(10)}` })
+    await expect(cut).rejects.toMatchObject({ kind: 'invalid', fields: ['first'] })
   })
 
   test.each([
     ['1146: a table that is gone', 'drop table gone'],
     ['1054: a column that is gone', 'alter table gone drop column name'],
-  ])('is a fault: %s', async (_, statement) => {
-    await database.run('create table gone (id int primary key, name varchar(9))')
-    const definition = defineCollection({ key: 'id', fields: { id: integer(), name: text() } })
-    const [gone] = publishApplications({ app: { collections: { gone: definition } } })
-    const own = mysqlStorage(database.open())
-    await own.open([gone as PublishedCollection])
-    await database.run(statement)
-    const run = own.transaction({ mode: 'write', brief: true }, (on) =>
-      on.insert(gone as PublishedCollection, { id: 1, name: 'a' }),
-    )
+  ])('is a fault: %s', async (_, change) => {
+    await database.run('create or replace table gone (id int primary key, name varchar(9))')
+    const run = insertAfter('gone', {
+      fields: { id: integer(), name: text() },
+      change,
+      values: { id: 1, name: 'a' },
+    })
     await expect(run).rejects.not.toHaveProperty('kind')
-    await own.close()
-    await database.run('drop table if exists gone')
   })
 
-  test('a lone surrogate is refused, and found nowhere', async () => {
-    const value = '\ud800'
-    await expect(insert(child, { ...row, id: 9, code: value })).rejects.toThrow('lone surrogate')
-    const page = await storage.filter(child, {
-      conditions: [{ is: 'or', conditions: [{ field: 'code', is: 'equal', value }] }],
-      search: null,
-      sort: [],
-      limit: 10,
-      offset: 0,
-      select: ['id'],
-      count: true,
-    })
-    expect(page).toEqual({ rows: [], count: 0 })
+  test('a lone surrogate is rejected, and matches no row', async () => {
+    await expectUnstorable(storage, '\ud800', 'lone surrogate')
   })
 })

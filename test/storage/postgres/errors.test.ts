@@ -1,31 +1,33 @@
-import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
-import { publishApplications } from '../../../src/definition/publish-applications.ts'
-import { date, decimal, defineCollection, integer, text } from '../../../src/index.ts'
-import type { PublishedCollection, Row, StorageAdapter } from '../../../src/storage/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
+import { once } from 'node:events'
+import { Pool, type PoolClient } from 'pg'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import type { Row, StorageAdapter } from '../../../src/storage/index.ts'
+import { postgresStorage, type PostgresOptions } from '../../../src/storage/postgres.ts'
+import { errorKinds, postgresErrors } from '../../../src/storage/postgres/failure.ts'
+import { storageFailure } from '../../../src/storage/sql/failure.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
-
-const parents = defineCollection({
-  key: 'name',
-  fields: { name: text({ column: 'Name' }) },
-})
-const children = defineCollection({
-  key: 'id',
-  fields: {
-    id: integer({ generated: 'database' }),
-    code: text({ column: 'the code', unique: true }),
-    first: text(),
-    second: text(),
-    parent: text({ references: 'parents' }),
-    small: integer(),
-    amount: decimal({ precision: 4, scale: 2 }),
-    day: date(),
-  },
-  unique: [['first', 'second']],
-})
-const published = publishApplications({ app: { collections: { parents, children } } })
-const child = published.find(({ name }) => name === 'children') as PublishedCollection
-const parent = published.find(({ name }) => name === 'parents') as PublishedCollection
+import {
+  child,
+  conflict,
+  deleteParent,
+  duplicate,
+  duringInsert,
+  expectUnstorable,
+  insert,
+  insertChild,
+  invalid,
+  missingHost,
+  parent,
+  published,
+  refusing,
+  row,
+  testErrorTable,
+  unavailable,
+  updateCrosswise,
+  updateHeld,
+  updateOvertaken,
+  type ErrorCase,
+} from '../sql/error-cases.ts'
 
 const missing = await missingServer()
 
@@ -41,10 +43,13 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
       alter table children alter column small type smallint;
       alter table children alter column "day" set not null;
       alter table children add constraint positive check (small > 0 and amount > 0);
+      create table others (name varchar(3), exclude (name with =));
+      create view early as select * from others where name < 'm' with check option;
       create function refuse() returns trigger language plpgsql as $$ begin
         if new.first = 'raise' then raise exception 'refused'; end if;
         if new.first = 'sleep' then perform pg_sleep(5); end if;
         if new.first = 'skip' then return null; end if;
+        if new.first = 'run' then execute new.second; end if;
         return new; end $$;
       create trigger refuse before insert on children for each row execute function refuse();
     `)
@@ -54,92 +59,222 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
   })
   beforeEach(async () => {
     await schema.run('delete from children; delete from parents')
-    await insert(parent, { name: 'p' })
-    await insert(child, row)
+    await insert(storage, parent, { name: 'p' })
+    await insert(storage, child, row)
   })
   afterAll(async () => {
     await storage.close()
     await schema.drop()
   })
 
-  const row: Row = {
-    id: 1,
-    code: 'a',
-    first: 'x',
-    second: 'y',
-    parent: 'p',
-    small: 1,
-    amount: '1.00',
-    day: '2024-02-29',
+  function searchPath(more = ''): string {
+    return `-c search_path=${schema.name} ${more}`
   }
 
-  function insert(collection: PublishedCollection, given: Row): Promise<Row> {
-    return storage.transaction({ mode: 'write', brief: true }, (on) => on.insert(collection, given))
+  function poolOf(settings: object): Pool {
+    const pool = new Pool({ ...schema.address, max: 2, options: searchPath(), ...settings })
+    onTestFinished(() => pool.end())
+    return pool
   }
 
-  test.each<readonly [string, Row, string, readonly string[]]>([
-    ['a key that exists', { id: 1, code: 'b', first: 'z' }, 'duplicate', ['id']],
-    ['a unique value that exists', { code: 'a', first: 'z' }, 'duplicate', ['code']],
-    ['a unique group that exists', { code: 'b' }, 'duplicate', ['first', 'second']],
-    ['a missing referenced row', { code: 'b', first: 'z', parent: 'q' }, 'invalid', ['parent']],
-    ['a check', { code: 'b', first: 'z', small: -1 }, 'invalid', ['small', 'amount']],
-    ['no value', { code: 'b', first: 'z', day: null }, 'invalid', ['day']],
-    ['a number out of range', { code: 'b', first: 'z', small: 70_000 }, 'invalid', []],
-    ['an exception of a trigger', { code: 'b', first: 'raise' }, 'invalid', []],
-    ['a row that a trigger skips', { code: 'b', first: 'skip' }, 'invalid', []],
-    ['a text that is too long for its index', { code: longText(), first: 'z' }, 'invalid', []],
-  ])('is converted: %s', async (_, changes, kind, fields) => {
-    const given = { ...row, id: null, ...changes }
-    await expect(insert(child, given)).rejects.toMatchObject({ kind, fields })
-  })
+  async function openedOn(pool: Pool, options?: PostgresOptions): Promise<StorageAdapter> {
+    const own = postgresStorage(pool, options)
+    onTestFinished(() => own.close())
+    await own.open(published)
+    return own
+  }
 
-  test('a delete of a referenced row', async () => {
-    const remove = storage.transaction({ mode: 'write', brief: true }, (on) =>
-      on.delete(parent, [{ field: 'name', is: 'equal', value: 'p' }]),
+  const opened = (settings: object, options?: PostgresOptions) =>
+    openedOn(poolOf(settings), options)
+
+  function sleeping(): Promise<readonly Row[]> {
+    return schema.run(
+      `select pid from pg_stat_activity where wait_event = 'PgSleep' and application_name like '${schema.name}%'`,
+    ) as Promise<readonly Row[]>
+  }
+
+  /** Runs a function of the server on the process whose insert sleeps. */
+  function onSleeping(action: string): Promise<unknown> {
+    return duringInsert(
+      storage,
+      async () => (await sleeping()).length > 0,
+      async () => {
+        const [found] = await sleeping()
+        await schema.run(`select ${action}(${String(found?.['pid'])})`)
+      },
     )
-    await expect(remove).rejects.toMatchObject({ kind: 'referenced' })
-  })
+  }
 
-  test('a lock that another transaction holds', async () => {
-    const quick = postgresStorage(schema.open(), { lockTimeout: 20 })
-    await quick.open(published)
-    const change = (on: StorageAdapter): Promise<unknown> =>
-      on.transaction({ mode: 'write', brief: true }, (inner) =>
-        inner.update(child, [{ field: 'id', is: 'equal', value: 1 }], { first: 'new' }),
-      )
-    await storage.transaction({ mode: 'write', brief: false }, async (on) => {
-      await on.update(child, [{ field: 'id', is: 'equal', value: 1 }], { first: 'held' })
-      await expect(change(quick)).rejects.toMatchObject({ kind: 'unavailable' })
-    })
-    await quick.close()
-  })
-
-  test('a statement that takes too long', async () => {
-    const quick = postgresStorage(schema.open(), { statementTimeout: 1_000 })
-    await quick.open(published)
-    const slow = quick.transaction({ mode: 'write', brief: true }, (on) =>
-      on.insert(child, { ...row, id: 2, first: 'sleep' }),
-    )
-    await expect(slow).rejects.toMatchObject({ kind: 'unavailable' })
-    await quick.close()
-  })
-
-  test('a string that PostgreSQL can not represent is refused, and found nowhere', async () => {
-    for (const value of ['a\0b', '\ud800']) {
-      await expect(insert(child, { ...row, id: 9, code: value })).rejects.toThrow('U+0000')
-      const page = await storage.filter(child, {
-        conditions: [{ is: 'or', conditions: [{ field: 'code', is: 'equal', value }] }],
-        search: null,
-        sort: [],
-        limit: 10,
-        offset: 0,
-        select: ['id'],
-        count: true,
-      })
-      expect(page).toEqual({ rows: [], count: 0 })
+  /** Waits until the server has ended a connection. The driver has not read why. */
+  async function untilEnded(client: PoolClient): Promise<void> {
+    const { processID, connection } = client as PoolClient & {
+      readonly processID: number
+      readonly connection: { readonly stream: NodeJS.ReadableStream }
     }
+    connection.stream.pause()
+    const isThere = `select 1 from pg_stat_activity where pid = ${processID}`
+    while ((await schema.run(isThere)).length > 0);
+    // The driver reads it after the statement that the caller sends now.
+    setImmediate(() => connection.stream.resume())
+  }
+
+  /** Converts an error of the driver that the storage itself does not provoke. */
+  async function converted(run: Promise<unknown>): Promise<unknown> {
+    return run.catch((error: unknown) => {
+      throw storageFailure(postgresErrors, error, 'save')
+    })
+  }
+
+  const changed = (changes: Row) => () => insertChild(storage, changes)
+  /** Inserts a row whose trigger runs a statement. */
+  const running = (second: string) => changed({ first: 'run', second })
+
+  const cases: readonly ErrorCase[] = [
+    [
+      '40001',
+      'a row that another transaction has changed',
+      () => updateOvertaken(storage),
+      conflict,
+    ],
+    ['40P01', 'a deadlock', () => updateCrosswise(storage), conflict],
+    ['23505', 'a key that exists', changed({ id: 1 }), duplicate('id')],
+    ['23505', 'a unique value that exists', changed({ code: 'a' }), duplicate('code')],
+    [
+      '23505',
+      'a unique group that exists',
+      changed({ first: 'x', second: 'y' }),
+      duplicate('first', 'second'),
+    ],
+    ['23503', 'a missing referenced row', changed({ parent: 'q' }), invalid('parent')],
+    ['23503', 'a delete of a referenced row', () => deleteParent(storage), { kind: 'referenced' }],
+    ['23514', 'a check', changed({ small: -1 }), invalid('small', 'amount')],
+    ['23502', 'no value', changed({ day: null }), invalid('day')],
+    ['23P01', 'an exclusion', running("insert into others values ('a'), ('a')"), invalid()],
+    ['44000', 'the check of a view', running("insert into early values ('z')"), invalid()],
+    ['22001', 'a long string', running("insert into others values ('four')"), invalid()],
+    ['22003', 'a number out of range', changed({ small: 70_000 }), invalid()],
+    ['22007', 'a date of another form', changed({ day: 'tomorrow or so' }), invalid()],
+    ['22008', 'a day that does not exist', changed({ day: '2024-02-30' }), invalid()],
+    ['22P02', 'a number of another form', changed({ amount: 'much' }), invalid()],
+    [
+      '22P05',
+      'an escape that jsonb can not hold',
+      running(String.raw`select jsonb '"\u0000"'`),
+      invalid(),
+    ],
+    ['54000', 'a string that is too long for its index', changed({ code: longText() }), invalid()],
+    ['P0001', 'an exception of a trigger', changed({ first: 'raise' }), invalid()],
+    [
+      '25006',
+      'a server that is read only',
+      async () =>
+        insertChild(
+          await opened({ options: searchPath('-c default_transaction_read_only=on') }),
+          {},
+        ),
+      unavailable,
+    ],
+    ['25P02', 'a transaction that has failed', failedTransaction, unavailable],
+    ['25P03', 'a transaction that waits for too long', forgottenTransaction, unavailable],
+    [
+      '55P03',
+      'a lock that another transaction holds',
+      async () => updateHeld(storage, await opened({}, { lockTimeout: 20 })),
+      unavailable,
+    ],
+    [
+      '57014',
+      'a statement that takes too long',
+      async () => insertChild(await opened({}, { statementTimeout: 1_000 }), { first: 'sleep' }),
+      unavailable,
+    ],
+    ['57014', 'a statement that is cancelled', () => onSleeping('pg_cancel_backend'), unavailable],
+    ['57P01', 'a connection that is ended', () => onSleeping('pg_terminate_backend'), unavailable],
+    ['57P05', 'a connection that was idle for too long', forgottenConnection, unavailable],
+    [
+      '58030',
+      'a file that can not be read',
+      running("select pg_read_file('/proc/self/mem', 0, 1)"),
+      unavailable,
+    ],
+    [
+      '08',
+      'a message of another form',
+      () => converted(poolOf({}).query('select $1::int, $2::int', [1])),
+      unavailable,
+    ],
+    ['53', 'temporary files that are too large', running(sorting), unavailable],
+    ['ECONNREFUSED', 'a server that does not listen', () => opened({ port: 1 }), unavailable],
+    [
+      'ECONNRESET',
+      'a connection that is reset',
+      async () => opened(await refusing(schema.address)),
+      unavailable,
+    ],
+    ['ENOTFOUND', 'a host that does not exist', () => opened({ host: missingHost }), unavailable],
+  ]
+
+  async function failedTransaction(): Promise<unknown> {
+    const client = await poolOf({}).connect()
+    onTestFinished(() => client.release(true))
+    await client.query('begin')
+    await expect(client.query('select 1 / 0')).rejects.toThrow('division')
+    return converted(client.query('select 1'))
+  }
+
+  async function forgottenTransaction(): Promise<unknown> {
+    const pool = poolOf({ max: 1 })
+    const connected = once(pool, 'connect')
+    const own = await openedOn(pool, { idleTimeout: 1_000 })
+    const [client] = (await connected) as [PoolClient]
+    return own.transaction({ mode: 'write', brief: false }, async (on) => {
+      await on.insert(parent, { name: 'q' })
+      await untilEnded(client)
+      await on.insert(parent, { name: 'r' })
+    })
+  }
+
+  async function forgottenConnection(): Promise<unknown> {
+    const pool = poolOf({ max: 1, options: searchPath('-c idle_session_timeout=1s') })
+    const connected = once(pool, 'connect')
+    const own = await openedOn(pool)
+    const [client] = (await connected) as [PoolClient]
+    await untilEnded(client)
+    return insertChild(own, {})
+  }
+
+  testErrorTable({
+    table: errorKinds,
+    rowOf(error) {
+      const { code } = error as { readonly code: string }
+      return Object.hasOwn(errorKinds, code) ? code : code.slice(0, 2)
+    },
+    cases,
+    documented: {
+      'PostgreSQL 18 and later': ['23001'],
+      'PostgreSQL 17 and later': ['25P04'],
+      'a server that crashes': ['57P02'],
+      'a server that starts or recovers': ['57P03'],
+      'a network that loses packets for minutes': ['ETIMEDOUT'],
+      'the state of a socket that the driver has not noticed': ['EPIPE'],
+      'a name server that does not respond': ['EAI_AGAIN'],
+    },
+  })
+
+  test('a row that a trigger skips is invalid', async () => {
+    const skipped = insertChild(storage, { first: 'skip' })
+    await expect(skipped).rejects.toMatchObject({ kind: 'invalid', fields: [] })
+  })
+
+  test('a string that PostgreSQL can not represent is rejected, and matches no row', async () => {
+    for (const value of ['a\0b', '\ud800']) await expectUnstorable(storage, value, 'U+0000')
   })
 })
+
+// Sorts more rows than fit into the memory and the files that are allowed.
+const sorting = `set local work_mem = '64kB'; set local temp_file_limit = '1kB';
+  create temporary table sorted on commit drop as
+    select g from generate_series(1, 1e5) g order by g desc`
 
 // Random characters, because the server compresses others.
 function longText(): string {
