@@ -9,6 +9,9 @@ export interface MutationArea {
  * each mutant would take minutes.
  */
 export const slowTests: readonly string[] = [
+  'test/cursors/bindings.test.ts',
+  'test/cursors/estimates.test.ts',
+  'test/cursors/walk.test.ts',
   'test/deployment/package/other-process.test.ts',
   'test/events/garbage.test.ts',
   'test/events/slow-code.test.ts',
@@ -52,7 +55,7 @@ export const mutationAreas: Readonly<Record<string, MutationArea>> = {
     code: ['src/definition/rights.ts', 'src/definition/rights-mistakes.ts'],
     tests: ['test/rights', 'test/definition'],
   },
-  request: { code: ['src/request'], tests: ['test/request'] },
+  request: { code: ['src/request'], tests: ['test/request', 'test/cursors'] },
   events: {
     code: ['src/events'],
     tests: [
