@@ -47,17 +47,20 @@ export async function checkPack(): Promise<string> {
   try {
     await install(project, tarball)
     await writeFile(join(project, 'names.mjs'), namesProgram())
-    for (const program of ['consumer.mts', 'consumer.cts']) {
-      await cp(join(root, '.ci/consumer.txt'), join(project, program))
+    for (const program of programs) {
+      for (const extension of ['mts', 'cts'])
+        await cp(join(root, `.ci/${program}.txt`), join(project, `${program}.${extension}`))
     }
     const names = await run('node', ['names.mjs'], { cwd: project })
     await run('tsc', ['-p', '.'], { cwd: project })
     await checkTypes(project)
     await checkGettingStarted(project)
-    for (const program of ['consumer.mjs', 'consumer.cjs']) {
-      await run('node', [join('out', program)], { cwd: project })
+    for (const program of programs) {
+      for (const extension of ['mjs', 'cjs'])
+        await run('node', [join('out', `${program}.${extension}`)], { cwd: project })
     }
     await checkCommandLine(project)
+    await checkMissingDrivers(project)
     return names.trim()
   } finally {
     await rm(project, { recursive: true, force: true })
@@ -128,6 +131,29 @@ async function checkCommandLine(project: string): Promise<void> {
     throw new StepFailure('npx rowgate users add did not add a user')
 }
 
+/** Runs commands that need a driver which is not installed. Each must name the package to install. */
+async function checkMissingDrivers(project: string): Promise<void> {
+  const lines = [
+    ['pg', 'introspect', 'postgres://localhost/shop'],
+    ['mysql2', 'introspect', 'mysql://localhost/shop'],
+    ['@readme/openapi-parser', 'import', 'openapi', 'document.yaml', '--out', 'endpoints.ts'],
+  ] as const
+  await writeFile(join(project, 'document.yaml'), 'openapi: 3.1.0\n')
+  for (const [driver, ...line] of lines) {
+    const failure: unknown = await run('npx', ['--no-install', 'rowgate', ...line], {
+      cwd: project,
+    }).catch((error: unknown) => error)
+    if (
+      !(failure instanceof StepFailure) ||
+      !failure.message.toLowerCase().includes(`install ${driver}`)
+    )
+      throw new StepFailure(`rowgate ${line.join(' ')} does not name ${driver}: ${String(failure)}`)
+  }
+}
+
+/** Programs of `.ci` that are compiled and run, as a module and as CommonJS. */
+const programs = ['consumer', 'without-drivers'] as const
+
 const linked = ['better-sqlite3', '@opentelemetry/api', 'fastify', '@types/node', 'undici-types']
 
 const serviceProgram = `
@@ -152,7 +178,7 @@ const consumerConfig = {
     types: ['node'],
     outDir: 'out',
   },
-  files: ['consumer.mts', 'consumer.cts'],
+  files: programs.flatMap((program) => [`${program}.mts`, `${program}.cts`]),
 }
 
 /** Loads every entry both ways; both must give the same names. */
