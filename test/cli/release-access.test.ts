@@ -1,7 +1,7 @@
 import { expect, onTestFinished, test } from 'vitest'
 import { startTls } from '../kit/tls.ts'
-import { listen, runRelease, startDeployed } from './deployed.ts'
-import { runAlone } from './stage.ts'
+import { serveDuringTest } from '../kit/server.ts'
+import { openReleases, runAlone, runRelease } from './stage.ts'
 
 const list = ['list', '--solution', 'northwind']
 
@@ -9,14 +9,14 @@ test.each([
   ['a wrong key', 'wrong-key', 401],
   ['a key without the role', undefined, 403],
 ])('%s is the service’s error response', async (_, wrong, status) => {
-  const { url, poorKey } = await startDeployed()
+  const { url, poorKey } = await openReleases()
   const run = await runRelease(list, { url, key: wrong ?? poorKey })
   expect(run).toMatchObject({ code: 1, output: '' })
   expect(run.messages).toMatch(new RegExp(`^rowgate: The service responded ${status}: .+\\n$`))
 })
 
 test('another brand is another application', async () => {
-  const { run } = await startDeployed()
+  const { run } = await openReleases()
   const other = await run([...list, '--brand', 'acme'])
   expect(other).toMatchObject({ code: 1, output: '' })
   expect(other.messages).toContain('404')
@@ -29,7 +29,7 @@ test('a service that is not there is exit code 3', async () => {
 })
 
 test('a service in trouble is exit code 3', async () => {
-  const url = await listen((_, response) => {
+  const url = await serveDuringTest((_, response) => {
     response.writeHead(503).end('{"message":"Later.","validations":[],"status":503}')
   })
   const run = await runRelease(list, { url, key: 'k-1' })
@@ -51,11 +51,11 @@ test('an unknown certificate is exit code 3, and the key is not sent', async () 
 
 test('a redirect is not followed: it would take the key along', async () => {
   const asked: string[] = []
-  const other = await listen((request, response) => {
+  const other = await serveDuringTest((request, response) => {
     asked.push(request.url ?? '')
     response.end()
   })
-  const url = await listen((_, response) => {
+  const url = await serveDuringTest((_, response) => {
     response.writeHead(307, { Location: other }).end()
   })
   const run = await runRelease(['build', '--solution', 'northwind'], { url, key: 'k-1' })

@@ -5,8 +5,8 @@ import { describe, expect, test } from 'vitest'
 import { BuildError } from '../../src/deployment/index.ts'
 import { folderOf } from '../kit/folder.ts'
 import { gatedBuilder, packageBuilder } from '../kit/builders.ts'
-import { listen, runRelease, startDeployed } from './deployed.ts'
-import { runAlone } from './stage.ts'
+import { serveDuringTest } from '../kit/server.ts'
+import { openReleases, runAlone, runRelease } from './stage.ts'
 
 const northwind = ['--solution', 'northwind']
 const uuid = /^[0-9a-f]{8}-[0-9a-f-]{27}$/
@@ -15,7 +15,7 @@ const json = (text: string): Record<string, unknown> => JSON.parse(text) as Reco
 
 describe('release build', () => {
   test('queues a build, and its result is the identifier', async () => {
-    const { run } = await startDeployed()
+    const { run } = await openReleases()
     const { code, output, messages } = await run(['build', ...northwind])
     expect(code, messages).toBe(0)
     expect(output.trimEnd()).toMatch(uuid)
@@ -25,7 +25,7 @@ describe('release build', () => {
   test('waits, prints each state once without a terminal, and saves the package', async () => {
     const bytes = Buffer.from(Array.from({ length: 5_000 }, (_, at) => at % 251))
     const builder = packageBuilder(() => ({ fileName: 'x.zip', bytes }))
-    const { run } = await startDeployed(builder)
+    const { run } = await openReleases(builder)
     const workingFolder = folderOf()
     const options = ['--version', '8.0', '--notes=--new', '--snapshot', '--wait', '--out', 'a.zip']
     const { code, output, messages } = await run(['build', ...northwind, ...options], {
@@ -49,7 +49,7 @@ describe('release build', () => {
 
   test('shows at a terminal how long it takes, in one line', async () => {
     const builder = gatedBuilder()
-    const { run } = await startDeployed(builder)
+    const { run } = await openReleases(builder)
     const running = run(['build', ...northwind, '--wait'], { answers: [], width: 80 })
     const build = await builder.next()
     await new Promise((resolve) => setTimeout(resolve, 600))
@@ -61,7 +61,7 @@ describe('release build', () => {
   })
 
   test('prints one record with --json', async () => {
-    const { run } = await startDeployed()
+    const { run } = await openReleases()
     const options = ['--wait', '--json', '--out', 'a.zip']
     const scene = { workingFolder: folderOf() }
     const { code, output, messages } = await run(['build', ...northwind, ...options], scene)
@@ -77,7 +77,7 @@ describe('release build', () => {
 
   test('a build that fails is exit code 1, and saves nothing', async () => {
     const builder = gatedBuilder()
-    const { run } = await startDeployed(builder)
+    const { run } = await openReleases(builder)
     const workingFolder = folderOf()
     const options = ['--wait', '--json', '--out', 'a.zip']
     const running = run(['build', ...northwind, ...options], { workingFolder })
@@ -90,7 +90,7 @@ describe('release build', () => {
 
   test('a build that takes too long is exit code 3, and continues', async () => {
     const builder = gatedBuilder()
-    const { run } = await startDeployed(builder)
+    const { run } = await openReleases(builder)
     const running = run(['build', ...northwind, '--wait', '--timeout', '1'])
     const build = await builder.next()
     const { code, output, messages } = await running
@@ -101,9 +101,9 @@ describe('release build', () => {
 
   test('Ctrl+C leaves the build running, and says so', async () => {
     const builder = gatedBuilder()
-    const { handler, key } = await startDeployed(builder)
+    const { handler, key } = await openReleases(builder)
     const control = new AbortController()
-    const url = await listen((request, response) => {
+    const url = await serveDuringTest((request, response) => {
       if (request.method === 'GET') control.abort()
       handler(request, response)
     })
@@ -118,9 +118,9 @@ describe('release build', () => {
 
   test('a request to a temporarily unavailable service is retried', async () => {
     const builder = gatedBuilder()
-    const { handler, key } = await startDeployed(builder)
+    const { handler, key } = await openReleases(builder)
     let away = 0
-    const url = await listen((request, response) => {
+    const url = await serveDuringTest((request, response) => {
       if (request.method === 'GET' && away++ < 3) {
         if (away === 1) response.writeHead(503).end()
         else request.socket.destroy()
@@ -134,9 +134,9 @@ describe('release build', () => {
   })
 
   test('an error response while it waits is final', async () => {
-    const { handler, key } = await startDeployed(gatedBuilder())
+    const { handler, key } = await openReleases(gatedBuilder())
     let asked = 0
-    const url = await listen((request, response) => {
+    const url = await serveDuringTest((request, response) => {
       if (request.method !== 'GET') handler(request, response)
       else if (++asked > 1) response.writeHead(500).end()
       else response.writeHead(401).end('{"message":"Who?","validations":[]}')
@@ -147,7 +147,7 @@ describe('release build', () => {
   })
 
   test('an unknown solution is the service’s error response', async () => {
-    const { run } = await startDeployed()
+    const { run } = await openReleases()
     const { code, output, messages } = await run(['build', '--solution', 'eastwind', '--wait'])
     expect([code, output]).toEqual([1, ''])
     expect(messages).toContain('solutionId: There is no such solution.')
@@ -155,7 +155,7 @@ describe('release build', () => {
 })
 
 test('release list prints all releases, also as JSON', async () => {
-  const { run } = await startDeployed()
+  const { run } = await openReleases()
   expect(await run(['list', ...northwind])).toMatchObject({ code: 0, messages: 'No releases.\n' })
   const ids: string[] = []
   for (let at = 0; at < 3; at++) ids.push((await run(['build', ...northwind])).output.trim())
@@ -175,7 +175,7 @@ test('release list prints all releases, also as JSON', async () => {
 
 describe('release get', () => {
   test('saves the package over the one before, and prints its checksum', async () => {
-    const { run } = await startDeployed()
+    const { run } = await openReleases()
     const workingFolder = folderOf({ 'a.zip': 'old' })
     const id = (await run(['build', ...northwind, '--wait'])).output.trim()
     const get = ['get', id, '--out', 'a.zip']
@@ -191,7 +191,7 @@ describe('release get', () => {
 
   test('a release that is not built has no package', async () => {
     const builder = gatedBuilder()
-    const { run } = await startDeployed(builder)
+    const { run } = await openReleases(builder)
     const id = (await run(['build', ...northwind])).output.trim()
     await builder.next()
     const got = await run(['get', id, '--out', 'a.zip'], { workingFolder: folderOf() })
@@ -221,7 +221,7 @@ describe('release get', () => {
     ['a page of a proxy', '<html>Hello</html>', undefined, /not that of a service/],
     ['an interrupted download', bodyOf({}), 40, /could not be reached/],
   ])('%s writes nothing, and is exit code 3', async (_, body, cutAt, message) => {
-    const url = await listen((request, response) => {
+    const url = await serveDuringTest((request, response) => {
       const headers = { 'Content-Length': Buffer.byteLength(body) }
       response.writeHead(200, headers)
       if (cutAt === undefined) response.end(body)
@@ -246,11 +246,11 @@ describe('release get', () => {
 })
 
 test('a key can stand in a file, and in another header', async () => {
-  const { url, key, handler } = await startDeployed()
+  const { url, key, handler } = await openReleases()
   const workingFolder = folderOf()
   writeFileSync(join(workingFolder, 'key'), `${key}\n`)
   const seen: unknown[] = []
-  const other = await listen((request, response) => {
+  const other = await serveDuringTest((request, response) => {
     seen.push(request.headers['x-mine'])
     request.headers['x-api-key'] = request.headers['x-mine']
     handler(request, response)

@@ -1,9 +1,11 @@
 import { PassThrough, Writable } from 'node:stream'
 import { createService, defineCollection, text } from 'rowgate'
 import { apiKeys, httpBasic } from 'rowgate/security'
-import { onTestFinished } from 'vitest'
+import { expect, onTestFinished } from 'vitest'
 import { runProgram } from '../../src/cli/program.ts'
+import type { Builder } from '../../src/deployment/index.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
+import { startDeployed } from '../kit/deployed.ts'
 import { cheapCost } from '../kit/keys.ts'
 
 /** What a command line left behind. */
@@ -77,6 +79,27 @@ export function runAlone(line: readonly string[], scene: Scene = {}): Promise<Ru
     now: () => new Date(startOfTime),
     loadService: () => Promise.reject(new Error('A service was loaded.')),
   })
+}
+
+/** Starts a service with deployment, and returns it with `run`, which runs `rowgate release ...` against it. */
+export async function openReleases(builder?: Builder) {
+  const deployed = await startDeployed(builder)
+  const { url, key } = deployed
+  return {
+    ...deployed,
+    run: (line: readonly string[], scene?: Scene) => runRelease(line, { url, key, ...scene }),
+  }
+}
+
+/** Runs `rowgate release ...` with an address and a key. */
+export async function runRelease(
+  line: readonly string[],
+  { url, key, ...scene }: Scene & { readonly url: string; readonly key: string },
+): Promise<Run> {
+  const environment = { ROWGATE_KEY: key, ...scene.environment }
+  const run = await runAlone(['release', ...line, '--url', url], { ...scene, environment })
+  expect(run.output + run.messages).not.toContain(key)
+  return run
 }
 
 export async function runScene(line: readonly string[], scene: Scene, rest: Rest): Promise<Run> {

@@ -14,7 +14,7 @@ import {
   text,
   warning,
 } from '../../src/index.ts'
-import { listen } from '../cli/deployed.ts'
+import { serveDuringTest } from '../kit/server.ts'
 import { missingBrowser, openPage, startBrowser } from '../kit/browser.ts'
 import { newKey, plainKeys } from '../kit/keys.ts'
 
@@ -74,7 +74,7 @@ describe.skipIf(missingBrowser() !== undefined)('the client in a browser', () =>
     await inside.insertMany(items)
     const handler = toNodeHandler(service)
     const received: string[] = []
-    const api = await listen((request, response) => {
+    const api = await serveDuringTest((request, response) => {
       received.push(`${String(request.method)} ${String(request.headers['x-api-key'])}`)
       if (place === 'another origin') {
         response.setHeader('Access-Control-Allow-Origin', '*')
@@ -87,7 +87,7 @@ describe.skipIf(missingBrowser() !== undefined)('the client in a browser', () =>
         response.writeHead(307, { Location: '/rest/v1/app/lines' }).end()
       else if (request.url?.startsWith('/slow') !== true) handler(request, response)
     })
-    const shown = await listen((_, response) => {
+    const shown = await serveDuringTest((_, response) => {
       response.setHeader('Content-Type', 'text/html').end('<p>Page</p>')
     })
     const { page } = await openPage(browser)

@@ -11,7 +11,7 @@ import {
   type ServiceOptions,
   type ApplicationDefinitions,
 } from '../../src/index.ts'
-import { listen } from '../cli/deployed.ts'
+import { serveDuringTest } from '../kit/server.ts'
 import { openStage } from '../kit/stage.ts'
 
 const fields = { id: integer(), title: text(), long: text({ itemOnly: true }) }
@@ -44,7 +44,7 @@ async function openNotes({ rows = 25, data = {}, service: options = {}, client =
   await inside.insertMany(ids.map((id) => ({ id, title: `t${id % 3}` })))
   const queries: string[] = []
   const handler = toNodeHandler(service)
-  const url = await listen((request, response) => {
+  const url = await serveDuringTest((request, response) => {
     const { searchParams } = new URL(request.url ?? '', 'http://x')
     const shown = ['$limit', '$offset', '$after', '$count'].flatMap((name) => {
       const value = searchParams.get(name)

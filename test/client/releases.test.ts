@@ -2,7 +2,8 @@ import { expect, test } from 'vitest'
 import { createClient, type BuildProgress } from '../../src/client/index.ts'
 import { BuildError } from '../../src/deployment/index.ts'
 import { gatedBuilder } from '../kit/builders.ts'
-import { listen, startDeployed } from '../cli/deployed.ts'
+import { startDeployed } from '../kit/deployed.ts'
+import { serveDuringTest } from '../kit/server.ts'
 
 const build = { solutionId: 'northwind', version: '8.0', releaseNotes: 'New.', snapshot: true }
 
@@ -59,7 +60,7 @@ test('a build that takes too long rejects, and so does an aborted one; both cont
 test('a service that is unavailable for a moment does not end the waiting', async () => {
   const { handler, key } = await startDeployed()
   let reads = 0
-  const url = await listen((request, response) => {
+  const url = await serveDuringTest((request, response) => {
     if (request.method === 'GET' && reads++ < 2) request.socket.destroy()
     else handler(request, response)
   })
@@ -84,7 +85,7 @@ test('an unknown solution, a wrong key and a service without releases are errors
   await expect(createClient({ url, key, brand: 'acme' }).releases.list('x')).rejects.toMatchObject({
     status: 404,
   })
-  const page = await listen((_, response) => {
+  const page = await serveDuringTest((_, response) => {
     response.end('{"item":{"releaseId":1},"message":null,"validations":[],"status":200}')
   })
   const other = createClient({ url: page }).releases

@@ -2,8 +2,7 @@ import { createServer, type IncomingHttpHeaders } from 'node:http'
 import { inspect } from 'node:util'
 import { expect, test } from 'vitest'
 import { attempt, createClient, RequestError, type ClientOptions } from '../../src/client/index.ts'
-import { listen } from '../cli/deployed.ts'
-import { openServer } from '../kit/server.ts'
+import { openServer, serveDuringTest } from '../kit/server.ts'
 
 const key = '4nHcTzYvT0m3bDq1x8Lw2g'
 const page = '{"items":[{"id":1}],"count":null,"message":null,"validations":[],"status":200}'
@@ -33,7 +32,7 @@ test.each<[string, Partial<ClientOptions>, IncomingHttpHeaders]>([
   ],
 ])('sends %s', async (_, options, expected) => {
   let headers: IncomingHttpHeaders = {}
-  const url = await listen((request, response) => {
+  const url = await serveDuringTest((request, response) => {
     headers = request.headers
     response.end(page)
   })
@@ -43,7 +42,7 @@ test.each<[string, Partial<ClientOptions>, IncomingHttpHeaders]>([
 
 test('calls the function of a credential for each request', async () => {
   const keys: unknown[] = []
-  const url = await listen((request, response) => {
+  const url = await serveDuringTest((request, response) => {
     keys.push(request.headers['x-api-key'])
     response.end(page)
   })
@@ -85,7 +84,7 @@ test.each(['a\nb', '', ' x', undefined])(
   'does not send an invalid key of a function: %j',
   async (bad) => {
     let requests = 0
-    const url = await listen((_, response) => {
+    const url = await serveDuringTest((_, response) => {
       requests++
       response.end(page)
     })
@@ -96,11 +95,11 @@ test.each(['a\nb', '', ' x', undefined])(
 
 test('does not follow a redirect: the key would be sent along', async () => {
   const requested: unknown[] = []
-  const other = await listen((request, response) => {
+  const other = await serveDuringTest((request, response) => {
     requested.push(request.url)
     response.end(page)
   })
-  const url = await listen((_, response) => {
+  const url = await serveDuringTest((_, response) => {
     response.writeHead(307, { Location: other }).end()
   })
   const items = itemsOf({ url, key })
@@ -116,7 +115,7 @@ test('an error response carries the envelope', async () => {
     validations: [{ message: 'Why.', severity: 'information', field: 'id' }],
     status: 403,
   }
-  const url = await listen((_, response) => {
+  const url = await serveDuringTest((_, response) => {
     response.writeHead(403).end(JSON.stringify(body))
   })
   const items = itemsOf({ url, key })
@@ -145,7 +144,7 @@ test.each<[string, number, string, Partial<RequestError>]>([
   ['a proxy’s 404', 404, '<html>', { code: 'STATUS', status: 404, envelope: null }],
   ['a proxy’s 502', 502, '<html>', { code: 'STATUS', status: 502, isTemporary: true }],
 ])('%s is an error, also for items', async (_, status, body, expected) => {
-  const url = await listen((_request, response) => {
+  const url = await serveDuringTest((_request, response) => {
     response.writeHead(status).end(body)
   })
   const items = itemsOf({ url })
@@ -167,7 +166,7 @@ test('a service that is not there is an error with its reason', async () => {
 })
 
 test('an interrupted response is an error', async () => {
-  const url = await listen((request, response) => {
+  const url = await serveDuringTest((request, response) => {
     response.writeHead(200, { 'Content-Length': 1000 })
     response.write(page, () => request.socket.destroy())
   })
@@ -175,7 +174,7 @@ test('an interrupted response is an error', async () => {
 })
 
 test('a response that does not come in time is an error, and so is one that does not end', async () => {
-  const url = await listen((request, response) => {
+  const url = await serveDuringTest((request, response) => {
     if (request.method === 'POST') response.writeHead(200).write('{')
   })
   const items = itemsOf({ url, timeout: 50 })
@@ -194,7 +193,7 @@ test('neither a credential nor a custom fetch that never ends blocks a call', as
 
 test('a signal of the call or of the client aborts a request', async () => {
   const control = new AbortController()
-  const url = await listen(() => control.abort(new Error('Enough.')))
+  const url = await serveDuringTest(() => control.abort(new Error('Enough.')))
   const byCall = errorOf(itemsOf({ url }).get(1, { signal: control.signal }))
   expect(await byCall).toMatchObject({ code: 'ABORTED', cause: { message: 'Enough.' } })
   const aborted = itemsOf({ url, signal: control.signal })
@@ -204,7 +203,7 @@ test('a signal of the call or of the client aborts a request', async () => {
 
 test.each([429, 503])('a read that is responded to with %d is repeated', async (status) => {
   let requests = 0
-  const url = await listen((_, response) => {
+  const url = await serveDuringTest((_, response) => {
     if (++requests < 3) response.writeHead(status, { 'Retry-After': '0' }).end(busy)
     else response.end(page)
   })
@@ -214,7 +213,7 @@ test.each([429, 503])('a read that is responded to with %d is repeated', async (
 
 test('a read is repeated a limited number of times', async () => {
   let requests = 0
-  const url = await listen((_, response) => {
+  const url = await serveDuringTest((_, response) => {
     requests++
     response.writeHead(503, { 'Retry-After': '0' }).end(busy)
   })
@@ -230,7 +229,7 @@ test.each([
   ['has an invalid one', { 'Retry-After': 'soon' }],
 ])('a read is repeated if the response %s', async (_, headers) => {
   let requests = 0
-  const url = await listen((_request, response) => {
+  const url = await serveDuringTest((_request, response) => {
     if (++requests < 2) response.writeHead(503, headers).end('busy')
     else response.end(page)
   })
@@ -239,7 +238,7 @@ test.each([
 
 test('a read is not repeated if the service needs more than 30 seconds', async () => {
   let requests = 0
-  const url = await listen((_, response) => {
+  const url = await serveDuringTest((_, response) => {
     requests++
     response.writeHead(429, { 'Retry-After': '31' }).end(busy)
   })
@@ -252,7 +251,7 @@ test('a read is not repeated if the service needs more than 30 seconds', async (
 
 test('the pause before a repetition ends when the call is aborted', async () => {
   const control = new AbortController()
-  const url = await listen((_, response) => {
+  const url = await serveDuringTest((_, response) => {
     response.writeHead(429, { 'Retry-After': '30' }).end(busy)
     setTimeout(() => control.abort(), 20)
   })
@@ -262,7 +261,7 @@ test('the pause before a repetition ends when the call is aborted', async () => 
 
 test('a write is never repeated', async () => {
   const requested: unknown[] = []
-  const url = await listen((request, response) => {
+  const url = await serveDuringTest((request, response) => {
     requested.push(request.method)
     response.writeHead(requested.length % 2 ? 503 : 429, { 'Retry-After': '0' }).end(busy)
   })
@@ -274,7 +273,7 @@ test('a write is never repeated', async () => {
 
 test('other errors than 429 and 503 are not repeated', async () => {
   let requests = 0
-  const url = await listen((_, response) => {
+  const url = await serveDuringTest((_, response) => {
     requests++
     response.writeHead(500, { 'Retry-After': '0' }).end(busy)
   })
@@ -302,7 +301,7 @@ test('a custom fetch replaces the global one, and is called without a receiver',
 
 test('arguments that can not be sent reject with a TypeError before anything is sent', async () => {
   let requests = 0
-  const url = await listen((_, response) => {
+  const url = await serveDuringTest((_, response) => {
     requests++
     response.end(page)
   })

@@ -8,7 +8,7 @@ import {
 } from '../../src/client/index.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
 import { defineCollection, error, integer, principal, text, warning } from '../../src/index.ts'
-import { listen } from '../cli/deployed.ts'
+import { serveDuringTest } from '../kit/server.ts'
 import { openStage } from '../kit/stage.ts'
 
 const fields = {
@@ -54,7 +54,7 @@ async function openOrders() {
   const { service } = openStage({ orders, archive })
   const confirmations: unknown[] = []
   const handler = toNodeHandler(service)
-  const url = await listen((request, response) => {
+  const url = await serveDuringTest((request, response) => {
     confirmations.push(request.headers['x-svc-ignore-warnings'])
     handler(request, response)
   })

@@ -1,6 +1,7 @@
-import type { Server as HttpServer } from 'node:http'
+import { createServer, type Server as HttpServer, type RequestListener } from 'node:http'
 import type { Server as HttpsServer } from 'node:https'
 import type { AddressInfo } from 'node:net'
+import { onTestFinished } from 'vitest'
 
 /** A server that listens on this machine. */
 export interface OpenServer {
@@ -30,4 +31,11 @@ export function closeServer(server: HttpServer | HttpsServer): Promise<void> {
     server.close(() => resolve())
     server.closeAllConnections()
   })
+}
+
+/** Starts a server for the duration of the test, and returns its URL. */
+export async function serveDuringTest(handler: RequestListener): Promise<string> {
+  const { url, close } = await openServer(createServer(handler))
+  onTestFinished(close)
+  return url
 }
