@@ -2,6 +2,7 @@ import { mysqlCatalogue } from '../introspection/mysql/catalogue.ts'
 import { mysqlStorage } from '../storage/mysql.ts'
 import { mysqlConnections } from '../storage/mysql/connection.ts'
 import { completeMysql } from '../storage/mysql/options.ts'
+import { mysqlSchemaDatabase } from '../storage/mysql/schema-database.ts'
 import { bind, type Connection } from '../storage/sql/connection.ts'
 import { sql } from '../storage/sql/fragments.ts'
 import { folded } from '../storage/sql/tables.ts'
@@ -27,13 +28,15 @@ export async function openMysql(
     connectTimeout: 10_000,
     ...(password === undefined ? {} : { password }),
   })
+  const { server, ...connections } = mysqlConnections(pool, completeMysql(commandTimeouts))
   return openServer({
     shown: shownUrl(url),
     workingFolder,
     catalogue: mysqlCatalogue,
-    connections: mysqlConnections(pool, completeMysql(commandTimeouts)),
+    connections,
     placeOf,
     storage: () => mysqlStorage(pool),
+    tables: mysqlSchemaDatabase(server, commandTimeouts.lockTimeout),
     end: () => pool.end(),
   })
 }

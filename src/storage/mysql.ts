@@ -6,9 +6,7 @@ import { mysqlDialect, type MysqlServer } from './mysql/dialect.ts'
 import { completeMysql, type MysqlOptions } from './mysql/options.ts'
 import { clientPoolOf, isPool, type MysqlPool } from './mysql/pool.ts'
 import { mysqlReplication } from './mysql/replication.ts'
-import { bind, type Connection } from './sql/connection.ts'
-import { unavailable } from './sql/failure.ts'
-import { sql } from './sql/fragments.ts'
+import { changeSchema, databaseMistakes } from './mysql/schema-database.ts'
 import { sharedDatabase } from './sql/shared-database.ts'
 import { schemaText, type Database } from './sql/storage.ts'
 
@@ -76,28 +74,6 @@ export function mysqlSchema(
   server: MysqlServer = 'MariaDB',
 ): string {
   return schemaText(mysqlDialect(server), applications)
-}
-
-async function databaseMistakes(connection: Connection): Promise<readonly string[]> {
-  const [[name] = []] = await connection.rows(bind(sql`select database()`))
-  return typeof name === 'string' ? [] : ['The pool has no database. Set its option database.']
-}
-
-// Two processes that start at the same time must not create the same table. The server commits each statement.
-async function changeSchema(
-  connection: Connection,
-  seconds: number,
-  work: () => Promise<void>,
-): Promise<void> {
-  const name = sql`concat('rowgate ', sha1(database()))`
-  const wait = { read: () => seconds }
-  const [[locked] = []] = await connection.rows(bind(sql`select get_lock(${name}, ${wait})`))
-  if (locked !== '1') throw unavailable(new Error('another process changes the schema'))
-  try {
-    await work()
-  } finally {
-    await connection.rows(bind(sql`select release_lock(${name})`)).catch(() => connection.discard())
-  }
 }
 
 function requireSettings(pool: MysqlPool): void {

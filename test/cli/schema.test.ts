@@ -1,6 +1,7 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
+import { missingServer as missingMariaDb, testDatabase } from '../kit/mysql.ts'
 import { missingServer, testSchema } from '../kit/postgres.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { runStatements, selectRows } from '../storage/sqlite/raw.ts'
@@ -193,6 +194,50 @@ Not made without --allow drop: Drops the column "old" of the table "items", whic
       expect(copied.messages).toContain('--copy is for SQLite files.')
     } finally {
       await schema.drop()
+    }
+  })
+})
+
+describe.skipIf((await missingMariaDb()) !== undefined)('for MariaDB', () => {
+  test('diff and apply print what they print for SQLite', async () => {
+    const { folder } = openScene(renamed, undefined)
+    const database = await testDatabase()
+    const { host, port, user, password } = database.address
+    const url = `mysql://${user}:${password}@${host}:${port}/${database.name}`
+    const run = (command: string, ...line: readonly string[]) =>
+      runAlone(['schema', command, 'shop.json', '--storage', url, ...line], {
+        workingFolder: folder,
+      })
+    try {
+      await database.run(
+        'create table items (id bigint primary key, name longtext collate utf8mb4_nopad_bin, old text)',
+        "insert into items values (1, 'one', 'x')",
+      )
+      expect(await run('diff')).toMatchObject({
+        code: 1,
+        messages: 'rowgate: The database does not fit the definition.\n',
+        output: `-- Renames the column \`name\` of the table \`items\` to \`label\`. (needs --allow rename)
+ALTER TABLE \`items\` RENAME COLUMN \`name\` TO \`label\`;
+
+-- Adds the column \`size\` to the table \`items\`.
+ALTER TABLE \`items\` ADD COLUMN \`size\` bigint;
+
+-- Drops the column \`old\` of the table \`items\`, which the definition does not name. (needs --allow drop)
+ALTER TABLE \`items\` DROP COLUMN \`old\`;
+
+`,
+      })
+      expect(await run('apply', '--copy', 'before.db')).toMatchObject({ code: 2 })
+      expect(await run('apply', '--allow', 'rename', '--allow', 'drop')).toMatchObject({ code: 0 })
+      expect(await database.run('select * from items')).toEqual([
+        { id: 1, label: 'one', size: null },
+      ])
+      expect(await run('diff')).toMatchObject({
+        code: 0,
+        output: 'The database fits the definition.\n',
+      })
+    } finally {
+      await database.drop()
     }
   })
 })

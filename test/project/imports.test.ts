@@ -103,6 +103,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/mysql',
     'storage/mysql/connection',
     'storage/mysql/options',
+    'storage/mysql/schema-database',
     'storage/postgres',
     'storage/postgres/connection',
     'storage/postgres/options',

@@ -4,6 +4,9 @@ import { sql, type Sql } from '../sql/fragments.ts'
 import { quoted, type MysqlServer } from './dialect.ts'
 import { labelsIn } from './literals.ts'
 
+/** The name of the constraint that a column has while it is declared shorter. */
+export const lengthCheck = 'rowgate_length'
+
 /** Returns the statement that reads the columns of tables. */
 export function columnsIn(kind: MysqlServer, where: Sql): Sql {
   // MariaDB has defaults as SQL writes them.
@@ -18,8 +21,16 @@ export function columnsIn(kind: MysqlServer, where: Sql): Sql {
     from information_schema.columns as c where ${where} order by table_name, ordinal_position`
 }
 
-/** Returns a column of a row of {@link columnsIn} without the name of the table, with the names and clauses of CHECK constraints. */
-export function columnOf(row: TextRow, checks: readonly TextRow[]): CatalogueColumn {
+/** What was read of a table, without its name. */
+export interface TableRows {
+  /** The rows of {@link columnsIn}. */
+  readonly columns: readonly TextRow[]
+  /** The names and clauses of CHECK constraints. */
+  readonly checks: readonly TextRow[]
+}
+
+/** Returns the column of a row. */
+export function columnOf(row: TextRow, { columns, checks }: TableRows): CatalogueColumn {
   const [name, declared, base, length, scale, nullable, value, extra, collation, expression] = row
   const [precision, privileges, charset, comment] = row.slice(10)
   const isNumbered = /auto_increment/i.test(String(extra))
@@ -27,6 +38,8 @@ export function columnOf(row: TextRow, checks: readonly TextRow[]): CatalogueCol
   // A constraint that was declared with a column has its name, and is lost without it.
   const own = checks.filter(([constraint]) => constraint === name)
   const inText = typeof charset === 'string' ? ` CHARACTER SET ${charset} COLLATE ${collation}` : ''
+  const others = checks.filter(([constraint]) => constraint !== lengthCheck)
+  const conditions = [...others.map(([, clause]) => clause), ...columns.map((each) => each[9])]
   return {
     name: String(name),
     declared: String(declared),
@@ -35,6 +48,9 @@ export function columnOf(row: TextRow, checks: readonly TextRow[]): CatalogueCol
     ending: `${attributesOf(String(extra))}${comment}${own.map(([, clause]) => ` CHECK (${clause})`).join('')}`,
     // A JSON column of MariaDB is one of text with this constraint.
     isJson: checks.some(([, clause]) => clause === `json_valid(${quoted(String(name))})`),
+    hasConditions:
+      /on update/i.test(String(extra)) ||
+      conditions.some((text) => text?.includes(quoted(String(name)))),
     base: String(base),
     scale: numberOf(scale),
     precision: numberOf(precision),

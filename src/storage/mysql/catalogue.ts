@@ -5,7 +5,7 @@ import type { Tables } from '../sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
 import { finder, folded, type Column, type Index, type Table } from '../sql/tables.ts'
-import { columnOf, columnsIn } from './catalogue-columns.ts'
+import { columnOf, columnsIn, type TableRows } from './catalogue-columns.ts'
 import { mysqlDialect, quoted, type MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
 
@@ -92,7 +92,7 @@ async function tablesWhere(
 
 // A prefix of a column does not identify its values.
 function indexesIn(where: Sql): Sql {
-  return sql`select table_name, index_name, non_unique, if(sub_part is null, column_name, null), collation
+  return sql`select table_name, index_name, non_unique, column_name, sub_part is not null, collation
     from information_schema.statistics as s where ${where}
     order by table_name, index_name, seq_in_index`
 }
@@ -120,11 +120,9 @@ function checksIn(kind: MysqlServer, schema: Sql, condition: (name: Sql) => Sql)
     where c.constraint_schema = ${schema}${condition(table)}`
 }
 
-interface Parts {
-  readonly columns: readonly TextRow[]
+interface Parts extends TableRows {
   readonly indexes: readonly TextRow[]
   readonly foreignKeys: readonly TextRow[]
-  readonly checks: readonly TextRow[]
 }
 
 const kinds: Readonly<Record<string, Table['kind']>> = { 'BASE TABLE': 'table', VIEW: 'view' }
@@ -137,8 +135,8 @@ const readOnlyKinds: Readonly<Record<string, string>> = {
 
 function tableOf([name, schema, type, engine]: TextRow, parts: Parts): CatalogueTable {
   const clauses = parts.checks.map(([, clause]) => String(clause))
-  const columns = parts.columns.map((row) => columnOf(row, parts.checks))
-  const indexes = Array.from(byFirst(parts.indexes), ([own, rows]) => ({ own, ...indexOf(rows) }))
+  const columns = parts.columns.map((row) => columnOf(row, parts))
+  const indexes = Array.from(byFirst(parts.indexes), ([own, rows]) => indexOf(own, rows))
   const references = Array.from(byFirst(parts.foreignKeys), ([own, rows]) =>
     foreignKeyOf(own, rows, schema),
   )
@@ -148,7 +146,7 @@ function tableOf([name, schema, type, engine]: TextRow, parts: Parts): Catalogue
     ),
     ...references.map(({ name: own, columns: listed }) => [own, listed] as const),
     ...indexes.map(
-      ({ own, columns: listed }) => [own, listed.map((each) => each.name ?? '')] as const,
+      ({ name: own, columns: listed }) => [own, listed.map((each) => each.name ?? '')] as const,
     ),
   ])
   const kind = kinds[String(type)] ?? 'other'
@@ -167,7 +165,9 @@ function tableOf([name, schema, type, engine]: TextRow, parts: Parts): Catalogue
         : undefined,
     columns,
     find: finder(columns),
-    primary: indexes.find(({ own }) => own === 'PRIMARY')?.columns.map((each) => each.name ?? ''),
+    primary: indexes
+      .find((index) => index.name === 'PRIMARY')
+      ?.columns.map((each) => each.name ?? ''),
     references,
     checks: clauses,
     indexes,
@@ -183,11 +183,13 @@ function engineMistake(name: string | null | undefined, engine: string | null | 
   return `is kept by the engine ${String(engine)}, which has no transactions. Change it with\nALTER TABLE ${quoted(String(name))} ENGINE=InnoDB;`
 }
 
-function indexOf(rows: readonly TextRow[]): Index {
+function indexOf(name: string, rows: readonly TextRow[]): Index & { readonly name: string } {
   return {
+    name,
     unique: rows[0]?.[0] === '0',
-    columns: rows.map(([, name, collation]) => ({
-      name: name ?? null,
+    columns: rows.map(([, name = null, isPrefix, collation]) => ({
+      name: isPrefix === '1' ? null : name,
+      prefixOf: isPrefix === '1' ? String(name) : undefined,
       descending: collation === 'D',
     })),
   }

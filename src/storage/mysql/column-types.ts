@@ -3,8 +3,8 @@ import type { ColumnType } from '../sql/dialect.ts'
 import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import { keepsFraction, momentOf } from '../sql/stored-text.ts'
 
-// A longer index entry is rejected: 3072 bytes, with up to four for each code point.
-const maxIndexedCharacters = 768
+/** The characters of an index entry: a longer one than 3072 bytes is rejected, with up to four for each code point. */
+export const maxIndexedCharacters = 768
 
 /** The types of text. */
 export const textBases = ['varchar', 'char', 'tinytext', 'text', 'mediumtext', 'longtext']
@@ -69,7 +69,7 @@ export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName,
       wire: asText,
     },
     boolean: {
-      declared: () => 'boolean',
+      declared: () => 'tinyint(1)',
       parameter: castTo('signed'),
       fits: ({ declared }) => /^tinyint\(1\)( unsigned)?$/.test(declared),
       // A tinyint may hold other numbers, which are not values of the field.
@@ -104,8 +104,10 @@ export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName,
     uuid: {
       declared: () => 'char(36) CHARACTER SET ascii COLLATE ascii_bin',
       parameter: (slot) => sql`${slot}`,
-      fits: ({ declared, isDeterministic, collation: own }) =>
-        ['char(36)', 'varchar(36)'].includes(declared) && (isDeterministic || own === 'ascii_bin'),
+      fits: ({ base, length, isDeterministic, collation: own }) =>
+        ['char', 'varchar'].includes(base) &&
+        length === 36 &&
+        (isDeterministic || own === 'ascii_bin'),
       read: (text) => text,
       wire: (column) => column,
     },

@@ -11,7 +11,7 @@ export const postgresChanges: SchemaChangeText = {
     const value = convertedValue(column, field.definition)
     if (value === undefined) return undefined
     const name = quoted(column.name)
-    return `ALTER TABLE ${quoted(table)} ALTER COLUMN ${name} TYPE ${declared} USING ${value};`
+    return [`ALTER TABLE ${quoted(table)} ALTER COLUMN ${name} TYPE ${declared} USING ${value};`]
   },
   allowNull: ({ name: table }, { name }) =>
     `ALTER TABLE ${quoted(table)} ALTER COLUMN ${quoted(name)} DROP NOT NULL;`,

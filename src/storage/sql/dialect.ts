@@ -1,4 +1,4 @@
-import type { Field, FieldTypeName } from '../../definition/field.ts'
+import type { Field, FieldTypeName, OnDelete } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
@@ -204,14 +204,20 @@ export interface SchemaChangeText {
     declared: string,
   ): Pick<Column, 'base' | 'scale' | 'length' | 'precision' | 'collation' | 'isDeterministic'>
   /**
-   * Returns the statement that gives a column the type of a field, with the same values. Undefined: not every value
-   * would be the same.
+   * Returns the statements that give a column the type of a field, with the same values. They fail if a value is too
+   * long. Undefined: not every value would be the same.
    */
-  redeclare(table: Table, column: Column, to: NewType): string | undefined
+  redeclare(table: Table, column: Column, to: NewType): readonly string[] | undefined
+  /** Returns whether an index or a foreign key of so many columns can have a column. Default: it can. */
+  canIndex?(column: Column, parts: number): boolean
+  /** Returns whether a column with a unique index can be the target of a foreign key. Default: it can. */
+  canRefer?(column: Column, target: Column, onDelete: OnDelete): boolean
   /** Returns the statement that allows null in a column. */
   allowNull(table: Table, column: Column): string
   /** Returns the statement that drops a foreign key. */
   dropForeignKey(table: Table, name: string): string
+  /** Returns the statement that drops a column with its indexes and foreign keys. Default: DROP COLUMN alone. */
+  dropColumn?(table: Table, column: string): string
   /** Whether all changes are made in one transaction. Otherwise those before one that fails stay. */
   readonly isTransactional: boolean
 }

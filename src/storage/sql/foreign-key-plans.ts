@@ -6,7 +6,7 @@ import { sharedTables, type PlannedChange } from './schema-changes.ts'
 import { fieldsOf, withoutRepeated, type TablesDraft } from './schema-draft.ts'
 import { addForeignKey, hasIndex, namesIn } from './schema.ts'
 import { isEnforced } from './table-check.ts'
-import type { ForeignKey, Table } from './tables.ts'
+import type { Column, ForeignKey, Table } from './tables.ts'
 import { uniqueIndex } from './wanted-indexes.ts'
 
 /** Plans to drop foreign keys between collections that could be references, but are not declared. */
@@ -132,9 +132,8 @@ function isOf(
 }
 
 /** Returns whether a table can have the foreign key of a reference. */
-function canRefer({ tables, collections }: TablesDraft, reference: Reference): boolean {
+function canRefer({ dialect, tables, collections }: TablesDraft, reference: Reference): boolean {
   const { from, fields, to } = reference
-  const { dialect } = tables
   if (!collections.includes(to) || !dialect.schema.isForeignKey(reference)) return false
   const [own, target] = [tables.find(from.table), tables.find(to.table)]
   if (own?.kind !== 'table' || target?.kind !== 'table') return false
@@ -145,5 +144,10 @@ function canRefer({ tables, collections }: TablesDraft, reference: Reference): b
       const { fits } = dialect.columnTypes[field.type]
       return column?.isDeterministic === true && fits(column, field.definition)
     })
-  return areUsual(own, fields) && areUsual(target, to.key)
+  if (!areUsual(own, fields) || !areUsual(target, to.key)) return false
+  return fields.every((field, index) => {
+    const column = own.find(field.column) as Column
+    const key = target.find(to.key[index]?.column ?? '') as Column
+    return dialect.changes.canRefer?.(column, key, reference.onDelete) !== false
+  })
 }

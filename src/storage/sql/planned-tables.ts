@@ -2,7 +2,14 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { SchemaDialect } from './dialect.ts'
 import { declaredType } from './schema.ts'
-import { finder, type Column, type Index, type IndexColumn, type Table } from './tables.ts'
+import {
+  finder,
+  hasColumn,
+  type Column,
+  type Index,
+  type IndexColumn,
+  type Table,
+} from './tables.ts'
 import { sharedFields } from './wanted-indexes.ts'
 
 /** Returns tables as a change leaves them. */
@@ -49,11 +56,13 @@ export function withColumn(
   sharing: readonly PublishedCollection[],
   field: PublishedField,
 ): Effect {
-  return changedTable(name, ({ columns, find }, dialect) => {
-    const declared = newColumn(dialect, sharing, field)
+  return changedTable(name, (table, dialect) => {
+    const { columns, find } = table
+    const declared = newColumn(dialect, sharing, field, table)
     const former = find(field.column)
     if (former === undefined) return withColumns([...columns, declared])
-    const column = { ...declared, name: former.name, notNull: former.notNull }
+    const { name: own, notNull, ending } = former
+    const column = { ...declared, name: own, notNull, ending }
     return withColumns(columns.map((each) => (each === former ? column : each)))
   })
 }
@@ -68,7 +77,7 @@ export function changedColumn(name: string, column: string, facts: Partial<Colum
 /** Returns the effect of a new name of a column. */
 export function renamedColumn(name: string, from: string, to: string): Effect {
   const renamed = (column: string): string => (column === from ? to : column)
-  return (tables) => {
+  return (tables, { quoted }) => {
     const own = finder(tables)(name)
     return tables.map((table) => {
       const foreignKeys = table.foreignKeys.map((key) => ({
@@ -80,11 +89,21 @@ export function renamedColumn(name: string, from: string, to: string): Effect {
       return {
         ...table,
         foreignKeys,
-        ...withColumns(table.columns.map((each) => ({ ...each, name: renamed(each.name) }))),
+        ...withColumns(
+          table.columns.map((each) => ({
+            ...each,
+            name: renamed(each.name),
+            ending: each.ending?.replaceAll(quoted(from), quoted(to)),
+          })),
+        ),
         primary: table.primary?.map(renamed),
-        indexes: table.indexes.map(({ unique, columns }) => ({
-          unique,
-          columns: columns.map((each) => ({ ...each, name: each.name && renamed(each.name) })),
+        indexes: table.indexes.map((index) => ({
+          ...index,
+          columns: index.columns.map(({ name: own, prefixOf, descending }) => ({
+            name: own && renamed(own),
+            prefixOf: prefixOf && renamed(prefixOf),
+            descending,
+          })),
         })),
       }
     })
@@ -96,7 +115,7 @@ export function withoutColumn(name: string, column: string): Effect {
   return changedTable(name, ({ columns, indexes, foreignKeys, primary }) => ({
     ...withColumns(columns.filter((each) => each.name !== column)),
     primary: primary?.includes(column) === true ? undefined : primary,
-    indexes: indexes.filter((index) => !index.columns.some((each) => each.name === column)),
+    indexes: indexes.filter((index) => !hasColumn(index, column)),
     foreignKeys: foreignKeys.filter((key) => !key.columns.includes(column)),
   }))
 }
@@ -118,9 +137,10 @@ function newColumn(
   dialect: SchemaDialect,
   sharing: readonly PublishedCollection[],
   field: PublishedField,
+  table?: Table,
 ): Column {
   const { column, generated, inKey } = field
-  const declared = declaredType(dialect, sharing, field)
+  const declared = declaredType(dialect, sharing, field, table)
   const isNumbered = generated === 'database'
   return {
     name: column,

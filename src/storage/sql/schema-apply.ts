@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Connection } from './connection.ts'
 import type { SchemaDialect, Tables } from './dialect.ts'
+import { withoutColumn } from './planned-tables.ts'
 import {
   planSchema,
   withFormerTables,
@@ -66,9 +67,14 @@ function planTables(
       quoted,
       foldedColumn: folded,
       columnDefinition: (sharing, field) => columnDefinition(dialect, sharing, field),
-      dropColumn: (table, column) => [
-        `ALTER TABLE ${quoted(table)} DROP COLUMN ${quoted(column)};`,
-      ],
+      dropColumn(table, column, earlier) {
+        const left = earlier.reduce(
+          (found, each) => withoutColumn(table, each)(found, dialect),
+          all,
+        )
+        const drop = dialect.changes.dropColumn?.(finder(left)(table) as Table, column)
+        return [drop ?? `ALTER TABLE ${quoted(table)} DROP COLUMN ${quoted(column)};`]
+      },
     }
   }
   const planning = {

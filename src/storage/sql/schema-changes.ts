@@ -60,8 +60,8 @@ export interface Draft {
   /** Returns names of columns that the database does not distinguish as the same one. */
   foldedColumn(name: string): string
   columnDefinition(sharing: readonly PublishedCollection[], field: PublishedField): string
-  /** Returns the statements that drop a column of a table. */
-  dropColumn(table: string, column: string): readonly string[]
+  /** Returns the statements that drop a column of a table, after `earlier` ones. */
+  dropColumn(table: string, column: string, earlier: readonly string[]): readonly string[]
 }
 
 /** Plans changes of one sort. */

@@ -17,6 +17,7 @@ import {
   sharedTables,
   type Plan,
   type PlannedChange,
+  type SharedTable,
 } from './schema-changes.ts'
 import { fieldsOf, withoutRepeated, type TablesDraft } from './schema-draft.ts'
 import {
@@ -35,6 +36,7 @@ import {
   namesIn,
 } from './schema.ts'
 import { dropSearch, missingSearches, wantedSearches } from './search-index.ts'
+import { isEnforced } from './table-check.ts'
 import { keptType } from './table-conditions.ts'
 import type { Column, ForeignKey, Table } from './tables.ts'
 import {
@@ -78,15 +80,19 @@ function createdTables(draft: TablesDraft): readonly PlannedChange[] {
 
 function createdIndexes(draft: TablesDraft): readonly PlannedChange[] {
   const created = sharedTables<Table>(draft).flatMap(({ table, sharing }) => {
-    const keys = sharing
-      .filter(({ key }) => key.length > 0)
-      .map((collection) => uniqueIndex(collection, collection.key))
-    return [...keys, ...sharing.flatMap(declaredIndexes)]
+    return sharing
+      .flatMap(wantedIndexes)
       .filter((index) => !hasIndex(table, index))
       .filter(({ fields }) => fields.every(({ field }) => table.find(field.column) !== undefined))
       .map((index) => indexCreation(draft, index))
   })
   return withoutRepeated(created)
+}
+
+function wantedIndexes(collection: PublishedCollection): readonly WantedIndex[] {
+  const { key } = collection
+  const own = key.length === 0 ? [] : [uniqueIndex(collection, key)]
+  return [...own, ...declaredIndexes(collection)]
 }
 
 function indexCreation(draft: TablesDraft, index: WantedIndex): PlannedChange {
@@ -110,17 +116,19 @@ function redeclaredColumns(draft: TablesDraft): readonly PlannedChange[] {
   return sharedTables<Table>(draft).flatMap(({ name, table, sharing }) => {
     const unfit = Array.from(sharedFields(sharing).values()).flatMap((field) => {
       const column = table.find(field.column)
-      if (column === undefined || isKept(draft, sharing, column)) return []
+      if (column === undefined) return []
+      if (isKept(draft, sharing, column) && canIndex(draft, { name, table, sharing }, column))
+        return []
       // Its default and the numbers of a sequence would have to be converted too.
       if (column.hasDefault || column.isComputed) return []
-      const declared = declaredType(dialect, sharing, field)
+      const declared = declaredType(dialect, sharing, field, table)
       const isWanted = fieldsOf(sharing, column.name).every(
-        (other) => declaredType(dialect, sharing, other) === declared,
+        (other) => declaredType(dialect, sharing, other, table) === declared,
       )
-      const statement = isWanted
+      const statements = isWanted
         ? dialect.changes.redeclare(table, column, { field, declared })
         : undefined
-      return statement === undefined ? [] : [{ field, column, statement }]
+      return statements === undefined ? [] : [{ field, column, statements }]
     })
     if (unfit.length === 0) return []
     const columns = unfit.map(({ column }) => column.name)
@@ -128,7 +136,7 @@ function redeclaredColumns(draft: TablesDraft): readonly PlannedChange[] {
     for (const { key } of dropped) released.add(key)
     const statements = [
       ...dropped.map(({ statement }) => statement),
-      ...unfit.map(({ statement }) => statement),
+      ...unfit.flatMap((each) => each.statements),
     ]
     const effects = [
       ...dropped.map(({ after }) => after),
@@ -137,6 +145,26 @@ function redeclaredColumns(draft: TablesDraft): readonly PlannedChange[] {
     const after: Effect = (all) => effects.reduce((tables, effect) => effect(tables, dialect), all)
     return [{ ...redeclaration(draft, name, { columns, statements }), after }]
   })
+}
+
+/** Returns whether a column can be part of the indexes and foreign keys that its table lacks. */
+function canIndex(
+  { tables, dialect }: TablesDraft,
+  { table, sharing }: SharedTable<Table>,
+  column: Column,
+): boolean {
+  const missing = sharing
+    .flatMap(wantedIndexes)
+    .filter((index) => !hasIndex(table, index))
+    .map(({ fields }) => fields.map(({ field }) => field))
+  const unenforced = sharing
+    .flatMap(({ references }) => references)
+    .filter((one) => dialect.schema.isForeignKey(one) && !isEnforced(one, tables))
+    .map(({ fields }) => fields)
+  const parts = [...missing, ...unenforced]
+    .filter((fields) => fields.some((field) => table.find(field.column) === column))
+    .map(({ length }) => length)
+  return parts.length === 0 || dialect.changes.canIndex?.(column, Math.max(...parts)) !== false
 }
 
 function isKept(

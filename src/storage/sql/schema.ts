@@ -5,7 +5,7 @@ import type { PublishedCollection, Reference } from '../../definition/published.
 import type { Dialect, Tables } from './dialect.ts'
 import { missingSearches } from './search-index.ts'
 import { statementTexts } from './shape.ts'
-import { folded, type Table } from './tables.ts'
+import { folded, hasColumn, type Table } from './tables.ts'
 import { declaredIndexes, indexesOfNew, sharedFields, type WantedIndex } from './wanted-indexes.ts'
 
 /** Returns the statements that create the tables of collections, with their indexes and foreign keys. */
@@ -140,13 +140,20 @@ export function columnDefinition(
   return `${quoted(field.column)} ${type}${numbered}${field.inKey ? ' NOT NULL' : ''}`
 }
 
-/** Returns the type of a new column. */
+/** Returns the type of a new column. `table`: the table of one that is declared anew, whose indexes stay. */
 export function declaredType(
   { columnTypes }: Dialect,
   sharing: readonly PublishedCollection[],
   field: PublishedField,
+  table?: Table,
 ): string {
-  return columnTypes[field.type].declared(field.definition, indexedColumns(sharing, field))
+  const name = table?.find(field.column)?.name ?? ''
+  const present = table?.indexes.filter((index) => hasColumn(index, name)) ?? []
+  const parts = present.map(({ columns }) => columns.length)
+  return columnTypes[field.type].declared(
+    field.definition,
+    Math.max(indexedColumns(sharing, field), ...parts),
+  )
 }
 
 /** Returns the number of columns in the longest key, index or reference that a column is part of. */

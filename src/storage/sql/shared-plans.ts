@@ -81,11 +81,15 @@ export function droppedColumns(draft: Draft): readonly PlannedChange[] {
           !fields.has(foldedColumn(column)) &&
           !awaited.has(`${folded(name)}\0${column}`),
       )
-      .map(({ name: column }) => ({
+      .map(({ name: column }, index, dropped) => ({
         kind: 'drop' as const,
         table: name,
         description: `Drops the column ${quoted(column)} of the table ${quoted(name)}, which the definition does not name.`,
-        statements: dropColumn(name, column),
+        statements: dropColumn(
+          name,
+          column,
+          dropped.slice(0, index).map((each) => each.name),
+        ),
         after: withoutColumn(name, column),
       }))
   })

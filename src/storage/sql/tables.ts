@@ -20,7 +20,7 @@ export interface Column {
   /** Its default in SQL, if statements repeat it. */
   readonly default?: string | undefined
   /** What follows in its declaration, if statements repeat it, such as a comment. Empty, or it starts with a space. */
-  readonly ending?: string
+  readonly ending?: string | undefined
   readonly notNull: boolean
   readonly hasDefault: boolean
   /** Whether the database computes it from other columns. */
@@ -33,18 +33,24 @@ export interface Column {
   readonly isDeterministic: boolean
   /** Whether its type is a domain, which may have conditions of its own. Default false. */
   readonly isDomain?: boolean
+  /** Whether a constraint or another column reads it, for which another type may be another value. Default false. */
+  readonly hasConditions?: boolean
   /** Whether something depends on it, such as a view, so that it can't be dropped. Default false. */
   readonly isUsed?: boolean
 }
 
-/** A column of an index. Of an expression, the name is null. */
+/** A column of an index. Of an expression or of a prefix, the name is null. */
 export interface IndexColumn {
   readonly name: string | null
+  /** The column of a prefix, if statements need it. */
+  readonly prefixOf?: string | undefined
   readonly descending: boolean
 }
 
 /** An index that is used for every row. */
 export interface Index {
+  /** Its name, if statements need it. */
+  readonly name?: string
   readonly columns: readonly IndexColumn[]
   /** Whether two rows with the same values are rejected at once. */
   readonly unique: boolean
@@ -85,6 +91,11 @@ export interface Table {
   readonly searchIndexes?: readonly string[]
   /** The columns of unique indexes and constraints by name. */
   readonly constraints: ReadonlyMap<string, readonly string[]>
+}
+
+/** Returns whether an index has a column, or a prefix of it. */
+export function hasColumn({ columns }: Index, column: string): boolean {
+  return columns.some(({ name, prefixOf }) => name === column || prefixOf === column)
 }
 
 /** Returns a function that finds by name; without one, by the name in another case of ASCII letters. */
