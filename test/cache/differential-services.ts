@@ -8,7 +8,7 @@ import {
   type ServiceReply,
 } from '../../src/index.ts'
 import { sqliteStorage, type SqliteDriver } from '../../src/storage/sqlite.ts'
-import { openHandle } from '../kit/databases.ts'
+import { openHandle, rowsIn } from '../kit/databases.ts'
 import { plainKeys } from '../kit/keys.ts'
 
 const id = integer()
@@ -63,6 +63,8 @@ const schema = `
   CREATE TRIGGER keep_own AFTER INSERT ON own BEGIN
     INSERT OR REPLACE INTO ownLog VALUES (new.id, new.title); END;
   CREATE TRIGGER forget_own AFTER DELETE ON own BEGIN DELETE FROM ownLog WHERE id = old.id; END;
+  CREATE TABLE foreignWrites (total INTEGER NOT NULL);
+  INSERT INTO foreignWrites VALUES (0);
   CREATE VIEW overview AS SELECT parent AS id, count(*) AS total FROM children GROUP BY parent;
   CREATE VIEW ownView AS SELECT 1 AS id, count(*) AS total FROM own;
   CREATE VIEW timely AS SELECT 1 AS id, strftime('%s', 'now') AS title;
@@ -75,6 +77,9 @@ export const users = Array.from({ length: 50 }, (_, index) => `user ${index}`)
 export interface Pair {
   readonly cached: Service<object>
   readonly uncached: Service<object>
+  /** Returns the number of transactions that other processes have committed. */
+  foreignWrites(): number
+  close(): Promise<void>
 }
 
 /** Creates the database, and opens both services on it. */
@@ -93,7 +98,6 @@ export async function openPair(
     if (row < 40) handle.exec(`INSERT INTO plain VALUES (${row}, 'Grüße ${row}')`)
   }
   handle.exec('COMMIT')
-  handle.close()
   const open = (options: { readonly maxStaleness?: number }, kept: CacheOptions | false) =>
     createService({
       applications: { app: { collections } },
@@ -112,7 +116,19 @@ export async function openPair(
   await cached.ready()
   const uncached = open({ maxStaleness: 0 }, false)
   await uncached.ready()
-  return { cached, uncached }
+  return {
+    cached,
+    uncached,
+    foreignWrites() {
+      const [row] = rowsIn(handle, 'SELECT total FROM foreignWrites')
+      return Number((row as { readonly total: number }).total)
+    },
+    async close() {
+      await cached.close()
+      await uncached.close()
+      handle.close()
+    },
+  }
 }
 
 /** A request of the run, and its caller's key. */

@@ -19,17 +19,14 @@ test.each([
   async (_title, maxBytes) => {
     const file = join(started.folder(), 'data.db')
     const pair = await openPair(file, driver, { maxBytes })
-    onTestFinished(async () => {
-      await pair.cached.close()
-      await pair.uncached.close()
-    })
+    onTestFinished(() => pair.close())
     const writers = [1, 2].map((seed) => started.start({ file, driver, seed }))
     for (const writer of writers) await writer.said('started')
     const counts = await compare(pair, { answers, seed: maxBytes })
     for (const writer of writers) expect(await writer.stop()).toBe(0)
     const writes = writers.map((writer) => Number(writer.all('writes')[0]))
     if (process.env['CACHE_ANSWERS'] !== undefined) console.log({ ...counts, foreign: writes })
-    expect(counts).toMatchObject({ stale: 0, ownMissed: 0, ofOthers: 0 })
+    expect(counts).toMatchObject({ stale: 0, staleExamples: [], ownMissed: 0, ofOthers: 0 })
     expect(Math.min(...writes, counts.hits, counts.ownWrites)).toBeGreaterThan(0)
   },
   30_000 + 5 * answers,

@@ -14,6 +14,8 @@ export interface Counts {
   contended: number
   /** Those that were older than the bound allows, or wrong. MUST be 0. */
   stale: number
+  /** The first of these, beside the responses of the other service before and after. */
+  readonly staleExamples: object[]
   /** Those without a write of the same process that had ended before. MUST be 0. */
   ownMissed: number
   /** Those with a row or a field of another caller. MUST be 0. */
@@ -51,13 +53,13 @@ const roles = [[], [], ['reader'], ['boss'], ['reader', 'other']]
 
 /** Compares the cached service with the other one, and with a model, until it has given `answers`. */
 export async function compare(
-  { cached, uncached }: Pair,
+  { cached, uncached, foreignWrites }: Pair,
   { answers, seed }: { readonly answers: number; readonly seed: number },
 ): Promise<Counts> {
   const { below, one } = random(seed)
   const counts: Counts = {
     ...{ answers: 0, hits: 0, late: 0, contended: 0, stale: 0, ownMissed: 0, ofOthers: 0 },
-    ...{ ownWrites: 0, rightsChanged: 0 },
+    ...{ staleExamples: [], ownWrites: 0, rightsChanged: 0 },
   }
   const own = new Map<number, string>()
   const revoked: string[] = []
@@ -92,8 +94,13 @@ export async function compare(
     await nextTurn()
     const asked = Array.from({ length: 1 + below(4) }, next)
     const atStart: string[] = []
-    for (const each of asked.toReversed()) atStart.unshift(textOf(await ask(uncached, each)))
+    let writes = 0
+    for (const each of asked.toReversed()) {
+      writes = foreignWrites()
+      atStart.unshift(textOf(await ask(uncached, each)))
+    }
     for (const [index, each] of asked.entries()) {
+      if (index > 0) writes = foreignWrites()
       const before = index === 0 ? (atStart[0] ?? '') : textOf(await ask(uncached, each))
       const reply = await ask(cached, each)
       check(each, reply)
@@ -101,10 +108,15 @@ export async function compare(
       if (got === before) continue
       const after = textOf(await ask(uncached, each))
       if (got === after) continue
-      if (index > 0 && got === atStart[index]) counts.late += 1
-      else if (before === after && before === (atStart[index] ?? '')) counts.stale += 1
-      else if (index === 0 && before === after) counts.stale += 1
-      else counts.contended += 1
+      const isFirst = index === 0
+      if (!isFirst && got === atStart[index]) counts.late += 1
+      // Two writes may change a response and change it back.
+      else if (before !== after || foreignWrites() - writes > 1) counts.contended += 1
+      else if (isFirst || before === atStart[index]) {
+        counts.stale += 1
+        if (counts.staleExamples.length < 3)
+          counts.staleExamples.push({ path: each.path, before, got, after })
+      } else counts.contended += 1
     }
   }
 

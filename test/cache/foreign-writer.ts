@@ -52,7 +52,7 @@ function write(): void {
   const list = below(60) === 0 ? schemas : rows
   const [first, ...others] = [list[below(list.length)], ...(below(4) === 0 ? rows.slice(0, 2) : [])]
   const work = [first, ...others].map((make) => make?.()).join(';')
-  handle.exec(`BEGIN IMMEDIATE; ${work}; COMMIT`)
+  handle.exec(`BEGIN IMMEDIATE; ${work}; UPDATE foreignWrites SET total = total + 1; COMMIT`)
 }
 
 async function run(): Promise<void> {
