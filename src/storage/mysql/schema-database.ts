@@ -69,10 +69,12 @@ async function withUsedColumns(
         where referenced_table_schema = database()`),
   )
   const words = new Set(rows.flatMap(([text]) => wordsOf(text ?? '')))
+  // The definition of a view that the user may not see is empty.
+  const isHidden = rows.some(([text]) => text === '')
   const marked = found.map((table): Table => {
     const columns = table.columns.map((column) => ({
       ...column,
-      isUsed: wordsOf(column.name).every((word) => words.has(word)),
+      isUsed: isHidden || wordsOf(column.name).every((word) => words.has(word)),
     }))
     return { ...table, columns, find: finder(columns) }
   })

@@ -111,15 +111,18 @@ describe.skipIf(missing !== undefined)('the tables of MariaDB', () => {
     await apply({ customers, orders })
     await open({ customers, orders })
     expect(await diff({ customers, orders })).toEqual(fits)
+    const left = { city: null, note: null, size: null, price: null, ratio: null }
     expect(await database.run('select * from customers order by 1')).toEqual([
       {
-        ...{ customerId: 'A', name: 'Alfheim', city: null, note: 'end ' },
-        ...{ size: '7', price: '1.500', ratio: 0.5 },
+        ...left,
+        customerId: 'A',
+        name: 'Alfheim',
+        note: 'end ',
+        size: '7',
+        price: '1.500',
+        ratio: 0.5,
       },
-      {
-        ...{ customerId: 'B', name: 'Bifrost', city: null, note: null },
-        ...{ size: null, price: null, ratio: null },
-      },
+      { ...left, customerId: 'B', name: 'Bifrost' },
     ])
     const [created] = await database.run('show create table customers')
     const declared = String(created?.['Create Table'])
@@ -131,15 +134,12 @@ describe.skipIf(missing !== undefined)('the tables of MariaDB', () => {
   })
 
   test('that a stop leaves after any statement are changed to the end by the next apply', async () => {
-    const count = async (): Promise<number> => {
-      await database.run(...made)
-      const { changes } = await diff({ customers, orders })
+    await database.run(...made)
+    const { changes } = await diff({ customers, orders })
+    const { length } = changes.flatMap(({ statements }) => statements)
+    expect(length).toBeGreaterThan(8)
+    for (let stop = 0; stop < length; stop++) {
       await database.empty()
-      return changes.flatMap(({ statements }) => statements).length
-    }
-    const statements = await count()
-    expect(statements).toBeGreaterThan(8)
-    for (let stop = 0; stop < statements; stop++) {
       await database.run(...made)
       await expect(apply({ customers, orders }, stop)).rejects.toThrow(
         'This failed, and the changes before it stay: stopped',
@@ -152,23 +152,8 @@ describe.skipIf(missing !== undefined)('the tables of MariaDB', () => {
           { customerId: 'B', note: null, size: null },
         ],
       })
-      await database.empty()
     }
   }, 60_000)
-
-  test('keep columns that views and constraints need, and conditions that a new type would lose', async () => {
-    await database.run(
-      `create table items (id bigint primary key, seen text, checked int, size int check (size < 9), constraint c check (checked > 0))`,
-      'create view sights as select seen from items',
-    )
-    const items = defineCollection({ key: 'id', fields: { id: integer(), size: text() } })
-    expect(await diff({ items })).toMatchObject({
-      changes: [],
-      left: [],
-      mistakes: [expect.stringContaining('does not keep every value of type text')],
-    })
-    await database.run('drop view sights')
-  })
 
   test('lose columns together with their unique indexes and foreign keys', async () => {
     await database.run(
