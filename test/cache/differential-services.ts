@@ -121,7 +121,7 @@ export async function openPair(
     uncached,
     foreignWrites() {
       const [row] = rowsIn(handle, 'SELECT total FROM foreignWrites')
-      return Number((row as { readonly total: number }).total)
+      return (row as { readonly total: number }).total
     },
     async close() {
       await cached.close()
