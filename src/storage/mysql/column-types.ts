@@ -1,7 +1,8 @@
 import type { Field, FieldTypeName } from '../../definition/field.ts'
-import type { ColumnType } from '../sql/dialect.ts'
+import type { ColumnType, SchemaChangeText } from '../sql/dialect.ts'
 import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import { keepsFraction, momentOf } from '../sql/stored-text.ts'
+import type { Column } from '../sql/tables.ts'
 
 /** The characters of an index entry: a longer one than 3072 bytes is rejected, with up to four for each code point. */
 export const maxIndexedCharacters = 768
@@ -125,4 +126,33 @@ export function columnTypesIn(collation: string): Readonly<Record<FieldTypeName,
 function momentText(column: Sql): Sql {
   const text = sql`insert(cast(cast(${column} as datetime(3)) as char), 11, 1, 'T')`
   return sql`replace(${text}, '.000', '')`
+}
+
+const declaredForm =
+  /^([a-z]+)(?:\((\d+)(?:, (\d+))?\))?(?: CHARACTER SET [a-z0-9]+ COLLATE ([a-z0-9_]+))?$/
+
+/** Returns what the catalogue says of a column that is declared with a type of {@link columnTypesIn}. */
+export function described(declared: string): ReturnType<SchemaChangeText['described']> {
+  const [, base = '', first, second, collation] = declaredForm.exec(declared) ?? []
+  const size = first === undefined ? undefined : Number(first)
+  const facts = { base, collation, isDeterministic: true }
+  if (base === 'decimal') return { ...facts, precision: size, scale: Number(second) }
+  if (textBases.includes(base)) return { ...facts, scale: undefined, length: size }
+  return { ...facts, scale: size }
+}
+
+/** Returns whether a foreign key can have a column and its target: the server compares their bytes. */
+export function haveSameBytes(
+  column: Pick<Column, 'base' | 'scale' | 'collation'> & { readonly declared: string },
+  target: Column,
+): boolean {
+  if (column.collation !== undefined || target.collation !== undefined)
+    return column.collation === target.collation
+  const isUnsigned = ({ declared }: { readonly declared: string }): boolean =>
+    declared.includes('unsigned')
+  return (
+    column.base === target.base &&
+    (column.scale ?? 0) === (target.scale ?? 0) &&
+    isUnsigned(column) === isUnsigned(target)
+  )
 }

@@ -4,7 +4,7 @@ import { slotCount } from '../sql/conditions.ts'
 import type { Dialect, ListedValues, PlacedColumn } from '../sql/dialect.ts'
 import { both, join, raw, sql, type Slot } from '../sql/fragments.ts'
 import { folded, type Column, type Table } from '../sql/tables.ts'
-import { columnTypesIn } from './column-types.ts'
+import { columnTypesIn, described, haveSameBytes } from './column-types.ts'
 import { mysqlErrors } from './failure.ts'
 import { adviceFor, changesValue, otherTypesIn } from './other-types.ts'
 
@@ -85,6 +85,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       ifMissing: isMariaDb ? 'IF NOT EXISTS ' : '',
       tableOptions: ` ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=${collation}`,
       isForeignKey: isInnoDbKey,
+      canRefer: (declared, target) => haveSameBytes({ ...described(declared), declared }, target),
       numbered: 'AUTO_INCREMENT',
       indexOrder: (_, descending) => (descending ? ' DESC' : ''),
       nameMistake(name) {

@@ -2,7 +2,7 @@ import type { Field } from '../../definition/field.ts'
 import type { SchemaChangeText } from '../sql/dialect.ts'
 import { hasColumn, type Column, type Table } from '../sql/tables.ts'
 import { lengthCheck } from './catalogue-columns.ts'
-import { maxIndexedCharacters, textBases } from './column-types.ts'
+import { described, haveSameBytes, maxIndexedCharacters, textBases } from './column-types.ts'
 import { modifyColumn, quoted } from './dialect.ts'
 
 /** How MariaDB changes its tables. It commits each statement, so each of them leaves tables that fit or can be changed. */
@@ -30,35 +30,12 @@ export const mysqlChanges: SchemaChangeText = {
     if (!textBases.includes(base)) return true
     return ['char', 'varchar'].includes(base) && length <= Math.floor(maxIndexedCharacters / parts)
   },
-  // The server compares the bytes of a foreign key.
-  canRefer({ notNull, ...column }, target, onDelete) {
-    if (onDelete === 'setNull' && notNull) return false
-    if (column.collation !== undefined || target.collation !== undefined)
-      return column.collation === target.collation
-    const isUnsigned = ({ declared }: Pick<Column, 'declared'>): boolean =>
-      declared.includes('unsigned')
-    return (
-      column.base === target.base &&
-      column.scale === target.scale &&
-      isUnsigned(column) === isUnsigned(target)
-    )
-  },
+  canRefer: ({ notNull, ...column }, target, onDelete) =>
+    !(onDelete === 'setNull' && notNull) && haveSameBytes(column, target),
   allowNull: (table, column) => modifyColumn(table, column, 'NULL'),
   dropForeignKey: ({ name: table }, name) =>
     `ALTER TABLE ${quoted(table)} DROP FOREIGN KEY ${quoted(name)};`,
   dropColumn,
-}
-
-const declaredForm =
-  /^([a-z]+)(?:\((\d+)(?:, (\d+))?\))?(?: CHARACTER SET [a-z0-9]+ COLLATE ([a-z0-9_]+))?$/
-
-function described(declared: string): ReturnType<SchemaChangeText['described']> {
-  const [, base = '', first, second, collation] = declaredForm.exec(declared) ?? []
-  const size = first === undefined ? undefined : Number(first)
-  const facts = { base, collation, isDeterministic: true }
-  if (base === 'decimal') return { ...facts, precision: size, scale: Number(second) }
-  if (textBases.includes(base)) return { ...facts, scale: undefined, length: size }
-  return { ...facts, scale: size }
 }
 
 // The server would keep a unique index of the other columns, which rows may not meet, and reject to drop a column of a

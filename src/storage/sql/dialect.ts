@@ -237,6 +237,8 @@ export interface SchemaText {
   readonly tableOptions: string
   /** Returns whether a foreign key accepts all that a reference does. */
   isForeignKey(reference: Reference): boolean
+  /** Returns whether a new column with a declared type can refer to an existing column. Default: it can. */
+  canRefer?(declared: string, target: Column): boolean
   /** What follows the type of a column that storage numbers. */
   readonly numbered: string
   /** Returns the order of a column of an index. */

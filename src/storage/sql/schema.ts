@@ -47,7 +47,7 @@ export function missingStatements(
   const references = created
     .flatMap(({ references: all }) => all)
     .filter((reference) => targets.includes(reference.to) && dialect.schema.isForeignKey(reference))
-    .filter(({ to }) => created.includes(to) || isTable(tables.find(to.table)))
+    .filter((reference) => created.includes(reference.to) || canReferToExisting(tables, reference))
   const added = addsColumns
     ? present.map((one) => [one, missingColumns(one, tables.find(one.table))] as const)
     : []
@@ -75,6 +75,17 @@ export function missingStatements(
   ]
   // Collections may share a table.
   return [...new Set(statements)]
+}
+
+/** Returns whether new columns can have a foreign key to a table that exists. If not, the service obeys the reference. */
+function canReferToExisting({ dialect, find }: Tables, { from, fields, to }: Reference): boolean {
+  const target = find(to.table)
+  if (!isTable(target)) return false
+  return fields.every((field, index) => {
+    const column = target?.find(to.key[index]?.column ?? '')
+    if (column === undefined) return false
+    return dialect.schema.canRefer?.(declaredType(dialect, [from], field), column) !== false
+  })
 }
 
 function isTable(table: Table | undefined): boolean {

@@ -60,6 +60,15 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     }
   }
 
+  test('a new table refers to an existing key of another type through the service', async () => {
+    await database.pool.query('CREATE TABLE parents (id int NOT NULL PRIMARY KEY) ENGINE=InnoDB')
+    const existing = defineCollection({ key: 'id', fields: { id: integer() } })
+    expect(await open({ parents: existing, children }, { ensureSchema: true })).toBe('enforced: 0')
+    await database.empty()
+    await database.pool.query('CREATE TABLE parents (id bigint NOT NULL PRIMARY KEY) ENGINE=InnoDB')
+    expect(await open({ parents: existing, children }, { ensureSchema: true })).toBe('enforced: 1')
+  })
+
   function columns(): Promise<unknown> {
     return database.run(`select table_name, column_name, column_type, is_nullable, collation_name, extra
       from information_schema.columns where table_schema = database() order by 1, 2`)
