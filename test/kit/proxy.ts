@@ -28,7 +28,7 @@ export async function startProxy(server: {
 
   const listener = createServer((client) => {
     if (state.isRefusing) {
-      client.resetAndDestroy()
+      resetSocket(client)
       return
     }
     const far = connect(server.port, server.host)
@@ -46,7 +46,7 @@ export async function startProxy(server: {
   function reset(every = 1): number {
     const chosen = [...pairs].filter((_, index) => index % every === 0)
     for (const [client, far] of chosen) {
-      client.resetAndDestroy()
+      resetSocket(client)
       far.destroy()
     }
     return chosen.length
@@ -79,4 +79,10 @@ export async function startProxy(server: {
       await new Promise((resolve) => listener.close(resolve))
     },
   }
+}
+
+// Node can't reset a socket that is being ended: it keeps its handle for as long as the process runs.
+function resetSocket(socket: Socket): void {
+  if (socket.writableEnded) socket.destroy()
+  else socket.resetAndDestroy()
 }
