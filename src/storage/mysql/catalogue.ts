@@ -71,9 +71,10 @@ async function tablesWhere(
     byFirst(await connection.rows(bind(statement)))
   const where = (alias: string): Sql =>
     sql`${raw(alias)}.table_schema = ${schema}${condition(raw(`${alias}.table_name`))}`
+  // Names that differ in case only are in no order of their own.
   const tables = await connection.rows(
     bind(sql`select table_name, table_schema, table_type, engine from information_schema.tables as t
-      where ${where('t')} order by table_name`),
+      where ${where('t')} order by table_name, binary table_name`),
   )
   const columns = await read(columnsIn(kind, where('c')))
   const indexes = await read(indexesIn(where('s')))
