@@ -1,10 +1,12 @@
 import { unavailable } from './errors.ts'
-import { whenDone, whenFailed, type MaybePromise } from './maybe-promise.ts'
+import { inTime, whenDone, whenFailed, type MaybePromise } from './maybe-promise.ts'
 
 /** Whether a service accepts work, and the work in progress that closing waits for. */
 export interface Lifecycle {
   /** Throws UNAVAILABLE once the service is closing. */
   requireOpen(): void
+  /** Counts the authentication of a caller, for which closing waits for a limited time. */
+  authenticate<Result>(work: () => MaybePromise<Result>): MaybePromise<Result>
   /** Runs work once `ready` has resolved. Throws UNAVAILABLE once the service is closing. */
   enter<Result>(
     ready: () => MaybePromise<void>,
@@ -18,44 +20,30 @@ export interface Lifecycle {
   close(begin: () => void, end: () => Promise<void>): Promise<void>
 }
 
-/** Creates the lifecycle of a service, which is open at first. */
-export function createLifecycle(): Lifecycle {
-  let inProgress = 0
+/**
+ * Creates the lifecycle of a service, which is open at first. Nothing else limits the time that a security provider
+ * takes, so closing waits for authentications at most `maxAuthentication` milliseconds.
+ */
+export function createLifecycle(maxAuthentication: number): Lifecycle {
+  const authentications = createCounter()
+  const events = createCounter()
   let closing: Promise<void> | undefined
-  const waiting: (() => void)[] = []
 
-  const leave = (): void => {
-    inProgress--
-    if (inProgress === 0) for (const resolve of waiting.splice(0)) resolve()
-  }
-  const run = <Result>(work: () => MaybePromise<Result>): MaybePromise<Result> => {
-    inProgress++
-    const ended = whenFailed(work, (error) => {
-      leave()
-      throw error
-    })
-    return whenDone(ended, (result) => {
-      leave()
-      return result
-    })
-  }
-  const settled = async (): Promise<void> => {
-    if (inProgress > 0) await new Promise<void>((resolve) => waiting.push(resolve))
-  }
   const requireOpen = (): void => {
     if (closing !== undefined) throw unavailable('closing')
   }
   const track = (work: Promise<unknown>): void => {
-    Promise.resolve(run(() => work)).catch(() => undefined)
+    Promise.resolve(events.run(() => work)).catch(() => undefined)
   }
 
   return {
     requireOpen,
+    authenticate: authentications.run,
     track,
     enter: (ready, work) => {
       requireOpen()
       const opening = ready()
-      return run(opening === undefined ? work : () => opening.then(work))
+      return events.run(opening === undefined ? work : () => opening.then(work))
     },
     defer: (work) => {
       track(new Promise((resolve) => setTimeout(resolve)).then(work))
@@ -63,10 +51,47 @@ export function createLifecycle(): Lifecycle {
     close: (begin, end) => {
       const close = async (): Promise<void> => {
         begin()
-        await settled()
+        // A caller that is authenticated from now on gets no further, but its provider may have begun other work.
+        await inTime(authentications.settled(), maxAuthentication, (reject) => {
+          reject(new Error('late'))
+        }).catch(() => undefined)
+        await events.settled()
         await end()
       }
       return (closing ??= close())
+    },
+  }
+}
+
+/** Counts work in progress. */
+interface Counter {
+  run<Result>(this: void, work: () => MaybePromise<Result>): MaybePromise<Result>
+  /** Resolves as soon as no work is in progress. */
+  settled(): Promise<void>
+}
+
+function createCounter(): Counter {
+  let inProgress = 0
+  const waiting: (() => void)[] = []
+
+  const leave = (): void => {
+    inProgress--
+    if (inProgress === 0) for (const resolve of waiting.splice(0)) resolve()
+  }
+  return {
+    run: (work) => {
+      inProgress++
+      const ended = whenFailed(work, (error) => {
+        leave()
+        throw error
+      })
+      return whenDone(ended, (result) => {
+        leave()
+        return result
+      })
+    },
+    async settled() {
+      if (inProgress > 0) await new Promise<void>((resolve) => waiting.push(resolve))
     },
   }
 }

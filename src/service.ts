@@ -16,7 +16,7 @@ import { applicationOf, originForm, splitTarget } from './protocol/path.ts'
 import { pageHost, type PageHost, type WithPageHost } from './pages/page.ts'
 import { openPages } from './pages/pages.ts'
 import { publish } from './publication.ts'
-import type { RequestHandler } from './request/request.ts'
+import type { Credentials, RequestHandler } from './request/request.ts'
 import type { Keyring } from './security/keys/key-store.ts'
 import { secure } from './security/secure.ts'
 import { isServicePart, servicePart } from './service-part.ts'
@@ -57,7 +57,10 @@ export interface Service<Applications> extends RequestHandler, WithPageHost {
   readonly users: Users
   /** Returns what the service counts: cheap, so that a health check or a metric can call it. */
   statistics(): ServiceStatistics
-  /** Responds 503 from now on, waits for work in progress, and closes storage. */
+  /**
+   * Responds 503 from now on, waits for work in progress, also of clients that have disconnected, and closes storage.
+   * Waits for security providers at most `handlerTimeout` milliseconds.
+   */
   close(): Promise<void>
 }
 
@@ -99,7 +102,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     options: { brand, serviceVersion, limitExcess, bodyStatus },
   }
   const pages = openPages(host)
-  const lifecycle = createLifecycle()
+  const lifecycle = createLifecycle(options.handlerTimeout)
   // Storage is opened below, with the collections of everything that reads from it.
   const openStorage = repeatingOwn(whenOpen(storage, () => storageOpen()))
   const security = secure({
@@ -152,7 +155,10 @@ export function createService<const Applications extends ApplicationDefinitions>
   const dependencies = {
     options,
     publication,
-    security,
+    security: {
+      ...security,
+      gate: (request: Credentials) => lifecycle.authenticate(() => security.gate(request)),
+    },
     plans: createReadPlans(),
     runtime,
     lifecycle,

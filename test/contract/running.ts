@@ -29,6 +29,9 @@ export interface Running {
   published(): Promise<Rows>
   /** Returns what `published` has read last, or reads again if there was a transaction since. */
   known(): Promise<Rows>
+  /** Removes what the closed storage leaves behind. */
+  remove(): Promise<void>
+  /** Ends all of it. */
   stop(): Promise<void>
 }
 
@@ -70,6 +73,7 @@ export async function start(cell: Cell, options: Options): Promise<Running> {
     published,
     known: async () =>
       latest?.transactions === inspection.transactions()[0] ? latest.rows : published(),
+    remove: async () => remove(),
     stop: async () => {
       agent.destroy()
       await host.close()

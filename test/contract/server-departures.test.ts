@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { principal } from '../../src/index.ts'
+import type { SecurityProvider } from '../../src/security/index.ts'
 import { base, describeContract } from './contract.ts'
 import { itemIn } from '../kit/expectations.ts'
 import { jsonHeaders, jsonRequest, openLine, requestBytes } from '../kit/host-line.ts'
@@ -88,6 +90,46 @@ describe.each(cells)('on $name', (cell) => {
     await new Promise((resolve) => setTimeout(resolve, 50))
     expect(isClosed).toBe(false)
     waiting.release()
+    await closed
+    expect(reports).toEqual([])
+    await running.stop()
+  })
+
+  test('closing waits for the authentication of clients that have left', async () => {
+    const reports: unknown[] = []
+    let began = 0
+    let proceed: () => void = () => undefined
+    const allowed = new Promise<void>((resolve) => (proceed = resolve))
+    const slow: SecurityProvider = {
+      name: 'slow',
+      priority: 0,
+      challenge: 'Slow',
+      allowInsecureHttp: true,
+      keeps: ['users'],
+      find: (request) => {
+        const value = request.header('x-slow')
+        return value === undefined ? undefined : { place: 'header x-slow', value }
+      },
+      identify: async ({ value }, { users }) => {
+        began += 1
+        await allowed
+        const found = await users.find(value)
+        return found && principal(found.user)
+      },
+    }
+    const options = { security: slow, report: (one: unknown) => reports.push(one) }
+    const running = await start(cell, options)
+    await running.service.users.add({ user: 'maria' })
+    const lines = await Promise.all([1, 2, 3].map(() => openLine(running.host.port)))
+    for (const line of lines) line.write(requestBytes(`GET ${orders}`, ['X-Slow: maria']))
+    await expect.poll(() => began, { timeout: 5000, interval: 2 }).toBe(3)
+    for (const line of lines) line.reset()
+    await Promise.all(lines.map((line) => line.ended()))
+    let isClosed = false
+    const closed = running.service.close().then(() => (isClosed = true))
+    await new Promise((resolve) => setTimeout(resolve, 50))
+    expect(isClosed).toBe(false)
+    proceed()
     await closed
     expect(reports).toEqual([])
     await running.stop()

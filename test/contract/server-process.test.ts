@@ -9,13 +9,13 @@ const program = fileURLToPath(new URL('server-program.ts', import.meta.url))
 
 test(
   'a host with every binding and storage ends by itself when its servers are closed, and nothing was printed',
-  { timeout: 60_000 },
+  { timeout: 120_000 },
   async () => {
     const directory = temporaryFolder()
     const child = spawn(process.execPath, ['--import', tsx, program], {
       env: { ...process.env, TMPDIR: directory, NODE_OPTIONS: '' },
       stdio: ['ignore', 'pipe', 'pipe'],
-      timeout: 50_000,
+      timeout: 110_000,
     })
     let output = ''
     const keep = (chunk: string): void => void (output += chunk)

@@ -1,6 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
-import { processListeners } from './server-quiet.ts'
+import { openResources, processListeners } from './server-quiet.ts'
 import type { Cell } from '../kit/cells.ts'
 
 // A host in a process of its own: it starts a service in every way, lets it be used and misused, stops its
@@ -11,17 +11,20 @@ const { start } = await import('./running.ts')
 const { newKey, plainKeys, withKey } = await import('../kit/keys.ts')
 const { send } = await import('../kit/http-client.ts')
 
-// Connections of a pool end when the application ends it.
-for (const cell of cells.filter(({ storage }) => storage.isRemote !== true)) {
+// Connections to a database server end when the application ends them.
+const ends: (() => Promise<void>)[] = []
+for (const cell of cells) {
   for (const closes of [true, false]) {
     await serve(cell, closes)
     const after = await settled()
     if (after !== before) console.log(cell.name, { closes }, before, after)
   }
 }
+for (const end of ends) await end()
 
 async function serve(cell: Cell, closes: boolean): Promise<void> {
-  const { service, host, agent } = await start(cell, { security: plainKeys() })
+  const { service, host, agent, remove } = await start(cell, { security: plainKeys() })
+  if (cell.storage.isRemote === true) ends.push(() => service.close().then(remove))
   const { key } = await newKey(service)
   const ask = async (method: string, path: string, given = key, body?: string) => {
     const headers = { 'Content-Type': 'application/json', ...withKey(given) }
@@ -59,5 +62,5 @@ async function settled(): Promise<string> {
 }
 
 function stateOfProcess(): string {
-  return `${process.getActiveResourcesInfo().sort().join()} ${processListeners()}`
+  return `${openResources().join()} ${processListeners()}`
 }

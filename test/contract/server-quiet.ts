@@ -39,8 +39,15 @@ export async function expectNoSockets(allowed = 0): Promise<void> {
 
 /** How many TCP sockets and servers this process has, apart from those of storages. */
 export function openSockets(): number {
-  const all = process.getActiveResourcesInfo().filter((name) => name.startsWith('TCP')).length
-  return all - postgresSockets() - mariadbSockets()
+  return openResources().filter((name) => name.startsWith('TCP')).length
+}
+
+/** The names of what keeps this process alive, apart from the connections of storages. */
+export function openResources(): readonly string[] {
+  const names = process.getActiveResourcesInfo().sort()
+  const first = names.indexOf('TCPSocketWrap')
+  if (first >= 0) names.splice(first, postgresSockets() + mariadbSockets())
+  return names
 }
 
 /** How many listeners the process has, by event. */

@@ -9,6 +9,7 @@ import {
   text,
   type Observation,
 } from '../../src/index.ts'
+import { toFetchHandler } from '../../src/http/fetch.ts'
 import { until } from '../kit/service.ts'
 
 const countries = defineCollection({ key: 'code', fields: { code: text(), open: text() } })
@@ -110,6 +111,35 @@ test('close waits for an in-process event', async () => {
   proceed()
   expect(await inserted).toMatchObject({ rejected: false })
   await closed
+})
+
+test('close waits for a security provider that hangs no longer than handlerTimeout', async () => {
+  const observed: Observation[] = []
+  let began = false
+  const service = createService({
+    applications: { shop: { collections: { countries } } },
+    storage: memoryStorage(),
+    security: {
+      name: 'hanging',
+      priority: 0,
+      challenge: 'Hanging',
+      allowInsecureHttp: true,
+      find: () => ({ place: 'the test', value: 'x' }),
+      identify: () => {
+        began = true
+        return new Promise(() => undefined)
+      },
+    },
+    handlerTimeout: 100,
+    report: (observation) => observed.push(observation),
+  })
+  const handler = toFetchHandler(service)
+  void handler(new Request('http://localhost/rest/v1/shop/countries'))
+  await until(() => began)
+  const start = performance.now()
+  await service.close()
+  expect(performance.now() - start).toBeGreaterThan(95)
+  expect(observed).toEqual([])
 })
 
 test('a report that throws or rejects has no effect', async () => {
