@@ -184,6 +184,8 @@ const ownSettings: Readonly<Record<MysqlServer, (options: CompleteMysql) => Sett
     innodb_snapshot_isolation: 1,
     check_constraint_checks: 1,
     default_regex_flags: `''`,
+    // It takes the result of a subquery for 'a' as that for 'A' if the collation ignores case, whatever is compared.
+    optimizer_switch: `'subquery_cache=off'`,
     max_statement_time: statementTimeout / 1_000,
     idle_transaction_timeout: Math.ceil(idleTimeout / 1_000),
   }),

@@ -1,9 +1,10 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { queryOf } from '../../../src/conformance/case.ts'
 import { samples } from '../../../src/conformance/collections.ts'
+import { publishApplications } from '../../../src/definition/publish-applications.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
 import { defineCollection, integer, text } from '../../../src/index.ts'
-import type { StorageAdapter } from '../../../src/storage/index.ts'
+import type { Condition, PublishedCollection, StorageAdapter } from '../../../src/storage/index.ts'
 import { mysqlStorage } from '../../../src/storage/mysql.ts'
 import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
@@ -129,6 +130,45 @@ describe.skipIf(missing !== undefined)('a stored value of MariaDB', () => {
       expect(await found({ search }), collation).toEqual([4])
       await storage2.close()
     }
+  })
+
+  test('of a key refers to exactly its row, whatever the rows before it refer to', async () => {
+    const word = text({ maxLength: 9 })
+    const [owners, pets] = publishApplications({
+      app: {
+        collections: {
+          owners: defineCollection({ key: 'name', fields: { name: word } }),
+          pets: defineCollection({
+            key: 'id',
+            fields: { id: integer(), owner: text({ maxLength: 9, references: 'owners' }) },
+          }),
+        },
+      },
+    }) as [PublishedCollection, PublishedCollection]
+    const type = 'varchar(9) collate utf8mb4_general_ci'
+    await database.run(
+      `create table owners (name ${type} primary key)`,
+      `create table pets (id int primary key, owner ${type})`,
+      `insert into owners values ('a'), ('b')`,
+      `insert into pets values (1, 'a'), (2, 'A'), (3, 'B'), (4, 'b'), (5, null)`,
+    )
+    const own = mysqlStorage(database.open({ connectionLimit: 1 }))
+    await own.open([owners, pets])
+    const through: Condition = {
+      is: 'through',
+      fields: ['owner'],
+      collection: owners,
+      conditions: [],
+    }
+    const found = async (condition: Condition): Promise<unknown> =>
+      (await own.filter(pets, queryOf(pets, { conditions: [condition], select: ['id'] }))).rows
+    expect(await found(through)).toEqual([{ id: 1 }, { id: 4 }])
+    expect(await found({ is: 'not', condition: through })).toEqual([
+      { id: 2 },
+      { id: 3 },
+      { id: 5 },
+    ])
+    await own.close()
   })
 
   test('of a long text is ordered beyond the first kilobyte', async () => {
