@@ -62,6 +62,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'consume/openapi/typescript-text',
     'storage/mysql/catalogue',
     'storage/mysql/dialect',
+    'storage/mysql/inspection',
     'storage/mysql/literals',
     'storage/postgres/catalogue',
     'storage/postgres/inspection',

@@ -1,7 +1,7 @@
 import type { Field } from '../../definition/field.ts'
 import { readSchema } from '../../storage/mysql/catalogue.ts'
 import { quoted } from '../../storage/mysql/dialect.ts'
-import { raw, sql, type Sql } from '../../storage/sql/fragments.ts'
+import { fitTerm } from '../../storage/mysql/inspection.ts'
 import type { CatalogueColumn } from '../../storage/sql/catalogue-tables.ts'
 import type { Column } from '../../storage/sql/tables.ts'
 import {
@@ -104,36 +104,4 @@ const largest: Field = { type: 'decimal', precision: 20, scale: 0 }
 
 function isUnsigned(declared: string): boolean {
   return declared.includes('unsigned')
-}
-
-function fitTerm(value: Sql, { base, declared }: Column, field: Field): Sql | undefined {
-  switch (field.type) {
-    case 'boolean':
-      return base === 'tinyint' ? sql`${value} in (0, 1)` : undefined
-    case 'integer':
-    case 'bigint': {
-      if (base !== 'bigint' || (field.type === 'bigint' && !isUnsigned(declared))) return undefined
-      const most = field.type === 'integer' ? `${Number.MAX_SAFE_INTEGER}` : '9223372036854775807'
-      const isBelow = sql`${value} <= ${raw(most)}`
-      return isUnsigned(declared) ? isBelow : sql`${isBelow} and ${value} >= ${raw(`-${most}`)}`
-    }
-    case 'date':
-    case 'dateTime':
-    case 'instant':
-      // Zeros and, in some modes of the server, days such as 02-31 are accepted. The last day of a month 0 is null.
-      return sql`${value} >= '0001-01-01' and dayofmonth(${value}) between 1 and dayofmonth(last_day(${value}))`
-    case 'json':
-      return base === 'json' ? undefined : sql`json_valid(${value})`
-    case 'text':
-      // The server also accepts U+0000, which fields of type text reject.
-      return isPlainText(base)
-        ? sql`instr(convert(${value} using utf8mb4), char(0)) = 0`
-        : undefined
-    default:
-      return undefined
-  }
-}
-
-function isPlainText(base: string): boolean {
-  return base === 'varchar' || base === 'char' || base.endsWith('text')
 }

@@ -6,6 +6,7 @@ import { both, join, raw, sql, type Slot } from '../sql/fragments.ts'
 import { folded, type Column, type Table } from '../sql/tables.ts'
 import { columnTypesIn, described, haveSameBytes } from './column-types.ts'
 import { mysqlErrors } from './failure.ts'
+import { mysqlInspection } from './inspection.ts'
 import { adviceFor, changesValue, otherTypesIn } from './other-types.ts'
 
 /** The servers that understand the dialect, with their differences. */
@@ -98,6 +99,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       rejectNull: (table, column) => modifyColumn(table, column, 'NOT NULL'),
       place: 'in the database',
     },
+    inspection: mysqlInspection,
     estimates: { explain: 'explain format=json', rows: plannedRows },
     errors: mysqlErrors,
   }

@@ -3,6 +3,7 @@ import { maxDepth } from '../../protocol/json.ts'
 import { bind } from '../sql/connection.ts'
 import type { Inspection } from '../sql/dialect.ts'
 import { join, literal, raw, sql, type Sql } from '../sql/fragments.ts'
+import { unusualJson } from '../sql/stored-text.ts'
 import type { Column } from '../sql/tables.ts'
 
 const maxSlices = 20
@@ -23,27 +24,23 @@ export const postgresInspection: Inspection = {
   // In everything else, the server accepts the JSON of the standard.
   doubtful: (text, { type }) =>
     type === 'json'
-      ? sql`(${text} ~ ${literal(doubtfulJson)} or length(${text}) - length(translate(${text}, '[{', '')) > ${raw(String(maxDepth))})`
+      ? sql`(${text} ~ ${literal(unusualJson)} or length(${text}) - length(translate(${text}, '[{', '')) > ${raw(String(maxDepth))})`
       : undefined,
   // Each slice is a range of the pages of a table.
-  async parts(connection, { id, kind }, alias) {
+  async parts(connection, { table: { id, kind }, column }) {
     if (kind !== 'table') return []
     const pages = sql`select pg_relation_size(${raw(id)}) / current_setting('block_size')::bigint`
     const [[count] = []] = await connection.rows(bind(pages))
     const size = Math.ceil(Number(count) / maxSlices)
     if (Number(count) < minPages) return []
     return Array.from({ length: maxSlices }, (_, part) => {
-      const from = sql`${alias}.ctid >= ${literal(`(${part * size},0)`)}::tid`
+      const page = column('ctid')
+      const from = sql`${page} >= ${literal(`(${part * size},0)`)}::tid`
       const isLast = part === maxSlices - 1
-      return isLast
-        ? from
-        : sql`${from} and ${alias}.ctid < ${literal(`(${(part + 1) * size},0)`)}::tid`
+      return isLast ? from : sql`${from} and ${page} < ${literal(`(${(part + 1) * size},0)`)}::tid`
     })
   },
 }
-
-// Escapes of U+0000 and of surrogates, and numbers that may not be finite.
-const doubtfulJson = '\\\\u(0000|[dD][89a-fA-F])|[eE][+]?[0-9]{3}|[0-9]{200}'
 
 /**
  * Returns the condition that a value of a column, other than null, is one of its field. Undefined: the type of the

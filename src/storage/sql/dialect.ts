@@ -164,7 +164,18 @@ export interface Inspection {
   /** Returns the term that a value may not be one of its field, which only its text shows. Undefined: none may. */
   doubtful(value: Sql, field: Field): Sql | undefined
   /** Returns the conditions of parts of a table, which are read one after another. Empty: it is read at once. */
-  parts(connection: Connection, table: Table, alias: Sql): Promise<readonly Sql[]>
+  parts(connection: Connection, rows: InspectedRows): Promise<readonly Sql[]>
+}
+
+/** The rows of a table that are inspected. */
+export interface InspectedRows {
+  readonly table: Table
+  /** What follows FROM. */
+  readonly from: Sql
+  /** Their number. */
+  readonly rows: number
+  /** Returns a column by its name. */
+  column(name: string): Sql
 }
 
 /** How a database runs transactions. */

@@ -125,8 +125,13 @@ async function unfitRows(
 ): Promise<readonly StorageProblem[]> {
   const { collection, place, connection, rows, fields } = table
   const checked = fields.map((field) => checkedField(place, inspection, field))
-  const parts = await inspection.parts(connection, place.found, name(place.dialect, alias))
   const [[total] = []] = await rows(sql`select count(*) from ${place.table}`)
+  const parts = await inspection.parts(connection, {
+    table: place.found,
+    from: place.table,
+    rows: Number(total ?? 0),
+    column: (own) => name(place.dialect, alias, own),
+  })
   const counts = checked.map(() => 0)
   const doubts = checked.map((): string[] => [])
   let done = 0

@@ -12,6 +12,12 @@ export function isStorable(value: StoredValue): boolean {
 }
 
 /**
+ * The regular expression of JSON that may not be a value of a field: escapes of U+0000 and of surrogates, and numbers
+ * that may not be finite.
+ */
+export const unusualJson = String.raw`\\u(0000|[dD][89a-fA-F])|[eE][+]?[0-9]{3}|[0-9]{200}`
+
+/**
  * Returns the wire form of a time that a server writes as `2024-01-01 00:00:00.1`. Another form, such as that of a year
  * before Christ, is returned unchanged.
  */

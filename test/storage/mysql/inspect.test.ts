@@ -1,0 +1,147 @@
+import { describe } from 'vitest'
+import {
+  bigint,
+  boolean,
+  date,
+  dateTime,
+  decimal,
+  double,
+  instant,
+  integer,
+  json,
+  text,
+  uuid,
+} from '../../../src/index.ts'
+import { mysqlStorage } from '../../../src/storage/mysql.ts'
+import { missingServer, testDatabase } from '../../kit/mysql.ts'
+import { oddJson, testInspection } from '../sql/inspection-cases.ts'
+
+const missing = await missingServer()
+const days = ['0001-01-01', '9999-12-31', '0000-00-00', '2024-00-10', '2024-02-31', '0000-05-05']
+const dates = days.map((day) => `'${day}'`)
+const times = [...dates, `'9999-12-31 23:59:59.999'`, `'2024-02-29 12:00:00.5'`]
+const numbers = ['0', '-0.01', '9999.99', '-9999.99', '10000', '-10000', '99999999.99']
+const wholes = ['0', '-7', '9007199254740991', '9007199254740992', '-9223372036854775808']
+const large = ['0', '9223372036854775807', '9223372036854775808', '18446744073709551615']
+const names = [`'a'`, `'other'`, `'é '`, `concat('a', char(0))`, `''`]
+const ids = ['12345678-1234-1234-1234-123456789abc', 'x'].flatMap((id) => [id, id.toUpperCase()])
+// The server finds most of them valid.
+const looseJson = [
+  ...[
+    '-',
+    '1.',
+    '1e',
+    '-0.',
+    '0E++1',
+    '[1e]',
+    '{"a":-}',
+    '"\\q"',
+    '"a\\',
+    '{',
+    '',
+    '{"a\nb":1}',
+    '01',
+  ],
+  ...['"a\nb"', '{"a" : "1. 2e -"}', '["x",\n 1.5e3, -0]', 'nul', '[1,]', '{"a\t\\"b":1}', '"\\/"'],
+].map((value) => `'${value}'`)
+
+describe.skipIf(missing !== undefined)('rows of MariaDB', () => {
+  testInspection({
+    async open() {
+      const { pool, run, empty, drop } = await testDatabase()
+      await run(`set sql_mode = 'ALLOW_INVALID_DATES,NO_BACKSLASH_ESCAPES'`)
+      const views = ['seen', 'seen_parents', 'seen_children']
+      return {
+        storage: () => mysqlStorage(pool),
+        run: (statements) => run(...statements),
+        async empty() {
+          await run(`drop view if exists ${views.join()}`)
+          await empty()
+        },
+        drop,
+      }
+    },
+    textType: 'varchar(40) character set utf8mb4 collate utf8mb4_uca1400_ai_ci',
+    jsonType: 'longtext',
+    numbers: (n) => ['seq', `from seq_1_to_${n}`],
+    analyze: (table) => `analyze table ${table}`,
+    known: {
+      statements: [
+        `create table items (id bigint, price decimal(12,2), large bigint unsigned, total bigint unsigned, is_on tinyint(1), day date,
+          made datetime(3), moment timestamp(3) null, guid char(36) character set ascii collate ascii_bin, name text, data longtext)`,
+        `insert into items values (1, 9999.99, 9223372036854775807, 999999, 1, '0001-01-01', '9999-12-31 23:59:59.999', '0000-00-00', '${ids[0]}', 'a', '"\\ud800"'),
+          (2, 10000, 9223372036854775808, 1000000, 2, '0000-00-00', '2024-00-10', '2024-01-01', '${ids[1]}', '', '{'),
+          (3, -10000, 18446744073709551615, 0, -1, '2024-02-31', '0000-05-05', null, 'x', concat('a', char(0)), '1e999'),
+          (null, 0, 0, 18446744073709551615, 0, '2024-00-00', null, null, null, char(0), '${'['.repeat(33)}${']'.repeat(33)}'),
+          (8, null, null, null, null, null, null, null, null, null, '${'['.repeat(32)}${']'.repeat(32)}'), (8, 1, 1, 1, 1, null, null, null, null, null, null), (9, null, null, null, null, null, null, null, null, null, '-')`,
+      ],
+      fields: {
+        id: integer(),
+        price: decimal({ precision: 6, scale: 2 }),
+        large: bigint(),
+        total: decimal({ precision: 6, scale: 0 }),
+        isOn: boolean({ column: 'is_on' }),
+        day: date(),
+        made: dateTime(),
+        moment: instant(),
+        guid: uuid(),
+        name: text(),
+        data: json(),
+      },
+      problems: [
+        'duplicate id 1',
+        'unfit data 5',
+        'unfit day 3',
+        'unfit guid 2',
+        'unfit id 1',
+        'unfit isOn 2',
+        'unfit large 2',
+        'unfit made 2',
+        'unfit moment 1',
+        'unfit name 2',
+        'unfit price 2',
+        'unfit total 2',
+      ],
+    },
+    columns: {
+      size: ['bigint', integer(), ...wholes],
+      positive: ['bigint unsigned', integer(), ...large, '9007199254740992', '9007199254740991'],
+      padded: ['bigint zerofill', bigint(), ...large],
+      large: ['bigint unsigned', bigint(), ...large],
+      total: ['bigint unsigned', decimal({ precision: 19, scale: 0 }), ...large],
+      small: [
+        'mediumint unsigned',
+        decimal({ precision: 7, scale: 0 }),
+        '0',
+        '9999999',
+        '10000000',
+      ],
+      price: ['decimal(10,2)', decimal({ precision: 6, scale: 2 }), ...numbers],
+      fraction: ['decimal(10,2) zerofill', decimal({ precision: 2, scale: 2 }), '0.99', '1'],
+      flag: ['tinyint(1)', boolean(), '0', '1', '2', '-1'],
+      day: ['date', date(), ...dates],
+      made: ['datetime(3)', dateTime(), ...times],
+      whole: ['datetime(3)', dateTime({ storedAs: 'seconds' }), ...times],
+      moment: ['timestamp(3) null', instant(), `'0000-00-00'`, `'2024-01-01'`],
+      guid: [
+        'char(36) character set ascii collate ascii_bin',
+        uuid(),
+        ...ids.map((id) => `'${id}'`),
+      ],
+      name: ['varchar(40) collate utf8mb4_general_ci', text({ maxLength: 2 }), ...names],
+      old: ['varchar(40) character set latin1', text({ enumeration: ['a'] }), ...names],
+      data: ['longtext collate utf8mb4_nopad_bin', json(), ...oddJson, ...looseJson],
+      loose: ['text character set latin1', json(), ...oddJson, ...looseJson],
+      anyRatio: ['double', double(), '0', '-0e0', '1e308', '5e-324'],
+      anyYear: ['year', integer(), '0', '2024'],
+      anyBit: ['bit(1)', boolean(), '0', '1'],
+      anyMood: [`enum('a', 'b')`, text({ enumeration: ['a'] }), `'a'`, `'b'`, `'c'`],
+      anyId: ['uuid', uuid(), ...ids.slice(0, 2).map((id) => `'${id}'`)],
+      anyCut: [
+        'datetime(6)',
+        dateTime({ storedAs: 'microseconds' }),
+        `'9999-12-31 23:59:59.999999'`,
+      ],
+    },
+  })
+})
