@@ -1,7 +1,8 @@
 // Collections served by functions: a report, a single item, and a gateway to another system.
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
-import { createService, defineCollection, memoryStorage, openAccess, StorageError } from 'rowgate'
+import { createService, defineCollection, memoryStorage, openAccess } from 'rowgate'
+import { StorageError } from 'rowgate/storage'
 import { anonymous, integer, text } from 'rowgate'
 
 const orders = defineCollection({

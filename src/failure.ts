@@ -1,5 +1,5 @@
 import { internal, isServiceError, ServiceError, unavailable, type MissingRight } from './errors.ts'
-import type { Place, Report } from './observation/reports.ts'
+import type { EventPlace, Report } from './observation/reports.ts'
 import { isStorageError } from './storage/adapter.ts'
 
 /**
@@ -9,7 +9,7 @@ import { isStorageError } from './storage/adapter.ts'
 export function asServiceError(
   error: unknown,
   report: Report,
-  placeOf: () => Place | null,
+  placeOf: () => EventPlace | null,
 ): ServiceError {
   if (isServiceError(error) && Object.entries(error.headers).every(isHeader)) {
     // For example an authorization server that can't be reached. Nothing else reports it.

@@ -10,7 +10,7 @@ import { readBytes, requireJsonAccepted } from './http/read.ts'
 import type { ReplyWriter } from './http/write.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { whenDone, whenFailed, type MaybePromise } from './maybe-promise.ts'
-import type { Place } from './observation/reports.ts'
+import type { EventPlace } from './observation/reports.ts'
 import type { CompleteOptions } from './options.ts'
 import type { Pages } from './pages/pages.ts'
 import { decodeBody } from './protocol/json.ts'
@@ -181,7 +181,7 @@ function requireFound(
 }
 
 /** Returns the target of a failed request for reports. Successful requests don't pay for it. */
-function placeOf(publication: Publication, { method, target }: ServiceRequest): Place | null {
+function placeOf(publication: Publication, { method, target }: ServiceRequest): EventPlace | null {
   try {
     const path = decodePath(splitTarget(originForm(target)).path)
     const published = publication.find(path.application, path.collection)

@@ -53,30 +53,25 @@ export interface InProcess<Applications> {
    */
   transaction<Result>(
     work: (within: WithinTransaction<Applications>) => MaybePromise<Result>,
-    options?: TransactionTime,
+    options?: {
+      /** How long the work may take before it is rolled back, in milliseconds. Default: `handlerTimeout`. */
+      readonly timeout?: number
+    },
   ): Promise<Result>
-}
-
-/** The options of a transaction of application code. */
-export interface TransactionTime {
-  /** How long the work may take before it is rolled back, in milliseconds. Default: `handlerTimeout`. */
-  readonly timeout?: number
 }
 
 /** The collections of a service within a transaction. */
 export interface WithinTransaction<Applications> {
-  readonly collection: TransactionCollections<Applications>
-}
-
-/** Returns a collection within a transaction. Throws a TypeError if the service does not publish it. */
-export interface TransactionCollections<Applications> {
-  /** By its definition; `application` is required if several applications publish it. */
-  <C extends CollectionShape>(
+  /**
+   * Returns a collection by its definition. `application` is required if several applications publish it. Throws a
+   * TypeError if the service does not publish the collection.
+   */
+  collection<C extends CollectionShape>(
     definition: C,
     application?: keyof Applications & string,
   ): CollectionAccess<C>
-  /** By its names. */
-  <
+  /** Returns a collection by its names. Throws a TypeError if the service does not publish it. */
+  collection<
     Application extends keyof Applications & string,
     Name extends keyof CollectionsOf<Applications[Application]> & string,
   >(
@@ -117,7 +112,7 @@ export function inProcess<Applications>(
   return Object.freeze({ collection, transaction }) as InProcess<Applications>
 }
 
-function timeoutOf(options: TransactionTime, byDefault: number): number {
+function timeoutOf(options: { readonly timeout?: number }, byDefault: number): number {
   requireKnown('transaction', options, ['timeout'])
   const { timeout = byDefault } = options
   if (Number.isSafeInteger(timeout) && timeout > 0 && timeout < 2 ** 31) return timeout

@@ -2,8 +2,14 @@ export { createService, type Service, type ServiceStatistics } from './service.t
 export type { OpenServiceOptions, ServiceOptions } from './options.ts'
 export type { CacheOptions, CacheStatistics } from './cache/response-cache.ts'
 export type { InProcess, ServiceCollection, WithinTransaction } from './in-process.ts'
-export { ServiceError, errorStatuses, isServiceError, type ServiceErrorCode } from './errors.ts'
-export type { Observation, Report } from './observation/reports.ts'
+export {
+  ServiceError,
+  errorStatuses,
+  isServiceError,
+  type ServiceErrorCode,
+  type ServiceErrorOptions,
+} from './errors.ts'
+export type { EventPlace, Observation, Report } from './observation/reports.ts'
 export type { RequestTrace, Traces } from './observation/channels.ts'
 export type { RequestLog } from './observation/request-log.ts'
 
@@ -12,8 +18,9 @@ export {
   type CollectionBehaviour,
   type CollectionData,
   type CollectionDefinition,
+  type ReferenceData,
 } from './definition/collection.ts'
-export { computed } from './definition/computed.ts'
+export { computed, type ComputedField } from './definition/computed.ts'
 export { withBehaviour } from './definition/with-behaviour.ts'
 export { withCode, type ApplicationsCode, type CollectionCode } from './definition/with-code.ts'
 export type { ApplicationDefinition, ApplicationDefinitions } from './definition/application.ts'
@@ -34,10 +41,15 @@ export {
   text,
   uuid,
   type Field,
-  type FieldTypeName,
   type Fields,
 } from './definition/field.ts'
-export type { Conditions } from './definition/conditions.ts'
+export type {
+  Conditions,
+  Operators,
+  RowConditions,
+  TextOperators,
+  Through,
+} from './definition/conditions.ts'
 export type {
   CollectionShape,
   Draft,
@@ -63,6 +75,7 @@ export type {
   BeforeSave,
   BeforeUpdate,
   CollectionAccess,
+  CollectionLookup,
   Committed,
   CustomEvent,
   CustomResult,
@@ -71,7 +84,9 @@ export type {
   Find,
   HandlerContext,
   ItemPage,
+  OneOfManyEntry,
   PublishedEventName,
+  SaveManyResult,
   SaveOptions,
   SaveResult,
   System,
@@ -83,9 +98,10 @@ export type {
   PrepareInsert,
   PrepareSave,
   PrepareUpdate,
+  Preparation,
 } from './definition/handlers.ts'
-export type { EventRoles, RowRule, RowRuleData } from './definition/rights.ts'
-export { definitionJsonSchema, readApplications } from './definition/check.ts'
+export type { EventRoles, OwnValue, RowRule, RowRuleData } from './definition/rights.ts'
+export { readApplications } from './definition/check.ts'
 export type {
   DeleteCall,
   FilterCall,
@@ -94,23 +110,16 @@ export type {
   NewItem,
   Serve,
   ServedPage,
+  ServingContext,
   UpdateCall,
 } from './definition/serve.ts'
-export type { JsonSchema } from './definition/schema.ts'
-export {
-  anonymous,
-  principal,
-  system,
-  type Attributes,
-  type Principal,
-} from './definition/principal.ts'
+export { anonymous, principal, system, type Principal } from './definition/principal.ts'
 
 export type { Envelope, ValidationEntry } from './protocol/envelope.ts'
 export type { Json } from './protocol/json.ts'
 export type { Page } from './pages/page.ts'
 export type { RequestHandler, ServiceReply, ServiceRequest } from './request/request.ts'
 
-export { StorageError } from './storage/adapter.ts'
 export { memoryStorage } from './storage/memory.ts'
 export { mount } from './storage/mount.ts'
 

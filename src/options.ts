@@ -20,7 +20,7 @@ import type { StorageAdapter } from './storage/adapter.ts'
 import type { RequestLog } from './observation/request-log.ts'
 
 /** A security provider, or the explicit statement that access is open. */
-export type Security = SecurityProvider | OpenAccess
+type Security = SecurityProvider | OpenAccess
 
 /** The options of `createService` without its security providers. */
 export interface OpenServiceOptions<Applications> {
@@ -70,7 +70,7 @@ export interface OpenServiceOptions<Applications> {
 /** The options of `createService`. */
 export interface ServiceOptions<Applications> extends OpenServiceOptions<Applications> {
   /** The providers that authenticate callers. `openAccess()` explicitly allows everything to everyone. */
-  readonly security: Security | readonly Security[]
+  readonly security: SecurityProvider | OpenAccess | readonly (SecurityProvider | OpenAccess)[]
 }
 
 /** The options with all their defaults. */

@@ -10,7 +10,7 @@ import { inProcess, type InProcess } from './in-process.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { whenDone } from './maybe-promise.ts'
 import { guardedListener } from './observation/reports.ts'
-import { completeService, type OpenServiceOptions, type Security } from './options.ts'
+import { completeService, type OpenServiceOptions, type ServiceOptions } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
 import { applicationOf, originForm, splitTarget } from './protocol/path.ts'
 import { pageHost, type PageHost, type WithPageHost } from './pages/page.ts'
@@ -83,7 +83,7 @@ type RequiresSecurity<Providers> = unknown extends Providers
  */
 export function createService<const Applications extends ApplicationDefinitions, Providers>(
   given: OpenServiceOptions<Applications> & {
-    readonly security?: Providers & (Security | readonly Security[])
+    readonly security?: Providers & ServiceOptions<Applications>['security']
   } & RequiresSecurity<Providers>,
 ): Service<Applications>
 export function createService<const Applications extends ApplicationDefinitions>(

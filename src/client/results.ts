@@ -1,15 +1,13 @@
 import type { SaveResult } from '../definition/handler.ts'
 import { RequestError } from './request-error.ts'
 
-type AnyResult = SaveResult<Readonly<Record<string, unknown>>>
-
 /** The error of a save or delete whose result is not a success, thrown by {@link saved}. */
 export class RejectedError extends Error {
   override readonly name = 'RejectedError'
   /** The result, for `confirm`; undefined if the item does not exist. */
-  readonly result: AnyResult | undefined
+  readonly result: SaveResult<Readonly<Record<string, unknown>>> | undefined
 
-  constructor(message: string, result: AnyResult | undefined) {
+  constructor(message: string, result: RejectedError['result']) {
     super(message)
     this.result = result
   }
@@ -30,7 +28,7 @@ export function saved<I>(result: SaveResult<I> | undefined): I {
   const findings = result.validations.map((entry) =>
     entry.field === undefined ? entry.message : `${entry.field}: ${entry.message}`,
   )
-  throw new RejectedError([message, ...findings].join(' '), result as AnyResult)
+  throw new RejectedError([message, ...findings].join(' '), result as RejectedError['result'])
 }
 
 /** The outcome of a call that {@link attempt} has awaited. */

@@ -1,5 +1,3 @@
-import type { Pair } from './parameters.ts'
-
 /** The methods of endpoints. */
 export type EndpointMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -44,8 +42,8 @@ export interface EndpointRequest {
   readonly template: string
   /** The path, percent-encoded. */
   readonly path: string
-  readonly query: readonly Pair[]
-  readonly headers: readonly Pair[]
+  readonly query: readonly (readonly [name: string, value: string])[]
+  readonly headers: readonly (readonly [name: string, value: string])[]
   /** The JSON of the body; undefined if there is none. */
   readonly body: string | undefined
   /** How numbers in the response are read that a double can't hold. */

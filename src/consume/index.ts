@@ -33,6 +33,7 @@ export type {
 export { outboxTables } from './outbox/collections.ts'
 export type { Delivery, DeliveryState } from './outbox/delivery.ts'
 export type { ListOptions } from './outbox/administration.ts'
+export type { Worker } from '../work/worker-pool.ts'
 export { createOutbox, type EnqueueOptions, type Outbox } from './outbox/outbox.ts'
 export { deliverTo } from './outbox/options.ts'
 export type {

@@ -9,7 +9,7 @@ import type { Serve } from './serve.ts'
 import type { Validation } from './validation.ts'
 
 /** A reference by several fields. */
-interface ReferenceData<Name extends string = string> {
+export interface ReferenceData<Name extends string = string> {
   readonly fields: readonly Name[]
   /** The endpoint name of a collection of the same application. */
   readonly collection: string

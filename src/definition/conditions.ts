@@ -78,7 +78,7 @@ export interface TextOperators<Value> extends Operators<Value> {
 }
 
 /** Conditions on a collection that is named by a string, so its fields are not typed. */
-export interface LooseConditions {
+interface LooseConditions {
   readonly [name: string]:
     Loose | TextOperators<Loose> | LooseConditions | readonly LooseConditions[]
 }

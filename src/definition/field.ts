@@ -172,7 +172,10 @@ type FittingDefault<Options> = Options extends { readonly enumeration: readonly 
   ? { readonly default?: Value | 'database' | (() => unknown) }
   : unknown
 
-type FieldBuilder<Type extends FieldTypeName> = <const Options extends FieldOptionsByType[Type]>(
+/** A function that declares a field of a type: `text()`, `integer({ minimum: 1 })`. */
+export type FieldBuilder<Type extends FieldTypeName> = <
+  const Options extends FieldOptionsByType[Type],
+>(
   ...options: object extends FieldOptionsByType[Type]
     ? [options?: Exactly<Options, FieldOptionsByType[Type]> & FittingDefault<Options>]
     : [options: Exactly<Options, FieldOptionsByType[Type]> & FittingDefault<Options>]

@@ -1,13 +1,5 @@
-import type { Conditions, LooseConditions } from './conditions.ts'
-import type {
-  CollectionShape,
-  Draft,
-  InsertValues,
-  Item,
-  Key,
-  LooseItem,
-  UpdateValues,
-} from './item.ts'
+import type { Conditions } from './conditions.ts'
+import type { CollectionShape, Draft, InsertValues, Item, Key, UpdateValues } from './item.ts'
 import type { Principal } from './principal.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 
@@ -137,9 +129,9 @@ export interface Find {
   ): Promise<readonly Item<C>[]>
   (
     collection: string,
-    conditions?: LooseConditions,
+    conditions?: Conditions<CollectionShape>,
     options?: FilterOptions,
-  ): Promise<readonly LooseItem[]>
+  ): Promise<readonly Item<CollectionShape>[]>
 }
 
 /**

@@ -12,6 +12,7 @@ import type {
   System,
 } from './handler.ts'
 import type { CollectionShape, Draft, Key } from './item.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { withoutUndefined } from '../checks/options.ts'
 
 /** The context of `prepare`, which runs before the transaction of its event. */
@@ -48,15 +49,14 @@ export interface PrepareDelete<C extends CollectionShape> extends PrepareContext
 }
 
 /**
- * A handler that runs before the transaction of an event: a function, or an object with the function `run`. A
+ * A handler that runs before the transaction of an event: a function, or an object with the function `run`. Its
+ * result is `prepared` in the handlers of the event. A
  * factory returns the object, because TypeScript does not infer the result from the call of a generic function
  * that returns a function.
  */
 export type Preparation<Context, Result> =
-  PrepareFunction<Context, Result> | { readonly run: PrepareFunction<Context, Result> }
-
-/** The function of a {@link Preparation}. Its result is `prepared` in the handlers of the event. */
-export type PrepareFunction<Context, Result> = (context: Context) => Result | Promise<Result>
+  | ((context: Context) => MaybePromise<Result>)
+  | { readonly run: (context: Context) => MaybePromise<Result> }
 
 type Handler<Event> = (event: Event) => void | Promise<void>
 

@@ -27,9 +27,6 @@ export type Item<C extends CollectionShape> = {
       : ValueOf<C['fields'][Name]> | null
 }
 
-/** An item of a collection that is named by a string, so its fields are not typed. */
-export type LooseItem = Readonly<Record<string, FieldValues[keyof FieldValues]>>
-
 /** An item in a handler or validation: any field may be null. */
 export type Draft<C extends CollectionShape> = {
   [Name in keyof C['fields'] & string]: ValueOf<C['fields'][Name]> | null

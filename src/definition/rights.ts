@@ -13,16 +13,11 @@ export type OwnValue =
   /** The caller's user identifier. */
   | { readonly principal: 'user' }
 
-/** A row rule as plain data: what a row must meet, except for callers in some roles. */
-export type RowRuleData<C extends CollectionShape> = RowRuleMembers<C> &
-  (
-    | Required<Pick<RowRuleMembers<C>, 'equal'>>
-    | Required<Pick<RowRuleMembers<C>, 'where'>>
-    | Required<Pick<RowRuleMembers<C>, 'through'>>
-  )
-
-/** The members of {@link RowRuleData}. At least one of the first three is given, and all must hold. */
-interface RowRuleMembers<C extends CollectionShape> {
+/**
+ * A row rule as plain data: what a row must meet, except for callers in some roles. At least one of the first three
+ * members is given, and all must hold.
+ */
+export interface RowRuleData<C extends CollectionShape> {
   /** The values that fields must have. */
   readonly equal?: {
     readonly [Name in keyof EqualConditions<C>]?: EqualConditions<C>[Name] | OwnValue
@@ -40,4 +35,10 @@ interface RowRuleMembers<C extends CollectionShape> {
  * true for all rows, or false for none (403).
  */
 export type RowRule<C extends CollectionShape> =
-  RowRuleData<C> | ((principal: Principal) => boolean | RowConditions<C>)
+  | (RowRuleData<C> &
+      (
+        | Required<Pick<RowRuleData<C>, 'equal'>>
+        | Required<Pick<RowRuleData<C>, 'where'>>
+        | Required<Pick<RowRuleData<C>, 'through'>>
+      ))
+  | ((principal: Principal) => boolean | RowConditions<C>)

@@ -1,4 +1,4 @@
-import type { Severity } from '../protocol/envelope.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { EventName, Find, System } from './handler.ts'
 import type { Principal } from './principal.ts'
 
@@ -49,7 +49,7 @@ export type RuleOptions<I> = {
 /** A validation of a collection. Its name is unique in the collection. */
 export type Validation<I> = {
   readonly name: string
-  readonly severity: Severity
+  readonly severity: ValidationEntry['severity']
 } & RuleOptions<I>
 
 /** Creates a rule that rejects the save if it is broken. */

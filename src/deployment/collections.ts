@@ -2,12 +2,18 @@ import type { ApplicationDefinitions } from '../definition/application.ts'
 import { defineCollection } from '../definition/collection.ts'
 import { boolean, dateTime, instant, integer, text, uuid } from '../definition/field.ts'
 import { publishCollection } from '../definition/published.ts'
+import type { ReleaseStatus } from './release.ts'
 
 /** The internal application of the stored collections. It is not published. */
 const application = 'rowgate-deployment'
 
 /** The states of a release. */
-export const releaseStates = ['queued', 'building', 'built', 'failed'] as const
+export const releaseStates = [
+  'queued',
+  'building',
+  'built',
+  'failed',
+] as const satisfies readonly ReleaseStatus[]
 
 const releases = defineCollection({
   key: 'releaseId',

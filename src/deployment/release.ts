@@ -1,8 +1,7 @@
 import type { Row } from '../request/query.ts'
-import type { releaseStates } from './collections.ts'
 
 /** The state of a release. */
-export type ReleaseStatus = (typeof releaseStates)[number]
+export type ReleaseStatus = 'queued' | 'building' | 'built' | 'failed'
 
 /** A stored release: the published record, and the state of its build. */
 export interface Release {

@@ -2,7 +2,7 @@ import { inTime, isThenable, whenFailed, type MaybePromise } from '../maybe-prom
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal, isServiceError } from '../errors.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
-import type { Place } from '../observation/reports.ts'
+import type { EventPlace } from '../observation/reports.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import type { Runtime, Terms } from './runtime.ts'
 
@@ -24,7 +24,7 @@ export class Rollback extends Error {
 
 /** A call of application code. */
 export interface ApplicationCall<Result> {
-  readonly place: Place
+  readonly place: EventPlace
   /** The rule's or handler's name, for reports. */
   readonly name: string
   readonly run: () => MaybePromise<Result>

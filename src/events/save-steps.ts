@@ -3,7 +3,7 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { notFound } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
-import type { Place } from '../observation/reports.ts'
+import type { EventPlace } from '../observation/reports.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { completeItem } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
@@ -182,7 +182,7 @@ function writtenRow(
   return row
 }
 
-function placeOf({ collection, type }: UpdateEvent | DeleteEvent): Place {
+function placeOf({ collection, type }: UpdateEvent | DeleteEvent): EventPlace {
   return { application: collection.application, collection: collection.name, event: type }
 }
 

@@ -1,7 +1,7 @@
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
-import { stages, type EventTrace } from '../observation/channels.ts'
+import { stages, type Traces } from '../observation/channels.ts'
 import { Rollback } from './guard.ts'
 
 /** An event as its trace describes it. */
@@ -20,10 +20,10 @@ export interface TracedEvent {
 export function traced<Result>(
   { collection, event, principal, nested, cached = false }: TracedEvent,
   run: () => MaybePromise<Result>,
-  outcomeOf: (result: Result) => EventTrace['outcome'],
+  outcomeOf: (result: Result) => Traces['rowgate:event']['outcome'],
 ): MaybePromise<Result> {
   if (!stages.event.isWatched) return run()
-  const trace: EventTrace = {
+  const trace: Traces['rowgate:event'] = {
     application: collection.application,
     collection: collection.name,
     event,

@@ -13,7 +13,7 @@ import {
   type IncomingReader,
 } from './incoming.ts'
 import { requireOutside } from './prefix.ts'
-import { takeParsed, type ParsedRequest } from './parsed-body.ts'
+import { takeParsed } from './parsed-body.ts'
 import { addressOf } from './trusted-proxies.ts'
 
 /** Options of {@link toExpressHandler}. */
@@ -26,15 +26,18 @@ export interface ExpressHandlerOptions {
 }
 
 /** The members of a request of Express 4 or 5 that the handler reads, including those set by body parsers. */
-export type ExpressRequest = IncomingMessage &
-  ParsedRequest & {
-    /** The URL with the paths of all mounts. */
-    readonly originalUrl?: string
-    /** Whether the request came over TLS; depends on the setting `trust proxy`. */
-    readonly secure?: boolean
-    /** The address of the client; depends on the setting `trust proxy`. */
-    readonly ip?: string | undefined
-  }
+export type ExpressRequest = IncomingMessage & {
+  /** The body, if a parser has read it. */
+  readonly body?: unknown
+  /** The bytes or the string of the body, if your application makes its parser keep them. */
+  readonly rawBody?: unknown
+  /** The URL with the paths of all mounts. */
+  readonly originalUrl?: string
+  /** Whether the request came over TLS; depends on the setting `trust proxy`. */
+  readonly secure?: boolean
+  /** The address of the client; depends on the setting `trust proxy`. */
+  readonly ip?: string | undefined
+}
 
 /** A handler for `app.use` of Express 4 and 5. */
 export type ExpressHandler = (

@@ -14,48 +14,6 @@ export interface Stage<Trace extends object> {
   run<Result>(trace: Trace, work: () => Result, expected?: (thrown: unknown) => boolean): Result
 }
 
-/** The trace of an event, on the channel `rowgate:event`. */
-export interface EventTrace {
-  readonly application: string
-  readonly collection: string
-  /** `Filter`, `Insert`, `Update`, `Delete`, or the name of a user-defined event. */
-  readonly event: string
-  readonly user: string | null
-  /** Whether the code of another event called it: in its transaction, unless functions serve its collection. */
-  readonly nested: boolean
-  /** Whether its outcome comes from the response cache, so that storage was not read. */
-  readonly cached: boolean
-  /** Its outcome; null until it has ended, and if it threw. */
-  outcome: 'page' | 'item' | 'rejected' | 'done' | null
-  error?: unknown
-}
-
-/** The trace of a call of the storage adapter, on the channel `rowgate:storage`. */
-export interface StorageTrace {
-  /** The adapter's name. */
-  readonly storage: string
-  readonly operation: 'filter' | 'insert' | 'update' | 'delete' | 'transaction'
-  /** Null for a transaction, which can use several applications. */
-  readonly application: string | null
-  readonly collection: string | null
-  /** The number of rows read or written; null until the call has ended, and for a transaction. */
-  rows: number | null
-  /** Whether a transaction was rolled back because its work failed or was rejected. That is not an `error` of storage. */
-  undone: boolean
-  error?: unknown
-}
-
-/** The trace of an authentication, on the channel `rowgate:security`. */
-export interface SecurityTrace {
-  readonly secure: boolean
-  readonly peer: string | null
-  /** Null until it is known, and for anonymous callers. */
-  provider: string | null
-  user: string | null
-  keyId: string | null
-  error?: unknown
-}
-
 /** The trace of a request, on the channel `rowgate:request`: its input, then its target and caller, then its response. */
 export interface RequestTrace {
   readonly method: string
@@ -86,35 +44,65 @@ export interface RequestTrace {
   milliseconds: number | null
 }
 
-/**
- * The trace of a call of another service, on the channel `rowgate:call`. It contains no query, no
- * credentials, and nothing of a body.
- */
-export interface CallTrace {
-  /** The endpoint's name. */
-  readonly endpoint: string
-  readonly method: string
-  /** The path template: `/orders/{orderId}`. */
-  readonly path: string
-  /** The HTTP status of the last response; null until it is known, and without a response. */
-  status: number | null
-  /** Why the call failed (a code of `CallError`); null until then, and if it succeeded. */
-  code: string | null
-  /** The number of requests so far, retries included. */
-  attempts: number
-  /** From the start of the call to its end, in milliseconds; null until it is known. */
-  milliseconds: number | null
-  error?: unknown
-}
-
 /** The type of the trace by tracing channel, for subscribers: `trace as Traces['rowgate:event']`. */
 export interface Traces {
   'rowgate:request': RequestTrace
-  'rowgate:security': SecurityTrace
-  'rowgate:event': EventTrace
-  'rowgate:storage': StorageTrace
-  /** Calls of other services. */
-  'rowgate:call': CallTrace
+  /** The trace of an authentication. */
+  'rowgate:security': {
+    readonly secure: boolean
+    readonly peer: string | null
+    /** Null until it is known, and for anonymous callers. */
+    provider: string | null
+    user: string | null
+    keyId: string | null
+    error?: unknown
+  }
+  /** The trace of an event. */
+  'rowgate:event': {
+    readonly application: string
+    readonly collection: string
+    /** `Filter`, `Insert`, `Update`, `Delete`, or the name of a user-defined event. */
+    readonly event: string
+    readonly user: string | null
+    /** Whether the code of another event called it: in its transaction, unless functions serve its collection. */
+    readonly nested: boolean
+    /** Whether its outcome comes from the response cache, so that storage was not read. */
+    readonly cached: boolean
+    /** Its outcome; null until it has ended, and if it threw. */
+    outcome: 'page' | 'item' | 'rejected' | 'done' | null
+    error?: unknown
+  }
+  /** The trace of a call of the storage adapter. */
+  'rowgate:storage': {
+    /** The adapter's name. */
+    readonly storage: string
+    readonly operation: 'filter' | 'insert' | 'update' | 'delete' | 'transaction'
+    /** Null for a transaction, which can use several applications. */
+    readonly application: string | null
+    readonly collection: string | null
+    /** The number of rows read or written; null until the call has ended, and for a transaction. */
+    rows: number | null
+    /** Whether a transaction was rolled back because its work failed or was rejected. That is not an `error` of storage. */
+    undone: boolean
+    error?: unknown
+  }
+  /** The trace of a call of another service. It contains no query, no credentials, and nothing of a body. */
+  'rowgate:call': {
+    /** The endpoint's name. */
+    readonly endpoint: string
+    readonly method: string
+    /** The path template: `/orders/{orderId}`. */
+    readonly path: string
+    /** The HTTP status of the last response; null until it is known, and without a response. */
+    status: number | null
+    /** Why the call failed (a code of `CallError`); null until then, and if it succeeded. */
+    code: string | null
+    /** The number of requests so far, retries included. */
+    attempts: number
+    /** From the start of the call to its end, in milliseconds; null until it is known. */
+    milliseconds: number | null
+    error?: unknown
+  }
 }
 
 /** The stages that are traced. */

@@ -1,4 +1,4 @@
-import type { Observation, Place } from './reports.ts'
+import type { Observation, EventPlace } from './reports.ts'
 
 /**
  * Prints failures with `console.error`: what failed, where, and its stack. This is the default of the
@@ -49,7 +49,7 @@ function failureOf(observation: Observation): string | undefined {
   }
 }
 
-function at(place: Place | null): string {
+function at(place: EventPlace | null): string {
   return place === null ? '' : ` at ${place.application}/${place.collection}, ${place.event}`
 }
 

@@ -1,7 +1,7 @@
 import { isThenable } from '../maybe-promise.ts'
 
 /** The collection and event to which a report belongs. */
-export interface Place {
+export interface EventPlace {
   readonly application: string
   readonly collection: string
   readonly event: string
@@ -29,7 +29,7 @@ export type Observation =
    */
   | {
       readonly type: 'handler-failed'
-      readonly place: Place
+      readonly place: EventPlace
       readonly name: string
       readonly error: unknown
     }
@@ -39,32 +39,44 @@ export type Observation =
    */
   | {
       readonly type: 'handler-timed-out'
-      readonly place: Place
+      readonly place: EventPlace
       readonly name: string
       readonly milliseconds: number
     }
   /** A handler that runs after the commit failed. The change is kept, the response was not affected. */
-  | { readonly type: 'committed-handler-failed'; readonly place: Place; readonly error: unknown }
+  | {
+      readonly type: 'committed-handler-failed'
+      readonly place: EventPlace
+      readonly error: unknown
+    }
   /**
    * A `prepare` handler reported a failure, such as that of another service. The handler decides whether the
    * event continues.
    */
-  | { readonly type: 'prepare-failed'; readonly place: Place; readonly error: unknown }
+  | { readonly type: 'prepare-failed'; readonly place: EventPlace; readonly error: unknown }
   /** Something other than storage was not available, such as an authorization server: responded 503. */
-  | { readonly type: 'unavailable'; readonly place: Place | null; readonly error: unknown }
+  | { readonly type: 'unavailable'; readonly place: EventPlace | null; readonly error: unknown }
   /**
    * Storage was unreachable, locked, full or closed, or a serving function threw `unavailable`: responded 503.
    */
-  | { readonly type: 'storage-unavailable'; readonly place: Place | null; readonly error: unknown }
+  | {
+      readonly type: 'storage-unavailable'
+      readonly place: EventPlace | null
+      readonly error: unknown
+    }
   /**
    * A stored value does not fit its field; the message of the error names collection, key and field. A read
    * responded 500. An update or delete of the row succeeded, with null in place of the value.
    */
-  | { readonly type: 'stored-value-unfit'; readonly place: Place | null; readonly error: unknown }
+  | {
+      readonly type: 'stored-value-unfit'
+      readonly place: EventPlace | null
+      readonly error: unknown
+    }
   /** Responded 403. The response does not say which right was missing. */
   | {
       readonly type: 'forbidden'
-      readonly place: Place | null
+      readonly place: EventPlace | null
       readonly user: string | null
       /** The role, attribute or rule that was missing. */
       readonly reason: string
@@ -130,7 +142,7 @@ export type Observation =
   /** A worker of the outbox could not use storage. It tries again. */
   | { readonly type: 'outbox-unavailable'; readonly error: unknown }
   /** Any other failure: responded 500. */
-  | { readonly type: 'request-failed'; readonly place: Place | null; readonly error: unknown }
+  | { readonly type: 'request-failed'; readonly place: EventPlace | null; readonly error: unknown }
 
 /** Receives the reports of a service. MUST NOT throw; what it throws is ignored. */
 export type Report = (observation: Observation) => void

@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
-import { stages, type StorageTrace } from './channels.ts'
+import { stages, type Traces } from './channels.ts'
 import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
 
 /** Wraps an adapter. While the channel `rowgate:storage` has a subscriber, each call is traced on it. */
@@ -8,7 +8,7 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
   const { name, supports } = adapter
 
   function traced<Result>(
-    operation: Exclude<StorageTrace['operation'], 'transaction'>,
+    operation: Exclude<Traces['rowgate:storage']['operation'], 'transaction'>,
     collection: PublishedCollection,
     work: () => MaybePromise<Result>,
     rowsOf: (result: Result) => number | null,
@@ -94,9 +94,9 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
 
 function traceOf(
   storage: string,
-  operation: StorageTrace['operation'],
+  operation: Traces['rowgate:storage']['operation'],
   collection?: PublishedCollection,
-): StorageTrace {
+): Traces['rowgate:storage'] {
   return {
     storage,
     operation,

@@ -11,6 +11,7 @@ import { describeService, type OpenApiDocument } from './document.ts'
 import { openApiShape, type OpenApiOptions } from './options.ts'
 
 export { openapi, toYaml } from './page.ts'
+export type { JsonSchema } from '../definition/schema.ts'
 export type { OpenApiDocument } from './document.ts'
 export type { OpenApiOptions } from './options.ts'
 

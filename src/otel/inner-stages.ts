@@ -1,9 +1,9 @@
 import { SpanKind } from '@opentelemetry/api'
-import type { CallTrace, EventTrace, SecurityTrace, StorageTrace } from '../observation/channels.ts'
+import type { Traces } from '../observation/channels.ts'
 import { codeOf, faultOf, faultTypeOf, type StageDescription } from './stage.ts'
 
 /** Describes the span of authentication. */
-export function describeSecurity(user: boolean): StageDescription<SecurityTrace> {
+export function describeSecurity(user: boolean): StageDescription<Traces['rowgate:security']> {
   return {
     channel: 'security',
     measures: 'Duration of authentication.',
@@ -21,7 +21,7 @@ export function describeSecurity(user: boolean): StageDescription<SecurityTrace>
 }
 
 /** Describes the span of an event. */
-export function describeEvent(user: boolean): StageDescription<EventTrace> {
+export function describeEvent(user: boolean): StageDescription<Traces['rowgate:event']> {
   return {
     channel: 'event',
     measures: 'Duration of events.',
@@ -53,7 +53,7 @@ export function describeEvent(user: boolean): StageDescription<EventTrace> {
 }
 
 /** Describes the span of a call of another service. */
-export function describeCall(): StageDescription<CallTrace> {
+export function describeCall(): StageDescription<Traces['rowgate:call']> {
   return {
     channel: 'call',
     measures: 'Duration of calls of other services.',
@@ -75,7 +75,7 @@ export function describeCall(): StageDescription<CallTrace> {
 }
 
 /** Describes the span of a call of storage. A transaction is internal, because application code runs in it. */
-export function describeStorage(): StageDescription<StorageTrace> {
+export function describeStorage(): StageDescription<Traces['rowgate:storage']> {
   return {
     channel: 'storage',
     measures: 'Duration of calls of storage.',

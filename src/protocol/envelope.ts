@@ -1,12 +1,10 @@
-/** The severity of a validation result. Only errors and unconfirmed warnings reject a save. */
-export type Severity = 'error' | 'warning' | 'information'
-
 /** One validation result. */
 export interface ValidationEntry<FieldName extends string = string> {
   /** The id with which the client can confirm a warning. Only warnings have one. */
   readonly validationId?: string
   readonly message: string
-  readonly severity: Severity
+  /** Only errors and unconfirmed warnings reject a save. */
+  readonly severity: 'error' | 'warning' | 'information'
   /** The field, if the result is about a single field. */
   readonly field?: FieldName
 }

@@ -2,10 +2,12 @@ export { apiKeys, exportProvider, importProvider, type ApiKeyProvider } from './
 export type { ApiKeyOptions, ApiKeyProperties, ApiKeyRecord } from './keys/api-key-record.ts'
 export { httpBasic, type HttpBasicOptions } from './basic/http-basic.ts'
 export type { PasswordCost } from './basic/password.ts'
+export type { Attributes } from '../definition/principal.ts'
 export type { RejectionReason } from '../observation/reports.ts'
 export type { Credentials } from '../request/request.ts'
 export { securityApplications } from './collections.ts'
 export type {
+  ChosenKey,
   KeyEvent,
   KeyLookup,
   KeyRecord,

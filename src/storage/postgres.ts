@@ -14,7 +14,9 @@ import { schemaText, type Database } from './sql/storage.ts'
 
 export type { PostgresOptions } from './postgres/options.ts'
 export type {
+  PostgresCallback,
   PostgresClient,
+  PostgresCommand,
   PostgresPool,
   PostgresQuery,
   PostgresResult,

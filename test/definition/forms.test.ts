@@ -1,12 +1,6 @@
 import { expect, test } from 'vitest'
-import {
-  defineCollection,
-  definitionJsonSchema,
-  error,
-  integer,
-  readApplications,
-  text,
-} from '../../src/index.ts'
+import { defineCollection, error, integer, readApplications, text } from '../../src/index.ts'
+import { definitionJsonSchema } from '../../src/definition/check.ts'
 import { publishCollection } from '../../src/storage/index.ts'
 import { mistakesIn, sound } from './mistakes.ts'
 

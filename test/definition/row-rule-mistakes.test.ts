@@ -1,12 +1,12 @@
 import { expect, test } from 'vitest'
 import {
   createService,
-  definitionJsonSchema,
   memoryStorage,
   mount,
   openAccess,
   readApplications,
 } from '../../src/index.ts'
+import { definitionJsonSchema } from '../../src/definition/check.ts'
 
 const integer = { type: 'integer' }
 const text = { type: 'text' }

@@ -4,12 +4,12 @@ import {
   error,
   integer,
   principal,
-  StorageError,
   system,
   text,
   warning,
   type CollectionBehaviour,
 } from '../../src/index.ts'
+import { StorageError } from '../../src/storage/index.ts'
 import { decide } from '../../src/request/findings.ts'
 import { planDelete, planInsert, planUpdate } from '../../src/request/plan.ts'
 import { viewOf } from '../../src/request/view.ts'

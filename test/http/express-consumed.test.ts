@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises'
 import type { RequestHandler } from 'express'
 import { describe, expect, test } from 'vitest'
 import type { RequestHandler as Service, ServiceRequest } from '../../src/request/request.ts'
-import type { Place } from '../../src/observation/reports.ts'
+import type { EventPlace } from '../../src/observation/reports.ts'
 import { toExpressHandler } from '../../src/http/express.ts'
 import { rawRequest } from '../kit/http-client.ts'
 import { apps, releases } from '../kit/express-app.ts'
@@ -95,7 +95,7 @@ describe.each(releases)('a body in $name', ({ express }) => {
     expect(reports).toEqual([
       {
         type: 'request-failed',
-        place: expect.objectContaining({ event: 'Insert' }) as Place,
+        place: expect.objectContaining({ event: 'Insert' }) as EventPlace,
         error: expect.objectContaining({ message: expect.stringMatching(told) as string }) as Error,
       },
     ])

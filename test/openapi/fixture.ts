@@ -13,8 +13,11 @@ import {
   text,
   uuid,
 } from '../../src/index.ts'
-import type { JsonSchema } from '../../src/index.ts'
-import { openApiDocument, type OpenApiDocument } from '../../src/openapi/openapi.ts'
+import {
+  openApiDocument,
+  type JsonSchema,
+  type OpenApiDocument,
+} from '../../src/openapi/openapi.ts'
 
 /** A collection with a field of every type, and of every option that a document shows. */
 const things = defineCollection(

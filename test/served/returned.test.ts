@@ -4,11 +4,11 @@ import {
   integer,
   json,
   ServiceError,
-  StorageError,
   system,
   text,
   type Serve,
 } from '../../src/index.ts'
+import { StorageError } from '../../src/storage/index.ts'
 import { openStage } from '../kit/stage.ts'
 
 const data = {

@@ -1,4 +1,4 @@
-import { stages, type CallTrace } from '../../observation/channels.ts'
+import { stages, type Traces } from '../../observation/channels.ts'
 import { authenticator, type Authenticator } from './authentication.ts'
 import type { EndpointRequest, EndpointResponse } from '../call.ts'
 import { CallError, isCallError } from '../call-error.ts'
@@ -62,7 +62,7 @@ export function connection(options: ConnectionOptions): Connection {
     use: (response: EndpointResponse<Body>) => Promise<Result>,
   ): Promise<Result> {
     const { endpoint, options: own } = request
-    const trace: CallTrace = {
+    const trace: Traces['rowgate:call'] = {
       endpoint: request.endpoint,
       method: request.method,
       path: request.template,
@@ -140,7 +140,7 @@ export function connection(options: ConnectionOptions): Connection {
 /** The state of a call. */
 interface Call<Body> {
   readonly deadline: Deadline
-  readonly trace: CallTrace
+  readonly trace: Traces['rowgate:call']
   readonly read: ReadBody<Body>
 }
 

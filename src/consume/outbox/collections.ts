@@ -2,6 +2,7 @@ import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { defineCollection } from '../../definition/collection.ts'
 import { boolean, instant, integer, text, uuid } from '../../definition/field.ts'
 import { publishCollection } from '../../definition/published.ts'
+import type { DeliveryState } from './delivery.ts'
 
 /** The internal application of the stored collections. It is not published. */
 const application = 'rowgate-outbox'
@@ -10,7 +11,13 @@ const application = 'rowgate-outbox'
  * The states of a delivery. `behind`: an earlier delivery of its lane is not finished. `waiting`: a worker
  * may claim it once it is due. `sending`: a worker has claimed it.
  */
-export const deliveryStates = ['behind', 'waiting', 'sending', 'delivered', 'dead'] as const
+export const deliveryStates = [
+  'behind',
+  'waiting',
+  'sending',
+  'delivered',
+  'dead',
+] as const satisfies readonly DeliveryState[]
 
 const deliveries = defineCollection({
   key: 'id',

@@ -1,9 +1,8 @@
 import type { Row } from '../../request/query.ts'
-import type { deliveryStates } from './collections.ts'
 import type { EndpointResponse } from '../call.ts'
 
 /** The state of a delivery. */
-export type DeliveryState = (typeof deliveryStates)[number]
+export type DeliveryState = 'behind' | 'waiting' | 'sending' | 'delivered' | 'dead'
 
 /** A delivery, as `list` returns it. It has nothing of the input and the response. */
 export interface Delivery {

@@ -30,18 +30,23 @@ interface TogetherOptions<
   readonly onFailure?: NoInfer<(at: FailureOfAll<Within, Response, Row>) => void | Promise<void>>
 }
 
-/** What a handler of a request for several rows receives: the callers in the order of the rows. */
-interface Callers<Row> {
+/** What the success handler of a request for several rows receives without `match`. */
+export interface SuccessOfAll<Within extends TargetCollections, Response, Row> extends Omit<
+  Success<Within, Response, Row>,
+  'caller' | 'index'
+> {
+  /** In the order of the rows. */
   readonly callers: readonly Caller<Row>[]
 }
 
-/** What the success handler of a request for several rows receives without `match`. */
-export type SuccessOfAll<Within extends TargetCollections, Response, Row> = Callers<Row> &
-  Omit<Success<Within, Response, Row>, 'caller' | 'index'>
-
 /** What the failure handler of a request for several rows receives. */
-export type FailureOfAll<Within extends TargetCollections, Response, Row> = Callers<Row> &
-  Omit<Failure<Within, Response, Row>, 'caller' | 'index'>
+export interface FailureOfAll<Within extends TargetCollections, Response, Row> extends Omit<
+  Failure<Within, Response, Row>,
+  'caller' | 'index'
+> {
+  /** In the order of the rows. */
+  readonly callers: readonly Caller<Row>[]
+}
 
 /** The options of {@link sendTogether} if each row has its part of the response. */
 export interface MatchedOptions<

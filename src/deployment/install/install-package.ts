@@ -4,7 +4,7 @@ import { objectWith, code } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { publishApplications } from '../../definition/publish-applications.ts'
 import type { StorageAdapter } from '../../storage/adapter.ts'
-import { ddlPath, encodeManifest, manifestPath } from '../package/manifest.ts'
+import { ddlPath, encodeManifest, manifestPath, type Manifest } from '../package/manifest.ts'
 import {
   readPackage,
   readShape,
@@ -67,12 +67,13 @@ const shape = z.strictObject({
 /** The result of an install, or the plan of a dry run. */
 export interface Installation {
   readonly release: Pick<
-    VerifiedPackage['manifest'],
+    Manifest,
     'solutionId' | 'name' | 'version' | 'releaseNotes' | 'releaseDate'
   >
   /** The SHA-256 of the package, in hexadecimal digits. */
   readonly sha256: string
-  readonly signature: VerifiedPackage['signature']
+  /** `unchecked`: the package has a signature, and `trust` was not given. */
+  readonly signature: 'verified' | 'unchecked' | 'absent'
   /** The differences to the release that was installed before. */
   readonly changes: readonly Change[]
   /** The DDL of the package by dialect. */
@@ -85,7 +86,7 @@ export interface Installation {
    */
   readonly code: readonly string[]
   /** The replaced release if it has a later date or a higher version than the package; else null. */
-  readonly newer: Pick<VerifiedPackage['manifest'], 'version' | 'releaseDate'> | null
+  readonly newer: Pick<Manifest, 'version' | 'releaseDate'> | null
   /** False after a dry run, and if this package was already installed. */
   readonly installed: boolean
 }
@@ -145,7 +146,7 @@ function replaced(
   return state === undefined ? undefined : readRelease(folder, state.current)
 }
 
-function requireNoCode({ code }: VerifiedPackage['manifest']): void {
+function requireNoCode({ code }: Manifest): void {
   if (code.length === 0) return
   throw new InstallError(
     `The package does not include the code of its definitions: ${code.join(', ')}. ` +
@@ -190,7 +191,7 @@ function ddlOf(files: VerifiedPackage['files']): Readonly<Record<string, string>
   return Object.fromEntries(texts)
 }
 
-function factsOf({ version, releaseDate }: VerifiedPackage['manifest']): Installation['newer'] {
+function factsOf({ version, releaseDate }: Manifest): Installation['newer'] {
   return { version, releaseDate }
 }
 
