@@ -12,7 +12,7 @@ import {
 import { mysqlStorage } from '../../src/storage/mysql.ts'
 import { postgresStorage } from '../../src/storage/postgres.ts'
 import type { StorageAdapter } from '../../src/storage/index.ts'
-import { missingServer as missingMariadb, testDatabase } from '../kit/mysql.ts'
+import { missingServer as missingMariadb, numbersTable, testDatabase } from '../kit/mysql.ts'
 import { missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'
 import { send, type RequestHeaders } from '../kit/service.ts'
 import { visitor, visitors } from '../kit/visitors.ts'
@@ -178,11 +178,11 @@ test.skipIf(mariadbMissing !== undefined)('MariaDB estimates', async () => {
   const database = await testDatabase()
   onTestFinished(() => database.drop())
   const storage = mysqlStorage(database.open({ connectionLimit: 2 }), { ensureSchema: true })
-  const rows = `select seq, concat('r', seq % 4) from seq_1_to_5000`
+  const rows = `select seq, concat('r', seq % 4) from ${numbersTable()}`
   const fill = () =>
     database.run(
       `insert into notes ${rows}`,
-      'create index notes_region on notes (region)',
+      'create index notes_region on notes (region(9))',
       'analyze table notes',
     )
   await expectEstimates(await countsOf(storage, fill))

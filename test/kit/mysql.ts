@@ -1,6 +1,11 @@
 import { createConnection, type Connection } from 'mysql2'
 import { createPool, type Pool, type PoolOptions, type RowDataPacket } from 'mysql2/promise'
-import { mysqlStorage, type MysqlClient, type MysqlPool } from '../../src/storage/mysql.ts'
+import {
+  mysqlStorage,
+  type MysqlClient,
+  type MysqlPool,
+  type MysqlServer,
+} from '../../src/storage/mysql.ts'
 import type { PublishedCollection } from '../../src/storage/index.ts'
 import { isLeftOver, sharedConnections, testName } from './shared-connections.ts'
 import type { Storage } from './storages.ts'
@@ -14,6 +19,27 @@ export const address = {
   connectTimeout: 2_000,
 }
 
+let kind: MysqlServer = 'MariaDB'
+
+/**
+ * Returns what is expected of the server that responds: MariaDB, or MySQL if `MYSQL_PORT` leads to one. Only after
+ * {@link missingServer}.
+ */
+export function perServer<Value>(expected: Readonly<Record<MysqlServer, Value>>): Value {
+  return expected[kind]
+}
+
+/** Returns a table in SQL with the numbers from 1 to 5000 in the column `seq`. MySQL has none of its own. */
+export function numbersTable(): string {
+  const digit =
+    '(values row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7), row(8), row(9))'
+  const digits = ['a', 'b', 'c', 'd'].map((name) => `${digit} as ${name} (d)`).join(' join ')
+  return perServer({
+    MariaDB: 'seq_1_to_5000',
+    MySQL: `(select 1 + a.d + 10 * b.d + 100 * c.d + 1000 * d.d as seq from ${digits} having seq <= 5000) as numbers`,
+  })
+}
+
 /**
  * Why tests of MariaDB are skipped; undefined if a server responds. Rejects if servers are required. Drops what test
  * runs that were killed have left behind.
@@ -23,13 +49,15 @@ export async function missingServer(): Promise<string | undefined> {
   try {
     const [rows] = await pool.query<RowDataPacket[]>('show databases')
     const names = rows.map((row) => String(row['Database']))
+    const [[found]] = await pool.query<RowDataPacket[]>('select version() as version')
+    kind = String(found?.['version']).includes('MariaDB') ? 'MariaDB' : 'MySQL'
     for (const name of names.filter(isLeftOver)) {
       await pool.query(`drop database if exists ${name}`)
     }
     return undefined
   } catch (error) {
     if (process.env['REQUIRE_SERVERS'] === '1') throw error
-    const reason = `no MariaDB server responds at ${address.host}:${address.port}: ${String(error)}`
+    const reason = `no MariaDB or MySQL server responds at ${address.host}:${address.port}: ${String(error)}`
     console.warn(`Tests of MariaDB are skipped: ${reason}`)
     return reason
   } finally {

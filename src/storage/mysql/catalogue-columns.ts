@@ -13,7 +13,10 @@ export function columnsIn(kind: MysqlServer, where: Sql): Sql {
   const value =
     kind === 'MariaDB'
       ? sql`column_default`
-      : sql`if(extra like '%DEFAULT_GENERATED%', concat('(', column_default, ')'), quote(column_default))`
+      : sql`case
+          when extra not like '%DEFAULT_GENERATED%' then if(data_type = 'bit', column_default, quote(column_default))
+          when column_default like 'CURRENT_TIMESTAMP%' then column_default
+          else concat('(', column_default, ')') end`
   return sql`select table_name, column_name, column_type, data_type,
       character_maximum_length, coalesce(datetime_precision, numeric_scale), is_nullable, ${value},
       extra, collation_name, generation_expression, numeric_precision, privileges,

@@ -16,7 +16,7 @@ export interface MysqlConnections extends Connections {
 const graceMilliseconds = 2_000
 
 // A sort by two strings needs this much. One by up to 64 strings gets more for its statement alone.
-const sortBytes = 'greatest(@@global.sort_buffer_size, 2097152)'
+const sortBytes = 'cast(greatest(@@global.sort_buffer_size, 2097152) as unsigned)'
 const maxSortBytes = 67_108_864
 
 const modes =
@@ -78,18 +78,33 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
     server = own
   }
 
+  /** Returns what ends a connection between two statements. MariaDB does that itself. */
+  function idleTimer(end: () => void): { readonly start: () => void; readonly stop: () => void } {
+    let timer: NodeJS.Timeout | undefined
+    return {
+      start() {
+        if (server === 'MySQL') timer = setTimeout(end, options.idleTimeout)
+      },
+      stop: () => clearTimeout(timer),
+    }
+  }
+
   async function run<Result>(
     client: MysqlClient,
     broken: () => void,
+    idle: ReturnType<typeof idleTimer>,
     work: (connection: Connection) => Promise<Result>,
   ): Promise<Result> {
     const limit = options.statementTimeout + graceMilliseconds
     const send = async (text: string, longest = limit): Promise<unknown> => {
+      idle.stop()
       try {
         return await sendTo(client, text, longest)
       } catch (error) {
         if (isLost(error)) broken()
         throw error
+      } finally {
+        idle.start()
       }
     }
     if (!settled.has(client)) {
@@ -136,9 +151,14 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
       use(async (client, broken) => {
         // Without a listener, the loss of a connection in use could end the process.
         client.on('error', broken)
+        const idle = idleTimer(() => {
+          broken()
+          client.destroy()
+        })
         try {
-          return await run(client, broken, work)
+          return await run(client, broken, idle, work)
         } finally {
+          idle.stop()
           client.removeListener('error', broken)
         }
       }),

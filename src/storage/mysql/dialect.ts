@@ -116,7 +116,7 @@ function isInnoDbKey({ from, fields, to }: Reference): boolean {
   })
 }
 
-/** A table in the plan of a statement: MariaDB and MySQL name the rows differently. */
+/** A table in the plan of a statement: MariaDB and MySQL before 9 name the rows differently. */
 interface PlannedTable {
   readonly rows?: number
   readonly rows_examined_per_scan?: number
@@ -129,9 +129,24 @@ interface PlannedBlock {
   readonly nested_loop?: readonly { readonly table?: PlannedTable }[]
 }
 
+/** A step in the plan of MySQL from 9 on. */
+interface PlannedStep {
+  readonly table_name?: string
+  readonly estimated_rows?: number
+  readonly inputs?: readonly PlannedStep[]
+}
+
 /** Returns the rows that a plan expects of a statement with one table; undefined for more tables. */
 function plannedRows(plan: unknown): number | undefined {
-  const { query_block: block = {} } = plan as { readonly query_block?: PlannedBlock }
+  const { query_block: block = {}, query_plan: step } = plan as {
+    readonly query_block?: PlannedBlock
+    readonly query_plan?: PlannedStep
+  }
+  if (step !== undefined) {
+    const [first = step, ...others] = step.inputs ?? []
+    if (first.table_name === undefined || others.length > 0) return undefined
+    return Math.round(step.estimated_rows ?? 0)
+  }
   const tables = [block, ...(block.nested_loop ?? [])].flatMap(({ table = [] }) => table)
   const [only] = tables
   const rows = only?.rows ?? only?.rows_examined_per_scan

@@ -51,6 +51,7 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
   2013: 'unavailable',
   3024: 'unavailable',
   3572: 'unavailable',
+  3699: 'unavailable',
   4031: 'unavailable',
   PROTOCOL_CONNECTION_LOST: 'unavailable',
 }

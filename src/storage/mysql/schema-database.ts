@@ -42,7 +42,7 @@ export async function changeSchema<Result>(
   seconds: number,
   work: () => Promise<Result>,
 ): Promise<Result> {
-  const name = sql`concat('rowgate ', sha1(database()))`
+  const name = sql`concat('rowgate ', left(sha2(database(), 256), 40))`
   const wait = { read: () => seconds }
   const [[locked] = []] = await connection.rows(bind(sql`select get_lock(${name}, ${wait})`))
   if (locked !== '1') throw unavailable(new Error('another process changes the schema'))

@@ -3,7 +3,7 @@ import { publishApplications } from '../../../src/definition/publish-application
 import { defineCollection, instant, integer, text } from '../../../src/index.ts'
 import type { CollectionDefinition } from '../../../src/index.ts'
 import { mysqlStorage } from '../../../src/storage/mysql.ts'
-import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
+import { missingServer, perServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()
 
@@ -28,7 +28,9 @@ describe.skipIf(missing !== undefined)('the statements of messages at start', ()
   }
 
   async function declaration(): Promise<unknown> {
-    return (await database.run('show create table tags'))[0]
+    const [created] = await database.run('show create table tags')
+    // MySQL writes a literal of a constraint in the character set that the column has by then.
+    return String(created?.['Create Table']).replaceAll(/_(?:latin1|utf8mb4)'/g, "'")
   }
 
   test('make columns reject null, and keep the rest of their declarations', async () => {
@@ -57,7 +59,7 @@ describe.skipIf(missing !== undefined)('the statements of messages at start', ()
     })
     const statements = await advised({ tags })
     expect(statements).toEqual([
-      "ALTER TABLE `tags` MODIFY COLUMN `id` int(11) NOT NULL AUTO_INCREMENT COMMENT 'number';",
+      `ALTER TABLE \`tags\` MODIFY COLUMN \`id\` ${perServer({ MariaDB: 'int(11)', MySQL: 'int' })} NOT NULL AUTO_INCREMENT COMMENT 'number';`,
     ])
     await database.run(...(statements ?? []))
     expect(await advised({ tags })).toEqual([])

@@ -6,7 +6,7 @@ import { publishCollection } from '../../../src/definition/published.ts'
 import { defineCollection, integer, text } from '../../../src/index.ts'
 import type { Condition, PublishedCollection, StorageAdapter } from '../../../src/storage/index.ts'
 import { mysqlStorage } from '../../../src/storage/mysql.ts'
-import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
+import { missingServer, perServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()
 
@@ -94,9 +94,15 @@ describe.skipIf(missing !== undefined)('a stored value of MariaDB', () => {
     const collations = [
       'utf8mb4 collate utf8mb4_general_ci',
       'utf8mb4 collate utf8mb4_bin',
-      'utf8mb4 collate utf8mb4_uca1400_ai_ci',
       'latin1 collate latin1_swedish_ci',
-      'utf8mb4 collate utf8mb4_nopad_bin',
+      ...perServer({
+        MariaDB: ['utf8mb4 collate utf8mb4_uca1400_ai_ci', 'utf8mb4 collate utf8mb4_nopad_bin'],
+        MySQL: [
+          'utf8mb4 collate utf8mb4_0900_ai_ci',
+          'utf8mb4 collate utf8mb4_0900_bin',
+          'utf8mb3 collate utf8mb3_general_ci',
+        ],
+      }),
     ]
     const own = publishCollection(
       'app',

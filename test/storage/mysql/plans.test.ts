@@ -8,7 +8,7 @@ import { mysqlConnections } from '../../../src/storage/mysql/connection.ts'
 import { completeMysql } from '../../../src/storage/mysql/options.ts'
 import { sql } from '../../../src/storage/sql/fragments.ts'
 import { pageStatement } from '../../../src/storage/sql/statements.ts'
-import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
+import { missingServer, numbersTable, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()
 
@@ -38,7 +38,7 @@ describe.skipIf(missing !== undefined)('the plan of a page of MariaDB', () => {
       'alter table items modify column loose varchar(40) collate utf8mb4_general_ci',
       'create index loose on items (loose)',
       `insert into items select concat('k', seq), concat('n', seq % 500), concat('n', seq % 500), seq % 700
-       from seq_1_to_5000`,
+       from ${numbersTable()}`,
       'analyze table items',
     )
   })
@@ -49,8 +49,8 @@ describe.skipIf(missing !== undefined)('the plan of a page of MariaDB', () => {
     const own = mysqlConnections(database.pool, completeMysql({}))
     const rows = await own.use(async (connection) => {
       const query = queryOf(items, { limit: 10, ...given })
-      const page = pageStatement(await readTables(connection, [items], 'MariaDB'), items, query)
-      return connection.rows({ ...page, sql: sql`explain ${page.sql}` })
+      const page = pageStatement(await readTables(connection, [items], own.server()), items, query)
+      return connection.rows({ ...page, sql: sql`explain format=traditional ${page.sql}` })
     })
     await own.close()
     return rows.map((row) => row.join(' ')).join('\n')

@@ -19,7 +19,7 @@ import {
   type Field,
 } from '../../../src/index.ts'
 import { mysqlSchema, mysqlStorage, type MysqlOptions } from '../../../src/storage/mysql.ts'
-import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
+import { missingServer, perServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()
 
@@ -92,7 +92,10 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
       '1 rank D,name A',
     ])
     await database.empty()
-    const statements = mysqlSchema({ app: { collections } }).split(/;\n+/)
+    const statements = mysqlSchema(
+      { app: { collections } },
+      perServer({ MariaDB: 'MariaDB', MySQL: 'MySQL' }),
+    ).split(/;\n+/)
     await database.run(...statements.filter((statement) => statement.trim() !== ''))
     expect(await columns()).toEqual(created)
     expect(await open(collections)).toBe('enforced: 1')
@@ -150,6 +153,8 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     ['timestamp(3)', dateTime()],
     ['varchar(10)', date()],
     ['char(36) collate utf8mb4_general_ci', uuid()],
+    // That of MariaDB keeps the text.
+    ...perServer<readonly (readonly [string, Field])[]>({ MariaDB: [], MySQL: [['json', json()]] }),
   ])('of which a column has the type %s are refused', async (type, field) => {
     await database.run(`create table items (id bigint primary key, value ${type})`)
     const items = defineCollection({ key: 'id', fields: { id: integer(), value: field } })
@@ -179,8 +184,13 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     ['datetime(6)', dateTime({ storedAs: 'microseconds' })],
     ['timestamp(6) null', instant({ storedAs: 'microseconds' })],
     ['timestamp(3) null', instant()],
-    ['uuid', uuid()],
-    ['json', json()],
+    ...perServer<readonly (readonly [string, Field])[]>({
+      MariaDB: [
+        ['uuid', uuid()],
+        ['json', json()],
+      ],
+      MySQL: [['json', json({ storedAs: 'jsonb' })]],
+    }),
   ])('of which a column has the type %s are accepted', async (type, field) => {
     await database.run(`create table items (id bigint primary key, value ${type})`)
     const items = defineCollection({ key: 'id', fields: { id: integer(), value: field } })
@@ -214,7 +224,7 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     ).toEqual([
       'app/keyless: the key (`id`) of table `keyless` has no unique index',
       'app/prefixed: the key (`id`) of table `prefixed` has no unique index',
-      'app/unnumbered.id: column `id` of table `unnumbered` is not numbered by MariaDB',
+      `app/unnumbered.id: column \`id\` of table \`unnumbered\` is not numbered by ${perServer({ MariaDB: 'MariaDB', MySQL: 'MySQL' })}`,
       'app/plain.value: column `value` of table `plain` has no default',
       'app/old: the table `old` is kept by the engine MyISAM, which has no transactions',
       'app/seen: `seen` is a view, which is not written',

@@ -4,7 +4,7 @@ import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
 import type { Condition, StorageAdapter, StorageTransaction } from '../../../src/storage/index.ts'
 import { mysqlStorage } from '../../../src/storage/mysql.ts'
-import { missingServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
+import { missingServer, perServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()
 const writing = { mode: 'write', brief: false } as const
@@ -63,30 +63,65 @@ describe.skipIf(missing !== undefined)('a transaction of MariaDB', () => {
     expect(await visits()).toEqual([1, 1, 2])
   })
 
-  test('that has read what another one changed can not change it, and refuses further calls', async () => {
-    const run = storage.transaction(writing, async (on) => {
-      await on.filter(customers, everyRow)
-      await storage.transaction(writing, (other) =>
-        other.update(customers, key('a'), { visits: 5 }),
-      )
-      await expect(visit(on, 'a')).rejects.toMatchObject({ kind: 'unavailable', isConflict: true })
-      await expect(visit(on, 'b')).rejects.toMatchObject({ kind: 'unavailable' })
+  /** The cases of MariaDB, whose transactions see one state. */
+  function testOvertaken(): void {
+    test('that has read what another one changed can not change it, and refuses further calls', async () => {
+      const run = storage.transaction(writing, async (on) => {
+        await on.filter(customers, everyRow)
+        await storage.transaction(writing, (other) =>
+          other.update(customers, key('a'), { visits: 5 }),
+        )
+        await expect(visit(on, 'a')).rejects.toMatchObject({
+          kind: 'unavailable',
+          isConflict: true,
+        })
+        await expect(visit(on, 'b')).rejects.toMatchObject({ kind: 'unavailable' })
+      })
+      await expect(run).rejects.toMatchObject({ kind: 'unavailable' })
+      expect(await visits()).toEqual([0, 5])
     })
-    await expect(run).rejects.toMatchObject({ kind: 'unavailable' })
-    expect(await visits()).toEqual([0, 5])
-  })
 
-  test('that has read what another one changed can not delete it', async () => {
-    const run = storage.transaction(writing, async (on) => {
-      await on.filter(customers, everyRow)
-      await storage.transaction(writing, (other) =>
-        other.update(customers, key('a'), { visits: 5 }),
-      )
-      await on.delete(customers, key('a'))
+    test('that has read what another one changed can not delete it', async () => {
+      const run = storage.transaction(writing, async (on) => {
+        await on.filter(customers, everyRow)
+        await storage.transaction(writing, (other) =>
+          other.update(customers, key('a'), { visits: 5 }),
+        )
+        await on.delete(customers, key('a'))
+      })
+      await expect(run).rejects.toMatchObject({ kind: 'unavailable', isConflict: true })
+      expect(await visits()).toEqual([0, 5])
     })
-    await expect(run).rejects.toMatchObject({ kind: 'unavailable', isConflict: true })
-    expect(await visits()).toEqual([0, 5])
-  })
+  }
+
+  /** The case of MySQL, whose transactions lock what they read. */
+  function testLocked(): void {
+    test('that has read a row makes those wait that change it, and a change by both is a conflict', async () => {
+      const own = mysqlStorage(database.open(), { lockTimeout: 1 })
+      await own.open([customers])
+      await storage.transaction(writing, async (on) => {
+        await on.filter(customers, everyRow)
+        const late = own.transaction(writing, (other) => visit(other, 'a'))
+        await expect(late).rejects.toMatchObject({ kind: 'unavailable', isConflict: false })
+      })
+      expect(await visits()).toEqual([0, 0])
+      const read = [signal(), signal()] as const
+      const change = (id: string, turn: 0 | 1): Promise<unknown> =>
+        storage.transaction(writing, async (on) => {
+          await on.filter(customers, everyRow)
+          read[turn].resolve()
+          await read[turn === 0 ? 1 : 0].promise
+          await visit(on, id)
+        })
+      const results = await Promise.allSettled([change('a', 0), change('a', 1)])
+      const failed = results.filter(({ status }) => status === 'rejected')
+      expect(failed).toMatchObject([{ reason: { kind: 'unavailable', isConflict: true } }])
+      expect(await visits()).toEqual([0, 1])
+      await own.close()
+    })
+  }
+
+  perServer({ MariaDB: testOvertaken, MySQL: testLocked })()
 
   test('goes on after a refused row', async () => {
     await storage.transaction(writing, async (on) => {
