@@ -1,5 +1,6 @@
 import type { Mistake } from '../checks/mistakes.ts'
 import type { CollectionDefinition } from './collection.ts'
+import { fieldOf } from './field.ts'
 
 /** Returns the mistakes in the computed fields of a well-formed collection, except for those of their types. */
 export function computedMistakes({
@@ -20,7 +21,7 @@ export function computedMistakes({
       add(`.field.${option}`, 'is not an option of a computed field: leave it out')
     }
     for (const needed of needs) {
-      const found = Object.hasOwn(fields, needed) ? fields[needed] : undefined
+      const found = fieldOf(fields, needed)
       if (found === undefined) {
         const known = Object.keys(fields).join(', ')
         add('.needs', `${needed} is not a stored field; the fields are ${known}`)

@@ -98,3 +98,13 @@ type FieldCondition<One extends Field, Own> =
 type NamedCondition<F extends Fields, Name extends string, Own> = Name extends keyof F
   ? FieldCondition<F[Name], Own>
   : never
+
+/** Returns whether a part of given conditions is an object: a list is a group. */
+export function isObject(given: unknown): given is Readonly<Record<string, unknown>> {
+  return typeof given === 'object' && given !== null && !Array.isArray(given)
+}
+
+/** Returns whether the member `through` of given conditions is meant, and not a field of this name. */
+export function isThrough(given: unknown): given is Through {
+  return isObject(given) && 'collection' in given
+}

@@ -3,14 +3,20 @@ import type { Mistake } from '../checks/mistakes.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { computedMistakes } from './computed-mistakes.ts'
 import { compileConstraints } from './constraints.ts'
-import type { Bounds, DecimalOptions, Field, Fields, TextOptions } from './field.ts'
+import {
+  fieldOf,
+  type Bounds,
+  type DecimalOptions,
+  type Field,
+  type Fields,
+  type TextOptions,
+} from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import { pageMistakes, unreadableOrder } from './page-mistakes.ts'
 import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
 import { cascadeMistakes, groupMistakes, referenceMistakes } from './relation-mistakes.ts'
-import { rightsMistakes } from './rights-mistakes.ts'
-import { rowRuleMistakes } from './row-rule-mistakes.ts'
+import { rightsMistakes, rowRuleMistakes } from './rights-mistakes.ts'
 import type { Json } from '../protocol/json.ts'
 import { maxRealPrecision } from './stored-forms.ts'
 import {
@@ -85,7 +91,7 @@ function checkKey(collection: CollectionDefinition): readonly Mistake[] {
   const names = keyNamesOf(collection)
   const mistakes: Mistake[] = []
   for (const name of names) {
-    const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+    const field = fieldOf(fields, name)
     if (field === undefined) {
       const known = Object.keys(fields).join(', ')
       mistakes.push({ place: 'key', advice: `${name} is not a field; the fields are ${known}` })

@@ -165,6 +165,11 @@ export type Field = {
 /** The fields of a collection by name, in the order of responses. */
 export type Fields = Readonly<Record<string, Field>>
 
+/** Returns the field of a name, if it is declared. Objects inherit members, such as `constructor`, that are not fields. */
+export function fieldOf(fields: Fields, name: string): Field | undefined {
+  return Object.hasOwn(fields, name) ? fields[name] : undefined
+}
+
 type Exactly<Given, Allowed> = Given & Readonly<Record<Exclude<keyof Given, keyof Allowed>, never>>
 
 /** With an enumeration, the default must be one of its values. */

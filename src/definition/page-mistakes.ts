@@ -1,7 +1,7 @@
 import { parameters } from '../protocol/query.ts'
 import type { ApplicationDefinition } from './application.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
-import type { Field } from './field.ts'
+import { fieldOf, type Field } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import type { Mistake } from '../checks/mistakes.ts'
 import { isSearched } from './published-field.ts'
@@ -59,7 +59,7 @@ function fieldMistakes(
   place: string,
   isFit: (field: Field) => boolean,
 ): readonly Mistake[] {
-  const field = Object.hasOwn(fields, name) ? fields[name] : undefined
+  const field = fieldOf(fields, name)
   if (field !== undefined && isFit(field)) return []
   const known = Object.keys(fields).join(', ')
   const advice =
@@ -122,7 +122,7 @@ export function unreadableOrder(
   const { defaultSort = [], requiredFilters = [], fields } = collection
   const callers = [roles, collection.roles, collection.eventRoles?.Filter]
   const isReadable = (name: string): boolean => {
-    const readers = Object.hasOwn(fields, name) ? fields[name]?.readableBy : undefined
+    const readers = fieldOf(fields, name)?.readableBy
     if (readers === undefined) return true
     // A caller has one role of each list, so one list that contains only readers is enough.
     return callers.some((list) => list?.every((role) => readers.includes(role)))

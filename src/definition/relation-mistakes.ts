@@ -2,7 +2,7 @@ import type { ApplicationDefinition } from './application.ts'
 import type { Mistake } from '../checks/mistakes.ts'
 import { suggestion } from '../checks/nearest-name.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
-import type { Field } from './field.ts'
+import { fieldOf, type Field } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import { declaredReferences, type DeclaredReference } from './relations.ts'
 import { isServed } from './serve.ts'
@@ -176,10 +176,6 @@ function pathTo(
 
 function cascadesOf(definition: CollectionDefinition): readonly DeclaredReference[] {
   return declaredReferences(definition).filter(({ onDelete }) => onDelete === 'cascade')
-}
-
-function fieldOf(fields: CollectionDefinition['fields'], name: string): Field | undefined {
-  return Object.hasOwn(fields, name) ? fields[name] : undefined
 }
 
 function groupName(names: readonly string[]): string {

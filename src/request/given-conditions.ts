@@ -1,3 +1,4 @@
+import { isObject, isThrough } from '../definition/conditions.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { equal, type Condition } from './query.ts'
@@ -45,7 +46,7 @@ function conditionsIn(work: Work, given: unknown, depth: number): readonly Condi
     )
   }
   return names.flatMap((name) => {
-    const value = (given as Readonly<Record<string, unknown>>)[name]
+    const value = (given)[name]
     const isField = collection.byName.has(name)
     if (groups.includes(name) && (Array.isArray(value) || !isField)) {
       return groupOf(work, name, value, depth)
@@ -59,7 +60,7 @@ function conditionsIn(work: Work, given: unknown, depth: number): readonly Condi
 }
 
 function namesCollection(value: unknown): boolean {
-  return Array.isArray(value) || (isObject(value) && 'collection' in value)
+  return Array.isArray(value) || isThrough(value)
 }
 
 function groupOf(work: Work, name: string, value: unknown, depth: number): readonly Condition[] {
@@ -87,7 +88,7 @@ function fieldConditions(
     throw new TypeError(`The condition on ${name} needs an operator, such as { gte: ... }.`)
   }
   return operators.map((operator) => {
-    const operand = (given as Readonly<Record<string, unknown>>)[operator]
+    const operand = (given)[operator]
     return operation(field, operator, Array.isArray(operand) ? operand.map(own) : own(operand))
   })
 }
@@ -163,8 +164,4 @@ function or(conditions: readonly Condition[]): Condition {
 
 function not(condition: Condition): Condition {
   return { is: 'not', condition }
-}
-
-function isObject(value: unknown): value is object {
-  return typeof value === 'object' && value !== null && !Array.isArray(value)
 }

@@ -1,6 +1,6 @@
 import { withoutUndefined } from '../checks/options.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { throughTargets } from '../definition/row-rule-mistakes.ts'
+import { throughTargets } from '../definition/through.ts'
 import { everyCondition, type Condition } from '../request/query.ts'
 import { throughIn } from '../request/rows.ts'
 import { StorageError, markSelfChecking, type StorageAdapter } from './adapter.ts'
