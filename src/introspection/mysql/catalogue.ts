@@ -2,6 +2,7 @@ import type { Field } from '../../definition/field.ts'
 import { readSchema } from '../../storage/mysql/catalogue.ts'
 import { quoted } from '../../storage/mysql/dialect.ts'
 import { fitTerm } from '../../storage/mysql/inspection.ts'
+import { unescaped } from '../../storage/mysql/literals.ts'
 import type { CatalogueColumn } from '../../storage/sql/catalogue-tables.ts'
 import type { Column } from '../../storage/sql/tables.ts'
 import {
@@ -12,8 +13,7 @@ import {
   timeOf,
   type Candidates,
 } from '../server/candidates.ts'
-import type { ServerCatalogue } from '../server/read-database.ts'
-import { allowedValues } from './checks.ts'
+import type { AllowedValues, ServerCatalogue } from '../server/read-database.ts'
 
 /** What introspection needs to know of MariaDB and MySQL. */
 export const mysqlCatalogue: ServerCatalogue = {
@@ -21,7 +21,7 @@ export const mysqlCatalogue: ServerCatalogue = {
   readTables: readSchema,
   candidates,
   fitTerm,
-  allowedValues,
+  allowedBy,
   quoted,
 }
 
@@ -104,4 +104,36 @@ const largest: Field = { type: 'decimal', precision: 20, scale: 0 }
 
 function isUnsigned(declared: string): boolean {
   return declared.includes('unsigned')
+}
+
+/** Reads a CHECK constraint such as `` `status` in ('open','closed') ``. */
+function allowedBy(constraint: string): AllowedValues | undefined {
+  const [, column, only, list = only] = checkForm.exec(unwrapped(constraint)) ?? []
+  const values = list === undefined ? undefined : valuesOf(list)
+  return column === undefined || values === undefined
+    ? undefined
+    : { column: column.replaceAll('``', '`'), values }
+}
+
+// A CHECK accepts null in any case.
+const checkForm = /^`((?:[^`]|``)+)` (?:= (.+?)|in \((.*?)\))(?: or `\1` is null)?$/s
+// MySQL writes the character set before a string.
+const valueForm = /(-?\d+(?:\.\d+)?)(?=,|$)|(?:_[a-z0-9]+)?'((?:[^'\\]|''|\\.)*)'/sy
+
+function valuesOf(list: string): readonly (string | number)[] | undefined {
+  const values: (string | number)[] = []
+  for (let at = 0; at < list.length; at = valueForm.lastIndex + 1) {
+    valueForm.lastIndex = at
+    const match = valueForm.exec(list)
+    if (match === null) return undefined
+    const [, number, text = ''] = match
+    values.push(number === undefined ? unescaped(text) : Number(number))
+    const next = list[valueForm.lastIndex]
+    if (next !== undefined && next !== ',') return undefined
+  }
+  return values
+}
+
+function unwrapped(clause: string): string {
+  return /^\((.*)\)$/s.exec(clause)?.[1] ?? clause
 }

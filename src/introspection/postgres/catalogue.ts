@@ -11,8 +11,7 @@ import {
   timeOf,
   type Candidates,
 } from '../server/candidates.ts'
-import type { ServerCatalogue } from '../server/read-database.ts'
-import { allowedValues } from './checks.ts'
+import type { AllowedValues, ServerCatalogue } from '../server/read-database.ts'
 
 /** What introspection needs to know of PostgreSQL. */
 export const postgresCatalogue: ServerCatalogue = {
@@ -20,7 +19,7 @@ export const postgresCatalogue: ServerCatalogue = {
   readTables: readSchema,
   candidates: candidateFields,
   fitTerm,
-  allowedValues,
+  allowedBy,
   quoted,
 }
 
@@ -85,4 +84,36 @@ function numericFields({ precision, scale, declared }: Column, isLink: boolean):
     'numeric without a scale may have any number of digits. If you know the largest number, declare decimal',
   )
   return isLink ? { ...text, fields: [wholeNumber, ...text.fields] } : text
+}
+
+/** Reads a CHECK constraint such as `CHECK ((status = ANY (ARRAY['open'::text, 'closed'::text])))`. */
+function allowedBy(constraint: string): AllowedValues | undefined {
+  const [, inQuotes, plain, list] = checkForm.exec(constraint) ?? []
+  const values = list === undefined ? undefined : valuesOf(list)
+  const column = inQuotes?.replaceAll('""', '"') ?? plain
+  return column === undefined || values === undefined ? undefined : { column, values }
+}
+
+const cast = String.raw`(?:::[a-z][a-z ]*(?:\(\d+\))?)`
+const checkForm = new RegExp(
+  String.raw`^CHECK \(+(?:"((?:[^"]|"")+)"|([a-z_][a-z\d_$]*))\)?${cast}? = ANY \(+ARRAY\[(.*)\]\)*(?:::[a-z ]+\[\])?\)+$`,
+  's',
+)
+const valueForm = new RegExp(
+  String.raw`'(-?\d+)'::(?:small|big)?int(?:eger)?|(-?\d+)(?=,|$)|'((?:[^']|'')*)'${cast}`,
+  'y',
+)
+
+function valuesOf(list: string): readonly (string | number)[] | undefined {
+  const values: (string | number)[] = []
+  for (let at = 0; at < list.length; at = valueForm.lastIndex + 2) {
+    valueForm.lastIndex = at
+    const match = valueForm.exec(list)
+    if (match === null) return undefined
+    const [, negative, number, text] = match
+    values.push(text === undefined ? Number(negative ?? number) : text.replaceAll("''", "'"))
+    const rest = list.slice(valueForm.lastIndex, valueForm.lastIndex + 2)
+    if (rest !== '' && rest !== ', ') return undefined
+  }
+  return values
 }

@@ -33,10 +33,16 @@ export interface ServerCatalogue {
    * column allows no other values.
    */
   fitTerm(value: Sql, column: CatalogueColumn, field: Field): Sql | undefined
-  /** Returns the only values of columns by CHECK constraints as the server writes them. */
-  allowedValues(checks: readonly string[]): ReadonlyMap<string, readonly (string | number)[]>
+  /** Returns what a CHECK constraint, as the server writes it, allows. Undefined: it does not list values of one column. */
+  allowedBy(check: string): AllowedValues | undefined
   /** Returns a name in quotes. */
   quoted(name: string): string
+}
+
+/** The only values of a column. */
+export interface AllowedValues {
+  readonly column: string
+  readonly values: readonly (string | number)[]
 }
 
 /**
@@ -115,7 +121,12 @@ async function describeTable(
       : { fields: [], note: "the role can't read it" },
   )
   const fitting = await fittingFields(connection, catalogue, { table, candidates })
-  const allowed = catalogue.allowedValues(table.checks)
+  const allowed = new Map(
+    table.checks.flatMap((check) => {
+      const { column, values } = catalogue.allowedBy(check) ?? {}
+      return column === undefined ? [] : [[column, values] as const]
+    }),
+  )
   const described = columns.map((column, index) =>
     describeColumn(column, {
       candidates: candidates[index] as Candidates,

@@ -14,9 +14,14 @@ import type {
 } from '../description.ts'
 import { readCatalogue, type CatalogueTable } from './catalogue.ts'
 import { readChecks } from './checks.ts'
-import { fieldsOfDefault } from './column-defaults.ts'
 import { candidateFields, declaredLength, type ColumnFacts } from './column-fields.ts'
-import { countKinds, fittingFields, profileColumns, type ValueProfile } from './value-profile.ts'
+import {
+  countKinds,
+  fieldsOfDefault,
+  fittingFields,
+  profileColumns,
+  type ValueProfile,
+} from './value-profile.ts'
 
 /**
  * Describes a SQLite database. It is opened for reading only, and read in one snapshot. Every value is read, so

@@ -1,5 +1,6 @@
 import { isUtf8 } from 'node:buffer'
 import type { Field } from '../../definition/field.ts'
+import type { Affinity } from '../../storage/sqlite/column-types.ts'
 import { rowsOf, type Connection, type SqliteValue } from '../../storage/sqlite/connection.ts'
 import { fitCondition } from '../../storage/sqlite/forms.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
@@ -97,6 +98,56 @@ function misfits(column: string, field: Field, isUtf8Database: boolean): string 
     terms.push(`length(${column}) <= ${field.maxLength}`)
   const fits = terms.map((term) => `(${term})`).join(' AND ')
   return `count(CASE WHEN ${column} IS NULL OR ${fits} THEN NULL ELSE 1 END)`
+}
+
+/** A column with a default. */
+export interface DefaultedColumn {
+  /** The name of an affinity is also a declared type with this affinity. */
+  readonly affinity: Affinity
+  /** The expression of its default. */
+  readonly default: string
+}
+
+// Tables of this prefix are left out of the description.
+const defaultTable = 'rowgate_default'
+
+/**
+ * Returns those fields that the default of a column fits: it is stored in a temporary table, which converts it as
+ * the column does. Returns all fields if the default can't be computed, for example because it calls a function of
+ * the application.
+ */
+export function fieldsOfDefault(
+  connection: Connection,
+  column: DefaultedColumn,
+  fields: readonly Field[],
+): readonly Field[] {
+  if (!storeDefault(connection, column)) return fields
+  const [fitting = []] = fittingFields(connection, defaultTable, [{ column: 'value', fields }])
+  connection.execute(`DROP TABLE temp.${defaultTable}`)
+  return fitting
+}
+
+function storeDefault(
+  connection: Connection,
+  { affinity, default: value }: DefaultedColumn,
+): boolean {
+  // Only without parentheses, a name in double quotes is a string.
+  return [`(${value})`, value].some((expression) => {
+    try {
+      connection.execute(
+        `CREATE TEMP TABLE ${defaultTable} (value ${affinity} DEFAULT ${expression})`,
+      )
+    } catch {
+      return false
+    }
+    try {
+      connection.execute(`INSERT INTO temp.${defaultTable} DEFAULT VALUES`)
+      return true
+    } catch {
+      connection.execute(`DROP TABLE temp.${defaultTable}`)
+      return false
+    }
+  })
 }
 
 /** Returns how many values of a column are of each storage class: `3 text`. */
