@@ -116,7 +116,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/sql/schema-changes',
     'storage/sql/tables',
     'storage/sqlite',
-    'storage/sqlite/schema-apply',
+    'storage/sqlite/file-schema',
     'storage/sqlite/tables',
   ],
   deployment: [...core, 'service-part', 'storage/adapter', 'storage/table', 'work'],

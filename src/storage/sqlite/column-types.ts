@@ -84,6 +84,11 @@ export const numeric: ColumnType = {
 
 const wireInstant = (column: Sql): Sql => sql`replace(${column}, '.000Z', 'Z')`
 
+/** Returns the members of a column type that reads with one expression. */
+export function readAs(read: (column: Sql) => Sql): Pick<ColumnType, 'read' | 'json' | 'wire'> {
+  return { read, json: read, wire: read }
+}
+
 /** The column types of the normal forms, by the name of the field type. */
 export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
   text: { ...textual, hasEmptyString: true, letters: 'any' },

@@ -1,16 +1,10 @@
 import { Buffer } from 'node:buffer'
 import type { Field } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
-import { binary, numeric, punctuated, textual, type ColumnType } from './column-types.ts'
+import { binary, numeric, punctuated, readAs, textual } from './column-types.ts'
 import { literal, raw, sql, type Sql } from '../sql/fragments.ts'
-import { unixTime } from './unix-times.ts'
-import { day, digits, noNul, realTime, timeOfDay, type ValueForm } from './value-form.ts'
-
-/** A form in which a column holds the values of a field, other than the normal one. */
-export interface OtherForm {
-  readonly form: ValueForm
-  readonly columnType: ColumnType
-}
+import { timeForm } from './time-forms.ts'
+import { noNul, type OtherForm } from './value-form.ts'
 
 /** Returns the form that a field declares with `storedAs`. */
 export function otherForm(field: Field): OtherForm {
@@ -37,76 +31,6 @@ function formOf(field: Field): OtherForm {
       throw new TypeError(`A field of type ${field.type} has no other form.`)
   }
 }
-
-type Time = 'date' | 'dateTime' | 'instant'
-
-function timeForm(type: Time, storedAs: string): OtherForm {
-  if (storedAs === 'unixSeconds') return unixTime(type, 1)
-  if (storedAs === 'unixMilliseconds') return unixTime(type, 1000)
-  if (type === 'date') return dayWithTime(storedAs.endsWith('.fff') ? '00:00:00.000' : '00:00:00')
-  return textTime(type, storedAs)
-}
-
-function dayWithTime(midnight: string): OtherForm {
-  return {
-    form: {
-      storageClass: 'text',
-      condition: (column) => `${column} GLOB '${day} ${midnight}' AND ${realTime(column)}`,
-    },
-    columnType: {
-      ...punctuated,
-      ...readAs((column) => sql`substr(${column}, 1, 10)`),
-      bind: (value) => `${value as string} ${midnight}`,
-      letters: 'none',
-    },
-  }
-}
-
-/** Returns the form of a day and time as text. */
-function textTime(type: 'dateTime' | 'instant', storedAs: string): OtherForm {
-  const separator = storedAs.includes('T') ? 'T' : ' '
-  const zone = storedAs.endsWith('Z') ? 'Z' : ''
-  const fraction = storedAs.includes('[.fff]')
-    ? 'nonzero'
-    : storedAs.includes('.')
-      ? 'always'
-      : 'none'
-  const omitsMidnight = storedAs.startsWith('YYYY-MM-DD[')
-  const whole = `${day}${separator}${timeOfDay}`
-  const patterns = (column: string): string => {
-    if (fraction === 'none') return `${column} GLOB '${whole}${zone}'`
-    const withFraction = `${column} GLOB '${whole}.${digits(3)}'`
-    if (fraction === 'always') return withFraction
-    const others = `${withFraction} AND ${column} NOT GLOB '*.000'`
-    if (!omitsMidnight) return `(${column} GLOB '${whole}' OR ${others})`
-    const noMidnight = `${column} GLOB '${whole}' AND ${column} NOT GLOB '* 00:00:00'`
-    return `(${noMidnight} OR ${column} GLOB '${day}' OR ${others})`
-  }
-  const read = (column: Sql): Sql => {
-    const moment = separator === 'T' ? column : sql`replace(${column}, ' ', 'T')`
-    if (fraction === 'always') return sql`replace(${moment}, '.000', '')`
-    if (!omitsMidnight) return moment
-    return sql`case length(${column}) when 10 then ${column} || 'T00:00:00' else ${moment} end`
-  }
-  const lacksZone = type === 'instant' && zone === ''
-  return {
-    form: {
-      storageClass: 'text',
-      condition: (column) => `${patterns(column)} AND ${realTime(column)}`,
-    },
-    columnType: {
-      ...punctuated,
-      ...readAs((column) => (lacksZone ? sql`(${read(column)}) || 'Z'` : read(column))),
-      bind(value) {
-        const text = (value as string).replace('T', separator).replace('Z', zone)
-        if (fraction === 'always' && text.length === wholeLength) return `${text}.000`
-        return omitsMidnight ? text.replace(/ 00:00:00$/, '') : text
-      },
-    },
-  }
-}
-
-const wholeLength = 'YYYY-MM-DD hh:mm:ss'.length
 
 /** Returns the form of a decimal that is stored as the nearest number. */
 function realForm(precision: number, scale: number): OtherForm {
@@ -205,9 +129,4 @@ function hyphenated(hex: Sql): Sql {
   const part = (first: number, count: number): Sql =>
     sql`substr(${hex}, ${raw(`${first}, ${count}`)})`
   return sql`lower(${part(1, 8)} || '-' || ${part(9, 4)} || '-' || ${part(13, 4)} || '-' || ${part(17, 4)} || '-' || ${part(21, 12)})`
-}
-
-/** The members of a column type that read with one expression. */
-function readAs(read: (column: Sql) => Sql): Pick<ColumnType, 'read' | 'json' | 'wire'> {
-  return { read, json: read, wire: read }
 }

@@ -2,10 +2,9 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import { columnDefinition } from './schema.ts'
 import { quoted } from '../sql/fragments.ts'
-import { tableText, type TablePart } from './table-text.ts'
 import { searchPrefix } from '../sql/tables.ts'
 import type { Table } from './tables.ts'
-import { isWord, tokensOf } from './tokens.ts'
+import { closing, isSign, isWord, tokensOf, type Token } from './tokens.ts'
 
 /** What a rebuild changes. */
 export interface Rebuild {
@@ -70,4 +69,49 @@ function keptSequence(name: string): readonly string[] {
     `DELETE FROM sqlite_sequence WHERE name = ${to};`,
     `INSERT INTO sqlite_sequence (name, seq) SELECT ${to}, seq FROM sqlite_sequence WHERE name = ${from};`,
   ]
+}
+
+/** The parts of a CREATE TABLE statement, each as it is written. */
+interface TableText {
+  /** Its column definitions and table constraints, in order. */
+  readonly parts: readonly TablePart[]
+  /** What follows the list, such as `STRICT`. */
+  readonly options: string
+}
+
+/** A column definition or a table constraint. */
+interface TablePart {
+  /** The name of the column; undefined for a table constraint. */
+  readonly column: string | undefined
+  readonly text: string
+}
+
+const constraints = ['CONSTRAINT', 'PRIMARY', 'UNIQUE', 'CHECK', 'FOREIGN']
+
+/**
+ * Returns the parts of a CREATE TABLE statement. Undefined if it has no list of columns, such as that of a
+ * virtual table or of `CREATE TABLE ... AS SELECT`.
+ */
+export function tableText(statement: string): TableText | undefined {
+  const tokens = tokensOf(statement)
+  const opening = tokens.findIndex((token) => isSign(token, '('))
+  const end = tokens[closing(tokens, opening)]
+  if (opening === -1 || end === undefined) return undefined
+  const parts: TablePart[] = []
+  let first = opening + 1
+  let start = tokens[opening]?.end
+  for (let at = first; ; at++) {
+    const token = tokens[at] as Token
+    if (isSign(token, '(')) at = closing(tokens, at)
+    if (token !== end && !isSign(token, ',')) continue
+    parts.push(partOf(tokens[first], statement.slice(start, token.start)))
+    if (token === end) return { parts, options: statement.slice(end.end).trim() }
+    first = at + 1
+    start = token.end
+  }
+}
+
+function partOf(first: Token | undefined, text: string): TablePart {
+  const isConstraint = constraints.some((word) => isWord(first, word))
+  return { column: isConstraint ? undefined : first?.text, text: text.trim() }
 }

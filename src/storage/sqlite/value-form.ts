@@ -1,4 +1,5 @@
 import type { Field } from '../../definition/field.ts'
+import type { ColumnType } from './column-types.ts'
 
 /** The storage class of a value in SQLite. */
 export type StorageClass = 'text' | 'integer' | 'real' | 'blob'
@@ -15,6 +16,12 @@ export interface ValueForm {
   readonly further?: (column: string, field: Field) => string
   /** The condition of the class, for a column that may hold the values in more than one class. */
   readonly classes?: (column: string, field: Field) => string
+}
+
+/** A form in which a column holds the values of a field, other than the normal one. */
+export interface OtherForm {
+  readonly form: ValueForm
+  readonly columnType: ColumnType
 }
 
 /** Returns the GLOB pattern of a number of digits. */

@@ -12,7 +12,7 @@ import {
   type ApplicationDefinition,
 } from '../../../src/index.ts'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
-import { applyToFile, diffFile } from '../../../src/storage/sqlite/schema-apply.ts'
+import { applyToFile, diffFile } from '../../../src/storage/sqlite/file-schema.ts'
 import type { SchemaChangeKind } from '../../../src/storage/sql/schema-changes.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
 import { temporaryFolder } from '../../kit/storages.ts'

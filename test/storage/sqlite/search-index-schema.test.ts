@@ -15,7 +15,7 @@ import {
   type SqliteDriver,
   type SqliteOptions,
 } from '../../../src/storage/sqlite.ts'
-import { applyToFile, diffFile } from '../../../src/storage/sqlite/schema-apply.ts'
+import { applyToFile, diffFile } from '../../../src/storage/sqlite/file-schema.ts'
 import type { SchemaChangeKind } from '../../../src/storage/sql/schema-changes.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
