@@ -7,7 +7,7 @@ export interface PackedFile {
   readonly size: number
 }
 
-// The command line contains the library, which serves definitions, and a parser of OpenAPI documents. A start loads one command.
+// The command line contains the library with zod, because it serves definitions, and a writer of YAML. A start loads one command.
 const maxCommandLineSize = 1_100_000
 
 /** Checks what the package contains. Throws a StepFailure that lists every mistake. */

@@ -1,5 +1,5 @@
 import type { StorageProblem } from '../storage/problem.ts'
-import type { CommandContext, Given } from './command.ts'
+import { serviceModule, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { openProgress, type Progress } from './progress.ts'
 import { printable } from './text.ts'
@@ -8,11 +8,9 @@ import { counted } from './time.ts'
 /** Runs `rowgate check`: finds tables and rows of a service that do not fit its definition. */
 export async function check(given: Given, context: CommandContext): Promise<void> {
   const { argument } = given
-  const named = given.one('service')
-  if (argument !== undefined && named !== undefined)
+  if (argument !== undefined && given.one('service') !== undefined)
     throw new UsageError('Name the module once: as the argument, or with --service.')
-  const fromEnvironment = context.environment['ROWGATE_SERVICE']
-  const module = argument ?? named ?? (fromEnvironment === '' ? undefined : fromEnvironment)
+  const module = argument ?? serviceModule(given, context)
   const service = await context.loadService(module, context.workingFolder)
   try {
     if (service.inspect === undefined)

@@ -83,6 +83,15 @@ export function requiredArgument({ argument }: Given, name: string): string {
   throw new UsageError(`Missing argument: <${name}>.`)
 }
 
+/** Returns the module of the service that the command line or the environment names; undefined if none does. */
+export function serviceModule(
+  given: Given,
+  { environment }: Pick<Terminal, 'environment'>,
+): string | undefined {
+  const named = given.one('service') ?? environment['ROWGATE_SERVICE']
+  return named === '' ? undefined : named
+}
+
 /** Returns the minutes of an option. Throws a UsageError unless they are a whole number of at least the minimum. */
 export function minutesOf(text: string | undefined, name: string, minimum: number): number {
   return wholeOf(text, { name, unit: 'minutes', minimum, maximum: 999_999_999_999 })

@@ -1,8 +1,8 @@
 import { resolve } from 'node:path'
 import { OpenApiError } from '../consume/openapi/document.ts'
 import { importOpenApi, type ImportedEndpoints } from '../consume/openapi/import-openapi.ts'
-import { requiredOf, type CommandContext, type Given } from './command.ts'
-import { CommandError, UsageError } from './command-error.ts'
+import { requiredArgument, requiredOf, type CommandContext, type Given } from './command.ts'
+import { CommandError } from './command-error.ts'
 import { placeFor, saveFile } from './save-file.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
@@ -10,10 +10,9 @@ import { counted } from './time.ts'
 /** Runs `rowgate import openapi`: writes the endpoints of another service's document. */
 export async function importDocument(given: Given, context: CommandContext): Promise<void> {
   const out = requiredOf(given, 'out', 'file')
-  if (given.argument === undefined || given.argument === '')
-    throw new UsageError('Missing argument: <file>.')
+  const file = requiredArgument(given, 'file')
   const path = await placeFor(out, context.workingFolder)
-  const imported = await read(resolve(context.workingFolder, given.argument), context)
+  const imported = await read(resolve(context.workingFolder, file), context)
   await saveFile(path, Buffer.from(imported.text))
   for (const note of imported.notes) context.note(printable(note))
   const result = { file: path, endpoints: imported.count, notes: imported.notes }

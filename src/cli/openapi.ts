@@ -1,7 +1,7 @@
 import { openApiDocument, toYaml } from '../openapi/openapi.ts'
 import { documentOptions, hasDocumentOptions, type OpenApiOptions } from '../openapi/options.ts'
 import { pageHost, type WithPageHost } from '../pages/page.ts'
-import type { CommandContext, Given } from './command.ts'
+import { serviceModule, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { placeFor, saveFile } from './save-file.ts'
 import { printable } from './text.ts'
@@ -10,11 +10,8 @@ import { printable } from './text.ts'
 export async function writeDocument(given: Given, context: CommandContext): Promise<void> {
   const out = given.one('out')
   const path = out === undefined ? undefined : await placeFor(out, context.workingFolder)
-  const module = given.one('service') ?? context.environment['ROWGATE_SERVICE']
-  const service: object = await context.loadService(
-    module === '' ? undefined : module,
-    context.workingFolder,
-  )
+  const module = serviceModule(given, context)
+  const service: object = await context.loadService(module, context.workingFolder)
   if (!isDescribed(service))
     throw new CommandError(
       'The service can not be described. It may use another version of rowgate.',

@@ -1,4 +1,5 @@
 import { nearestName } from '../checks/nearest-name.ts'
+import { serviceModule } from './command.ts'
 import { commands, findCommand, readCommandLine, type Typed } from './commands.ts'
 import { commandHelp, helpValue, programHelp } from './help.ts'
 import { CommandError, UsageError } from './command-error.ts'
@@ -55,9 +56,8 @@ async function runCommand(typed: Typed, terminal: Terminal): Promise<number> {
   }
   if (command === undefined) throw new UsageError(unknownCommand(name, group))
   typed.check()
-  const named = given.one('service') ?? terminal.environment['ROWGATE_SERVICE']
   const [{ openContext }, run] = await Promise.all([import('./context.ts'), command.load()])
-  const context = openContext(terminal, named === '' ? undefined : named)
+  const context = openContext(terminal, serviceModule(given, terminal))
   try {
     await run(given, { ...context, commands })
   } finally {
