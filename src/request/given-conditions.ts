@@ -46,7 +46,7 @@ function conditionsIn(work: Work, given: unknown, depth: number): readonly Condi
     )
   }
   return names.flatMap((name) => {
-    const value = (given)[name]
+    const value = given[name]
     const isField = collection.byName.has(name)
     if (groups.includes(name) && (Array.isArray(value) || !isField)) {
       return groupOf(work, name, value, depth)
@@ -88,7 +88,7 @@ function fieldConditions(
     throw new TypeError(`The condition on ${name} needs an operator, such as { gte: ... }.`)
   }
   return operators.map((operator) => {
-    const operand = (given)[operator]
+    const operand = given[operator]
     return operation(field, operator, Array.isArray(operand) ? operand.map(own) : own(operand))
   })
 }
