@@ -82,7 +82,7 @@ async function tablesWhere(
   const checks = await read(checksIn(kind, schema, condition))
   return tables.map((row) => {
     const [name = ''] = row as readonly string[]
-    return tableOf(row, {
+    return tableOf(kind, row, {
       columns: columns.get(name) ?? [],
       indexes: indexes.get(name) ?? [],
       foreignKeys: foreignKeys.get(name) ?? [],
@@ -134,7 +134,11 @@ const readOnlyKinds: Readonly<Record<string, string>> = {
   'SYSTEM VERSIONED': 'a system-versioned table',
 }
 
-function tableOf([name, schema, type, engine]: TextRow, parts: Parts): CatalogueTable {
+function tableOf(
+  server: MysqlServer,
+  [name, schema, type, engine]: TextRow,
+  parts: Parts,
+): CatalogueTable {
   const clauses = parts.checks.map(([, clause]) => String(clause))
   const columns = parts.columns.map((row) => columnOf(row, parts))
   const indexes = Array.from(byFirst(parts.indexes), ([own, rows]) => indexOf(own, rows))
@@ -172,12 +176,32 @@ function tableOf([name, schema, type, engine]: TextRow, parts: Parts): Catalogue
     references,
     checks: clauses,
     indexes,
-    foreignKeys: references.map(({ onDelete, ...key }) => ({
-      ...key,
-      onDelete: onDelete === 'setDefault' ? undefined : onDelete,
-    })),
+    foreignKeys: references
+      .filter((key) => server === 'MariaDB' || isChecked(key, { columns, indexes }))
+      .map(({ onDelete, ...key }) => ({
+        ...key,
+        onDelete: onDelete === 'setDefault' ? undefined : onDelete,
+      })),
     constraints,
   }
+}
+
+/**
+ * Returns whether MySQL checks every row of a foreign key. 9.7 does not, if it looks in an index that has further
+ * columns, and one of those is null.
+ */
+function isChecked(
+  { columns: own }: CatalogueReference,
+  { columns, indexes }: Pick<Table, 'columns' | 'indexes'>,
+): boolean {
+  return !indexes.some(({ columns: parts }) => {
+    const first = parts.slice(0, own.length).map(({ name }) => name)
+    const others = parts.slice(own.length)
+    return (
+      own.every((name) => first.includes(name)) &&
+      others.some(({ name }) => columns.find((each) => each.name === name)?.notNull !== true)
+    )
+  })
 }
 
 function engineMistake(name: string | null | undefined, engine: string | null | undefined): string {

@@ -99,7 +99,8 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       rejectNull: (table, column) => modifyColumn(table, column, 'NOT NULL'),
       place: 'in the database',
     },
-    inspection: mysqlInspection,
+    // What its terms find in MySQL has not been compared with what is read.
+    ...(isMariaDb && { inspection: mysqlInspection }),
     estimates: { explain: 'explain format=json', rows: plannedRows },
     errors: mysqlErrors,
   }

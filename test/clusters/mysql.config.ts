@@ -1,0 +1,19 @@
+import { configDefaults, defineConfig } from 'vitest/config'
+import base from '../../vitest.config.ts'
+
+/** The tests of MariaDB that MySQL passes too, on a MySQL server of their own; see `npm run test:mysql`. */
+export default defineConfig({
+  ...base,
+  test: {
+    ...base.test,
+    include: ['test/storage/mysql/*.test.ts', 'test/cursors/estimates.test.ts'],
+    exclude: [
+      ...configDefaults.exclude,
+      // `rowgate schema` rejects MySQL, and `rowgate check` reads all rows of it.
+      'test/storage/mysql/{schema-diff,used-columns,inspect}.test.ts',
+    ],
+    globalSetup: ['test/clusters/kit/mysql-server.ts'],
+    testTimeout: 60_000,
+    hookTimeout: 60_000,
+  },
+})
