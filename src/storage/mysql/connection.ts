@@ -1,10 +1,16 @@
-import { clients } from '../sql/clients.ts'
+import { clientConnections, type PoolClient } from '../sql/clients.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from '../sql/connection.ts'
 import type { BoundValue } from '../sql/fragments.ts'
 import { exactCollations, type MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
 import type { CompleteMysql } from './options.ts'
 import { clientPoolOf, type MysqlClient, type MysqlField, type MysqlPool } from './pool.ts'
+
+/** A client of the pool, with what is known of it. */
+interface KnownClient extends PoolClient {
+  /** Called when the pool has handed it out. */
+  take(): void
+}
 
 /** The connections of a pool to MariaDB or MySQL. */
 export interface MysqlConnections extends Connections {
@@ -28,24 +34,24 @@ const sample = 'é\u{1f600}'
 /** Returns the connections of a pool, each with the settings that the storage needs. */
 export function mysqlConnections(given: MysqlPool, options: CompleteMysql): MysqlConnections {
   const pool = clientPoolOf(given)
-  const settled = new WeakSet<MysqlClient>()
+  const known = new WeakMap<MysqlClient, KnownClient>()
   const statementSeconds = options.statementTimeout / 1_000
   let server: MysqlServer | undefined
 
-  const { use, close } = clients<MysqlClient>(
-    {
-      connect: () =>
-        new Promise((resolve, reject) => {
-          pool.getConnection((error, client) => {
-            if (error) reject(error)
-            else resolve(client)
-          })
-        }),
-      release: (client, isBroken) => {
-        if (isBroken) client.destroy()
-        else client.release()
-      },
-    },
+  const { use, close } = clientConnections(
+    () =>
+      new Promise((resolve, reject) => {
+        pool.getConnection((error, client) => {
+          if (error) {
+            reject(error)
+            return
+          }
+          const own = known.get(client) ?? knownClient(client)
+          known.set(client, own)
+          own.take()
+          resolve(own)
+        })
+      }),
     options.acquireTimeout,
   )
 
@@ -89,12 +95,16 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
     }
   }
 
-  async function run<Result>(
-    client: MysqlClient,
-    broken: () => void,
-    idle: ReturnType<typeof idleTimer>,
-    work: (connection: Connection) => Promise<Result>,
-  ): Promise<Result> {
+  function knownClient(client: MysqlClient): KnownClient {
+    let isBroken = false
+    let isSettled = false
+    const broken = (): void => {
+      isBroken = true
+    }
+    const idle = idleTimer(() => {
+      broken()
+      client.destroy()
+    })
     const limit = options.statementTimeout + graceMilliseconds
     const send = async (text: string, longest = limit): Promise<unknown> => {
       idle.stop()
@@ -106,15 +116,6 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
       } finally {
         idle.start()
       }
-    }
-    if (!settled.has(client)) {
-      try {
-        await settle(send)
-      } catch (error) {
-        broken()
-        throw error
-      }
-      settled.add(client)
     }
     const rows = async (text: string): Promise<unknown> => {
       try {
@@ -129,7 +130,7 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
         await send(`set session sort_buffer_size = ${sortBytes}`)
       }
     }
-    return work({
+    const connection: Connection = {
       session: client,
       rows: async (statement) => (await rows(textOf(statement))) as readonly TextRow[],
       matched: async (statement) => matchedIn(await send(textOf(statement))),
@@ -143,25 +144,38 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
         if (server === 'MariaDB') await send(`set session max_statement_time = ${statementSeconds}`)
       },
       discard: broken,
-    })
+    }
+
+    async function settled(): Promise<Connection> {
+      try {
+        await settle(send)
+      } catch (error) {
+        broken()
+        throw error
+      }
+      isSettled = true
+      return connection
+    }
+
+    return {
+      // Without a listener, the loss of a connection in use could end the process.
+      take: () => client.on('error', broken),
+      connection() {
+        idle.stop()
+        return isSettled ? connection : settled()
+      },
+      isBroken: () => isBroken,
+      release() {
+        idle.stop()
+        client.removeListener('error', broken)
+        if (isBroken) client.destroy()
+        else client.release()
+      },
+    }
   }
 
   return {
-    use: (work) =>
-      use(async (client, broken) => {
-        // Without a listener, the loss of a connection in use could end the process.
-        client.on('error', broken)
-        const idle = idleTimer(() => {
-          broken()
-          client.destroy()
-        })
-        try {
-          return await run(client, broken, idle, work)
-        } finally {
-          idle.stop()
-          client.removeListener('error', broken)
-        }
-      }),
+    use,
     close,
     server() {
       if (server === undefined) throw new Error('There was no connection yet.')

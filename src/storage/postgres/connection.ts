@@ -1,6 +1,6 @@
 import { randomUUID } from 'node:crypto'
 import { StorageError } from '../adapter.ts'
-import { clients } from '../sql/clients.ts'
+import { clientConnections, type PoolClient } from '../sql/clients.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from '../sql/connection.ts'
 import { unavailable } from '../sql/failure.ts'
 import type { Sql } from '../sql/fragments.ts'
@@ -18,13 +18,17 @@ function unchanged(value: string): string {
 }
 
 /** A client of the pool, with what is known of it. */
-interface KnownClient {
+interface KnownClient extends PoolClient {
+  /** Called when the pool has handed it out. */
+  take(): void
+}
+
+/** A way to send statements, until the connection is lost. */
+interface Line {
   readonly send: Send
   /** Notes that the connection can't be used any more. */
   readonly lose: () => void
   readonly isLost: () => boolean
-  /** Undefined before it has the settings that the storage needs. */
-  opened?: { readonly session: Session; readonly connection: Connection }
 }
 
 /** Returns the connections of a pool, each with the settings that the storage needs. */
@@ -36,13 +40,13 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
   // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', ignore)
 
-  const { use, close } = clients(
-    {
-      connect: () => pool.connect(),
-      release: (client, isBroken) => client.release(isBroken),
-    },
-    options.acquireTimeout,
-  )
+  const { use, close } = clientConnections(async () => {
+    const client = await pool.connect()
+    const own = known.get(client) ?? knownClient(client)
+    known.set(client, own)
+    own.take()
+    return own
+  }, options.acquireTimeout)
 
   function textOf(sql: Sql): string {
     const known = texts.get(sql)
@@ -52,31 +56,32 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     return text
   }
 
-  async function run<Result>(
-    client: PostgresClient,
-    broken: () => void,
-    work: (connection: Connection) => Promise<Result>,
-  ): Promise<Result> {
-    const own = known.get(client) ?? knownClient(client)
-    known.set(client, own)
-    // Without a listener, the loss of a connection in use would end the process.
-    client.on('error', own.lose)
-    try {
-      own.opened ??= await opened(own, client.processID)
-      return await work(own.opened.connection)
-    } finally {
-      client.removeListener('error', own.lose)
-      if (own.isLost() || own.opened === undefined || own.opened.session.names?.isWorn() === true)
-        broken()
-    }
-  }
+  function knownClient(client: PostgresClient): KnownClient {
+    const line = lineTo(client)
+    let session: Session | undefined
+    let connection: Connection | undefined
+    let lacksSettings = false
 
-  async function opened(
-    { send, lose }: KnownClient,
-    processID: PostgresClient['processID'],
-  ): Promise<NonNullable<KnownClient['opened']>> {
-    const session = await openSession({ send, processID, prefix }, options)
-    return { session, connection: connectionOf(session, send, lose) }
+    async function opened(): Promise<Connection> {
+      lacksSettings = true
+      session = await openSession({ send: line.send, processID: client.processID, prefix }, options)
+      lacksSettings = false
+      connection = connectionOf(session, line.send, line.lose)
+      return connection
+    }
+
+    const isBroken = (): boolean =>
+      line.isLost() || lacksSettings || session?.names?.isWorn() === true
+    return {
+      // Without a listener, the loss of a connection in use would end the process.
+      take: () => client.on('error', line.lose),
+      connection: () => connection ?? opened(),
+      isBroken,
+      release() {
+        client.removeListener('error', line.lose)
+        client.release(isBroken())
+      },
+    }
   }
 
   function connectionOf(session: Session, send: Send, discard: () => void): Connection {
@@ -158,7 +163,7 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
   }
 
   return {
-    use: (work) => use((client, broken) => run(client, broken, work)),
+    use,
     async close() {
       await close()
       pool.removeListener('error', ignore)
@@ -167,7 +172,7 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
 }
 
 // The promises of `pg` refer to each other, so that the garbage collector frees results late.
-function knownClient(client: PostgresClient): KnownClient {
+function lineTo(client: PostgresClient): Line {
   let isBroken = false
   const lose = (): void => {
     isBroken = true

@@ -1,82 +1,157 @@
+import { isThenable, type MaybePromise } from '../../maybe-promise.ts'
+import type { Connection, Connections } from './connection.ts'
 import { closedError, unavailable } from './failure.ts'
 
-/** The clients of a pool: its connections, each used by one call at a time. */
-export interface ClientPool<Client> {
-  connect(): Promise<Client>
-  /** Gives a client back. If its connection is broken, it is closed. */
-  release(client: Client, isBroken: boolean): void
+/** A client of a pool, while it is not given back. */
+export interface PoolClient {
+  /** Returns its connection, which then has the settings that the storage needs. */
+  connection(): MaybePromise<Connection>
+  /** Returns whether its connection can't be used any more. */
+  isBroken(): boolean
+  /** Gives the client back. If its connection is broken, it is closed. */
+  release(): void
 }
 
-/** Calls that use a client. */
-export interface Clients<Client> {
-  /**
-   * Runs work with a client. The work calls `broken` if the connection can't be used any more. Rejects with
-   * `unavailable` if no client becomes free in time.
-   */
-  use<Result>(work: (client: Client, broken: () => void) => Promise<Result>): Promise<Result>
-  /** Rejects waiting and later calls, and resolves when those in progress have ended. */
-  close(): Promise<void>
+/** A call that waits for a client. */
+interface Call {
+  /** The number of calls before it. */
+  readonly index: number
+  /** When it is given up, on the clock of `performance`. */
+  readonly deadline: number
+  /** Runs it, and resolves with a function that passes its outcome on. */
+  run(client: PoolClient): Promise<() => void>
+  fail(error: unknown): void
 }
 
-/** Returns the clients of a pool. A call waits for one for a limited time, in milliseconds. */
-export function clients<Client>(pool: ClientPool<Client>, acquireTimeout: number): Clients<Client> {
-  const waiting = new Set<(error: unknown) => void>()
+// Others may use the pool too, and it replaces old connections.
+const maxCallsInARow = 64
+
+/**
+ * Returns the connections of a pool. A call waits for one for a limited time, in milliseconds. Calls that wait follow
+ * each other on a client, which is given back when no more wait.
+ */
+export function clientConnections(
+  acquire: () => Promise<PoolClient>,
+  acquireTimeout: number,
+): Connections {
+  const waiting: Call[] = []
   const idle: (() => void)[] = []
-  let inUse = 0
+  let timer: NodeJS.Timeout | undefined
+  let calls = 0
+  let open = 0
+  let held = 0
+  // The clients that are requested of the pool for waiting calls, and for calls that were given up.
+  let requested = 0
+  let abandoned = 0
   let closed = false
 
-  function acquire(): Promise<Client> {
-    if (closed) return Promise.reject(closedError())
-    return new Promise((resolve, reject) => {
-      let isOver = false
-      const fail = (error: unknown): void => {
-        isOver = true
-        end()
-        reject(error)
+  function request(): void {
+    requested++
+    const before = calls
+    acquire().then(
+      (client) => {
+        received()
+        void serve(client)
+      },
+      (error: unknown) => {
+        received()
+        // A call that began to wait after the request has another one.
+        if (waiting[0] !== undefined && waiting[0].index < before) fail(error)
+        requestMissing()
+      },
+    )
+  }
+
+  function received(): void {
+    if (abandoned > 0) abandoned--
+    else requested--
+  }
+
+  // The clients in use serve the waiting calls too, so most requests stay in the queue of the pool.
+  function requestMissing(): void {
+    while (requested < waiting.length) request()
+  }
+
+  async function serve(client: PoolClient): Promise<void> {
+    held++
+    let running = waiting.shift()?.run(client)
+    for (let left = maxCallsInARow - 1; running !== undefined; left--) {
+      const end = await running
+      // The server works on the next call while this process goes on with the outcome.
+      running = left > 0 && !client.isBroken() ? waiting.shift()?.run(client) : undefined
+      if (running === undefined) giveBack(client)
+      end()
+      ended()
+      if (running === undefined) return
+    }
+    giveBack(client)
+  }
+
+  function giveBack(client: PoolClient): void {
+    held--
+    client.release()
+    requestMissing()
+  }
+
+  function fail(error: unknown): void {
+    waiting.shift()?.fail(error)
+    ended()
+  }
+
+  function ended(): void {
+    open--
+    if (open === 0) for (const resolve of idle.splice(0)) resolve()
+  }
+
+  // One timer for all: each call waits for the same time.
+  function startTimer(now: number): void {
+    if (timer !== undefined || waiting[0] === undefined) return
+    timer = setTimeout(giveUpLate, Math.ceil(waiting[0].deadline - now))
+    timer.unref()
+  }
+
+  function giveUpLate(): void {
+    timer = undefined
+    const now = performance.now()
+    const cause = new Error(`no connection of the pool became free within ${acquireTimeout} ms`)
+    while (waiting[0] !== undefined && waiting[0].deadline <= now) {
+      // The pool may not answer, but have other connections for later calls.
+      if (requested > 0) {
+        requested--
+        abandoned++
       }
-      const late = (): void =>
-        fail(
-          unavailable(
-            new Error(`no connection of the pool became free within ${acquireTimeout} ms`),
-          ),
-        )
-      const timer = setTimeout(late, acquireTimeout)
-      const end = (): void => {
-        clearTimeout(timer)
-        waiting.delete(fail)
-      }
-      waiting.add(fail)
-      pool.connect().then((client) => {
-        end()
-        if (isOver) pool.release(client, false)
-        else resolve(client)
-      }, fail)
-    })
+      fail(unavailable(cause))
+    }
+    startTimer(now)
   }
 
   return {
-    // Counted: each change of a set of promises would leave a table behind that keeps their results for longer.
-    async use(work) {
-      inUse++
-      try {
-        const client = await acquire()
-        let isBroken = false
-        try {
-          return await work(client, () => {
-            isBroken = true
-          })
-        } finally {
-          pool.release(client, isBroken)
+    use(work) {
+      if (closed) return Promise.reject(closedError())
+      return new Promise((resolve, reject) => {
+        const run = async (client: PoolClient): Promise<() => void> => {
+          try {
+            const connection = client.connection()
+            const result = await work(isThenable(connection) ? await connection : connection)
+            return () => resolve(result)
+          } catch (error) {
+            return () => reject(error)
+          }
         }
-      } finally {
-        inUse--
-        if (inUse === 0) for (const resolve of idle.splice(0)) resolve()
-      }
+        const now = performance.now()
+        waiting.push({ index: calls++, deadline: now + acquireTimeout, run, fail: reject })
+        open++
+        startTimer(now)
+        // Without a client in use, one that is requested may never be received.
+        if (held === 0) request()
+        else requestMissing()
+      })
     },
+    // Counted: each change of a set of promises would leave a table behind that keeps their results for longer.
     async close() {
       closed = true
-      for (const fail of [...waiting]) fail(closedError())
-      if (inUse > 0) await new Promise<void>((resolve) => idle.push(resolve))
+      while (waiting.length > 0) fail(closedError())
+      if (open > 0) await new Promise<void>((resolve) => idle.push(resolve))
     },
   }
 }
