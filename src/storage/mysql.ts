@@ -46,6 +46,7 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Stora
     name: 'mysql',
     dialect: mysqlDialect('MariaDB'),
     ensureSchema: complete.ensureSchema,
+    acquireTimeout: complete.acquireTimeout,
     mistakes: databaseMistakes,
     readTables: (connection, collections) => readTables(connection, collections, server()),
     changeSchema: (connection, work) =>

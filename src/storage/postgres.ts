@@ -46,6 +46,7 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
     name: 'postgres',
     dialect: postgresDialect,
     ensureSchema: complete.ensureSchema,
+    acquireTimeout: complete.acquireTimeout,
     mistakes: encodingMistakes,
     readTables,
     changeSchema: (connection, work) => changeSchema(connection, complete.lockTimeout, work),

@@ -3,9 +3,8 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { searchText } from '../adapter.ts'
 import type { Condition, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { fieldOf } from './conditions.ts'
-import type { Connection, TextRow } from './connection.ts'
+import type { BoundStatement, Connection, TextRow } from './connection.ts'
 import type { Tables } from './dialect.ts'
-import type { Sql } from './fragments.ts'
 import { itemWriter, rowReader } from './rows.ts'
 import { mayContain } from './search.ts'
 import { doublesStatement, pageStatement, planStatement, type FoundDoubles } from './statements.ts'
@@ -24,66 +23,106 @@ function isDouble({ type }: PublishedField): boolean {
   return type === 'double'
 }
 
+/** Returns a query whose search has the needle folded, in those of its fields that may contain it. */
+export function foldedSearch(collection: PublishedCollection, query: StorageQuery): StorageQuery {
+  if (query.search === null) return query
+  const { fields, text } = query.search
+  const needle = searchText(text)
+  // A field that no index has would make the database read the table.
+  const searched = fields.filter((name) => mayContain(fieldOf(collection, name).type, needle))
+  return { ...query, search: { fields: searched, text: needle } }
+}
+
+/** A read of one statement. */
+export interface Read<Page> {
+  readonly statement: BoundStatement
+  /** Returns the page that the rows of the statement are. */
+  page(rows: readonly TextRow[]): Page
+}
+
+/** A read of one statement. */
+export interface Read<Page> {
+  readonly statement: BoundStatement
+  /** Returns the page that the rows of the statement are. */
+  page(rows: readonly TextRow[]): Page
+}
+
 /** Reads a page. */
 export async function readPage(
   connection: Connection,
   tables: Tables,
   collection: PublishedCollection,
-  query: StorageQuery,
-): Promise<StoragePage> {
-  const { sql, rows, first, count } = await readTexts(connection, tables, collection, query)
-  if (sql === undefined) return { rows: [], count }
-  const read = rowReader(sql, { tables, collection, names: query.select, first })
-  return { rows: rows.map(read), count }
-}
-
-/** Reads a page as JSON text. Undefined if a value does not fit its field. */
-export async function readTextPage(
-  connection: Connection,
-  tables: Tables,
-  collection: PublishedCollection,
-  query: StorageQuery,
-): Promise<StorageTextPage | undefined> {
-  const { sql, rows, first, count } = await readTexts(connection, tables, collection, query)
-  if (sql === undefined) return { items: [], count }
-  const write = itemWriter(sql, { tables, collection, names: query.select, first })
-  const items: string[] = []
-  for (const row of rows) {
-    const item = write(row)
-    // The service then calls `filter`, and finds the field.
-    if (item === undefined) return undefined
-    items.push(item)
-  }
-  return { items, count }
-}
-
-/** The rows of a page as the server wrote them. */
-interface TextRows {
-  /** Undefined if the query needs no statement. */
-  readonly sql: Sql | undefined
-  readonly rows: readonly TextRow[]
-  /** Where the values of the selected fields begin. */
-  readonly first: number
-  readonly count: number | null
-}
-
-async function readTexts(
-  connection: Connection,
-  tables: Tables,
-  collection: PublishedCollection,
   given: StorageQuery,
-): Promise<TextRows> {
-  const { limit, count } = given
-  if (limit === 0 && !count) return { sql: undefined, rows: [], first: 0, count: null }
-  const query = given.search === null ? given : foldedSearch(collection, given)
+): Promise<StoragePage> {
+  const query = foldedSearch(collection, given)
   const found =
     query.search === null ? noDoubles : await findDoubles(connection, tables, collection, query)
+  const { statement, page } = pageRead(tables, collection, query, found)
+  return page(isEmpty(query) ? [] : await connection.rows(statement))
+}
+
+/** Returns the read of a page. Its search is folded; `found` are the doubles that it finds. */
+export function pageRead(
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+  found: FoundDoubles = noDoubles,
+): Read<StoragePage> {
   const statement = pageStatement(tables, collection, query, found)
-  const { sql } = statement
-  const rows = await connection.rows(statement)
-  if (!count) return { sql, rows, first: 0, count: null }
-  const present = rows.filter(([, mark]) => mark === '1')
-  return { sql, rows: present, first: 2, count: Number(rows[0]?.[0]) }
+  const { count, select: names } = query
+  return {
+    statement,
+    page(rows) {
+      const first = count ? 2 : 0
+      const read = rowReader(statement.sql, { tables, collection, names, first })
+      return {
+        rows: (count ? present(rows) : rows).map(read),
+        count: count ? countOf(rows) : null,
+      }
+    },
+  }
+}
+
+/**
+ * Returns the read of a page as JSON text. Its search is folded. The page is undefined if a value does not fit its
+ * field.
+ */
+export function textPageRead(
+  tables: Tables,
+  collection: PublishedCollection,
+  query: StorageQuery,
+): Read<StorageTextPage | undefined> {
+  const statement = pageStatement(tables, collection, query)
+  const { count, select: names } = query
+  return {
+    statement,
+    page(rows) {
+      const first = count ? 2 : 0
+      const write = itemWriter(statement.sql, { tables, collection, names, first })
+      const items: string[] = []
+      for (const row of count ? present(rows) : rows) {
+        const item = write(row)
+        // The service then calls `filter`, and finds the field.
+        if (item === undefined) return undefined
+        items.push(item)
+      }
+      return { items, count: count ? countOf(rows) : null }
+    },
+  }
+}
+
+/** Returns whether a query needs no statement. */
+export function isEmpty({ limit, count }: StorageQuery): boolean {
+  return limit === 0 && !count
+}
+
+// With a count, each row begins with the count and with a mark if it is one of the page.
+function present(rows: readonly TextRow[]): readonly TextRow[] {
+  return rows.filter(([, mark]) => mark === '1')
+}
+
+function countOf([first]: readonly TextRow[]): number {
+  return Number(first?.[0])
 }
 
 const noDoubles: FoundDoubles = new Map()
@@ -121,12 +160,4 @@ export async function estimateCount(
   const { explain, rows } = estimates
   const plan = await connection.rows(planStatement(tables, collection, conditions, explain))
   return rows(JSON.parse(plan.map(([line]) => line ?? '').join('\n')))
-}
-
-function foldedSearch(collection: PublishedCollection, query: StorageQuery): StorageQuery {
-  const { fields, text } = query.search as NonNullable<StorageQuery['search']>
-  const needle = searchText(text)
-  // A field that no index has would make the database read the table.
-  const searched = fields.filter((name) => mayContain(fieldOf(collection, name).type, needle))
-  return { ...query, search: { fields: searched, text: needle } }
 }

@@ -2,6 +2,7 @@ import { isStorageError, type StorageAdapter } from '../adapter.ts'
 import { observed } from './commits.ts'
 import type { Connection, Connections } from './connection.ts'
 import { storageFailure, unavailable, type Errors } from './failure.ts'
+import type { ReadRoute } from './joined-reads.ts'
 
 /** What the replication of a kind of server answers. */
 export interface Replication<Identity = unknown> {
@@ -23,12 +24,14 @@ export interface Replication<Identity = unknown> {
 }
 
 /** Reads on a replica that show every write of this process. */
-export interface ReplicaReads {
+export interface ReplicaReads extends ReadRoute {
   /**
    * Runs a read with a connection of the replica, or with one of the primary if the replica does not answer or does
    * not have the writes of this process in time. The work may run twice.
    */
   readonly use: Connections['use']
+  /** Returns the number of writes of this process. */
+  readonly writes: () => number
   /** Checks that the server is a replica of the primary. Rejects with a TypeError if it is not. */
   open(): Promise<void>
   /** Returns transactions whose writes the reads after them show. */
@@ -133,6 +136,7 @@ export function replicaReads<Identity>(
       }
       return primary.use(work)
     },
+    writes: () => commits,
     async open() {
       const here = await primary.use(server.identify)
       try {

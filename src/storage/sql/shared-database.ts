@@ -49,7 +49,7 @@ function withReplica<Identity>(
   const storage = sqlStorage({
     ...database,
     // The rights of a caller must not be older than the primary.
-    reading: (collection) => (isOwn(collection) ? database.use : replica.use),
+    reading: (collection) => (isOwn(collection) ? database : replica),
   })
   return markSelfChecking({
     ...storage,

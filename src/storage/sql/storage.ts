@@ -8,13 +8,24 @@ import {
   markSelfChecking,
   type ReadContext,
   type StorageAdapter,
+  type StoragePage,
+  type StorageTextPage,
 } from '../adapter.ts'
 import { checkedStorage } from '../checked.ts'
-import type { Connection, Connections } from './connection.ts'
+import type { Connection, Connections, TextRow } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure } from './failure.ts'
 import { inspectServerTables } from './inspect-server-tables.ts'
-import { estimateCount, readPage, readTextPage, searchedDoubles } from './reads.ts'
+import { joinedReads, type JoinReads, type ReadRoute } from './joined-reads.ts'
+import {
+  estimateCount,
+  foldedSearch,
+  isEmpty,
+  pageRead,
+  searchedDoubles,
+  textPageRead,
+  type Read,
+} from './reads.ts'
 import { createTables, missingStatements, noTables } from './schema.ts'
 import { definitionMistakes, isEnforced, tableMistakes } from './table-check.ts'
 import { runTransaction } from './transaction.ts'
@@ -26,11 +37,13 @@ export interface Database extends Connections {
   readonly dialect: Dialect
   /** Missing tables are created; `columns`: missing columns too. */
   readonly ensureSchema: boolean | 'columns'
+  /** Milliseconds that a call waits for a connection. */
+  readonly acquireTimeout: number
   /**
    * Returns how a read of a request gets its connection, which may be that of a replica. The read is outside of
    * transactions. Default: as every other call.
    */
-  reading?(collection: PublishedCollection): Connections['use']
+  reading?(collection: PublishedCollection): ReadRoute
   /** Returns what is wrong with the database itself. */
   mistakes(connection: Connection): Promise<readonly string[]>
   readTables(connection: Connection, collections: readonly PublishedCollection[]): Promise<Tables>
@@ -38,9 +51,14 @@ export interface Database extends Connections {
   changeSchema(connection: Connection, work: () => Promise<void>): Promise<void>
 }
 
+const noRows: StoragePage = { rows: [], count: null }
+
 /** Creates the storage of a database. */
 export function sqlStorage(database: Database): StorageAdapter {
   const { dialect, ensureSchema, use } = database
+  const primary: ReadRoute = { use }
+  const joinRows = joinedReads<readonly TextRow[]>(database.acquireTimeout / 10)
+  const joinTexts = joinedReads<StorageTextPage | undefined>(database.acquireTimeout / 10)
   let tables: Tables = noTables(dialect)
   const enforced = new Set<Reference>()
   let closing: Promise<void> | undefined
@@ -87,13 +105,24 @@ export function sqlStorage(database: Database): StorageAdapter {
     }
   }
 
-  /** Runs a read. One with a context is that of a request. */
-  function reading<Result>(
-    collection: PublishedCollection,
-    context: ReadContext | undefined,
-    work: (connection: Connection) => Promise<Result>,
+  // The context is that of a request.
+  function routeOf(collection: PublishedCollection, context: ReadContext | undefined): ReadRoute {
+    return (context && database.reading?.(collection)) ?? primary
+  }
+
+  /** Runs a read outside of transactions, or joins an equal one. */
+  function readOnce<Result>(
+    join: JoinReads<Result>,
+    route: ReadRoute,
+    { statement, page }: Read<Result>,
   ): Promise<Result> {
-    return onConnection(work, context && database.reading?.(collection))
+    return join(route, statement, (begin) => {
+      const rows = onConnection((connection) => {
+        begin()
+        return connection.rows(statement)
+      }, route.use)
+      return rows.then(page)
+    })
   }
 
   const adapter = checkedStorage({
@@ -107,18 +136,26 @@ export function sqlStorage(database: Database): StorageAdapter {
     },
     open: (collections) => onConnection((connection) => opened(connection, collections)),
     enforces: (reference) => enforced.has(reference),
-    filter: (collection, query, context) =>
-      reading(collection, context, (connection) =>
-        // Two statements must read one state.
-        searchedDoubles(collection, query).length > 0
-          ? runTransaction(connection, tables, {}, (on) => on.filter(collection, query))
-          : readPage(connection, tables, collection, query),
-      ),
+    async filter(collection, given, context) {
+      const query = foldedSearch(collection, given)
+      const route = routeOf(collection, context)
+      if (isEmpty(query)) return onConnection(() => Promise.resolve(noRows), route.use)
+      // Two statements must read one state.
+      if (searchedDoubles(collection, query).length > 0) {
+        return onConnection(
+          (connection) =>
+            runTransaction(connection, tables, {}, (on) => on.filter(collection, query)),
+          route.use,
+        )
+      }
+      const { statement, page } = pageRead(tables, collection, query)
+      return page(await readOnce(joinRows, route, { statement, page: (rows) => rows }))
+    },
     ...(dialect.estimates !== undefined && {
       estimateCount: (collection, conditions) =>
         onConnection(
           (connection) => estimateCount(connection, tables, collection, conditions),
-          database.reading?.(collection),
+          database.reading?.(collection).use,
         ),
     }),
     transaction: async (options, work) => {
@@ -145,13 +182,13 @@ export function sqlStorage(database: Database): StorageAdapter {
 
   return markSelfChecking({
     ...adapter,
-    filterText: (collection, query, context) =>
-      // Their search needs two statements.
-      searchedDoubles(collection, query).length > 0
-        ? undefined
-        : reading(collection, context, (connection) =>
-            readTextPage(connection, tables, collection, query),
-          ),
+    filterText(collection, given, context) {
+      const query = foldedSearch(collection, given)
+      // A search for doubles needs two statements.
+      if (isEmpty(query) || searchedDoubles(collection, query).length > 0) return undefined
+      const read = textPageRead(tables, collection, query)
+      return readOnce(joinTexts, routeOf(collection, context), read)
+    },
   })
 }
 
