@@ -48,24 +48,22 @@ function checkOf(
   const column = columnOf(first, known)
   if (column === undefined || !isWord(second, 'IN') || !isSign(third, '(')) return []
   if (closing(option, 2) !== option.length - 1) return []
-  const values = split(option.slice(3, -1), ',').map((value) => literalOf(value, known))
-  const allowed = values.filter((value) => value !== null)
-  if (allowed.length === 0 || allowed.includes(undefined)) return []
-  return [[column, { allowed: [...new Set(allowed as (string | number)[])] }]]
+  const allowed = split(option.slice(3, -1), ',').map((value) => literalOf(value, known))
+  if (!allowed.every((value) => value !== undefined)) return []
+  return [[column, { allowed: [...new Set(allowed)] }]]
 }
 
-/** Returns the value of a literal: null for NULL, undefined for anything else. */
+/** Returns the value of a literal. NULL has none: with it in the list, a CHECK accepts every value. */
 function literalOf(
   tokens: readonly Token[],
   known: ReadonlySet<string>,
-): string | number | null | undefined {
+): string | number | undefined {
   const isNegative = isSign(tokens[0], '-')
   const [value, ...rest] = isNegative ? tokens.slice(1) : tokens
   if (value === undefined || rest.length > 0) return undefined
   if (value.kind === 'number') return isNegative ? -Number(value.text) : Number(value.text)
   if (isNegative) return undefined
   if (value.kind === 'string') return value.text
-  if (isWord(value, 'NULL')) return null
   // SQLite reads a name in double quotes as a string if there is no such column.
   return value.kind === 'name' && columnOf(value, known) === undefined ? value.text : undefined
 }
