@@ -18,7 +18,7 @@ import {
 import { identifier, quoted, type Sql } from '../sql/fragments.ts'
 import { collectionMistakes, exactColumns, guaranteedFields } from './table-check.ts'
 import { readTables } from './tables.ts'
-import { bytesFunction, bytesOf, unfitRows } from './unfit-rows.ts'
+import { bytesFunction, bytesOf, isFieldJson, jsonFunction, unfitRows } from './unfit-rows.ts'
 
 /** Looks for what {@link StorageProblem} lists. Reads only. */
 export async function inspectTables(
@@ -28,6 +28,7 @@ export async function inspectTables(
 ): Promise<readonly StorageProblem[]> {
   const tables = await read((connection) => {
     connection.define(bytesFunction, bytesOf)
+    connection.define(jsonFunction, isFieldJson)
     return readTables(connection, collections)
   })
   const exact = exactColumns(tables, collections)

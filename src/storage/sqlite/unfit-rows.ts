@@ -1,5 +1,6 @@
 import { Buffer } from 'node:buffer'
 import type { Field } from '../../definition/field.ts'
+import { fieldTypes } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
 import { correctThem, unfitProblem, type StorageProblem } from '../problem.ts'
@@ -16,6 +17,14 @@ export const bytesFunction = 'rowgate_bytes'
 /** Returns the number of bytes of a decoded string: the implementation of {@link bytesFunction}. */
 export function bytesOf(value: SqliteValue): SqliteValue {
   return typeof value === 'string' ? BigInt(Buffer.byteLength(value)) : null
+}
+
+/** The name of the SQL function that returns whether a string is the JSON of a field: SQLite accepts more than requests. */
+export const jsonFunction = 'rowgate_json'
+
+/** Returns 1 for the JSON of a field, and otherwise 0: the implementation of {@link jsonFunction}. */
+export function isFieldJson(value: SqliteValue): SqliteValue {
+  return fieldTypes.json.isStored(value, { type: 'json' }) ? 1n : 0n
 }
 
 // Many rows at once would block the event loop, and show no progress.
@@ -57,7 +66,11 @@ function misfitCondition(
     field.definition,
   )
   const mayHaveAnyText = field.type === 'text' || field.type === 'json'
-  const terms = [condition, isUtf8 && mayHaveAnyText ? validText(column) : undefined]
+  const terms = [
+    condition,
+    field.type === 'json' ? `${jsonFunction}(${column})` : undefined,
+    isUtf8 && mayHaveAnyText ? validText(column) : undefined,
+  ]
   const given = terms.filter((term) => term !== undefined)
   if (given.length === 0) return undefined
   const fits = given.map((term) => `(${term})`).join(' AND ')
