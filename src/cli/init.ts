@@ -14,6 +14,10 @@ const storages = {
   postgres: 'PostgreSQL',
   mysql: 'MariaDB or MySQL',
 }
+
+// Without SQLite in Node, a project with it may have to compile a driver, which takes longer than all else.
+const hasSqlite = (process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown) !== undefined
+const defaultStorage = hasSqlite ? 'sqlite' : 'memory'
 const urls: Partial<Record<keyof typeof storages, string>> = {
   postgres: 'postgres://postgres@localhost:5432/postgres',
   mysql: 'mysql://root@localhost:3306/test',
@@ -39,7 +43,8 @@ export async function init(given: Given, context: CommandContext): Promise<void>
   requireEmpty(folder, wishes.folder)
   const key = randomBytes(16).toString('base64url')
   const name = packageName(basename(folder))
-  const manager = managerOf(context.environment['npm_config_user_agent'])
+  const hasDriver = storage === 'sqlite' && !hasSqlite
+  const manager = managerOf(context.environment['npm_config_user_agent'], hasDriver)
   const files = await writeProject({
     folder,
     templates: join(
@@ -50,7 +55,7 @@ export async function init(given: Given, context: CommandContext): Promise<void>
       'base',
       `servers/${server}`,
       `storages/${storage}`,
-      ...(storage === 'sqlite' && !hasSqlite() ? ['drivers/better-sqlite3'] : []),
+      ...(hasDriver ? ['drivers/better-sqlite3'] : []),
     ],
     name,
     rowgate: `^${context.version}`,
@@ -67,6 +72,7 @@ export async function init(given: Given, context: CommandContext): Promise<void>
   context.result({ folder, name, server, storage, files, key, commands, curl }, () =>
     [
       `Created ${printable(name)} with ${servers[server]} and ${storages[storage]}. Start it:`,
+      ...noteOf(storage),
       '',
       ...commands.map((command) => `  ${printable(command)}`),
       '',
@@ -80,6 +86,21 @@ export async function init(given: Given, context: CommandContext): Promise<void>
   )
 }
 
+/** Returns what a user of a Node without SQLite should know about the storage before the installation. */
+function noteOf(storage: Wishes['storage']): readonly string[] {
+  if (hasSqlite) return []
+  const node = `Node ${process.versions.node} has no SQLite; Node 22.13 and later have it.`
+  if (storage === 'memory')
+    return ['', `${node} So the items are in memory, and lost when the server stops.`]
+  if (storage !== 'sqlite') return []
+  return [
+    '',
+    `${node} So the project installs better-sqlite3. If its`,
+    'binary can not be downloaded from GitHub, it is compiled, which takes a minute or two and',
+    'needs Python and a C++ compiler.',
+  ]
+}
+
 async function wishesOf(given: Given, context: CommandContext): Promise<Wishes> {
   const chosen: Answers = {
     folder: given.argument,
@@ -88,7 +109,7 @@ async function wishesOf(given: Given, context: CommandContext): Promise<Wishes> 
     database: given.one('database'),
   }
   const wishes = context.interactive && !given.has('yes') ? await asked(chosen, context) : chosen
-  const { folder = '.', server = 'node', storage = 'sqlite' } = wishes
+  const { folder = '.', server = 'node', storage = defaultStorage } = wishes
   if (!context.interactive && !given.has('yes') && (chosen.server ?? chosen.storage) === undefined)
     throw new UsageError(
       'Without a terminal, add --yes for the defaults, or choose with --server and --storage.',
@@ -108,12 +129,17 @@ async function asked(
   context: CommandContext,
 ): Promise<Answers> {
   const ask = questions(context)
-  const choices = (labels: Readonly<Record<string, string>>) =>
-    Object.entries(labels).map(([value, label]) => ({ value, label }))
+  const choices = (labels: Readonly<Record<string, string>>, first?: string) =>
+    Object.entries(labels)
+      .map(([value, label]) => ({ value, label }))
+      .toSorted((left, right) => Number(right.value === first) - Number(left.value === first))
   const place = folder ?? (await ask.text('Which folder is the project for?', 'library', required))
   const runs = server ?? (await ask.choose('Which server?', choices(servers)))
   const keeps = (storage ??
-    (await ask.choose('Where are the items stored?', choices(storages)))) as Wishes['storage']
+    (await ask.choose(
+      'Where are the items stored?',
+      choices(storages, defaultStorage),
+    ))) as Wishes['storage']
   const url = urls[keeps]
   const reaches =
     database ?? (url === undefined ? undefined : await ask.text('The URL of the database?', url))
@@ -121,10 +147,11 @@ async function asked(
 }
 
 /** Returns the commands of the package manager that runs this process: npm, unless it is known to be another one. */
-function managerOf(agent = '') {
+function managerOf(agent = '', compiles = false) {
   const [, name = 'npm'] = /^(npm|pnpm|yarn|bun)\//.exec(agent) ?? []
   return {
-    install: `${name} install`,
+    // npm alone shows nothing while it compiles.
+    install: `${name} install${compiles && name === 'npm' ? ' --foreground-scripts' : ''}`,
     start: name === 'bun' ? 'bun run start' : `${name} start`,
     test: name === 'bun' ? 'bun run test' : `${name} test`,
     run: `${name} run`,
@@ -144,9 +171,4 @@ function packageName(folder: string): string {
 
 function shellWord(path: string): string {
   return /^[\w./-]+$/.test(path) ? path : `'${path.replaceAll("'", `'\\''`)}'`
-}
-
-/** Whether this Node has SQLite: 22.13 and later. */
-function hasSqlite(): boolean {
-  return (process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown) !== undefined
 }

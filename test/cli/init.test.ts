@@ -18,6 +18,7 @@ import { down, enter, runAlone, type Scene } from './stage.ts'
 
 const servers = ['node', 'express', 'fastify', 'hono'] as const
 const storages = ['sqlite', 'memory', 'postgres', 'mysql'] as const
+const hasSqlite = (process.getBuiltinModule('node:sqlite' as 'node:fs') as unknown) !== undefined
 const pairs = servers.flatMap((server) => storages.map((storage) => ({ server, storage })))
 
 interface Created {
@@ -203,7 +204,49 @@ test('at a terminal, flags and --yes answer the questions', async () => {
   const line = ['init', 'shop', '--server', 'hono', '--yes']
   const run = await runAlone(line, { workingFolder, width: 80, answers })
   expect(run.code, run.messages).toBe(0)
-  expect(run.output).toContain('Created shop with Hono and SQLite.')
+  expect(run.output).toContain(`Created shop with Hono and ${hasSqlite ? 'SQLite' : 'memory'}.`)
+})
+
+describe.skipIf(hasSqlite)('on a Node without SQLite', () => {
+  test('the default needs nothing to be compiled, and the text says what that means', async () => {
+    const workingFolder = folderOf()
+    const { output } = await runAlone(['init', 'shop', '--yes'], { workingFolder })
+    expect(output).toContain(
+      'has no SQLite; Node 22.13 and later have it. So the items are in memory',
+    )
+    expect(output).toContain('  npm install\n')
+    expect(Object.keys(manifestIn(join(workingFolder, 'shop')).dependencies)).toEqual(['rowgate'])
+    expect(textIn(workingFolder, 'shop/src/storage.ts')).toContain('memoryStorage()')
+  })
+
+  test.each([
+    ['npm/11.0.0', 'npm install --foreground-scripts'],
+    ['pnpm/10.1.0', 'pnpm install'],
+  ])(
+    'with --storage sqlite and %s, the text says that the driver may be compiled',
+    async (agent, install) => {
+      const workingFolder = folderOf()
+      const scene = {
+        workingFolder,
+        environment: { npm_config_user_agent: `${agent} node/v20.19.0` },
+      }
+      const { output } = await runAlone(['init', 'shop', '--storage', 'sqlite'], scene)
+      expect(output).toContain('it is compiled, which takes a minute or two')
+      expect(output).toContain(`\n  ${install}\n`)
+      expect(textIn(workingFolder, 'shop/README.md')).toContain(`\n${install}\n`)
+      expect(manifestIn(join(workingFolder, 'shop')).dependencies['better-sqlite3']).toBe('^12.0.0')
+    },
+  )
+})
+
+test.runIf(hasSqlite)('on a Node with SQLite, nothing is installed for it', async () => {
+  const workingFolder = folderOf()
+  const { output } = await runAlone(['init', 'shop', '--yes'], { workingFolder })
+  expect(output).not.toContain('has no SQLite')
+  expect(Object.keys(manifestIn(join(workingFolder, 'shop')).dependencies)).toEqual(['rowgate'])
+  expect(textIn(workingFolder, 'shop/src/storage.ts')).toContain(
+    "process.env.DATABASE ?? 'data.db'",
+  )
 })
 
 /** Type-checks programs against the source of the package, with the options of a project. */

@@ -17,7 +17,7 @@ export const projectCommands: readonly Command[] = [
         name: 'storage',
         value: 'name',
         choices: ['sqlite', 'memory', 'postgres', 'mysql'],
-        description: 'Default: sqlite',
+        description: 'Default: sqlite; memory if this Node has no SQLite',
       },
       {
         name: 'database',

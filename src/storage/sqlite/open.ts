@@ -161,7 +161,7 @@ function openerOf(driver: SqliteDriver | undefined): OpenFile {
   throw new Error(
     driver === 'node:sqlite'
       ? `sqliteStorage: ${node} has no node:sqlite: it needs Node 22.13 or later`
-      : `sqliteStorage: no SQLite driver is present. Install one with "npm install better-sqlite3", or use Node 22.13 or later, which has node:sqlite (this is ${node})`,
+      : `sqliteStorage: no SQLite driver is present. Install one with "npm install better-sqlite3@12", or use Node 22.13 or later, which has node:sqlite (this is ${node})`,
   )
 }
 
