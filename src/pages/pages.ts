@@ -15,7 +15,8 @@ export interface Pages {
   contain(target: string): boolean
   /**
    * Responds to a request whose target the pages contain. Throws NOT_FOUND for a file that a page does not
-   * have, METHOD_NOT_ALLOWED for methods other than GET and HEAD, and what `authenticate` throws.
+   * have, METHOD_NOT_ALLOWED for methods other than GET and HEAD, and what `authenticate` throws. The address
+   * of a file with a slash at its end is redirected.
    */
   reply(
     request: ServiceRequest,
@@ -53,9 +54,12 @@ export function openPages(host: Omit<PageHost, 'name'>): Pages | undefined {
     contain: (target) => firstSegments.has(firstSegmentOf(pathBelowRoot(target) ?? '')),
     reply: (request, authenticate) => {
       const { method } = request
-      const file = files.get(pathBelowRoot(request.target) ?? '')
+      const path = pathBelowRoot(request.target) ?? ''
+      const address = path.replace(/\/$/, '')
+      const file = files.get(address)
       if (file === undefined) throw notFound()
       if (method !== 'GET' && method !== 'HEAD') throw methodNotAllowed(['GET', 'HEAD'])
+      if (address !== path) return redirectTo(address, request.target)
       const isPublic = file.access === 'public'
       const content = isPublic
         ? file.content(request)
@@ -83,6 +87,17 @@ export function openPages(host: Omit<PageHost, 'name'>): Pages | undefined {
       })
     },
   }
+}
+
+/**
+ * Redirects from an address with a slash at its end, below which the relative URLs of a page would lead elsewhere.
+ * The new address is relative, too: where the service is mounted, its own would begin with more.
+ */
+function redirectTo(address: string, target: string): ServiceReply {
+  const name = address.slice(address.lastIndexOf('/') + 1)
+  const { query } = splitTarget(originForm(target))
+  const location = `../${name}${query === '' ? '' : `?${query}`}`
+  return { status: 308, headers: { Location: location, 'Cache-Control': 'no-cache' }, body: '' }
 }
 
 // In characters. Shorter content fits into one packet anyway.

@@ -45,7 +45,9 @@ describe.skipIf(missingBrowser() !== undefined)('the explorer below a prefix', (
     const { port, close } = await start(service)
     const { page, problems } = await openPage(browser)
     try {
-      await page.goto(`http://127.0.0.1:${port}${prefix}/rest/v1/explorer`)
+      // Redirected to the page, below which its files are.
+      await page.goto(`http://127.0.0.1:${port}${prefix}/rest/v1/explorer/`)
+      expect(new URL(page.url()).pathname).toBe(`${prefix}/rest/v1/explorer`)
       await page.getByRole('button', { name: 'List customers' }).click()
       const [response] = await Promise.all([
         page.waitForResponse(/sales\/customers/),

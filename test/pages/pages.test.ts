@@ -114,6 +114,20 @@ describe.each(bindings)('a page through $name', ({ start }) => {
     expect(page.headers['content-security-policy']).toBe("default-src 'none'")
   })
 
+  test('redirects from an address with a slash at its end', async () => {
+    for (const [path, location] of [
+      ['help/', '../help'],
+      ['help/?lang=en', '../help?lang=en'],
+      ['help/style.css/', '../style.css'],
+      ['help.json/', '../help.json'],
+    ]) {
+      const answer = await ask(path as string)
+      expect(answer).toMatchObject({ status: 308, text: '' })
+      expect(answer.headers).toMatchObject({ location, 'cache-control': 'no-cache' })
+    }
+    expect((await ask('help/', { method: 'POST' })).status).toBe(405)
+  })
+
   test('serves a file of callers with their credentials only', async () => {
     const rejected = await ask('help.json')
     expect(rejected.status).toBe(401)
@@ -171,7 +185,14 @@ describe.each(bindings)('a page through $name', ({ start }) => {
     const answer = await ask('help.json', { method: 'POST' })
     expect(answer.status).toBe(405)
     expect(answer.headers['allow']).toBe('GET, HEAD')
-    for (const path of ['help.yaml', 'help/', 'help/style.css/', 'help//style.css', 'helps']) {
+    for (const path of [
+      'help.yaml',
+      'help//',
+      'help/other/',
+      'help//style.css',
+      'helps',
+      'helps/',
+    ]) {
       const { status, text: body } = await ask(path)
       expect([path, status, JSON.parse(body)]).toEqual([
         path,
