@@ -1,4 +1,4 @@
-import type { DatabaseDescription } from '../introspection/description.ts'
+import type { DatabaseDescription, ReadingTable } from '../introspection/description.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import type { Connections } from '../storage/sql/connection.ts'
@@ -19,8 +19,8 @@ export interface Database {
   readonly keys: string
   /** Returns names that the database does not distinguish as the same one. */
   folded(name: string): string
-  /** Describes its tables: all, or those that are named. */
-  describe(only: readonly string[]): Promise<DatabaseDescription>
+  /** Describes its tables: all, or those that are named. Before it reads a large one, it calls `reading`. */
+  describe(only: readonly string[], reading: ReadingTable): Promise<DatabaseDescription>
   /** Opens an adapter, which is closed by its service. */
   storage(): StorageAdapter
   /** How its tables are changed. Absent if `rowgate schema` does not know the database. */

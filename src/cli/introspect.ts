@@ -9,6 +9,7 @@ import { CommandError, UsageError } from './command-error.ts'
 import type { Database } from './database.ts'
 import { loadDefinition } from './load-definition.ts'
 import { openDatabase } from './open-database.ts'
+import { openProgress } from './progress.ts'
 import { placeFor, saveFile } from './save-file.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
@@ -42,7 +43,15 @@ async function write(
 ): Promise<void> {
   const { name, source, folded } = database
   const application = applicationName(given.one('application'), name)
-  const defined = defineDatabase(await database.describe(given.all('table')), folded)
+  const progress = openProgress(context)
+  const description = await database
+    .describe(given.all('table'), (table, place, tables) => {
+      progress.show(`${printable(table)}: reading all rows (table ${place} of ${tables})`)
+    })
+    .finally(() => {
+      progress.end()
+    })
+  const defined = defineDatabase(description, folded)
   for (const line of noteLines(defined.notes)) context.messages.write(`${line}\n`)
   const text = isJson
     ? definitionJson(defined, application)

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs'
 import { basename, extname, resolve } from 'node:path'
-import type { DatabaseDescription } from '../introspection/description.ts'
+import type { DatabaseDescription, ReadingTable } from '../introspection/description.ts'
 import { describeSqlite } from '../introspection/sqlite/read-database.ts'
 import { sqliteStorage } from '../storage/sqlite.ts'
 import { applyToFile, diffFile } from '../storage/sqlite/file-schema.ts'
@@ -53,7 +53,7 @@ function openFile(named: string, workingFolder: string, file: 'existing' | 'any'
     source: basename(path),
     keys: `${path.slice(0, path.length - extname(path).length)}.keys.db`,
     folded,
-    describe: (only) => Promise.resolve(onlyTables(describeFile(path, shown), only, folded)),
+    describe: async (only, reading) => onlyTables(describeFile(path, shown, reading), only, folded),
     storage: () => sqliteStorage(path),
     schema: fileSchema(path, workingFolder),
     close: () => Promise.resolve(),
@@ -71,9 +71,9 @@ function fileSchema(path: string, workingFolder: string): DatabaseSchema {
   }
 }
 
-function describeFile(path: string, shown: string): DatabaseDescription {
+function describeFile(path: string, shown: string, reading: ReadingTable): DatabaseDescription {
   try {
-    return describeSqlite(path)
+    return describeSqlite(path, reading)
   } catch (error) {
     throw new CommandError(`${shown} can not be read: ${messageOf(error)}`)
   }

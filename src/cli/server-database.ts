@@ -68,11 +68,15 @@ export async function openServer(server: ServerDatabase): Promise<Database> {
       source,
       keys: join(workingFolder, `${name.replace(/[^\w.-]/g, '_')}.keys.db`),
       folded,
-      describe: (only) =>
+      describe: (only, reading) =>
         attempt(async (connection) => {
           const wanted = new Set(only.map(folded))
           const isNamed = (table: string): boolean => only.length === 0 || wanted.has(folded(table))
-          const described = await describeServer(connection, catalogue, { schema, isNamed })
+          const described = await describeServer(connection, catalogue, {
+            schema,
+            isNamed,
+            reading,
+          })
           return onlyTables(described, only, folded)
         }),
       storage,

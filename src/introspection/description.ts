@@ -63,6 +63,12 @@ export interface ReferenceDescription {
   readonly onDelete: 'restrict' | 'cascade' | 'setNull' | 'setDefault'
 }
 
+/** Called before every row of a large table is read, with its place among all tables: 1 for the first. */
+export type ReadingTable = (table: string, place: number, tables: number) => void
+
+/** The number of rows from which a table is large. A smaller one is read before a message could be seen. */
+export const largeRows = 100_000
+
 /** Returns what two fields must have in common so that one can refer to the other. */
 export function formOf(field: Field): string {
   const { type, storedAs, precision, scale } = field as Field & {

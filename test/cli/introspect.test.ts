@@ -51,6 +51,17 @@ test.each(['shop', 'forum', 'odd'] as const)(
   },
 )
 
+test('a large table is named before it is read', async () => {
+  const { execute, run } = open()
+  execute(`CREATE TABLE measured (id INTEGER PRIMARY KEY, value REAL);
+    WITH RECURSIVE n (i) AS (SELECT 1 UNION ALL SELECT i + 1 FROM n WHERE i < 100000)
+    INSERT INTO measured SELECT i, i / 7.0 FROM n`)
+  const { messages, output } = await run('shop.db')
+  expect(messages).toMatch(/^measured: reading all rows \(table \d+ of \d+\)\n/m)
+  expect(messages.match(/reading all rows/g)).toHaveLength(1)
+  expect(output).not.toContain('reading all rows')
+})
+
 test('what can not be published is listed with the reason', async () => {
   const { messages } = await open('odd').run('odd.db')
   const lines = messages.trimEnd().split('\n')

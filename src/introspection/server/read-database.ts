@@ -8,9 +8,11 @@ import { bind, type Connection } from '../../storage/sql/connection.ts'
 import { join, raw, sql, type Sql } from '../../storage/sql/fragments.ts'
 import {
   formOf,
+  largeRows,
   type ColumnDescription,
   type DatabaseDescription,
   type LeftOut,
+  type ReadingTable,
   type ReferenceDescription,
   type TableDescription,
 } from '../description.ts'
@@ -52,7 +54,7 @@ export interface AllowedValues {
 export async function describeServer(
   connection: Connection,
   catalogue: ServerCatalogue,
-  { schema, isNamed }: DescribedTables,
+  { schema, isNamed, reading }: DescribedTables,
 ): Promise<DatabaseDescription> {
   await connection.command(catalogue.begin)
   try {
@@ -61,6 +63,7 @@ export async function describeServer(
       connection,
       catalogue,
       found.filter(({ name }) => isNamed(name)),
+      reading,
     )
   } finally {
     await connection.command('rollback')
@@ -71,20 +74,30 @@ export async function describeServer(
 export interface DescribedTables {
   readonly schema: string
   isNamed(table: string): boolean
+  readonly reading: ReadingTable
 }
 
 async function describeTables(
   connection: Connection,
   catalogue: ServerCatalogue,
   found: readonly CatalogueTable[],
+  reading: ReadingTable,
 ): Promise<DatabaseDescription> {
   const names = new Map(found.map(({ id, name }) => [id, name]))
   const tables: TableDescription[] = []
   const leftOut: LeftOut[] = []
-  for (const table of found) {
+  for (const [index, table] of found.entries()) {
     const reason = reasonToLeaveOut(table)
     if (reason === undefined)
-      tables.push(await describeTable(connection, catalogue, { table, names }))
+      tables.push(
+        await describeTable(connection, catalogue, {
+          table,
+          names,
+          reading: () => {
+            reading(table.name, index + 1, found.length)
+          },
+        }),
+      )
     else leftOut.push({ name: table.name, reason })
   }
   return { tables, leftOut }
@@ -102,7 +115,7 @@ function reasonToLeaveOut({ name, columns, leftOut }: CatalogueTable): string | 
 async function describeTable(
   connection: Connection,
   catalogue: ServerCatalogue,
-  { table, names }: FoundTable,
+  { table, names, reading }: FoundTable,
 ): Promise<TableDescription> {
   const { columns, indexes, primary, references, readOnly } = table
   const uniques = indexes
@@ -120,7 +133,7 @@ async function describeTable(
       ? catalogue.candidates(column, links.has(column.name))
       : { fields: [], note: "the role can't read it" },
   )
-  const fitting = await fittingFields(connection, catalogue, { table, candidates })
+  const fitting = await fittingFields(connection, catalogue, { table, candidates, reading })
   const allowed = new Map(
     table.checks.flatMap((check) => {
       const { column, values } = catalogue.allowedBy(check) ?? {}
@@ -160,6 +173,8 @@ async function describeTable(
 interface FoundTable {
   readonly table: CatalogueTable
   readonly names: ReadonlyMap<string, string>
+  /** Called before all rows are read, if they are many. */
+  readonly reading: () => void
 }
 
 function describeColumn(
@@ -228,7 +243,7 @@ const termsAtOnce = 200
 async function fittingFields(
   connection: Connection,
   { fitTerm, quoted }: ServerCatalogue,
-  { table, candidates }: CandidatesOfTable,
+  { table, candidates, reading }: CandidatesOfTable,
 ): Promise<readonly (readonly Field[])[]> {
   const from = raw([table.schema, table.name].map(quoted).join('.'))
   const tests = candidates.flatMap(({ fields }, index) => {
@@ -241,6 +256,11 @@ async function fittingFields(
       return [{ name: testName(index, field), misfits }]
     })
   })
+  if (tests.length > 0) {
+    const some = sql`select 1 from ${from} limit ${raw(String(largeRows))}`
+    const [row = []] = await connection.rows(bind(sql`select count(*) from (${some}) as some_rows`))
+    if (Number(row[0]) >= largeRows) reading()
+  }
   const unfit = new Set<string>()
   for (let at = 0; at < tests.length; at += termsAtOnce) {
     const group = tests.slice(at, at + termsAtOnce)
@@ -253,8 +273,7 @@ async function fittingFields(
   )
 }
 
-interface CandidatesOfTable {
-  readonly table: CatalogueTable
+interface CandidatesOfTable extends Pick<FoundTable, 'table' | 'reading'> {
   /** Those of each column. */
   readonly candidates: readonly Candidates[]
 }

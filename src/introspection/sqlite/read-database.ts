@@ -1,16 +1,19 @@
 import type { Field } from '../../definition/field.ts'
-import type { Connection } from '../../storage/sqlite/connection.ts'
+import { rowsOf, type Connection } from '../../storage/sqlite/connection.ts'
 import { openReadOnly } from '../../storage/sqlite/open.ts'
 import type { Affinity } from '../../storage/sqlite/column-types.ts'
 import { columnTypeOf } from '../../storage/sqlite/columns.ts'
 import { affinityOf } from '../../storage/sqlite/table-check.ts'
+import { quoted } from '../../storage/sql/fragments.ts'
 import { folded } from '../../storage/sql/tables.ts'
 import { keyColumns, type Column } from '../../storage/sqlite/tables.ts'
-import type {
-  ColumnDescription,
-  DatabaseDescription,
-  LeftOut,
-  TableDescription,
+import {
+  largeRows,
+  type ColumnDescription,
+  type DatabaseDescription,
+  type LeftOut,
+  type ReadingTable,
+  type TableDescription,
 } from '../description.ts'
 import { readCatalogue, type CatalogueTable } from './catalogue.ts'
 import { readChecks } from './checks.ts'
@@ -27,25 +30,30 @@ import {
  * Describes a SQLite database. It is opened for reading only, and read in one snapshot. Every value is read, so
  * that each described column has only values that can be published. Throws if the file can't be read.
  */
-export function describeSqlite(file: string): DatabaseDescription {
+export function describeSqlite(
+  file: string,
+  reading: ReadingTable = () => undefined,
+): DatabaseDescription {
   const connection = openReadOnly(file)
   try {
     // Defaults are tried out in a temporary table.
     connection.execute('PRAGMA temp_store = MEMORY; BEGIN')
-    return describe(connection)
+    return describe(connection, reading)
   } finally {
     connection.close()
   }
 }
 
-function describe(connection: Connection): DatabaseDescription {
+function describe(connection: Connection, reading: ReadingTable): DatabaseDescription {
   const tables: TableDescription[] = []
   const leftOut: LeftOut[] = []
-  for (const table of readCatalogue(connection)) {
+  const found = readCatalogue(connection)
+  for (const [index, table] of found.entries()) {
     const reason = reasonToLeaveOut(table)
     if (reason !== undefined) leftOut.push({ name: table.name, reason })
     else {
       try {
+        if (isLarge(connection, table.name)) reading(table.name, index + 1, found.length)
         tables.push(describeTable(connection, table))
       } catch (error) {
         // For example a function of the application, or a virtual table whose module is not loaded.
@@ -54,6 +62,11 @@ function describe(connection: Connection): DatabaseDescription {
     }
   }
   return { tables, leftOut }
+}
+
+function isLarge(connection: Connection, table: string): boolean {
+  const some = `SELECT 1 FROM ${quoted(table)} LIMIT ${largeRows}`
+  return Number(rowsOf(connection, `SELECT count(*) FROM (${some})`)[0]?.[0]) >= largeRows
 }
 
 function reasonToLeaveOut({ name, kind, failure }: CatalogueTable): string | undefined {
