@@ -1,4 +1,5 @@
 import type { PublishedEventName } from '../definition/handler.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import { brandedHeaders } from '../protocol/names.ts'
 import type { DescribedCollection, DescribedService } from './described.ts'
@@ -167,13 +168,22 @@ export function errorReferences(
   const hasFailures = event !== 'Filter' || !collection.filtersDirectly
   const others = Object.entries(errorResponses).filter(([, { status }]) => {
     if (status === 401) return hasProviders
-    if (status === 409) return event === 'Delete'
+    if (status === 409) return event === 'Delete' || runsApplicationCode(collection, event)
     return hasBody || (status !== 413 && status !== 415)
   })
   return {
     400: responseReference(hasFailures ? rejection : 'BadRequest'),
     ...Object.fromEntries(others.map(([name, { status }]) => [status, responseReference(name)])),
   }
+}
+
+// It may delete an item to which others refer, or throw that error itself.
+function runsApplicationCode(
+  { serve, events, rulesOn }: PublishedCollection,
+  event: PublishedEventName,
+): boolean {
+  if (serve !== undefined || events[event] !== undefined) return true
+  return event !== 'Filter' && rulesOn[event].length > 0
 }
 
 /** Returns the member `content` of a response or request. */

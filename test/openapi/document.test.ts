@@ -1,6 +1,6 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
-import { defineCollection, integer, openAccess, text } from '../../src/index.ts'
+import { defineCollection, error, integer, openAccess, text } from '../../src/index.ts'
 import { apiKeys, httpBasic } from '../../src/security/index.ts'
 import { authServer } from '../../src/security/auth-server/auth-server.ts'
 import { openApiDocument, toYaml } from '../../src/openapi/openapi.ts'
@@ -270,6 +270,26 @@ test('errors depend on the event and on the providers', () => {
   expect(refOf(shop, '/shop/things')).toBe('#/components/responses/BadRequest')
   expect(refOf(shop, '/shop/state')).toBe('#/components/responses/RejectedRead')
   expect(refOf(shop, '/shop/things', 'post')).toBe('#/components/responses/RejectedWrite')
+})
+
+test('409 belongs to deletes, and to events that run application code', () => {
+  const fields = { id: integer() }
+  const events = (options: object) => {
+    const collections = { things: defineCollection({ key: 'id', fields }, options) }
+    const { operation } = readDocument({ applications: { shop: { collections } } })
+    return (['list', 'insert', 'update', 'delete'] as const).filter((event) => {
+      const method = { list: 'get', insert: 'post', update: 'post', delete: 'delete' }[event]
+      const path = event === 'list' || event === 'insert' ? '/shop/things' : '/shop/things/{id}'
+      return '409' in operation(method, path).responses
+    })
+  }
+  const nothing = () => undefined
+  expect(events({})).toEqual(['delete'])
+  expect(events({ events: { Filter: { after: nothing } } })).toEqual(['list', 'delete'])
+  expect(events({ events: { Save: { before: nothing } } })).toEqual(['insert', 'update', 'delete'])
+  expect(
+    events({ validations: [error('never', { events: ['Insert'], check: () => null })] }),
+  ).toEqual(['insert', 'delete'])
 })
 
 test('with the body status of HTTP there is one schema of rejections', () => {
