@@ -2,16 +2,15 @@ import { expect, onTestFinished, test } from 'vitest'
 import { base } from '../contract/contract.ts'
 import { start } from '../contract/running.ts'
 import { cells } from '../kit/cells.ts'
-import { send } from '../kit/http-client.ts'
 
 test.each(cells)('$name: a cached response is the same, byte for byte', async (cell) => {
-  const { service, host, agent, stop } = await start(cell, {})
+  const { service, send, stop } = await start(cell, {})
   onTestFinished(stop)
   for (const path of ['/customers', '/customers?$limit=50&$count=true', '/customers/ALFKI']) {
     const before = service.statistics().cache?.hits ?? 0
     const responses: unknown[] = []
     for (let round = 0; round < 4; round++) {
-      const { status, headers, bytes } = await send(host.port, agent, {
+      const { status, headers, bytes } = await send({
         method: 'GET',
         target: base + path,
       })

@@ -5,7 +5,6 @@ import { toNodeHandler, type NodeHandlerOptions } from '../../src/http/node.ts'
 import type { Observation } from '../../src/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import { startTls } from '../kit/tls.ts'
-import { send } from '../kit/http-client.ts'
 import { base, describeContract } from './contract.ts'
 import { expectError, itemsIn } from '../kit/expectations.ts'
 import { flipped, newKey, plainKeys, withKey } from '../kit/keys.ts'
@@ -87,14 +86,12 @@ describe.each(cells)('HTTPS on $name', (cell) => {
 
   test('a key over plain HTTP is not looked up, and a key over TLS is', async () => {
     const reads: string[] = []
-    const { service, host, agent, tls, reports } = await begin(
-      watched(cell, (read) => reads.push(read)),
-    )
+    const { service, send, tls, reports } = await begin(watched(cell, (read) => reads.push(read)))
     const { key, keyId } = await newKey(service)
     const before = [await service.keys.list(), await service.keys.audit()]
     reads.length = 0
     const sent = { method: 'GET', target: `${base}/orders`, headers: withKey(key) }
-    expectError(await send(host.port, agent, sent), 403)
+    expectError(await send(sent), 403)
     expect(reads).toEqual([])
     expect(reports.splice(0)).toMatchObject([{ type: 'credential-in-clear' }])
     expect([await service.keys.list(), await service.keys.audit()]).toEqual(before)

@@ -1,5 +1,4 @@
 import { readdirSync, readFileSync, mkdtempSync, rmSync } from 'node:fs'
-import { Agent } from 'node:http'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { inspect } from 'node:util'
@@ -9,7 +8,7 @@ import type { NewKey } from '../../src/security/index.ts'
 import { StorageError } from '../../src/storage/index.ts'
 import { apiKeys, httpBasic } from '../../src/security/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
-import { send, type Request } from '../kit/http-client.ts'
+import type { Request } from '../kit/http-client.ts'
 import { base } from './contract.ts'
 import { cheapCost, newKey, plainKeys, withKey } from '../kit/keys.ts'
 import { cells, type Binding } from '../kit/cells.ts'
@@ -83,9 +82,8 @@ async function live(binding: Binding, place: Place) {
     now: clock.now,
     report: (one) => reports.push(one),
   })
-  const { service, host } = running
+  const { service } = running
   const { keys, users } = service
-  const agent = new Agent({ keepAlive: true })
   const attempt = async (what: string, work: () => Promise<unknown>) => {
     gather(what, await work().catch((error: unknown) => error))
   }
@@ -93,7 +91,7 @@ async function live(binding: Binding, place: Place) {
     const json = body === undefined ? {} : { 'Content-Type': 'application/json' }
     const method = body === undefined ? 'GET' : 'POST'
     const sent = { method, target: base + path, headers: { ...json, ...headers } }
-    const answer = await send(host.port, agent, body === undefined ? sent : { ...sent, body })
+    const answer = await running.send(body === undefined ? sent : { ...sent, body })
     gather(`the answer to ${path}`, `${JSON.stringify(answer.headers)} ${answer.text}`)
     return answer.status
   }
@@ -167,7 +165,6 @@ async function live(binding: Binding, place: Place) {
   for (const [name, rows] of Object.entries(await running.dump())) gather(`table ${name}`, rows)
   gather('the service', inspect(service, { depth: 10, showHidden: true }))
   for (const bytes of place.bytes()) gather('a file', bytes.toString('latin1'))
-  agent.destroy()
   await service.close()
   for (const bytes of place.bytes()) gather('a file after the end', bytes.toString('latin1'))
   await running.stop()

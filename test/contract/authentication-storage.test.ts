@@ -2,7 +2,7 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { openAccess, type Observation } from '../../src/index.ts'
 import type { NewKey } from '../../src/security/index.ts'
 import { StorageError } from '../../src/storage/index.ts'
-import { send, type Answer } from '../kit/http-client.ts'
+import type { Answer } from '../kit/http-client.ts'
 import { base } from './contract.ts'
 import { expectError, itemsIn } from '../kit/expectations.ts'
 import { flipped, newKey, plainKeys, withKey } from '../kit/keys.ts'
@@ -40,7 +40,7 @@ describe.each(cells)('the store of keys on $name', (cell) => {
   }
   const ask = async (headers: Readonly<Record<string, string>>): Promise<Answer> => {
     const sent = { method: 'GET', target: `${base}/orders`, headers }
-    const answer = await send(running.host.port, running.agent, sent)
+    const answer = await running.send(sent)
     checkAnswer('GET', answer, { fails: true })
     return answer
   }

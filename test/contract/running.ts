@@ -8,6 +8,7 @@ import {
 } from '../../src/index.ts'
 import type { PublishedCollection, Row } from '../../src/storage/index.ts'
 import { cacheOption, repeatingReads } from '../kit/cache.ts'
+import { send, type Answer, type Request } from '../kit/http-client.ts'
 import { allRows, inspected } from '../kit/storages.ts'
 import { applications, seed } from './fixture.ts'
 import type { Cell, Host } from '../kit/cells.ts'
@@ -23,6 +24,8 @@ export interface Running {
   readonly service: Service<typeof applications>
   readonly host: Host
   readonly agent: Agent
+  /** Sends a request with exactly this target, on the way of the cell. */
+  send(request: Request): Promise<Answer>
   /** Reads all rows by collection. */
   dump(): Promise<Rows>
   /** Reads all rows of the published collections. The others change at any time: they hold uses of keys. */
@@ -69,6 +72,7 @@ export async function start(cell: Cell, options: Options): Promise<Running> {
     service,
     host,
     agent,
+    send: (request) => host.send?.(agent, request) ?? send(host.port, agent, request),
     dump: () => dump(() => true),
     published,
     known: async () =>

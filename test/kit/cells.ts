@@ -1,7 +1,8 @@
-import { createServer } from 'node:http'
+import { createServer, type Agent } from 'node:http'
 import { toExpressHandler } from '../../src/http/express.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
 import type { RequestHandler } from '../../src/index.ts'
+import type { Answer, Request } from './http-client.ts'
 import { isWhole, storages, type Storage } from './storages.ts'
 import { releases, startExpress } from './express-app.ts'
 import { startFastify } from './fastify-app.ts'
@@ -11,6 +12,8 @@ import { openServer } from './server.ts'
 /** A service behind a socket. */
 export interface Host {
   readonly port: number
+  /** How requests reach the service, if it is not straight through the port. */
+  send?(agent: Agent, request: Request): Promise<Answer>
   close(): Promise<void>
 }
 
@@ -61,9 +64,14 @@ export const everyCell: readonly Cell[] = bindings.flatMap((binding) =>
  * The combinations of `npm test`: every storage through the first binding, and every other binding on the
  * first storage. `npm run test:matrix` takes every combination instead.
  */
-export const cells: readonly Cell[] = isWhole
+export let cells: readonly Cell[] = isWhole
   ? everyCell
   : everyCell.filter(({ binding, storage }) => binding === bindings[0] || storage === storages[0])
+
+/** Replaces the combinations, before a test file is loaded: `npm run test:openapi` has one of its own. */
+export function replaceCells(others: readonly Cell[]): void {
+  cells = others
+}
 
 /**
  * Returns how many of the runs of a property a cell takes: all of them through the first binding, and the

@@ -1,6 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { startTelemetry } from '../../src/otel/telemetry.ts'
-import { send, type Request } from '../kit/http-client.ts'
+import type { Request } from '../kit/http-client.ts'
 import { base } from '../contract/contract.ts'
 import { cells, type Cell } from '../kit/cells.ts'
 import { start, type Options } from '../contract/running.ts'
@@ -43,10 +43,10 @@ const script: readonly Request[] = [
 
 /** The exact responses of a service to the script, and its stored rows afterwards. */
 async function play(cell: Cell, options: Options = {}) {
-  const { host, agent, dump, stop } = await start(cell, options)
+  const { send, dump, stop } = await start(cell, options)
   const answers: unknown[] = []
   for (const request of script) {
-    const { status, headers, bytes } = await send(host.port, agent, request)
+    const { status, headers, bytes } = await send(request)
     const { date: _date, ...kept } = headers
     answers.push({ request, status, headers: kept, text: bytes.toString('latin1') })
   }
