@@ -7,7 +7,18 @@ import { publicNames } from '../test/project/surface.ts'
 /** The types that exported names refer to and that have no name in the package, by the reason. */
 const notExported = {
   'they compute types: an exported type is their result, such as `Key` of `KeyOf`': [
-    ...['ApplicationsOf', 'CollectionsOf', 'CustomOf', 'InputOf', 'ResultOf', 'KeyName', 'KeyOf'],
+    ...[
+      'ApplicationsOf',
+      'CollectionsOf',
+      'ComputedFields',
+      'ComputedValues',
+      'PageConditions',
+      'CustomOf',
+      'InputOf',
+      'ResultOf',
+      'KeyName',
+      'KeyOf',
+    ],
     ...['ConditionsOf', 'EqualConditions', 'FieldNameOf', 'RequiredName', 'SuppliedByFunction'],
     ...['ColumnFor', 'ColumnRecord', 'ColumnsIn', 'ParentIn', 'AncestorColumn', 'CallerSource'],
     ...[
@@ -25,7 +36,7 @@ const notExported = {
     ...['NamedCondition', 'StoredForm', 'Exactly', 'FittingDefault'],
   ],
   'they constrain type parameters, which the compiler infers': [
-    ...['KeyNames', 'NoEvents', 'None', 'NoOthers', 'RequiresSecurity', 'ShapeOf'],
+    ...['KeyNames', 'NoEvents', 'NoFields', 'None', 'NoOthers', 'RequiresSecurity', 'ShapeOf'],
     ...['UserDefinedEvents', 'OutboxEndpoints', 'Level'],
   ],
   'only the library reads these members': [

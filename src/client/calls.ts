@@ -1,4 +1,6 @@
+import type { CollectionDefinition } from '../definition/collection.ts'
 import type { EqualConditions } from '../definition/conditions.ts'
+import type { Field } from '../definition/field.ts'
 import type {
   CollectionAccess,
   FieldNameOf,
@@ -7,18 +9,28 @@ import type {
   SaveOptions,
   SaveResult,
 } from '../definition/handler.ts'
-import type { CollectionShape, InsertValues, Item, Key, UpdateValues } from '../definition/item.ts'
+import type {
+  CollectionShape,
+  InsertValues,
+  Item,
+  Key,
+  UpdateValues,
+  ValueOf,
+} from '../definition/item.ts'
 
 /** The names of the fields of pages: all but those with `itemOnly`. */
 export type PageFieldName<C extends CollectionShape> = {
   [Name in FieldNameOf<C>]: C['fields'][Name] extends { readonly itemOnly: true } ? never : Name
 }[FieldNameOf<C>]
 
-/** An item of a page. */
-export type PageItem<
-  C extends CollectionShape,
-  Name extends PageFieldName<C> = PageFieldName<C>,
-> = Pick<Item<C>, Name>
+/** The values that the fields of pages must have. */
+type PageConditions<C extends CollectionShape> = Pick<
+  EqualConditions<C>,
+  PageFieldName<C> & keyof EqualConditions<C>
+>
+
+/** An item of a page of a {@link PortableCollection}, without computed fields. */
+export type PageItem<C extends CollectionShape> = Pick<Item<C>, PageFieldName<C>>
 
 /**
  * The calls that a collection has in process (`service.as(user).collection(...)`) and over the network alike.
@@ -30,13 +42,13 @@ export interface PortableCollection<C extends CollectionShape> extends Pick<
 > {
   /** Returns all items that meet the conditions, or those that `limit` and `offset` select. */
   filter(
-    conditions?: EqualConditions<C>,
+    conditions?: PageConditions<C>,
     options?: FilterOptions<PageFieldName<C>>,
   ): Promise<ItemPage<PageItem<C>>>
   /** Returns the number of items that meet the conditions. */
-  count(conditions?: EqualConditions<C>): Promise<number>
+  count(conditions?: PageConditions<C>): Promise<number>
   /** Returns whether an item meets the conditions. */
-  exists(conditions?: EqualConditions<C>): Promise<boolean>
+  exists(conditions?: PageConditions<C>): Promise<boolean>
 }
 
 /** The options of a call that reads a single value. */
@@ -45,8 +57,44 @@ export interface CallOptions {
   readonly signal?: AbortSignal
 }
 
+/** An item of a response: its stored fields and its computed ones. */
+export type ResponseItem<C extends CollectionShape> = Item<C> & ComputedValues<ComputedFields<C>>
+
+/** The computed fields of a collection. Those of a collection that is not typed have no names. */
+type ComputedFields<C> =
+  C extends CollectionDefinition<infer _F, infer _K, infer _U, infer X>
+    ? string extends keyof X
+      ? object
+      : X
+    : object
+
+type ComputedValues<X> = {
+  readonly [Name in keyof X & string]: X[Name] extends Field
+    ? X[Name] extends { readonly required: true }
+      ? ValueOf<X[Name]>
+      : ValueOf<X[Name]> | null
+    : never
+}
+
+/** The names of the fields that `fields` can select: those of pages, and computed ones. */
+export type SelectedName<C extends CollectionShape> =
+  | PageFieldName<C>
+  | {
+      [Name in keyof ComputedFields<C> & string]: ComputedFields<C>[Name] extends {
+        readonly itemOnly: true
+      }
+        ? never
+        : Name
+    }[keyof ComputedFields<C> & string]
+
+/** The result of a save or delete over the network. Its findings are about stored fields. */
+export type ClientSaveResult<C extends CollectionShape> = SaveResult<
+  ResponseItem<C>,
+  FieldNameOf<C>
+>
+
 /** The options of a call that reads pages. */
-export interface PageOptions<Field extends string = string, Selected extends Field = Field>
+export interface PageOptions<Field extends string = string, Selected extends string = Field>
   extends FilterOptions<Field>, CallOptions {
   /** The fields of the items. Default: all. */
   readonly fields?: readonly Selected[]
@@ -56,46 +104,48 @@ export interface PageOptions<Field extends string = string, Selected extends Fie
 export interface SaveCallOptions extends SaveOptions, CallOptions {}
 
 /**
- * A collection of a service over the network. Every call may reject with a RequestError. Conditions with null
- * and with an empty string are the same: they match items whose field is null or empty.
+ * A collection of a service over the network: also a {@link PortableCollection}. Every call may reject with a
+ * RequestError. Conditions with null and with an empty string are the same: they match items whose field is null
+ * or empty.
  */
-export interface ClientCollection<C extends CollectionShape> extends PortableCollection<C> {
+export interface ClientCollection<C extends CollectionShape> {
   /**
    * Returns all items that meet the conditions, or those that `limit` and `offset` select, with all fields or
    * those of `fields`. Requests as many pages as are needed.
    */
-  filter<const Name extends PageFieldName<C> = PageFieldName<C>>(
-    conditions?: EqualConditions<C>,
+  filter<const Name extends SelectedName<C> = SelectedName<C>>(
+    conditions?: PageConditions<C>,
     options?: PageOptions<PageFieldName<C>, Name>,
-  ): Promise<ItemPage<PageItem<C, Name>>>
+  ): Promise<ItemPage<Pick<ResponseItem<C>, Name>>>
   /**
    * Reads the same items page by page. The next page is requested when the loop continues: by cursor if the
    * collection has cursors; otherwise by offset, so that items which are added or deleted meanwhile can shift
    * others. The first page has the count if `count` is set.
    */
-  pages<const Name extends PageFieldName<C> = PageFieldName<C>>(
-    conditions?: EqualConditions<C>,
+  pages<const Name extends SelectedName<C> = SelectedName<C>>(
+    conditions?: PageConditions<C>,
     options?: PageOptions<PageFieldName<C>, Name>,
-  ): AsyncIterable<ItemPage<PageItem<C, Name>>>
+  ): AsyncIterable<ItemPage<Pick<ResponseItem<C>, Name>>>
   /** Reads the same items one by one, page by page. */
-  items<const Name extends PageFieldName<C> = PageFieldName<C>>(
-    conditions?: EqualConditions<C>,
+  items<const Name extends SelectedName<C> = SelectedName<C>>(
+    conditions?: PageConditions<C>,
     options?: PageOptions<PageFieldName<C>, Name>,
-  ): AsyncIterable<PageItem<C, Name>>
+  ): AsyncIterable<Pick<ResponseItem<C>, Name>>
   /** Returns the number of items that meet the conditions: an estimate if the collection allows it. */
-  count(conditions?: EqualConditions<C>, options?: CallOptions): Promise<number>
-  exists(conditions?: EqualConditions<C>, options?: CallOptions): Promise<boolean>
+  count(conditions?: PageConditions<C>, options?: CallOptions): Promise<number>
+  /** Returns whether an item meets the conditions. */
+  exists(conditions?: PageConditions<C>, options?: CallOptions): Promise<boolean>
   /** Returns the item with all its fields, or undefined. */
-  get(key: Key<C>, options?: CallOptions): Promise<Item<C> | undefined>
-  insert(values: InsertValues<C>, options?: SaveCallOptions): Promise<SaveResult<Item<C>>>
+  get(key: Key<C>, options?: CallOptions): Promise<ResponseItem<C> | undefined>
+  insert(values: InsertValues<C>, options?: SaveCallOptions): Promise<ClientSaveResult<C>>
   /** Returns undefined if the item does not exist. */
   update(
     key: Key<C>,
     values: UpdateValues<C>,
     options?: SaveCallOptions,
-  ): Promise<SaveResult<Item<C>> | undefined>
+  ): Promise<ClientSaveResult<C> | undefined>
   /** Returns undefined if the item does not exist. */
-  delete(key: Key<C>, options?: SaveCallOptions): Promise<SaveResult<Item<C>> | undefined>
+  delete(key: Key<C>, options?: SaveCallOptions): Promise<ClientSaveResult<C> | undefined>
   /**
    * Repeats the request of a rejected result with the ids of its warnings. Throws a TypeError for a result that
    * this client did not return for this collection, and for one that has errors.
@@ -103,5 +153,5 @@ export interface ClientCollection<C extends CollectionShape> extends PortableCol
   confirm(
     result: { readonly rejected: boolean },
     options?: CallOptions,
-  ): Promise<SaveResult<Item<C>> | undefined>
+  ): Promise<ClientSaveResult<C> | undefined>
 }

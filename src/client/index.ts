@@ -2,11 +2,14 @@ export { createClient, type Client } from './client.ts'
 export type {
   CallOptions,
   ClientCollection,
+  ClientSaveResult,
   PageFieldName,
   PageItem,
   PageOptions,
   PortableCollection,
+  ResponseItem,
   SaveCallOptions,
+  SelectedName,
 } from './calls.ts'
 export type { BasicCredential, ClientFetch, ClientOptions, Given } from './options.ts'
 export { RequestError } from './request-error.ts'

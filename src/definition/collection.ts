@@ -90,7 +90,7 @@ export interface CollectionData {
 
 /**
  * The code of a collection: validations, row rules, computed fields, handlers, user-defined events, and
- * functions that serve it. The last four parameters are those of {@link Handlers}.
+ * functions that serve it. The parameters from `PS` to `PD` are those of {@link Handlers}; `X` are the computed fields.
  */
 export interface CollectionBehaviour<
   C extends CollectionShape,
@@ -99,12 +99,13 @@ export interface CollectionBehaviour<
   PI = PS,
   PU = PS,
   PD = unknown,
+  X extends Fields = Fields,
 > {
   readonly validations?: readonly Validation<Draft<C>>[]
   /** Limits the rows that a caller can read and write. Default: all rows. */
   readonly rows?: RowRule<C>
   /** Fields of responses that functions compute from stored fields, by name. Made by `computed`. */
-  readonly computed?: Readonly<Record<string, ComputedField<Item<C>>>>
+  readonly computed?: { readonly [Name in keyof X]: ComputedField<Item<C>, X[Name]> }
   /** Handlers that run before an event, after it, and after its commit. */
   readonly events?: Handlers<C, PS, PI, PU, PD>
   /** The functions that serve the collection instead of storage. */
@@ -143,7 +144,7 @@ export type ShapeOf<F extends Fields, K> = {
 }
 
 /**
- * A declared collection. It keeps the exact types of fields, key and user-defined events, from which
+ * A declared collection. It keeps the exact types of fields, key, user-defined events and computed fields, from which
  * the types of items, keys and in-process calls are inferred. Validations and handlers are typed in
  * `defineCollection`, and loosely typed here.
  */
@@ -151,8 +152,11 @@ export interface CollectionDefinition<
   F extends Fields = Fields,
   K = KeyNames | undefined,
   U = object,
+  X extends Fields = Fields,
 >
-  extends CollectionData, CollectionBehaviour<CollectionShape, U> {
+  extends
+    CollectionData,
+    CollectionBehaviour<CollectionShape, U, unknown, unknown, unknown, unknown, X> {
   readonly fields: F
   /** The primary key: a field, or several in order. Without a key, items have no path. */
   readonly key?: Extract<K, KeyNames>
@@ -161,6 +165,10 @@ export interface CollectionDefinition<
 /** The type of no user-defined events: no name is one of its keys. */
 // eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- the type must be empty
 export type NoEvents = Record<never, never>
+
+/** The type of no computed fields. */
+// eslint-disable-next-line @typescript-eslint/no-generated-empty-object-type -- the type must be empty
+export type NoFields = Record<never, never>
 
 /** The user-defined events of a declared collection. */
 export type UserDefinedEvents<F extends Fields, K> = Record<
@@ -193,16 +201,17 @@ export function defineCollection<
   PI = never,
   PU = never,
   PD = never,
+  const X extends Fields = NoFields,
 >(
   data: CollectionDataOf<keyof F & string> & {
     readonly fields: F
     readonly key?: K
   } & CollectionBehaviour<ShapeOf<F, K>>,
-  behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD> = {},
-): CollectionDefinition<F, K, U> {
+  behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD, X> = {},
+): CollectionDefinition<F, K, U, X> {
   // An undefined member must not remove a member of the data, such as its row rule.
   return Object.freeze({
     ...data,
     ...withoutUndefined(behaviour),
-  }) as unknown as CollectionDefinition<F, K, U>
+  }) as unknown as CollectionDefinition<F, K, U, X>
 }

@@ -1,10 +1,10 @@
 import type { Field } from './field.ts'
 import type { ValueOf } from './item.ts'
 
-/** A field whose value a function computes from others, of items of the type `I`. Made by {@link computed}. */
-export interface ComputedField<I> {
+/** A field of the type `F` whose value a function computes from others, of items of the type `I`. Made by {@link computed}. */
+export interface ComputedField<I, F extends Field = Field> {
   /** The type of the value. */
-  readonly field: Field
+  readonly field: F
   /** The stored fields that the function receives. */
   readonly needs: readonly string[]
   readonly compute: (values: Readonly<I>) => unknown
@@ -36,6 +36,6 @@ export function computed<I, const Name extends keyof I & string, const F extends
   field: F,
   needs: readonly Name[],
   compute: (values: Readonly<Pick<I, Name>>) => ComputedValue<F>,
-): ComputedField<I> {
+): ComputedField<I, F> {
   return Object.freeze({ field, needs, compute })
 }

@@ -34,18 +34,18 @@ export interface ItemPage<I> {
 }
 
 /** The result of a save or delete. A rejected one changed nothing. */
-export type SaveResult<I> =
+export type SaveResult<I, FieldName extends string = keyof I & string> =
   | {
       readonly rejected: false
       readonly item: I
-      readonly validations: readonly ValidationEntry<keyof I & string>[]
+      readonly validations: readonly ValidationEntry<FieldName>[]
       /** The message of a handler that called `fail`; otherwise absent. */
       readonly failure?: string
     }
   | {
       readonly rejected: true
       readonly message: string
-      readonly validations: readonly ValidationEntry<keyof I & string>[]
+      readonly validations: readonly ValidationEntry<FieldName>[]
     }
 
 /**

@@ -4,6 +4,7 @@ import type {
   CollectionBehaviour,
   CollectionDefinition,
   NoEvents,
+  NoFields,
   ShapeOf,
   UserDefinedEvents,
 } from './collection.ts'
@@ -40,22 +41,29 @@ export function withBehaviour<
   F extends Fields,
   K,
   Declared,
+  DeclaredX extends Fields,
   U extends UserDefinedEvents<F, K> = NoEvents,
   PS = never,
   PI = never,
   PU = never,
   PD = never,
+  const X extends Fields = NoFields,
 >(
-  definition: CollectionDefinition<F, K, Declared>,
-  behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD>,
-): CollectionDefinition<F, K, Declared & U> {
+  definition: CollectionDefinition<F, K, Declared, DeclaredX>,
+  behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD, X>,
+): CollectionDefinition<F, K, Declared & U, DeclaredX & X> {
   requireKnown('withBehaviour', behaviour, members)
   // Any definition is one, and its code is called with items of its fields.
   const data = definition as unknown as CollectionDefinition
   const code = behaviour as unknown as CollectionBehaviour<CollectionShape>
   const mistakes = codeMistakes(data, code, 'behaviour')
   if (mistakes.length > 0) throw mistaken(mistakes)
-  return madeOf(joinCode(data, code), [data]) as unknown as CollectionDefinition<F, K, Declared & U>
+  return madeOf(joinCode(data, code), [data]) as unknown as CollectionDefinition<
+    F,
+    K,
+    Declared & U,
+    DeclaredX & X
+  >
 }
 
 const members = Object.keys({

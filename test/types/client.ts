@@ -1,5 +1,7 @@
 // Checked by the compiler only: the client is typed by a service, or by its applications.
 import {
+  boolean,
+  computed,
   createService,
   defineCollection,
   integer,
@@ -8,6 +10,7 @@ import {
   openAccess,
   principal,
   text,
+  withBehaviour,
 } from 'rowgate'
 import { attempt, createClient, saved, type PortableCollection } from 'rowgate/client'
 import { lines } from './definition.ts'
@@ -130,4 +133,65 @@ export async function singleItems(): Promise<void> {
   console.log(items[0]?.text)
   // @ts-expect-error pages do not contain the field
   await collection.filter({}, { fields: ['text'] })
+  // @ts-expect-error the field can't be filtered by
+  await collection.filter({ text: 'x' })
+  // @ts-expect-error the field can't be filtered by
+  await collection.count({ text: 'x' })
+  const portable: PortableCollection<typeof scans> = collection
+  // @ts-expect-error the field can't be filtered by
+  await portable.exists({ text: 'x' })
+}
+
+const people = withBehaviour(
+  defineCollection(
+    { key: 'id', fields: { id: integer(), first: text({ required: true }), last: text() } },
+    {
+      computed: {
+        name: computed(text(), ['first', 'last'], ({ first, last }) => `${first} ${last ?? ''}`),
+        rank: computed(text({ required: true, enumeration: ['new', 'old'] }), ['id'], ({ id }) =>
+          id > 9 ? 'old' : 'new',
+        ),
+        biography: computed(text({ itemOnly: true }), ['first'], ({ first }) => first),
+      },
+    },
+  ),
+  { computed: { isFirst: computed(boolean({ required: true }), ['id'], ({ id }) => id === 1) } },
+)
+const staff = createService({
+  applications: { staff: { collections: { people } } },
+  storage: memoryStorage(),
+  security: openAccess(),
+})
+
+export async function computedFields(): Promise<void> {
+  const collection = createClient<typeof staff>({ url }).collection('staff', 'people')
+  const { items } = await collection.filter({ first: 'Ada' }, { sort: ['-id'] })
+  const name: string | null | undefined = items[0]?.name
+  const rank: 'new' | 'old' | undefined = items[0]?.rank
+  const isFirst: boolean | undefined = items[0]?.isFirst
+  const chosen = await collection.filter({}, { fields: ['id', 'rank'] })
+  console.log(name, rank, isFirst, chosen.items[0]?.rank)
+  // @ts-expect-error the field is not selected
+  console.log(chosen.items[0]?.name)
+  // @ts-expect-error pages do not contain the field
+  console.log(items[0]?.biography)
+  const biography: string | null | undefined = (await collection.get(1))?.biography
+  const result = await collection.insert({ id: 1, first: 'Ada' })
+  console.log(biography, saved(result).rank, saved(await collection.confirm(result)).isFirst)
+  // @ts-expect-error the field may be null
+  items[0]?.name.toUpperCase()
+  // @ts-expect-error computed fields can't be filtered by
+  await collection.filter({ name: 'Ada' })
+  // @ts-expect-error computed fields can't be sorted by
+  await collection.filter({}, { sort: ['name'] })
+  // @ts-expect-error computed fields can't be written
+  await collection.insert({ id: 1, first: 'Ada', name: 'Ada' })
+  // @ts-expect-error no such computed field
+  console.log(items[0]?.nope)
+  const portable: PortableCollection<typeof people> = collection
+  const inProcess: PortableCollection<typeof people> = staff
+    .as(principal('maria'))
+    .collection('staff', 'people')
+  // @ts-expect-error items in process do not have computed fields
+  console.log((await portable.filter()).items[0]?.name, inProcess)
 }
