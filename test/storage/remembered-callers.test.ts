@@ -3,41 +3,12 @@ import { beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { createService, defineCollection, integer } from '../../src/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
 import type { StorageAdapter } from '../../src/storage/index.ts'
-import { mysqlStorage } from '../../src/storage/mysql.ts'
-import { postgresStorage } from '../../src/storage/postgres.ts'
-import { missingServer as missingMariaDb, testDatabase } from '../kit/mysql.ts'
-import { missingServer as missingPostgres, testSchema } from '../kit/postgres.ts'
+import { ownDatabases, type OwnDatabase } from '../kit/own-databases.ts'
 
-/** A database of its own, to which storages with pools of their own lead. */
-interface OwnDatabase {
-  open(options: { readonly ensureSchema: true; readonly maxStaleness: number }): StorageAdapter
-  drop(): Promise<void>
-}
-
-const servers = [
-  {
-    name: 'PostgreSQL',
-    missing: await missingPostgres(),
-    create: async (): Promise<OwnDatabase> => {
-      const schema = await testSchema()
-      return { ...schema, open: (options) => postgresStorage(schema.open(2), options) }
-    },
-  },
-  {
-    name: 'MariaDB',
-    missing: await missingMariaDb(),
-    create: async (): Promise<OwnDatabase> => {
-      const database = await testDatabase()
-      const open: OwnDatabase['open'] = (options) =>
-        mysqlStorage(database.open({ connectionLimit: 2 }), options)
-      return { ...database, open }
-    },
-  },
-]
 const notes = defineCollection({ key: 'id', fields: { id: integer() } })
 const maxStaleness = 400
 
-describe.each(servers)('a caller of an API key on $name', ({ missing, create }) => {
+describe.each(ownDatabases)('a caller of an API key on $name', ({ missing, create }) => {
   let database: OwnDatabase
   beforeEach(async (context) => {
     if (missing !== undefined) context.skip(missing)
