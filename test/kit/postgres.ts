@@ -121,7 +121,12 @@ export const postgres: Storage = {
   open: () => {
     const name = testName()
     const pool: PostgresPool = {
-      connect: () => shared.take(name),
+      connect: (callback) => {
+        shared.take(name).then(
+          (client) => callback(undefined, client),
+          (error: unknown) => callback(error as Error, undefined),
+        )
+      },
       on: ignore,
       removeListener: ignore,
     }

@@ -40,13 +40,23 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
   // Without a listener, the loss of an idle connection would end the process.
   pool.on('error', ignore)
 
-  const { use, close } = clientConnections(async () => {
-    const client = await pool.connect()
-    const own = known.get(client) ?? knownClient(client)
-    known.set(client, own)
-    own.take()
-    return own
-  }, options.acquireTimeout)
+  const { use, close } = clientConnections(take, options.acquireTimeout)
+
+  function take(): Promise<KnownClient> {
+    return new Promise((resolve, reject) => {
+      pool.connect((error, client) => {
+        if (client === undefined) {
+          reject(error as Error)
+          return
+        }
+        const own = known.get(client) ?? knownClient(client)
+        known.set(client, own)
+        // A promise would do it too late: the news of a loss may be in the bytes that the driver is reading.
+        own.take()
+        resolve(own)
+      })
+    })
+  }
 
   function textOf(sql: Sql): string {
     const known = texts.get(sql)

@@ -39,7 +39,8 @@ export interface PostgresClient {
 
 /** The members of a `Pool` of `pg` that the storage uses. */
 export interface PostgresPool {
-  connect(): Promise<PostgresClient>
+  /** Calls back with a connection at the moment at which it is taken out of the pool, or with an error. */
+  connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): void
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }

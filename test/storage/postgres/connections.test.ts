@@ -1,3 +1,4 @@
+import { connect, createServer, type AddressInfo } from 'node:net'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { measurements, writing } from './measurements.ts'
@@ -116,6 +117,15 @@ describe.skipIf(missing !== undefined)('a connection of PostgreSQL', () => {
       await update(storage, 'two')
     })
 
+    test('that the server ends with the bytes that open it is replaced', async () => {
+      const storage = postgresStorage(pool({ port: await endingFirst(schema.address), max: 1 }))
+      onTestFinished(async () => storage.close())
+      const first = storage.open([measurements])
+      await expect(first).rejects.toMatchObject({ kind: 'unavailable' })
+      await storage.open([measurements])
+      expect(await read(storage)).toEqual([stored])
+    })
+
     test('in a transaction is lost with it, and nothing is stored', async () => {
       const storage = await through()
       const lost = storage.transaction(writing, async (on) => {
@@ -160,6 +170,40 @@ describe.skipIf(missing !== undefined)('a connection of PostgreSQL', () => {
     })
   })
 })
+
+/** Starts a server whose first connection gets the news of its end with the bytes that open it. Returns its port. */
+async function endingFirst(server: { readonly host: string; readonly port: number }) {
+  let isFirst = true
+  const listener = createServer((client) => {
+    const far = connect(server.port, server.host)
+    const stop = (): void => {
+      client.destroy()
+      far.destroy()
+    }
+    far.on('close', stop).on('error', stop)
+    client.on('close', stop).on('error', stop)
+    client.pipe(far)
+    if (!isFirst) {
+      far.pipe(client)
+      return
+    }
+    isFirst = false
+    far.on('data', (bytes: Buffer) => {
+      const isOpen = bytes.subarray(-6).equals(Buffer.from('Z\0\0\0\x05I', 'latin1'))
+      client.write(isOpen ? Buffer.concat([bytes, endOfConnection]) : bytes)
+      if (isOpen) client.end()
+    })
+  })
+  await new Promise<void>((resolve) => listener.listen(0, '127.0.0.1', resolve))
+  onTestFinished(() => new Promise<void>((resolve) => void listener.close(() => resolve())))
+  return (listener.address() as AddressInfo).port
+}
+
+// What PostgreSQL sends for pg_terminate_backend.
+const fields = 'SFATAL\0VFATAL\0C57P01\0Mterminating connection due to administrator command\0\0'
+const endOfConnection = Buffer.alloc(5 + fields.length, 'E')
+endOfConnection.writeInt32BE(4 + fields.length, 1)
+endOfConnection.write(fields, 5, 'latin1')
 
 test('a connection has names for 256 statements that are used again', () => {
   const names = statementNames('one')

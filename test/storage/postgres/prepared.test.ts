@@ -46,20 +46,25 @@ describe.skipIf(missing !== undefined)('a statement', () => {
     const storage = await opened({
       on: (event, listener) => pool.on(event, listener),
       removeListener: (event, listener) => pool.removeListener(event, listener),
-      connect: async () => {
-        const client = await pool.connect()
-        return {
-          // A pooler tells the client of a process of its own.
-          processID: 1,
-          query: (text, callback) => {
-            void client.query(text as never, callback as never)
-          },
-          release: (destroy) => {
-            client.release(destroy)
-          },
-          on: (event, listener) => client.on(event, listener),
-          removeListener: (event, listener) => client.removeListener(event, listener),
-        }
+      connect: (callback) => {
+        pool.connect((error, client) => {
+          if (client === undefined) {
+            callback(error, undefined)
+            return
+          }
+          callback(undefined, {
+            // A pooler tells the client of a process of its own.
+            processID: 1,
+            query: (text, done) => {
+              void client.query(text as never, done as never)
+            },
+            release: (destroy) => {
+              client.release(destroy)
+            },
+            on: (event, listener) => client.on(event, listener),
+            removeListener: (event, listener) => client.removeListener(event, listener),
+          })
+        })
       },
     })
     for (let time = 0; time < 3; time++) await storage.filter(samples, query)
