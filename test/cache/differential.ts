@@ -12,6 +12,8 @@ export interface Counts {
   late: number
   /** Those during which other processes wrote several times, so that they can't be compared. */
   contended: number
+  /** Those without data, because the file was locked for too long. */
+  unavailable: number
   /** Those that were older than the bound allows, or wrong. MUST be 0. */
   stale: number
   /** The first of these, beside the responses of the other service before and after. */
@@ -58,8 +60,8 @@ export async function compare(
 ): Promise<Counts> {
   const { below, one } = random(seed)
   const counts: Counts = {
-    ...{ answers: 0, hits: 0, late: 0, contended: 0, stale: 0, ownMissed: 0, ofOthers: 0 },
-    ...{ staleExamples: [], ownWrites: 0, rightsChanged: 0 },
+    ...{ answers: 0, hits: 0, late: 0, contended: 0, unavailable: 0, stale: 0 },
+    ...{ ownMissed: 0, ofOthers: 0, staleExamples: [], ownWrites: 0, rightsChanged: 0 },
   }
   const own = new Map<number, string>()
   const revoked: string[] = []
@@ -104,6 +106,10 @@ export async function compare(
       const before = index === 0 ? (atStart[0] ?? '') : textOf(await ask(uncached, each))
       const reply = await ask(cached, each)
       check(each, reply)
+      if (reply.status === 503) {
+        counts.unavailable += 1
+        continue
+      }
       const got = textOf(reply)
       if (got === before) continue
       const after = textOf(await ask(uncached, each))
