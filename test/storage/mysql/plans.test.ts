@@ -1,7 +1,5 @@
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe } from 'vitest'
 import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
-import { publishCollection } from '../../../src/definition/published.ts'
-import { defineCollection, integer, text } from '../../../src/index.ts'
 import { mysqlStorage } from '../../../src/storage/mysql.ts'
 import { readTables } from '../../../src/storage/mysql/catalogue.ts'
 import { mysqlConnections } from '../../../src/storage/mysql/connection.ts'
@@ -9,23 +7,9 @@ import { completeMysql } from '../../../src/storage/mysql/options.ts'
 import { sql } from '../../../src/storage/sql/fragments.ts'
 import { pageStatement } from '../../../src/storage/sql/statements.ts'
 import { missingServer, numbersTable, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
+import { items, testPlans } from '../sql/plan-cases.ts'
 
 const missing = await missingServer()
-
-const items = publishCollection(
-  'app',
-  'items',
-  defineCollection({
-    key: 'id',
-    fields: {
-      id: text({ maxLength: 40 }),
-      name: text({ maxLength: 40 }),
-      loose: text(),
-      rank: integer(),
-    },
-    index: [['name'], ['-rank']],
-  }),
-)
 
 describe.skipIf(missing !== undefined)('the plan of a page of MariaDB', () => {
   let database: TestDatabase
@@ -56,52 +40,19 @@ describe.skipIf(missing !== undefined)('the plan of a page of MariaDB', () => {
     return rows.map((row) => row.join(' ')).join('\n')
   }
 
-  test.each<readonly [string, PartialQuery, RegExp]>([
-    ['in the order of the key', {}, /index .*PRIMARY/],
-    [
-      'in the order of an index',
-      {
-        sort: [
-          { field: 'name', descending: false },
-          { field: 'id', descending: false },
-        ],
-      },
-      /index .*items_name/,
-    ],
-    [
-      'in the other direction',
-      {
-        sort: [
-          { field: 'name', descending: true },
-          { field: 'id', descending: true },
-        ],
-      },
-      /index .*items_name/,
-    ],
-    [
-      'of a condition on the key',
-      { conditions: [{ field: 'id', is: 'equal', value: 'k7' }] },
-      /const PRIMARY/,
-    ],
-    [
-      'of a list',
-      { conditions: [{ field: 'name', is: 'in', values: ['n7', 'n8'] }] },
-      /range items_name/,
-    ],
-    [
-      'of a start',
-      { conditions: [{ field: 'name', is: 'startsWith', text: 'n7' }] },
-      /range items_name/,
-    ],
-    ['of a number', { conditions: [{ field: 'rank', is: 'equal', value: 7 }] }, /ref items_rank/],
-    [
-      'of a column that ignores case',
-      { conditions: [{ field: 'loose', is: 'equal', value: 'n7' }] },
-      /ref loose/,
-    ],
-  ])('%s uses its index', async (_, query, index) => {
-    const plan = await planOf(query)
-    expect(plan).toMatch(index)
-    expect(plan).not.toMatch(/ ALL /)
-  })
+  testPlans(
+    planOf,
+    {
+      'in the order of the key': /index .*PRIMARY/,
+      'in the order of an index with nulls': /index .*items_name/,
+      'in the order of an index and the key': /index .*items_name/,
+      'in the other direction of both': /index .*items_name/,
+      'of a condition on the key': /const PRIMARY/,
+      'of a list': /range items_name/,
+      'of a start': /range items_name/,
+      'of a number': /ref items_rank/,
+      'of a column that ignores case': /ref loose/,
+    },
+    / ALL /,
+  )
 })

@@ -1,7 +1,5 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
-import { defineCollection, integer, text } from '../../../src/index.ts'
-import { publishCollection } from '../../../src/definition/published.ts'
 import { postgresStorage } from '../../../src/storage/postgres.ts'
 import { readTables } from '../../../src/storage/postgres/catalogue.ts'
 import { connections } from '../../../src/storage/postgres/connection.ts'
@@ -12,18 +10,9 @@ import type { Condition, SortField } from '../../../src/request/query.ts'
 import { pageStatement } from '../../../src/storage/sql/statements.ts'
 import { raw, sql } from '../../../src/storage/sql/fragments.ts'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
+import { items, testPlans } from '../sql/plan-cases.ts'
 
 const missing = await missingServer()
-
-const items = publishCollection(
-  'app',
-  'items',
-  defineCollection({
-    key: 'id',
-    fields: { id: text(), name: text(), rank: integer() },
-    index: [['name'], ['-rank']],
-  }),
-)
 
 describe.skipIf(missing !== undefined)('the plan of a page of PostgreSQL', () => {
   let schema: TestSchema
@@ -32,7 +21,10 @@ describe.skipIf(missing !== undefined)('the plan of a page of PostgreSQL', () =>
     const storage = postgresStorage(schema.pool, { ensureSchema: true })
     await storage.open([items])
     await storage.close()
-    await schema.run(`insert into items select 'k' || n, 'n' || n % 500, n % 700
+    await schema.run(`create collation case_free (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+      alter table items alter column loose type text collate case_free;
+      create index loose on items (loose);
+      insert into items select 'k' || n, 'n' || n % 500, 'n' || n % 500, n % 700
       from generate_series(1, 5000) as n; analyze items`)
   })
   afterAll(() => schema.drop())
@@ -87,31 +79,19 @@ describe.skipIf(missing !== undefined)('the plan of a page of PostgreSQL', () =>
     expect(await count({ conditions: [few], limit: 5, offset: 10 })).toBe('counted')
   })
 
-  test.each<readonly [string, PartialQuery, RegExp]>([
-    ['in the order of the key', {}, /Index Scan using items_pkey/],
-    [
-      'in the order of an index with nulls',
-      { sort: [{ field: 'name', descending: false }] },
-      /Index Scan using items_name/,
-    ],
-    [
-      'in the other direction',
-      { sort: [{ field: 'name', descending: true }] },
-      /Index Scan Backward using items_name/,
-    ],
-    [
-      'of a condition on the key',
-      { conditions: [{ field: 'id', is: 'equal', value: 'k7' }] },
-      /Index Scan using items_pkey/,
-    ],
-    [
-      'of a list',
-      { conditions: [{ field: 'name', is: 'in', values: ['n7', 'n8'] }] },
-      /Index Scan on items_name/,
-    ],
-  ])('%s uses its index', async (_, query, index) => {
-    const plan = await planOf(query)
-    expect(plan).toMatch(index)
-    expect(plan).not.toContain('Seq Scan on items')
-  })
+  testPlans(
+    planOf,
+    {
+      'in the order of the key': /Index Scan using items_pkey/,
+      'in the order of an index with nulls': /Index Scan using items_name/,
+      'in the other direction': /Index Scan Backward using items_name/,
+      'in the order of an index and the key': /Index Scan using items_name/,
+      'in the other direction of both': /Index Scan Backward using items_name/,
+      'of a condition on the key': /Index Scan using items_pkey/,
+      'of a list': /Index Scan on items_name/,
+      'of a number': /Index Scan on items_rank/,
+      'of a column that ignores case': /Index Scan on loose/,
+    },
+    /Seq Scan on items/,
+  )
 })
