@@ -43,8 +43,10 @@ export const contestants: Contestant[] = [
 /** The servers on PostgreSQL. */
 export const onPostgres: Contestant[] = [
   postgres('rowgate-postgres', 'rowgate'),
+  postgres('rowgate-postgres-keys', 'rowgate, API key', 'postgres-keys'),
   postgres('postgres-hand', '`node:http` and `pg` by hand, named statements'),
-  postgres('postgres-json', 'the same, JSON written by the server'),
+  postgres('postgres-keys', 'the same, API key', 'postgres-keys'),
+  postgres('postgres-json', 'by hand, JSON written by the server'),
   { ...postgres('feathers-postgres', 'Feathers 5 (koa, knex on `pg`)'), dialect: feathers },
 ]
 
@@ -56,8 +58,8 @@ function keyed(name: string, title: string, base = 'node-http-keys'): Contestant
   return { name, title, dialect: envelope, base }
 }
 
-function postgres(name: string, title: string): Contestant {
-  return { ...open(name, title), base: 'postgres-hand', database: 'postgres' }
+function postgres(name: string, title: string, base = 'postgres-hand'): Contestant {
+  return { ...open(name, title), base, database: 'postgres' }
 }
 
 function floor(name: string, title: string, base: string): Contestant {
