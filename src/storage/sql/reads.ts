@@ -40,13 +40,6 @@ export interface Read<Page> {
   page(rows: readonly TextRow[]): Page
 }
 
-/** A read of one statement. */
-export interface Read<Page> {
-  readonly statement: BoundStatement
-  /** Returns the page that the rows of the statement are. */
-  page(rows: readonly TextRow[]): Page
-}
-
 /** Reads a page. */
 export async function readPage(
   connection: Connection,
