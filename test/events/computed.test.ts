@@ -237,11 +237,11 @@ describeOnStorages('computed fields', (on) => {
     const served = defineCollection({ ...data, key: 'id' }, {
       ...sized,
       serve: { filter: () => [item] },
-    } as never)
+    })
     const single = defineCollection({ ...data, singleton: true }, {
       ...sized,
       serve: { get: () => item },
-    } as never)
+    })
     const { ask } = open({ served: served, single })
     expect((await ask('GET', '/served?$fields=size')).body.items).toEqual([{ size: 3 }])
     expect((await ask('GET', '/served/1')).body.item).toEqual({ ...item, size: 3 })
