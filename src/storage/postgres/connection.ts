@@ -46,7 +46,7 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     return new Promise((resolve, reject) => {
       pool.connect((error, client) => {
         if (client === undefined) {
-          reject(error)
+          reject(error ?? new Error('the pool gave no connection'))
           return
         }
         const own = known.get(client) ?? knownClient(client)
