@@ -28,24 +28,26 @@ export interface Sql {
 
 /** Writes a fragment of SQL from fragments and parameters: sql`select ${column} where ${column} = ${slot}`. */
 export function sql(strings: TemplateStringsArray, ...values: readonly (Sql | Slot)[]): Sql {
-  const texts = [strings[0] as string]
-  const slots: Slot[] = []
-  const append = (text: string): void => {
-    texts.push(`${texts.pop() ?? ''}${text}`)
-  }
+  const draft = { texts: [strings[0] as string], slots: [] }
   for (const [index, value] of values.entries()) {
-    if ('texts' in value) {
-      const [first = '', ...rest] = value.texts
-      append(first)
-      texts.push(...rest)
-      slots.push(...value.slots)
-    } else {
-      texts.push('')
-      slots.push(value)
-    }
-    append(strings[index + 1] as string)
+    append(draft, 'texts' in value ? value : { texts: ['', ''], slots: [value] })
+    append(draft, raw(strings[index + 1] as string))
   }
-  return { texts, slots }
+  return draft
+}
+
+interface SqlDraft {
+  readonly texts: string[]
+  readonly slots: Slot[]
+}
+
+// A list may have thousands of parameters: nothing that is already there is copied.
+function append({ texts, slots }: SqlDraft, fragment: Sql): void {
+  for (const [index, text] of fragment.texts.entries()) {
+    if (index === 0) texts.push(`${texts.pop() ?? ''}${text}`)
+    else texts.push(text)
+  }
+  for (const slot of fragment.slots) slots.push(slot)
 }
 
 /** Returns text as a fragment, unchanged. It must not contain input of clients. */
@@ -70,10 +72,12 @@ export function literalText(text: string): string {
 
 /** Joins fragments, by default with commas. */
 export function join(fragments: readonly Sql[], separator: Sql = raw(', ')): Sql {
-  return fragments.reduce(
-    (joined, fragment, index) => (index === 0 ? fragment : sql`${joined}${separator}${fragment}`),
-    raw(''),
-  )
+  const draft = { texts: [''], slots: [] }
+  for (const [index, fragment] of fragments.entries()) {
+    if (index > 0) append(draft, separator)
+    append(draft, fragment)
+  }
+  return draft
 }
 
 /** Returns the term that both of two terms are true. Without the first one: the second one. */

@@ -2,8 +2,8 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { ConditionOf } from '../../request/query.ts'
 import { textSlot, type FieldCondition, type Locate, type Place } from './conditions.ts'
-import type { ColumnType, Dialect, PlacedColumn, Tables } from './dialect.ts'
-import { raw, sql, type Slot, type Sql } from './fragments.ts'
+import type { ColumnType, Dialect, ListedValues, PlacedColumn, Tables } from './dialect.ts'
+import { raw, sql, type Inputs, type Slot, type Sql } from './fragments.ts'
 import { isStorable } from './stored-text.ts'
 import type { Column, Table } from './tables.ts'
 
@@ -137,11 +137,17 @@ function fieldTerm(
       return condition.value === null ? sql`${value} is null` : terms.equal(column, slot)
     case 'in': {
       const { length } = condition.values
-      return terms.isIn(
-        column,
-        (inputs) => (at(inputs) as ConditionOf<'in'>).values.filter(isStorable),
-        length,
-      )
+      // Read once for all parameters: each is one of the values.
+      const listed = new WeakMap<Inputs, ReturnType<ListedValues>>()
+      const values: ListedValues = (inputs) => {
+        let found = listed.get(inputs)
+        if (found === undefined) {
+          found = (at(inputs) as ConditionOf<'in'>).values.filter(isStorable)
+          listed.set(inputs, found)
+        }
+        return found
+      }
+      return terms.isIn(column, values, length)
     }
     case 'contains':
       return terms.contains(column, textSlot(at, storable))

@@ -153,17 +153,17 @@ function valueSlot(field: PublishedField, at: Locate): Slot {
 // A JSON list is one parameter, whatever its length.
 function listOf(field: PublishedField, length: number, at: Locate): Sql {
   const { bind, hasExactJson } = columnTypeOf(field)
-  const valuesIn = (inputs: Inputs): readonly SqliteValue[] =>
-    (at(inputs) as ConditionOf<'in'>).values.map(bind)
+  const valuesIn = (inputs: Inputs) => (at(inputs) as ConditionOf<'in'>).values
   if (hasExactJson) {
-    const slot: Slot = { read: (inputs) => listText(valuesIn(inputs)) }
+    const slot: Slot = { read: (inputs) => listText(valuesIn(inputs).map(bind)) }
     return sql`select value from json_each(${slot})`
   }
   const slots = Array.from({ length: slotCount(length) }, (_, index): Sql => {
     const slot: Slot = {
       read: (inputs) => {
         const values = valuesIn(inputs)
-        return values[index] ?? values.at(-1) ?? null
+        const value = values[index] ?? values.at(-1)
+        return value === undefined ? null : bind(value)
       },
     }
     return sql`${slot}`
