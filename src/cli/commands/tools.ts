@@ -17,7 +17,7 @@ export const projectCommands: readonly Command[] = [
         name: 'storage',
         value: 'name',
         choices: ['sqlite', 'memory', 'postgres', 'mysql'],
-        description: 'Default: sqlite; memory if this Node has no SQLite',
+        description: 'Default: sqlite; on Node 20, memory',
       },
       {
         name: 'database',
