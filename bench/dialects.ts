@@ -12,7 +12,7 @@ export interface Dialect {
   item(table: string, key: string): string
   updateMethod: 'POST' | 'PATCH'
   insertStatus: number
-  pageBody(rows: Customer[], total: number): unknown
+  pageBody(rows: Customer[], total: number, offset: number): unknown
   itemBody(row: Customer): unknown
 }
 
@@ -44,10 +44,10 @@ export const feathers: Dialect = {
   item: (table, key) => `/${table}/${key}`,
   updateMethod: 'PATCH',
   insertStatus: 201,
-  pageBody: (rows, total) => ({
+  pageBody: (rows, total, offset) => ({
     total,
     limit: rows.length,
-    skip: 0,
+    skip: offset,
     data: rows.map(listedFields),
   }),
   itemBody: (row) => row,

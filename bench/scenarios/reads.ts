@@ -20,7 +20,7 @@ export function pageProbe(dialect: Dialect, table: keyof typeof salesTables, pag
   return {
     request: { method: 'GET', path: dialect.list(table, page) },
     status: 200,
-    body: dialect.pageBody(rowsOf(table, count).slice(offset, offset + limit), count),
+    body: dialect.pageBody(rowsOf(table, count).slice(offset, offset + limit), count, offset),
   }
 }
 
