@@ -12,7 +12,7 @@ export interface Dialect {
   item(table: string, key: string): string
   updateMethod: 'POST' | 'PATCH'
   insertStatus: number
-  pageBody(rows: Customer[], total: number, offset: number): unknown
+  pageBody(rows: Customer[], total: number, offset?: number): unknown
   itemBody(row: Customer): unknown
 }
 
@@ -44,7 +44,7 @@ export const feathers: Dialect = {
   item: (table, key) => `/${table}/${key}`,
   updateMethod: 'PATCH',
   insertStatus: 201,
-  pageBody: (rows, total, offset) => ({
+  pageBody: (rows, total, offset = 0) => ({
     total,
     limit: rows.length,
     skip: offset,
