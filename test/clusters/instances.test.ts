@@ -24,8 +24,6 @@ import { counterIds, startLoad, type Tally } from './instances/load.ts'
 interface SharedDatabase {
   readonly name: string
   readonly missing: string | undefined
-  /** Milliseconds after which a revoked key stops working on every instance. */
-  readonly bound: number
   open(): Promise<{
     readonly address: { readonly host: string; readonly port: number }
     /** The database for an instance that reaches the server at an address. */
@@ -39,8 +37,6 @@ interface SharedDatabase {
 const postgres: SharedDatabase = {
   name: 'PostgreSQL',
   missing: await missingServer(),
-  // The default of maxStaleness.
-  bound: 1_000,
   open: async () => {
     const schema = await testSchema()
     const { user, database } = schema.address
@@ -63,7 +59,6 @@ const postgres: SharedDatabase = {
 const mariadb: SharedDatabase = {
   name: 'MariaDB',
   missing: await missingMariadb(),
-  bound: 0,
   open: async () => {
     const database = await testDatabase()
     const { user, password } = database.address
@@ -83,9 +78,11 @@ const { start, folder } = instances()
 const redis = await missingRedis()
 const runMilliseconds = Number(process.env['INSTANCES_MILLISECONDS'] ?? 12_000)
 const lease = 3_000
+// The default of maxStaleness.
+const bound = 1_000
 const points = 40
 
-describe.each([postgres, mariadb])('three instances on $name', ({ missing, bound, open }) => {
+describe.each([postgres, mariadb])('three instances on $name', ({ missing, open }) => {
   test.skipIf((missing ?? redis) !== undefined)(
     'lose nothing while one is killed and connections are cut',
     { timeout: 120_000 + runMilliseconds },
