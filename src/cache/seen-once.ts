@@ -44,9 +44,9 @@ export function seenOnce(slots: number): SeenOnce {
   }
 }
 
-/** Returns the FNV-1a hash of a string. */
+/** Returns the FNV-1a hash of a string, as a signed number of 32 bits, which is what the tables keep. */
 function hashOf(text: string): number {
-  let hash = 0x811c9dc5
+  let hash = 0x811c9dc5 | 0
   for (let index = 0; index < text.length; index++) {
     hash = Math.imul(hash ^ text.charCodeAt(index), 0x01000193)
   }

@@ -8,6 +8,7 @@ import {
   text,
   type ServiceReply,
 } from '../../src/index.ts'
+import type { StorageQuery } from '../../src/storage/index.ts'
 import { newKey, plainKeys } from '../kit/keys.ts'
 import { openStorage, storages } from '../kit/storages.ts'
 
@@ -26,11 +27,11 @@ const notes = defineCollection({
 type Headers = Readonly<Record<string, string>>
 
 /** A service with notes of three users, and a function that sends it a request of one of them. */
-async function open(on = storages[0]) {
+async function open(storage = openStorage(storages[0])) {
   const properties = { AllowInsecureHttp: true, AllowApiKeyInQueryString: true }
   const service = createService({
     applications: { app: { collections: { notes } } },
-    storage: openStorage(on),
+    storage,
     security: plainKeys({ properties }),
     // Each request is planned and read.
     cache: false,
@@ -83,7 +84,7 @@ const target = fc
 test.each(storages)(
   'on $name, a repeated read has the same response for each caller',
   async (on) => {
-    const { send } = await open(on)
+    const { send } = await open(openStorage(on))
     const first = new Map<string, object>()
     await fc.assert(
       fc.asyncProperty(fc.array(fc.tuple(target, fc.constantFrom(...users))), async (requests) => {
@@ -98,6 +99,22 @@ test.each(storages)(
     )
   },
 )
+
+test('a target that comes again is not planned again', async () => {
+  const storage = openStorage(storages[0])
+  const queries: StorageQuery[] = []
+  const { send } = await open({
+    ...storage,
+    filter: (collection, query, context) => {
+      if (collection.name === 'notes') queries.push(query)
+      return storage.filter(collection, query, context)
+    },
+  })
+  for (let round = 0; round < 4; round++) await send('boss', '/notes?$limit=2')
+  const [first, second, third, fourth] = queries
+  expect(second).not.toBe(first)
+  expect(third).toBe(fourth)
+})
 
 test('the row rule and the fields of each caller apply to a target that others have read', async () => {
   const { send } = await open()

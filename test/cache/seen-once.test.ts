@@ -12,6 +12,11 @@ test('a key is repeated from its second time on, in the same version', () => {
   expect(seen.isRepeated('/b', 2)).toBe(false)
 })
 
+test.each(['', 'a', 0, -1, 2 ** 31, 2 ** 40])('a key is repeated in the version %j', (version) => {
+  const seen = seenOnce(64)
+  expect([seen.isRepeated('/a', version), seen.isRepeated('/a', version)]).toEqual([false, true])
+})
+
 const keysOf = (count: number): readonly string[] =>
   Array.from({ length: count }, (_, index) => `/rest/v1/app/items?$offset=${index}`)
 
