@@ -68,6 +68,12 @@ export function sqliteSession(
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
 
+  // A planned query is frozen, and comes again with each request for the same target.
+  const prepared = new WeakMap<
+    StorageQuery,
+    { readonly collection: PublishedCollection; readonly read: PageRead }
+  >()
+
   // An application may have switched its handle to `case_sensitive_like`.
   const isCaseIgnored = connection.value(`SELECT 'A' LIKE 'a'`)
   const kindOf = (needle: string): NeedleKind =>
@@ -108,8 +114,14 @@ export function sqliteSession(
     return statements.run(probe, probeText, connection.rows, inputs).length === 0 ? found : read
   }
 
-  const prepareRead: Session['pageRead'] = (collection, query, output) =>
-    pageRead(collection, query, { output, guaranteed, kindOf, searchIndexFor })
+  const prepareRead: Session['pageRead'] = (collection, query, output) => {
+    const known = prepared.get(query)
+    if (known?.collection === collection && known.read.output === output) return known.read
+    const read = pageRead(collection, query, { output, guaranteed, kindOf, searchIndexFor })
+    // How a search is compared depends on the connection.
+    if (query.search === null && Object.isFrozen(query)) prepared.set(query, { collection, read })
+    return read
+  }
   // The statements run synchronously, so neither of these returns a promise.
   const readPage: ReadPage = (collection, query, output) =>
     runPage(choose(prepareRead(collection, query, output)))
