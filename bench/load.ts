@@ -57,6 +57,8 @@ export async function loadFor(
   const result = await generateLoad({
     port: server.port,
     connections: scenario.connections ?? 32,
+    // A database server that is a process of its own needs the other core.
+    polls: server.pinned && contestant.database !== 'postgres',
     until: { seconds },
     next: nextOf(scenario, contestant, server.headers),
   }).catch((error: unknown) => {
@@ -72,7 +74,7 @@ export async function loadFor(
     cpuMicroseconds: cpu / result.responses,
     p99Milliseconds: result.p99Milliseconds,
     rssMegabytes: after.rssBytes / 1024 / 1024,
-    generatorBusy: own / 1e6 / result.seconds,
+    generatorBusy: result.busy ?? own / 1e6 / result.seconds,
     foreign: foreignShare(ticks, busyTicks(), (own + cpu) / 1e6),
   }
 }

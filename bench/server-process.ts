@@ -9,6 +9,8 @@ import type { Tables } from './database.ts'
 import type { Headers, Usage } from './servers/announce.ts'
 
 export interface RunningServer {
+  /** Whether it has a core for itself, and the load generator another one. */
+  pinned: boolean
   port: number
   url: string
   /** What each request has to carry. */
@@ -97,6 +99,7 @@ export async function startServer(
   }
 
   return {
+    pinned,
     port,
     url: `http://127.0.0.1:${port}`,
     headers,
