@@ -23,6 +23,7 @@ import { sqliteSession } from './sqlite/session.ts'
 import {
   exactColumns,
   computedCollections,
+  fieldsWithoutNumbers,
   guaranteedFields,
   missingColumns,
   missingTables,
@@ -59,7 +60,7 @@ export function sqliteStorage(
   const complete = completeSqlite(options)
   const { busyTimeout, ensureSchema } = complete
   const { writer: connection, reader, owned, durable } = openConnections(source, complete)
-  const guaranteed = new Set<PublishedField>()
+  const guaranteed = new Map<PublishedField, 'fit' | 'no-number'>()
   const enforced = new Set<Reference>()
   let openCollections = 0
   const computed = new Set<PublishedCollection>()
@@ -150,7 +151,9 @@ export function sqliteStorage(
     if (mistakes.length > 0) {
       throw new TypeError(`sqliteStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
     }
-    for (const field of guaranteedFields(tables, collections, exact)) guaranteed.add(field)
+    for (const field of fieldsWithoutNumbers(tables, collections))
+      guaranteed.set(field, 'no-number')
+    for (const field of guaranteedFields(tables, collections, exact)) guaranteed.set(field, 'fit')
     for (const each of enforcedReferences(connection, tables, collections)) enforced.add(each)
     for (const each of computedCollections(tables, collections)) computed.add(each)
     searches.opened(tables, collections)

@@ -6,6 +6,15 @@ import { raw, sql, type Sql } from '../sql/fragments.ts'
 /** The affinity of a column: how SQLite converts values that are stored in it. */
 export type Affinity = 'TEXT' | 'INTEGER' | 'REAL' | 'NUMERIC' | 'BLOB'
 
+/** Returns the affinity of a declared type, by the rules of SQLite in their order. */
+export function affinityOf(declared: string): Affinity {
+  const type = declared.toUpperCase()
+  if (type.includes('INT')) return 'INTEGER'
+  if (/CHAR|CLOB|TEXT/.test(type)) return 'TEXT'
+  if (type === '' || type.includes('BLOB')) return 'BLOB'
+  return /REAL|FLOA|DOUB/.test(type) ? 'REAL' : 'NUMERIC'
+}
+
 /** The letters that the wire form of a type may contain. They determine how `$q` folds it. */
 export type Letters = 'none' | 'ascii' | 'any' | 'folded'
 

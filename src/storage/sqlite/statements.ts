@@ -99,7 +99,10 @@ export function insertStatement(
   const insert = sql`insert into ${identifier(collection.table)} ${values}`
   if (!returning) return textOf(insert)
   // The values that the service stores fit their fields.
-  const fitting = new Set([...guaranteed, ...names.map((name) => fieldOf(collection, name))])
+  const fitting = new Map([
+    ...guaranteed,
+    ...names.map((name) => [fieldOf(collection, name), 'fit'] as const),
+  ])
   return textOf(sql`${insert} ${returned(collection, { output: 'rows', guaranteed: fitting })}`)
 }
 

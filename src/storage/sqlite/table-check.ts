@@ -2,7 +2,7 @@ import type { Field } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
-import type { Affinity } from './column-types.ts'
+import { affinityOf } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
 import { uniqueIndex } from '../sql/wanted-indexes.ts'
 import { createIndex, hasIndex } from './indexes.ts'
@@ -95,6 +95,21 @@ export function guaranteedFields(
   return collections
     .filter(({ table }) => tables.find(table)?.strict === true)
     .flatMap(({ fields }) => fields.filter((field) => exact.has(field)))
+}
+
+/** Returns the fields whose columns have the affinity TEXT: SQLite stores a number in them as a string. */
+export function fieldsWithoutNumbers(
+  tables: Tables,
+  collections: readonly PublishedCollection[],
+): readonly PublishedField[] {
+  return collections.flatMap(({ table, fields }) => {
+    const found = tables.find(table)
+    if (found?.kind !== 'table') return []
+    return fields.filter(({ column }) => {
+      const declared = found.columns.get(column.toLowerCase())?.declared
+      return declared !== undefined && affinityOf(declared) === 'TEXT'
+    })
+  })
 }
 
 /** Returns the collections that have a field whose column SQLite computes from others. */
@@ -281,13 +296,4 @@ function isRowId(field: PublishedField, table: Table): boolean {
 function placeOf(collection: PublishedCollection, field?: PublishedField): string {
   const place = `${collection.application}/${collection.name}`
   return field === undefined ? place : `${place}.${field.name}`
-}
-
-/** Returns the affinity of a declared type, by the rules of SQLite in their order. */
-export function affinityOf(declared: string): Affinity {
-  const type = declared.toUpperCase()
-  if (type.includes('INT')) return 'INTEGER'
-  if (/CHAR|CLOB|TEXT/.test(type)) return 'TEXT'
-  if (type === '' || type.includes('BLOB')) return 'BLOB'
-  return /REAL|FLOA|DOUB/.test(type) ? 'REAL' : 'NUMERIC'
 }

@@ -9,7 +9,7 @@ import type { SqliteValue } from './connection.ts'
 import { fitCondition, furtherCondition } from './forms.ts'
 import type { InspectedTable } from './inspected-table.ts'
 import { quoted } from '../sql/fragments.ts'
-import { affinityOf } from './table-check.ts'
+import { affinityOf } from './column-types.ts'
 
 /** The name of the SQL function that returns the number of bytes of a string that the driver has decoded. */
 export const bytesFunction = 'rowgate_bytes'

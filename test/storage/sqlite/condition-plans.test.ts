@@ -59,7 +59,7 @@ function planOf({ sql, slots }: StatementText): string {
 function pagePlan(collection: typeof orders, ...conditions: readonly Condition[]): string {
   const { select } = queryOf(collection)
   const shape = { conditions, sort: [], select, search: null, deep: false }
-  return planOf(pageStatement(collection, shape, { output: 'rows', guaranteed: new Set<never>() }))
+  return planOf(pageStatement(collection, shape, { output: 'rows', guaranteed: new Map<never, never>() }))
 }
 
 const through = (...conditions: readonly Condition[]): Condition => ({
@@ -89,7 +89,7 @@ test('the items after a cursor are a range of an index', () => {
     rangesAfter(positionFields(orders, sort), values).map((conditions) => {
       const { select } = queryOf(orders)
       const shape = { conditions, sort, select, search: null, deep: false }
-      const reading = { output: 'rows', guaranteed: new Set<never>() } as const
+      const reading = { output: 'rows', guaranteed: new Map<never, never>() } as const
       return planOf(pageStatement(orders, shape, reading))
     })
   const id = { field: 'id', descending: false }

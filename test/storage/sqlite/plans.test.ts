@@ -69,7 +69,7 @@ function shapeOf(name: Table, query: Query, deep = false): PageShape {
 }
 
 function pagePlan(name: Table, query: Query, deep = false): readonly string[] {
-  const reading = { output: 'rows', guaranteed: new Set<never>() } as const
+  const reading = { output: 'rows', guaranteed: new Map<never, never>() } as const
   return planOf(pageStatement(collections[name], shapeOf(name, query, deep), reading))
 }
 
@@ -123,7 +123,7 @@ describe.each(names)('a table with the key form %s', (name) => {
     )
     expect(pagePlan(name, { conditions })[0]).toContain(`SEARCH t ${keySearch[name]}`)
     const collection = collections[name]
-    const guaranteed = new Set<never>()
+    const guaranteed = new Map<never, never>()
     const shape = (returning: boolean) => ({ names: ['city'], conditions, returning })
     for (const statement of [
       updateStatement(collection, shape(true), guaranteed),
