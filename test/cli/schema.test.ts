@@ -1,7 +1,8 @@
 import { existsSync, readdirSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { describe, expect, test } from 'vitest'
-import { missingServer as missingMariaDb, testDatabase } from '../kit/mysql.ts'
+import { exactCollations } from '../../src/storage/mysql/dialect.ts'
+import { missingServer as missingMariaDb, perServer, testDatabase } from '../kit/mysql.ts'
 import { missingServer, testSchema } from '../kit/postgres.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { runStatements, selectRows } from '../storage/sqlite/raw.ts'
@@ -210,7 +211,7 @@ describe.skipIf((await missingMariaDb()) !== undefined)('for MariaDB', () => {
       })
     try {
       await database.run(
-        'create table items (id bigint primary key, name longtext collate utf8mb4_nopad_bin, old text)',
+        `create table items (id bigint primary key, name longtext collate ${perServer(exactCollations)}, old text)`,
         "insert into items values (1, 'one', 'x')",
       )
       expect(await run('diff')).toMatchObject({

@@ -33,13 +33,17 @@ export interface TableRows {
 }
 
 /** Returns the column of a row. */
-export function columnOf(row: TextRow, { columns, checks }: TableRows): CatalogueColumn {
+export function columnOf(
+  server: MysqlServer,
+  row: TextRow,
+  { columns, checks }: TableRows,
+): CatalogueColumn {
   const [name, declared, base, length, scale, nullable, value, extra, collation, expression] = row
   const [precision, privileges, charset, comment] = row.slice(10)
   const isNumbered = /auto_increment/i.test(String(extra))
   const labels = base === 'enum' ? labelsIn(String(declared)) : undefined
-  // A constraint that was declared with a column has its name, and is lost without it.
-  const own = checks.filter(([constraint]) => constraint === name)
+  // In MariaDB, a constraint that was declared with a column has its name, and is lost without it.
+  const own = server === 'MariaDB' ? checks.filter(([constraint]) => constraint === name) : []
   const inText = typeof charset === 'string' ? ` CHARACTER SET ${charset} COLLATE ${collation}` : ''
   const others = checks.filter(([constraint]) => constraint !== lengthCheck)
   const conditions = [...others.map(([, clause]) => clause), ...columns.map((each) => each[9])]

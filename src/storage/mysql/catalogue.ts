@@ -5,15 +5,19 @@ import type { Tables } from '../sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
 import { finder, folded, type Column, type Index, type Table } from '../sql/tables.ts'
-import { columnOf, columnsIn, type TableRows } from './catalogue-columns.ts'
+import { columnOf, columnsIn, lengthCheck, type TableRows } from './catalogue-columns.ts'
 import { mysqlDialect, quoted, type MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
 
-/** Reads the tables of collections in the database of the connection. */
+/**
+ * Reads the tables of collections in the database of the connection, with the foreign keys that the server checks for
+ * every row, or with every one.
+ */
 export async function readTables(
   connection: Connection,
   collections: readonly PublishedCollection[],
   server: MysqlServer,
+  keys: Place['keys'] = 'every row',
 ): Promise<Tables> {
   const names = [...new Set(collections.map(({ table }) => folded(table)))]
   const texts = statementTexts(collections.length)
@@ -22,7 +26,7 @@ export async function readTables(
   const list = join(names.map((name) => sql`lower(${{ read: () => name }})`))
   const found = await tablesWhere(
     connection,
-    { kind: server, schema: sql`database()` },
+    { kind: server, schema: sql`database()`, keys },
     (name) => sql` and lower(${name}) in (${list})`,
   )
   return { dialect, texts, find: finder(found) }
@@ -35,7 +39,7 @@ export async function readSchema(
 ): Promise<readonly CatalogueTable[]> {
   const [[version = ''] = []] = await connection.rows(bind(sql`select version()`))
   const kind = String(version).includes('MariaDB') ? 'MariaDB' : 'MySQL'
-  const place = { kind, schema: sql`${{ read: () => schema }}` } as const
+  const place = { kind, schema: sql`${{ read: () => schema }}`, keys: 'every row' } as const
   const found: CatalogueTable[] = []
   for (const table of await tablesWhere(connection, place, () => sql``)) {
     const isBroken = table.kind === 'view' && !(await isReadable(connection, table))
@@ -59,12 +63,14 @@ async function isReadable(connection: Connection, { schema, name }: Table): Prom
 interface Place {
   readonly kind: MysqlServer
   readonly schema: Sql
+  /** Which foreign keys the tables have: those that the server checks for every row, or every one. */
+  readonly keys: 'every row' | 'every foreign key'
 }
 
 /** Reads the tables of a database whose names meet a condition. */
 async function tablesWhere(
   connection: Connection,
-  { kind, schema }: Place,
+  { kind, schema, keys }: Place,
   condition: (name: Sql) => Sql,
 ): Promise<readonly CatalogueTable[]> {
   const read = async (statement: Sql): Promise<ReadonlyMap<string, readonly TextRow[]>> =>
@@ -82,7 +88,7 @@ async function tablesWhere(
   const checks = await read(checksIn(kind, schema, condition))
   return tables.map((row) => {
     const [name = ''] = row as readonly string[]
-    return tableOf(kind, row, {
+    return tableOf({ server: kind, keys }, row, {
       columns: columns.get(name) ?? [],
       indexes: indexes.get(name) ?? [],
       foreignKeys: foreignKeys.get(name) ?? [],
@@ -135,12 +141,12 @@ const readOnlyKinds: Readonly<Record<string, string>> = {
 }
 
 function tableOf(
-  server: MysqlServer,
+  { server, keys }: { readonly server: MysqlServer } & Pick<Place, 'keys'>,
   [name, schema, type, engine]: TextRow,
   parts: Parts,
 ): CatalogueTable {
   const clauses = parts.checks.map(([, clause]) => String(clause))
-  const columns = parts.columns.map((row) => columnOf(row, parts))
+  const columns = parts.columns.map((row) => columnOf(server, row, parts))
   const indexes = Array.from(byFirst(parts.indexes), ([own, rows]) => indexOf(own, rows))
   const references = Array.from(byFirst(parts.foreignKeys), ([own, rows]) =>
     foreignKeyOf(own, rows, schema),
@@ -177,11 +183,15 @@ function tableOf(
     checks: clauses,
     indexes,
     foreignKeys: references
-      .filter((key) => server === 'MariaDB' || isChecked(key, { columns, indexes }))
+      .filter(
+        (key) =>
+          server === 'MariaDB' || keys !== 'every row' || isChecked(key, { columns, indexes }),
+      )
       .map(({ onDelete, ...key }) => ({
         ...key,
         onDelete: onDelete === 'setDefault' ? undefined : onDelete,
       })),
+    leftConstraints: parts.checks.map(([own]) => String(own)).filter((own) => own === lengthCheck),
     constraints,
   }
 }

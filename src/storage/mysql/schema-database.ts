@@ -4,23 +4,26 @@ import { unavailable } from '../sql/failure.ts'
 import { sql } from '../sql/fragments.ts'
 import type { SchemaDatabase } from '../sql/schema-apply.ts'
 import { finder, type Table } from '../sql/tables.ts'
+import { lengthCheck } from './catalogue-columns.ts'
 import { readTables } from './catalogue.ts'
 import { mysqlDialect, type MysqlServer } from './dialect.ts'
 import { mysqlChanges } from './schema-text.ts'
 
-/** Returns how the tables of MariaDB are compared and changed. `lockTimeout`: milliseconds. */
+/**
+ * Returns how the tables of MariaDB or MySQL are compared and changed. `server` returns which one it is, once a
+ * connection is open. `lockTimeout`: milliseconds.
+ */
 export function mysqlSchemaDatabase(
   server: () => MysqlServer,
   lockTimeout: number,
 ): SchemaDatabase {
   return {
-    dialect: { ...mysqlDialect('MariaDB'), changes: mysqlChanges },
-    mistakes: async (connection) =>
-      server() === 'MySQL'
-        ? ['The server is MySQL, whose tables can not be changed yet.']
-        : databaseMistakes(connection),
+    get dialect() {
+      return { ...mysqlDialect(server()), changes: mysqlChanges }
+    },
+    mistakes: databaseMistakes,
     async readTables(connection, collections) {
-      const tables = await readTables(connection, collections, server())
+      const tables = await readTables(connection, collections, server(), 'every foreign key')
       return withUsedColumns(connection, tables, [
         ...new Set(collections.flatMap(({ table }) => tables.find(table) ?? [])),
       ])
@@ -61,16 +64,16 @@ async function withUsedColumns(
   found: readonly Table[],
 ): Promise<Tables> {
   const rows = await connection.rows(
-    bind(sql`select view_definition from information_schema.views where table_schema = database()
-      union all select action_statement from information_schema.triggers where trigger_schema = database()
-      union all select check_clause from information_schema.check_constraints where constraint_schema = database()
-      union all select generation_expression from information_schema.columns where table_schema = database()
-      union all select referenced_column_name from information_schema.key_column_usage
+    bind(sql`select view_definition, 'view' from information_schema.views where table_schema = database()
+      union all select action_statement, 'trigger' from information_schema.triggers where trigger_schema = database()
+      union all select check_clause, 'check' from information_schema.check_constraints where constraint_schema = database() and constraint_name <> ${{ read: () => lengthCheck }}
+      union all select generation_expression, 'column' from information_schema.columns where table_schema = database()
+      union all select referenced_column_name, 'key' from information_schema.key_column_usage
         where referenced_table_schema = database()`),
   )
   const words = new Set(rows.flatMap(([text]) => wordsOf(text ?? '')))
   // The definition of a view that the user may not see is empty.
-  const isHidden = rows.some(([text]) => text === '')
+  const isHidden = rows.some(([text, kind]) => kind === 'view' && text === '')
   const marked = found.map((table): Table => {
     const columns = table.columns.map((column) => ({
       ...column,

@@ -5,7 +5,10 @@ import { lengthCheck } from './catalogue-columns.ts'
 import { described, haveSameBytes, maxIndexedCharacters, textBases } from './column-types.ts'
 import { modifyColumn, quoted } from './dialect.ts'
 
-/** How MariaDB changes its tables. It commits each statement, so each of them leaves tables that fit or can be changed. */
+/**
+ * How MariaDB and MySQL change their tables. They commit each statement, so each of them leaves tables that fit or can
+ * be changed.
+ */
 export const mysqlChanges: SchemaChangeText = {
   isTransactional: false,
   described,
@@ -22,7 +25,7 @@ export const mysqlChanges: SchemaChangeText = {
     // The server would cut spaces at the end of a string that is too long without an error.
     const check = quoted(lengthCheck)
     return [
-      `ALTER TABLE ${quoted(table.name)} DROP CONSTRAINT IF EXISTS ${check}, ADD CONSTRAINT ${check} CHECK (char_length(${quoted(name)}) <= ${length});`,
+      `ALTER TABLE ${quoted(table.name)} ADD CONSTRAINT ${check} CHECK (char_length(${quoted(name)}) <= ${length});`,
       statement.replace(/;$/, `, DROP CONSTRAINT ${check};`),
     ]
   },

@@ -19,6 +19,7 @@ import { finder, folded, type Table } from './tables.ts'
 
 /** A database behind a pool whose tables are compared and changed. */
 export interface SchemaDatabase {
+  /** That of the server. Read it only with an open connection, because related servers differ. */
   readonly dialect: SchemaDialect
   /** Returns what is wrong with the database itself. */
   mistakes(connection: Connection): Promise<readonly string[]>

@@ -53,6 +53,7 @@ export const plans: readonly Plan<TablesDraft>[] = [
   createdTables,
   renamedColumns,
   addedColumns,
+  leftConstraints,
   droppedKeys,
   redeclaredColumns,
   nullChanges,
@@ -108,6 +109,19 @@ function indexCreation(draft: TablesDraft, index: WantedIndex): PlannedChange {
     ...creation(draft, table, { is: unique ? 'unique index' : 'index', statement }),
     after: withIndex(table, { unique, columns }),
   }
+}
+
+function leftConstraints(draft: TablesDraft): readonly PlannedChange[] {
+  const { quoted } = draft
+  return sharedTables<Table>(draft).flatMap(({ name, table }) =>
+    (table.leftConstraints ?? []).map((constraint) => ({
+      kind: 'rebuild' as const,
+      table: name,
+      description: `Drops the constraint ${quoted(constraint)} of the table ${quoted(name)}, which an interrupted change has left.`,
+      statements: [`ALTER TABLE ${quoted(name)} DROP CONSTRAINT ${quoted(constraint)};`],
+      after: changedTable(name, () => ({ leftConstraints: [] })),
+    })),
+  )
 }
 
 function redeclaredColumns(draft: TablesDraft): readonly PlannedChange[] {

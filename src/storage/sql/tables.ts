@@ -89,6 +89,8 @@ export interface Table {
   readonly foreignKeys: readonly ForeignKey[]
   /** The names of the search indexes that storage has created. Default: none. */
   readonly searchIndexes?: readonly string[]
+  /** The constraints that an interrupted change of the schema has left, by name. Default: none. */
+  readonly leftConstraints?: readonly string[]
   /** The columns of unique indexes and constraints by name. */
   readonly constraints: ReadonlyMap<string, readonly string[]>
 }
