@@ -9,6 +9,7 @@ import {
   type ReadContext,
   type StorageAdapter,
   type StoragePage,
+  type StorageQuery,
   type StorageTextPage,
 } from '../adapter.ts'
 import { checkedStorage } from '../checked.ts'
@@ -51,6 +52,12 @@ export interface Database extends Connections {
   changeSchema(connection: Connection, work: () => Promise<void>): Promise<void>
 }
 
+/** What is prepared for a query. */
+interface PlannedRead {
+  readonly collection: PublishedCollection
+  readonly read: Read<StorageTextPage | undefined>
+}
+
 const noRows: StoragePage = { rows: [], count: null }
 
 /** Creates the storage of a database. */
@@ -61,6 +68,8 @@ export function sqlStorage(database: Database): StorageAdapter {
   const joinTexts = joinedReads<StorageTextPage | undefined>(database.acquireTimeout / 10)
   let tables: Tables = noTables(dialect)
   const enforced = new Set<Reference>()
+  // A planned query is frozen, and comes again with each request for the same target.
+  let planned = new WeakMap<StorageQuery, PlannedRead>()
   let closing: Promise<void> | undefined
 
   async function opened(connection: Connection, collections: readonly PublishedCollection[]) {
@@ -71,6 +80,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     const found = await prepared(connection, collections)
     throwMistakes(dialect, tableMistakes(found, collections))
     tables = found
+    planned = new WeakMap()
     for (const reference of collections.flatMap(({ references }) => references)) {
       if (isEnforced(reference, found)) enforced.add(reference)
     }
@@ -183,10 +193,15 @@ export function sqlStorage(database: Database): StorageAdapter {
   return markSelfChecking({
     ...adapter,
     filterText(collection, given, context) {
+      const known = planned.get(given)
+      if (known?.collection === collection) {
+        return readOnce(joinTexts, routeOf(collection, context), known.read)
+      }
       const query = foldedSearch(collection, given)
       // A search for doubles needs two statements.
       if (isEmpty(query) || searchedDoubles(collection, query).length > 0) return undefined
       const read = textPageRead(tables, collection, query)
+      if (Object.isFrozen(given)) planned.set(given, { collection, read })
       return readOnce(joinTexts, routeOf(collection, context), read)
     },
   })
