@@ -71,9 +71,10 @@ export function postgresSchema(applications: ApplicationDefinitions): string {
   return schemaText(postgresDialect, applications)
 }
 
+// After a failover that has lost commits, the new primary may give their transaction ids to others.
 async function currentSnapshot(connection: Connection): Promise<string> {
   const [[text] = []] = await connection.rows(
-    bind(sql`select pg_current_snapshot()::text as snapshot`),
+    bind(sql`select concat(pg_postmaster_start_time(), ' ', pg_current_snapshot()) as snapshot`),
   )
   return String(text)
 }
