@@ -30,6 +30,10 @@ function waysIn(folder: string): Way[] {
       goal: 55,
     },
     { title: '`createService` and open, 1 collection', words: opened('1'), goal: 15 },
+    {
+      title: 'the floor: better-sqlite3 loaded, a file opened, a row read',
+      words: ['by-hand', join(folder, '1.db')],
+    },
     { title: '`createService` and open, 1,000 collections', words: opened('1000'), goal: 400 },
   ]
 }

@@ -43,7 +43,25 @@ async function opening(file: string, count: number): Promise<number> {
   return cost
 }
 
+/** Loads the driver, opens the file, and reads a row, by hand. */
+async function openingByHand(file: string): Promise<number> {
+  const before = used()
+  const { default: Database } = await import('better-sqlite3')
+  const db = new Database(file)
+  db.pragma('journal_mode = WAL')
+  db.pragma('synchronous = FULL')
+  db.prepare('SELECT * FROM c0 LIMIT 1').all()
+  const cost = used() - before
+  db.close()
+  return cost
+}
+
 const [, , what, ...words] = process.argv
 const [file = '', count = '1'] = words
-const cpuMilliseconds = await (what === 'open' ? opening(file, Number(count)) : importing(words))
+const ways: Readonly<Record<string, () => Promise<number>>> = {
+  open: () => opening(file, Number(count)),
+  'by-hand': () => openingByHand(file),
+  import: () => importing(words),
+}
+const cpuMilliseconds = (await ways[what ?? '']?.()) ?? 0
 process.stdout.write(JSON.stringify({ cpuMilliseconds } satisfies StartCost))
