@@ -265,6 +265,31 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     expect(await open({ owners, pets })).toBe('enforced: 1')
   })
 
+  test('have rows whose problems are found', async () => {
+    await database.run(
+      'create table owners (id bigint primary key)',
+      'create table pets (id bigint primary key, owner bigint)',
+      'insert into pets values (1, 7), (9007199254740993, null)',
+    )
+    const id = integer()
+    const owners = defineCollection({ key: 'id', fields: { id } })
+    const pets = defineCollection({
+      key: 'id',
+      fields: { id, owner: integer({ references: 'owners' }) },
+    })
+    const service = createService({
+      applications: { app: { collections: { owners, pets } } },
+      storage: mysqlStorage(database.open()),
+      security: openAccess(),
+    })
+    const problems = await service.inspect()
+    expect(problems.map(({ kind, fields }) => [kind, ...fields])).toEqual([
+      ['unfit', 'id'],
+      ['reference', 'owner'],
+    ])
+    await service.close()
+  })
+
   test('can not have stored forms and long names', async () => {
     const items = defineCollection({
       key: 'id',
