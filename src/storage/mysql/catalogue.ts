@@ -11,13 +11,13 @@ import { isLost } from './failure.ts'
 
 /**
  * Reads the tables of collections in the database of the connection, with the foreign keys that the server checks for
- * every row, or with every one.
+ * every row, or with all.
  */
 export async function readTables(
   connection: Connection,
   collections: readonly PublishedCollection[],
   server: MysqlServer,
-  keys: Place['keys'] = 'every row',
+  keys: Place['keys'] = 'checked',
 ): Promise<Tables> {
   const names = [...new Set(collections.map(({ table }) => folded(table)))]
   const texts = statementTexts(collections.length)
@@ -39,7 +39,7 @@ export async function readSchema(
 ): Promise<readonly CatalogueTable[]> {
   const [[version = ''] = []] = await connection.rows(bind(sql`select version()`))
   const kind = String(version).includes('MariaDB') ? 'MariaDB' : 'MySQL'
-  const place = { kind, schema: sql`${{ read: () => schema }}`, keys: 'every row' } as const
+  const place = { kind, schema: sql`${{ read: () => schema }}`, keys: 'checked' } as const
   const found: CatalogueTable[] = []
   for (const table of await tablesWhere(connection, place, () => sql``)) {
     const isBroken = table.kind === 'view' && !(await isReadable(connection, table))
@@ -63,8 +63,8 @@ async function isReadable(connection: Connection, { schema, name }: Table): Prom
 interface Place {
   readonly kind: MysqlServer
   readonly schema: Sql
-  /** Which foreign keys the tables have: those that the server checks for every row, or every one. */
-  readonly keys: 'every row' | 'every foreign key'
+  /** Which foreign keys the tables have: those that the server checks for every row, or all. */
+  readonly keys: 'checked' | 'all'
 }
 
 /** Reads the tables of a database whose names meet a condition. */
@@ -185,7 +185,7 @@ function tableOf(
     foreignKeys: references
       .filter(
         (key) =>
-          server === 'MariaDB' || keys !== 'every row' || isChecked(key, { columns, indexes }),
+          server === 'MariaDB' || keys === 'all' || isChecked(key, { columns, indexes }),
       )
       .map(({ onDelete, ...key }) => ({
         ...key,

@@ -23,7 +23,7 @@ export function mysqlSchemaDatabase(
     },
     mistakes: databaseMistakes,
     async readTables(connection, collections) {
-      const tables = await readTables(connection, collections, server(), 'every foreign key')
+      const tables = await readTables(connection, collections, server(), 'all')
       return withUsedColumns(connection, tables, [
         ...new Set(collections.flatMap(({ table }) => tables.find(table) ?? [])),
       ])

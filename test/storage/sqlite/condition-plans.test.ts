@@ -59,7 +59,9 @@ function planOf({ sql, slots }: StatementText): string {
 function pagePlan(collection: typeof orders, ...conditions: readonly Condition[]): string {
   const { select } = queryOf(collection)
   const shape = { conditions, sort: [], select, search: null, deep: false }
-  return planOf(pageStatement(collection, shape, { output: 'rows', guaranteed: new Map<never, never>() }))
+  return planOf(
+    pageStatement(collection, shape, { output: 'rows', guaranteed: new Map<never, never>() }),
+  )
 }
 
 const through = (...conditions: readonly Condition[]): Condition => ({
