@@ -23,7 +23,7 @@ function ratioLine(
   const line = `${mark(reached >= ratio)}: ${goal}. Measured: ${reached.toFixed(2)}.`
   if (floorEntry === undefined) return line
   const most = cpuOf(ofEntry) / cpuOf(floorEntry)
-  const isBeyond = most < ratio ? ', so the goal is out of reach' : ''
+  const isBeyond = Math.max(most, reached) < ratio ? ', so the goal is out of reach' : ''
   return `${line} The floor ${floor}: ${most.toFixed(2)}${isBeyond}.`
 }
 
