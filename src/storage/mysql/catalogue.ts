@@ -184,8 +184,7 @@ function tableOf(
     indexes,
     foreignKeys: references
       .filter(
-        (key) =>
-          server === 'MariaDB' || keys === 'all' || isChecked(key, { columns, indexes }),
+        (key) => server === 'MariaDB' || keys === 'all' || isChecked(key, { columns, indexes }),
       )
       .map(({ onDelete, ...key }) => ({
         ...key,
