@@ -63,5 +63,7 @@ const ways: Readonly<Record<string, () => Promise<number>>> = {
   'by-hand': () => openingByHand(file),
   import: () => importing(words),
 }
-const cpuMilliseconds = (await ways[what ?? '']?.()) ?? 0
+const way = ways[what ?? '']
+if (way === undefined) throw new Error(`There is no start ${what}.`)
+const cpuMilliseconds = await way()
 process.stdout.write(JSON.stringify({ cpuMilliseconds } satisfies StartCost))

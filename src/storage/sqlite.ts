@@ -15,6 +15,7 @@ import { declaredIndexes } from './sql/wanted-indexes.ts'
 import { inspectTables } from './sqlite/inspect-tables.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
+import type { Guarantee } from './sqlite/reading.ts'
 import { plainReads, threadedReads } from './sqlite/reads.ts'
 import { createSchema } from './sqlite/schema.ts'
 import { missingSearches } from './sqlite/search-index.ts'
@@ -60,7 +61,7 @@ export function sqliteStorage(
   const complete = completeSqlite(options)
   const { busyTimeout, ensureSchema } = complete
   const { writer: connection, reader, owned, durable } = openConnections(source, complete)
-  const guaranteed = new Map<PublishedField, 'fit' | 'no-number'>()
+  const guaranteed = new Map<PublishedField, Guarantee>()
   const enforced = new Set<Reference>()
   let openCollections = 0
   const computed = new Set<PublishedCollection>()

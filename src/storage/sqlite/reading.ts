@@ -4,10 +4,13 @@ import { fitCondition, furtherCondition, storageClassOf } from './forms.ts'
 import { identifier, join, literal, raw, quoted, sql, type Sql } from '../sql/fragments.ts'
 
 /**
- * What the columns of fields guarantee, so that a read does not check it: that they contain only values that fit, or
- * that they contain no numbers, because SQLite stores those as strings.
+ * What a column guarantees, so that a read does not check it: that it contains only values that fit, or that it
+ * contains no numbers, because SQLite stores those as strings.
  */
-export type Guaranteed = ReadonlyMap<PublishedField, 'fit' | 'no-number'>
+export type Guarantee = 'fit' | 'no-number'
+
+/** What the columns of fields guarantee. */
+export type Guaranteed = ReadonlyMap<PublishedField, Guarantee>
 
 /** Returns a function from a field to its column, with an optional table alias. */
 export function columnOf(alias?: string): (field: PublishedField) => Sql {
