@@ -84,7 +84,7 @@ export const reads: Scenario[] = [
   {
     name: 'read-items',
     title: 'Read 1,000 distinct items in turn: all 10 fields',
-    servers: bothServers,
+    servers: [...bothServers, floor, constant],
     probes: (dialect) => itemProbes(dialect, 'clients', 777),
     load: (dialect) => {
       const next = turns(0, clients.length - 1)

@@ -7,4 +7,4 @@ const floor = floorOf(openDatabase(databaseFile()), tableNames())
 const app = express()
 app.use(floorHandler(floor))
 
-announce(app.listen(0, '127.0.0.1'))
+announce(app.listen(0, '127.0.0.1'), floor.keys.headers)

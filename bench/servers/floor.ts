@@ -2,21 +2,31 @@ import type { RequestListener } from 'node:http'
 import type { Database } from 'better-sqlite3'
 import { columns, listed } from '../customer.ts'
 import { readBody } from './node-http-handler.ts'
-import { around, errorReply, itemReply, limitOf, offsetOf, pageReply } from './replies.ts'
+import { leastKeyCheck, type KeyCheck } from './key-check.ts'
+import {
+  around,
+  errorReply,
+  itemReply,
+  limitOf,
+  offsetOf,
+  pageReply,
+  unauthorized,
+} from './replies.ts'
 import type { Changes } from './store.ts'
 
 /** A response, which is JSON. */
 export interface Text {
-  readonly status: 200 | 404
+  readonly status: 200 | 401 | 404
   readonly text: string | Buffer
 }
 
 /**
  * The least that a program can do which reads the rows and keeps the writes: one prepared statement for each
  * request, of which SQLite writes the JSON, and one commit for the writes of one turn of the event loop. It
- * checks neither keys nor values, and it parses a target once.
+ * looks for the hash of a key in memory, checks no values, and parses a target once.
  */
 export interface Floor {
+  readonly keys: KeyCheck
   read(target: string): Text
   /** Writes a row of the body of a request, and responds after the commit. */
   write(target: string, body: string, respond: (text: Text) => void): void
@@ -27,6 +37,7 @@ export interface Floor {
 const mark = 'here'
 
 const notFound: Text = { status: 404, text: JSON.stringify(errorReply(404, 'Not found.')) }
+export const noKey: Text = { status: 401, text: JSON.stringify(unauthorized) }
 const [beforePage, afterPage] = around(pageReply([mark]), [mark])
 const [beforeItem, afterItem] = around(itemReply(mark), mark)
 
@@ -43,6 +54,7 @@ function itemText(item: unknown): Text {
 /** Opens the floor of some tables on a connection, which it makes durable: `synchronous=FULL`. */
 export function floorOf(db: Database, tables: readonly string[]): Floor {
   db.pragma('synchronous = FULL')
+  const keys = leastKeyCheck(db)
   const listeners: ((path: string) => void)[] = []
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
@@ -108,6 +120,7 @@ export function floorOf(db: Database, tables: readonly string[]): Floor {
   const reads = new Map<string, () => Text>()
 
   return {
+    keys,
     read(target) {
       let read = reads.get(target)
       if (read === undefined) {
@@ -163,7 +176,8 @@ export function floorHandler(floor: Floor): RequestListener {
       response.end(text)
     }
     const target = request.url ?? ''
-    if (request.method === 'GET') respond(floor.read(target))
+    if (!floor.keys.admits(request.headers['x-api-key'])) respond(noKey)
+    else if (request.method === 'GET') respond(floor.read(target))
     else readBody(request, (body) => floor.write(target, body, respond))
   }
 }

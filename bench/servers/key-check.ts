@@ -40,6 +40,16 @@ function addUsers(db: Database): string {
   return key
 }
 
+/** The least that a check of keys can do: it reads the hashes once, and looks for the one of each request. */
+export function leastKeyCheck(db: Database): KeyCheck {
+  const key = addUsers(db)
+  const hashes = new Set(db.prepare<[], string>('SELECT hash FROM keys').pluck().all())
+  return {
+    admits: (key) => typeof key === 'string' && hashes.has(digest(key)),
+    headers: { 'x-api-key': key },
+  }
+}
+
 /** Makes the tables of users and keys, and the check: one prepared statement for each request. */
 export function keyCheck(db: Database): KeyCheck {
   const key = addUsers(db)

@@ -5,4 +5,4 @@ import { openDatabase } from './store.ts'
 
 const floor = constantFloor(floorOf(openDatabase(databaseFile()), tableNames()))
 
-announce(createServer(floorHandler(floor)).listen(0, '127.0.0.1'))
+announce(createServer(floorHandler(floor)).listen(0, '127.0.0.1'), floor.keys.headers)
