@@ -2,7 +2,7 @@ import type { StoredValue } from '../../definition/field-type.ts'
 import type { Reference } from '../../definition/published.ts'
 import { slotCount } from '../sql/conditions.ts'
 import type { Dialect, ListedValues, PlacedColumn } from '../sql/dialect.ts'
-import { both, join, raw, sql, type Slot } from '../sql/fragments.ts'
+import { both, join, raw, rowsOf, sql, type Slot } from '../sql/fragments.ts'
 import { folded, type Column, type Table } from '../sql/tables.ts'
 import { columnTypesIn, described, haveSameBytes } from './column-types.ts'
 import { mysqlErrors } from './failure.ts'
@@ -33,8 +33,8 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     advice: adviceFor,
     quoted,
     writes: {
-      insert: (table, columns, values) =>
-        sql`insert into ${table} (${join(columns)}) values (${join(values)})`,
+      insert: (table, columns, rows) =>
+        sql`insert into ${table} (${join(columns)}) values ${rowsOf(rows)}`,
       returning: isMariaDb ? ['insert'] : [],
       lastNumber: sql`last_insert_id()`,
       changes: changesValue,

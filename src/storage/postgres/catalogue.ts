@@ -19,6 +19,7 @@ interface TableRow {
   readonly kind: string
   readonly parent: string | null
   readonly extension: string | null
+  readonly runsCode: boolean
   readonly checks: readonly string[]
   readonly columns: readonly ColumnRow[]
   readonly indexes: readonly (Index & {
@@ -195,6 +196,8 @@ function catalogue(condition: Sql): Sql {
     'parent', (select i.inhparent::regclass::text from pg_inherits i where i.inhrelid = c.oid and c.relispartition),
     'extension', (select e.extname from pg_depend d join pg_extension e on e.oid = d.refobjid
       where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'),
+    'runsCode', c.relkind <> 'r' or exists (select from pg_rewrite r where r.ev_class = c.oid)
+      or exists (select from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal),
     'columns', ${columnsOf}, 'checks', ${checksOf}, 'indexes', ${indexesOf}, 'constraints', ${constraintsOf})::text
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${condition}

@@ -4,7 +4,17 @@ import type { Row } from '../adapter.ts'
 import { bind, type Connection } from '../sql/connection.ts'
 import type { Dialect, PlacedColumn, Tables } from '../sql/dialect.ts'
 import { unavailable } from '../sql/failure.ts'
-import { both, join, literal, literalText, quoted, raw, sql, type Sql } from '../sql/fragments.ts'
+import {
+  both,
+  join,
+  literal,
+  literalText,
+  quoted,
+  raw,
+  rowsOf,
+  sql,
+  type Sql,
+} from '../sql/fragments.ts'
 import { columnOf, placeOf } from '../sql/table-conditions.ts'
 import { columnTypes, listSlot } from './column-types.ts'
 import { postgresErrors } from './failure.ts'
@@ -27,10 +37,11 @@ export const postgresDialect: Dialect = {
   advice: adviceFor,
   quoted,
   writes: {
-    insert(table, columns, values) {
+    insert(table, columns, rows) {
       if (columns.length === 0) return sql`insert into ${table} default values`
-      return sql`insert into ${table} (${join(columns)}) overriding system value values (${join(values)})`
+      return sql`insert into ${table} (${join(columns)}) overriding system value values ${rowsOf(rows)}`
     },
+    joins: ({ runsCode }) => runsCode === false,
     returning: ['insert', 'update', 'delete'],
   },
   terms: {

@@ -101,8 +101,13 @@ export interface Dialect {
 
 /** How a database writes rows. */
 export interface Writes {
-  /** Returns the statement that inserts a row, up to RETURNING. */
-  insert(table: Sql, columns: readonly Sql[], values: readonly Sql[]): Sql
+  /** Returns the statement that inserts rows, up to RETURNING. Several rows have at least one column. */
+  insert(table: Sql, columns: readonly Sql[], rows: readonly (readonly Sql[])[]): Sql
+  /**
+   * Returns whether one statement may insert the rows of several transactions into a table: it fails as a whole, inserts
+   * and returns them in their order, and runs no code of the table. Default: it may not.
+   */
+  joins?(table: Table): boolean
   /** The writes that return their rows. The rows of others are read by a statement of their own. */
   readonly returning: readonly ('insert' | 'update' | 'delete')[]
   /** The number that the last insert has generated. Required if inserts return no rows. */

@@ -80,6 +80,11 @@ export function join(fragments: readonly Sql[], separator: Sql = raw(', ')): Sql
   return draft
 }
 
+/** Returns the rows of VALUES. */
+export function rowsOf(rows: readonly (readonly Sql[])[]): Sql {
+  return join(rows.map((values) => sql`(${join(values)})`))
+}
+
 /** Returns the term that both of two terms are true. Without the first one: the second one. */
 export function both(first: Sql | undefined, second: Sql): Sql {
   return first === undefined ? second : sql`(${first} and ${second})`

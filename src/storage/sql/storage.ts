@@ -19,7 +19,9 @@ import type { Connection, Connections, TextRow } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure } from './failure.ts'
 import { inspectServerTables } from './inspect-server-tables.ts'
+import { joinedInserts } from './joined-inserts.ts'
 import { joinedReads, type JoinReads, type ReadRoute } from './joined-reads.ts'
+import { joiningInserts } from './one-write.ts'
 import {
   estimateCount,
   foldedSearch,
@@ -137,6 +139,19 @@ export function sqlStorage(database: Database): StorageAdapter {
     })
   }
 
+  const transaction: StorageAdapter['transaction'] = async (options, work) => {
+    const run = { began: false }
+    try {
+      return await use((connection) => {
+        run.began = true
+        return runTransaction(connection, tables, options, work)
+      })
+    } catch (error) {
+      // An error of the work is passed on unchanged.
+      throw run.began ? error : storageFailure(dialect.errors, error, 'read')
+    }
+  }
+
   async function inspect(
     collections: readonly PublishedCollection[],
     progress: InspectionProgress,
@@ -187,18 +202,13 @@ export function sqlStorage(database: Database): StorageAdapter {
           database.reading?.(collection).use,
         ),
     }),
-    transaction: async (options, work) => {
-      const run = { began: false }
-      try {
-        return await use((connection) => {
-          run.began = true
-          return runTransaction(connection, tables, options, work)
-        })
-      } catch (error) {
-        // An error of the work is passed on unchanged.
-        throw run.began ? error : storageFailure(dialect.errors, error, 'read')
-      }
-    },
+    transaction:
+      dialect.writes.joins === undefined
+        ? transaction
+        : joiningInserts(
+            transaction,
+            joinedInserts(use, () => tables),
+          ),
     ...(dialect.inspection !== undefined && { inspect }),
     close: () => (closing ??= database.close()),
   })

@@ -80,6 +80,8 @@ export interface Table {
   readonly kind: 'table' | 'view' | 'other'
   /** Why it can't be used, as the end of a sentence. Undefined: it can. */
   readonly mistake?: string | undefined
+  /** Whether a write runs code of the table, such as triggers, or that of tables that are parts of it. Undefined: not known. */
+  readonly runsCode?: boolean
   readonly columns: readonly Column[]
   /** Returns a column by its name; without one, by its name in another case of ASCII letters. */
   find(name: string): Column | undefined

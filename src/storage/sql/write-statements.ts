@@ -25,22 +25,32 @@ export function insertStatement(
   collection: PublishedCollection,
   row: Row,
 ): BoundStatement {
+  return bind(insertText(tables, collection, row), { conditions: [], row })
+}
+
+/** Returns the text of a statement that inserts so many rows with values for the same fields as a row. */
+export function insertText(
+  tables: Tables,
+  collection: PublishedCollection,
+  row: Row,
+  count = 1,
+): Sql {
   const given = collection.fields.filter(({ name: field, generated }) =>
     generated === 'database' ? (row[field] ?? null) !== null : row[field] !== undefined,
   )
-  const shape = `insert${identityOf(collection)}\0${given.map((field) => field.name).join('\0')}`
-  const text = tables.texts.find(shape, () => {
+  const names = given.map((field) => field.name).join('\0')
+  return tables.texts.find(`insert${identityOf(collection)}\0${names}\0${count}`, () => {
     const { dialect } = tables
     const { writes } = dialect
     const place = placeOf(tables, collection)
     const own = (field: PublishedField): Sql => name(dialect, columnOf(place.found, field).name)
     const values = given.map((field) => rowParameter(place, field))
-    const insert = writes.insert(tableName(dialect, place.found), given.map(own), values)
+    const rows = Array.from({ length: count }, () => values)
+    const insert = writes.insert(tableName(dialect, place.found), given.map(own), rows)
     if (!writes.returning.includes('insert')) return insert
     const all = collection.fields.map((field) => valueOf(typeOf(place, field), own(field)))
     return sql`${insert} returning ${join(all)}`
   })
-  return bind(text, { conditions: [], row })
 }
 
 /** Returns the statement of the complete row that was inserted, by its key. */
