@@ -76,6 +76,8 @@ export const mysqlErrors: Errors = {
     const kind = kindOf(error)
     return kind === undefined || kind === 'conflict' || kind === 'unavailable'
   },
+  // A failed COMMIT may have been carried out.
+  isUndone: (error) => !isLost(error) && (error as ServerError).errno !== 1180,
   columnsOf,
 }
 

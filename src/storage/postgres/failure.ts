@@ -51,6 +51,7 @@ interface ServerError extends Error {
 export const postgresErrors: Errors = {
   kindOf,
   endsTransaction: (error) => kindOf(error) === 'conflict' || isLost(error),
+  isUndone: (error) => !isLost(error),
   columnsOf(error, own) {
     const { table, constraint, column } = error as ServerError
     if (own.name !== table) return []

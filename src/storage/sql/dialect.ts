@@ -104,8 +104,8 @@ export interface Writes {
   /** Returns the statement that inserts rows, up to RETURNING. Several rows have at least one column. */
   insert(table: Sql, columns: readonly Sql[], rows: readonly (readonly Sql[])[]): Sql
   /**
-   * Returns whether one statement may insert the rows of several transactions into a table: it fails as a whole, inserts
-   * and returns them in their order, and runs no code of the table. Default: it may not.
+   * Returns whether one statement may insert the rows of several transactions into a table: it inserts all or none, and
+   * returns each of them, in their order. Default: it may not.
    */
   joins?(table: Table): boolean
   /** The writes that return their rows. The rows of others are read by a statement of their own. */

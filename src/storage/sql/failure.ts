@@ -27,6 +27,8 @@ export interface Errors {
   kindOf(error: unknown): FailureKind | undefined
   /** Returns whether an error has ended its transaction, whatever is rolled back. */
   endsTransaction(error: unknown): boolean
+  /** Returns whether a statement alone that failed with an error has certainly changed nothing. */
+  isUndone(error: unknown): boolean
   /** Returns the columns of a table that an error of a save names, or whose index or constraint it names. */
   columnsOf(error: unknown, table: Table): readonly string[]
 }

@@ -68,7 +68,7 @@ export function joinedInserts(use: Connections['use'], tablesNow: () => Tables):
       for (const [index, { settle }] of inserts.entries()) settle(read(rows[index] as TextRow))
     } catch (error) {
       const { errors } = tables.dialect
-      const isUndone = errors.kindOf(error) === 'conflict' || !errors.endsTransaction(error)
+      const isUndone = errors.isUndone(error)
       for (const insert of inserts) {
         if (isUndone) {
           onConnection((again) => insertAlone(again, insert)).catch(insert.fail)

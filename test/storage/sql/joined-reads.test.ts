@@ -1,240 +1,181 @@
 import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
 import type { Condition, StorageAdapter, StorageQuery } from '../../../src/storage/index.ts'
-import { mysqlStorage } from '../../../src/storage/mysql.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
-import * as mysql from '../../kit/mysql.ts'
-import * as postgres from '../../kit/postgres.ts'
+import { pooledServers, type PooledServer } from './pooled-servers.ts'
 
 const writing = { mode: 'write', brief: false } as const
 
-interface Server {
-  run(statement: string): Promise<unknown>
-  drop(): Promise<void>
-  /** Opens a storage with some connections. Calls `sent` with each statement that is sent to the server. */
-  open(
-    max: number,
-    options: { acquireTimeout?: number; ensureSchema?: boolean },
-    sent?: (text: string) => void,
-  ): StorageAdapter
-}
+describe.each(pooledServers)(
+  'equal reads that wait for a connection of $name',
+  ({ missing, start }) => {
+    if (missing !== undefined) return
+    let server: PooledServer
 
-interface Sender {
-  query(query: { readonly text?: string; readonly sql?: string }, done: unknown): unknown
-}
-
-function watch(client: Sender, sent: (text: string) => void): void {
-  const query = client.query.bind(client)
-  client.query = (given, done) => {
-    sent(given.text ?? given.sql ?? '')
-    return query(given, done)
-  }
-}
-
-const missingPostgres = await postgres.missingServer()
-const missingMysql = await mysql.missingServer()
-
-describe.each([
-  {
-    name: 'PostgreSQL',
-    missing: missingPostgres,
-    async start(): Promise<Server> {
-      const { open, run, drop } = await postgres.testSchema()
-      return {
-        run,
-        drop,
-        open(max, options, sent) {
-          const pool = open(max)
-          if (sent) pool.on('connect', (client) => watch(client as unknown as Sender, sent))
-          return postgresStorage(pool, options)
-        },
-      }
-    },
-  },
-  {
-    name: 'MariaDB',
-    missing: missingMysql,
-    async start(): Promise<Server> {
-      const { open, run, drop, name } = await mysql.testDatabase()
-      return {
-        run: (statement) => run(`use ${name}`, statement),
-        drop,
-        open(max, options, sent) {
-          const { pool } = open({ connectionLimit: max })
-          if (sent) pool.on('connection', (client) => watch(client, sent))
-          return mysqlStorage(pool, options)
-        },
-      }
-    },
-  },
-])('equal reads that wait for a connection of $name', ({ missing, start }) => {
-  if (missing !== undefined) return
-  let server: Server
-
-  beforeAll(async () => {
-    server = await start()
-    const storage = server.open(1, { ensureSchema: true })
-    await storage.open([customers])
-    await storage.close()
-  })
-  beforeEach(async () => {
-    await server.run('delete from customers')
-    await server.run(`insert into customers values ('a', 'A', null, 0), ('b', 'B', null, 0)`)
-  })
-  afterAll(() => server.drop())
-
-  async function opened(
-    max: number,
-    options: { acquireTimeout?: number } = {},
-  ): Promise<{ storage: StorageAdapter; sent: string[] }> {
-    const sent: string[] = []
-    const storage = server.open(max, options, (text) => sent.push(text))
-    await storage.open([customers])
-    onTestFinished(() => storage.close())
-    return { storage, sent }
-  }
-
-  /** Runs work while every connection of a storage with one connection is in use. */
-  async function whileBusy<Result>(
-    storage: StorageAdapter,
-    begin: () => readonly Promise<Result>[],
-    then?: () => Promise<unknown>,
-  ): Promise<readonly PromiseSettledResult<Result>[]> {
-    let begun: readonly Promise<Result>[] = []
-    await storage.transaction(writing, async (on) => {
-      await on.update(customers, whose('b'), { visits: 1 })
-      begun = begin()
-      await then?.()
+    beforeAll(async () => {
+      server = await start()
+      const storage = server.open(1, { ensureSchema: true })
+      await storage.open([customers])
+      await storage.close()
     })
-    return Promise.allSettled(begun)
-  }
-
-  const reads = (sent: readonly string[]): readonly string[] =>
-    sent.filter((text) => text.startsWith('select') && text.includes('customers'))
-
-  test('are one statement, and each has its rows', async () => {
-    const { storage, sent } = await opened(1)
-    const results = await whileBusy<unknown>(storage, () => {
-      sent.length = 0
-      return [
-        ...Array.from({ length: 5 }, async () => storage.filterText?.(customers, one('a'))),
-        ...Array.from({ length: 5 }, async () => storage.filter(customers, one('a'))),
-        ...Array.from({ length: 2 }, async () => storage.filterText?.(customers, one('b'))),
-      ]
+    beforeEach(async () => {
+      await server.run('delete from customers')
+      await server.run(`insert into customers values ('a', 'A', null, 0), ('b', 'B', null, 0)`)
     })
-    const text = (id: string, visits: number) => ({
-      items: [
-        `{"customerId":"${id}","companyName":"${id.toUpperCase()}","region":null,"visits":${visits}}`,
-      ],
-      count: null,
-    })
-    const row = { customerId: 'a', companyName: 'A', region: null, visits: 0 }
-    expect(results.map((result) => result.status === 'fulfilled' && result.value)).toEqual([
-      ...Array.from({ length: 5 }, () => text('a', 0)),
-      ...Array.from({ length: 5 }, () => ({ rows: [row], count: null })),
-      // The transaction that held the connection had ended when they were sent.
-      ...Array.from({ length: 2 }, () => text('b', 1)),
-    ])
-    expect(reads(sent)).toHaveLength(3)
-    const [first, second] = results.slice(5) as readonly { value: { rows: readonly unknown[] } }[]
-    expect(first?.value.rows[0]).not.toBe(second?.value.rows[0])
-  })
+    afterAll(() => server.drop())
 
-  test('are not joined if a value differs', async () => {
-    const { storage, sent } = await opened(1)
-    const lists = [['a', 'b'], ['a,b'], ['b', 'a'], ['a', 'c'], ['', 'ab']]
-    const queries = lists.map((values) => ({
-      ...one('a'),
-      conditions: [{ field: 'customerId', is: 'in', values }] as const,
-    }))
-    const results = await whileBusy(storage, () => {
-      sent.length = 0
-      return queries.map(async (query) => (await storage.filter(customers, query)).rows.length)
-    })
-    const found = results.map((result) => result.status === 'fulfilled' && result.value)
-    expect(found).toEqual([2, 0, 2, 1, 0])
-    expect(reads(sent)).toHaveLength(5)
-  })
-
-  test(
-    'show every write that was acknowledged before they began',
-    { timeout: 30_000 },
-    async () => {
-      const { storage, sent } = await opened(3)
-      sent.length = 0
-      let acknowledged = 0
-      let isOver = false
-      let count = 0
-      const reader = async (): Promise<void> => {
-        while (!isOver) {
-          const before = acknowledged
-          const page = await storage.filterText?.(customers, one('a'))
-          const { visits } = JSON.parse(page?.items[0] ?? '') as { visits: number }
-          count++
-          expect(visits).toBeGreaterThanOrEqual(before)
-        }
-      }
-      const readers = Array.from({ length: 24 }, reader)
-      for (let visits = 1; visits <= 100; visits++) {
-        await storage.transaction({ ...writing, oneWrite: visits % 2 === 0 }, (on) =>
-          on.update(customers, whose('a'), { visits }),
-        )
-        acknowledged = visits
-      }
-      isOver = true
-      await Promise.all(readers)
-      expect(reads(sent).length).toBeLessThan(count)
-    },
-  )
-
-  test('all reject if the statement fails, and the next ones are read anew', async () => {
-    const { storage } = await opened(1)
-    const fail = () =>
-      Array.from({ length: 3 }, async () => storage.filterText?.(customers, one('a')))
-    await server.run('alter table customers rename to hidden')
-    const results = await Promise.allSettled([
-      ...fail(),
-      ...Array.from({ length: 3 }, async () => storage.filter(customers, one('a'))),
-    ])
-    expect(results.map(({ status }) => status)).toEqual(results.map(() => 'rejected'))
-    await server.run('alter table hidden rename to customers')
-    expect((await Promise.all(fail())).map((page) => page?.items.length)).toEqual([1, 1, 1])
-  })
-
-  test('wait for a connection as long as each may, and are rejected by close', async () => {
-    const { storage } = await opened(1, { acquireTimeout: 600 })
-    const read = async (): Promise<number> => {
-      const start = performance.now()
-      await expect(storage.filter(customers, one('a'))).rejects.toMatchObject({
-        kind: 'unavailable',
-      })
-      return performance.now() - start
+    async function opened(
+      max: number,
+      options: { acquireTimeout?: number } = {},
+    ): Promise<{ storage: StorageAdapter; sent: string[] }> {
+      const sent: string[] = []
+      const storage = server.open(max, options, (text) => sent.push(text))
+      await storage.open([customers])
+      onTestFinished(() => storage.close())
+      return { storage, sent }
     }
-    const pause = (milliseconds: number) =>
-      new Promise((resolve) => setTimeout(resolve, milliseconds))
-    const late: Promise<number>[] = []
-    const results = await whileBusy(
-      storage,
-      () => [read(), read()],
+
+    /** Runs work while every connection of a storage with one connection is in use. */
+    async function whileBusy<Result>(
+      storage: StorageAdapter,
+      begin: () => readonly Promise<Result>[],
+      then?: () => Promise<unknown>,
+    ): Promise<readonly PromiseSettledResult<Result>[]> {
+      let begun: readonly Promise<Result>[] = []
+      await storage.transaction(writing, async (on) => {
+        await on.update(customers, whose('b'), { visits: 1 })
+        begun = begin()
+        await then?.()
+      })
+      return Promise.allSettled(begun)
+    }
+
+    const reads = (sent: readonly string[]): readonly string[] =>
+      sent.filter((text) => text.startsWith('select') && text.includes('customers'))
+
+    test('are one statement, and each has its rows', async () => {
+      const { storage, sent } = await opened(1)
+      const results = await whileBusy<unknown>(storage, () => {
+        sent.length = 0
+        return [
+          ...Array.from({ length: 5 }, async () => storage.filterText?.(customers, one('a'))),
+          ...Array.from({ length: 5 }, async () => storage.filter(customers, one('a'))),
+          ...Array.from({ length: 2 }, async () => storage.filterText?.(customers, one('b'))),
+        ]
+      })
+      const text = (id: string, visits: number) => ({
+        items: [
+          `{"customerId":"${id}","companyName":"${id.toUpperCase()}","region":null,"visits":${visits}}`,
+        ],
+        count: null,
+      })
+      const row = { customerId: 'a', companyName: 'A', region: null, visits: 0 }
+      expect(results.map((result) => result.status === 'fulfilled' && result.value)).toEqual([
+        ...Array.from({ length: 5 }, () => text('a', 0)),
+        ...Array.from({ length: 5 }, () => ({ rows: [row], count: null })),
+        // The transaction that held the connection had ended when they were sent.
+        ...Array.from({ length: 2 }, () => text('b', 1)),
+      ])
+      expect(reads(sent)).toHaveLength(3)
+      const [first, second] = results.slice(5) as readonly { value: { rows: readonly unknown[] } }[]
+      expect(first?.value.rows[0]).not.toBe(second?.value.rows[0])
+    })
+
+    test('are not joined if a value differs', async () => {
+      const { storage, sent } = await opened(1)
+      const lists = [['a', 'b'], ['a,b'], ['b', 'a'], ['a', 'c'], ['', 'ab']]
+      const queries = lists.map((values) => ({
+        ...one('a'),
+        conditions: [{ field: 'customerId', is: 'in', values }] as const,
+      }))
+      const results = await whileBusy(storage, () => {
+        sent.length = 0
+        return queries.map(async (query) => (await storage.filter(customers, query)).rows.length)
+      })
+      const found = results.map((result) => result.status === 'fulfilled' && result.value)
+      expect(found).toEqual([2, 0, 2, 1, 0])
+      expect(reads(sent)).toHaveLength(5)
+    })
+
+    test(
+      'show every write that was acknowledged before they began',
+      { timeout: 30_000 },
       async () => {
-        await pause(300)
-        late.push(read())
-        await pause(800)
+        const { storage, sent } = await opened(3)
+        sent.length = 0
+        let acknowledged = 0
+        let isOver = false
+        let count = 0
+        const reader = async (): Promise<void> => {
+          while (!isOver) {
+            const before = acknowledged
+            const page = await storage.filterText?.(customers, one('a'))
+            const { visits } = JSON.parse(page?.items[0] ?? '') as { visits: number }
+            count++
+            expect(visits).toBeGreaterThanOrEqual(before)
+          }
+        }
+        const readers = Array.from({ length: 24 }, reader)
+        for (let visits = 1; visits <= 100; visits++) {
+          await storage.transaction({ ...writing, oneWrite: visits % 2 === 0 }, (on) =>
+            on.update(customers, whose('a'), { visits }),
+          )
+          acknowledged = visits
+        }
+        isOver = true
+        await Promise.all(readers)
+        expect(reads(sent).length).toBeLessThan(count)
       },
     )
-    for (const result of [...results, ...(await Promise.allSettled(late))]) {
-      expect(result.status === 'fulfilled' && result.value).toBeGreaterThan(530)
-    }
-    const closing = await whileBusy(
-      storage,
-      () => [read(), read()],
-      async () => void storage.close(),
-    )
-    for (const result of closing) {
-      expect(result.status === 'fulfilled' && result.value).toBeLessThan(500)
-    }
-  })
-})
+
+    test('all reject if the statement fails, and the next ones are read anew', async () => {
+      const { storage } = await opened(1)
+      const fail = () =>
+        Array.from({ length: 3 }, async () => storage.filterText?.(customers, one('a')))
+      await server.run('alter table customers rename to hidden')
+      const results = await Promise.allSettled([
+        ...fail(),
+        ...Array.from({ length: 3 }, async () => storage.filter(customers, one('a'))),
+      ])
+      expect(results.map(({ status }) => status)).toEqual(results.map(() => 'rejected'))
+      await server.run('alter table hidden rename to customers')
+      expect((await Promise.all(fail())).map((page) => page?.items.length)).toEqual([1, 1, 1])
+    })
+
+    test('wait for a connection as long as each may, and are rejected by close', async () => {
+      const { storage } = await opened(1, { acquireTimeout: 600 })
+      const read = async (): Promise<number> => {
+        const start = performance.now()
+        await expect(storage.filter(customers, one('a'))).rejects.toMatchObject({
+          kind: 'unavailable',
+        })
+        return performance.now() - start
+      }
+      const pause = (milliseconds: number) =>
+        new Promise((resolve) => setTimeout(resolve, milliseconds))
+      const late: Promise<number>[] = []
+      const results = await whileBusy(
+        storage,
+        () => [read(), read()],
+        async () => {
+          await pause(300)
+          late.push(read())
+          await pause(800)
+        },
+      )
+      for (const result of [...results, ...(await Promise.allSettled(late))]) {
+        expect(result.status === 'fulfilled' && result.value).toBeGreaterThan(530)
+      }
+      const closing = await whileBusy(
+        storage,
+        () => [read(), read()],
+        async () => void storage.close(),
+      )
+      for (const result of closing) {
+        expect(result.status === 'fulfilled' && result.value).toBeLessThan(500)
+      }
+    })
+  },
+)
 
 function whose(value: string): readonly Condition[] {
   return [{ field: 'customerId', is: 'equal', value }]

@@ -1,14 +1,11 @@
-import type { Pool } from 'pg'
-import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test } from 'vitest'
+import { afterAll, beforeAll, beforeEach, describe, expect, onTestFinished, test, vi } from 'vitest'
 import { defineCollection, integer, text } from '../../../src/index.ts'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
 import type { PublishedCollection, Row, StorageAdapter } from '../../../src/storage/index.ts'
-import { postgresStorage } from '../../../src/storage/postgres.ts'
-import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
+import { pooledServers, type PooledServer } from './pooled-servers.ts'
 
 const oneWrite = { mode: 'write', brief: true, oneWrite: true } as const
-const missing = await missingServer()
 
 const numbered = publishCollection(
   'app',
@@ -19,50 +16,41 @@ const numbered = publishCollection(
   }),
 )
 
-describe.skipIf(missing !== undefined)('inserts that wait for a connection together', () => {
-  let schema: TestSchema
+describe.each(pooledServers)('inserts that wait for a connection of $name together', (pooled) => {
+  if (pooled.missing !== undefined) return
+  let server: PooledServer
 
   beforeAll(async () => {
-    schema = await testSchema()
-    const storage = postgresStorage(schema.pool, { ensureSchema: true })
+    server = await pooled.start()
+    const storage = server.open(1, { ensureSchema: true })
     await storage.open([customers, numbered])
+    await storage.close()
   })
-  beforeEach(() => schema.clear())
-  afterAll(() => schema.drop())
+  beforeEach(() => server.clear())
+  afterAll(() => server.drop())
 
-  /** Opens a storage with some connections, and notes what they send. */
   async function opened(
     max: number,
-    options: Parameters<typeof postgresStorage>[1] = {},
-  ): Promise<{ storage: StorageAdapter; pool: Pool; sent: string[] }> {
-    const pool = schema.open(max)
+    options: Parameters<PooledServer['open']>[1] = {},
+  ): Promise<{ storage: StorageAdapter; sent: string[] }> {
     const sent: string[] = []
-    pool.on('connect', (client) => {
-      const sender = client as unknown as { query(given: { text: string }, done: unknown): unknown }
-      const query = sender.query.bind(client)
-      sender.query = (given, done) => {
-        sent.push(given.text)
-        return query(given, done)
-      }
-    })
-    const storage = postgresStorage(pool, options)
+    const storage = server.open(max, options, (statement) => sent.push(statement))
     await storage.open([customers, numbered])
     onTestFinished(() => storage.close())
-    sent.length = 0
-    return { storage, pool, sent }
+    return { storage, sent }
   }
 
+  const change = async (...statements: readonly string[]): Promise<void> => {
+    await server.run(...statements)
+  }
   const insert = (storage: StorageAdapter, collection: PublishedCollection, row: Row) =>
     storage.transaction(oneWrite, (on) => on.insert(collection, row))
   const customer = (number: number): Row =>
     rowOf(customers, { customerId: `c${number}`, companyName: `Company ${number}`, visits: number })
-  const change = async (statements: string): Promise<void> => {
-    await schema.run(statements)
-  }
   const inserts = (sent: readonly string[]): readonly string[] =>
     sent.filter((each) => each.startsWith('insert'))
   const stored = async (): Promise<readonly unknown[]> =>
-    (await schema.run('select "customerId" as id from customers order by id')).map(({ id }) => id)
+    (await server.run('select * from customers order by 1')).map(({ customerId }) => customerId)
 
   test('run in a few statements, and each returns its own row', async () => {
     const { storage, sent } = await opened(2)
@@ -71,15 +59,15 @@ describe.skipIf(missing !== undefined)('inserts that wait for a connection toget
       labels.map((label) => insert(storage, numbered, { id: null, label })),
     )
     expect(rows.map(({ label }) => label)).toEqual(labels)
-    const found = await schema.run('select id, label from numbered')
-    const labelOf = new Map(found.map(({ id, label }) => [id, label]))
+    const found = await server.run('select id, label from numbered')
+    const labelOf = new Map(found.map(({ id, label }) => [Number(id), label]))
     expect(found).toHaveLength(100)
-    expect(rows.map(({ id }) => labelOf.get(String(id)))).toEqual(labels)
+    expect(rows.map(({ id }) => labelOf.get(Number(id)))).toEqual(labels)
     expect(inserts(sent).length).toBeLessThan(20)
   })
 
   test('fail only for the row that can not be inserted', async () => {
-    await schema.run(`alter table customers add constraint few check (visits < 90)`)
+    await change('alter table customers add constraint few check (visits < 90)')
     onTestFinished(() => change('alter table customers drop constraint few'))
     const { storage } = await opened(1)
     await insert(storage, customers, customer(3))
@@ -98,6 +86,56 @@ describe.skipIf(missing !== undefined)('inserts that wait for a connection toget
     ])
     expect(await stored()).toEqual(['c1', 'c2', 'c3', 'c4', 'c5', 'c7'])
   })
+
+  test('do not wait for the lock of another one for longer than it does', async () => {
+    const { storage } = await opened(1, { lockTimeout: 1_000 })
+    const undo = await server.hold('begin', `insert into customers values ('c2', null, null, null)`)
+    const results = await Promise.allSettled(
+      [1, 2, 3].map((number) => insert(storage, customers, customer(number))),
+    )
+    await undo()
+    expect(results).toMatchObject([
+      { value: { customerId: 'c1' } },
+      { reason: { kind: 'unavailable' } },
+      { value: { customerId: 'c3' } },
+    ])
+    expect(await stored()).toEqual(['c1', 'c3'])
+  })
+
+  test('are all rejected, and not repeated, if their connection is lost', async () => {
+    const { storage } = await opened(1)
+    const undo = await server.hold(...pooled.lock('customers'))
+    const all = Promise.allSettled(
+      [1, 2, 3, 4].map((number) => insert(storage, customers, customer(number))),
+    )
+    await vi.waitFor(async () => expect(await server.killWaiting()).toBe(1))
+    const results = await all
+    await undo()
+    expect(results).toMatchObject(
+      results.map(() => ({ status: 'rejected', reason: { kind: 'unavailable' } })),
+    )
+    expect(await stored()).toEqual([])
+    await insert(storage, customers, customer(5))
+    expect(await stored()).toEqual(['c5'])
+  })
+
+  test('that got no connection in time are rejected, and never run', async () => {
+    const { storage } = await opened(1, { acquireTimeout: 100 })
+    let rejected: readonly PromiseSettledResult<Row>[] = []
+    await storage.transaction({ mode: 'write', brief: false }, async (on) => {
+      await on.insert(customers, customer(1))
+      rejected = await Promise.allSettled(
+        [2, 3].map((number) => insert(storage, customers, customer(number))),
+      )
+    })
+    expect(rejected).toMatchObject(
+      [2, 3].map(() => ({ status: 'rejected', reason: { kind: 'unavailable' } })),
+    )
+    await insert(storage, customers, customer(4))
+    expect(await stored()).toEqual(['c1', 'c4'])
+  })
+
+  if (pooled.name !== 'PostgreSQL') return
 
   test.each([
     {
@@ -129,7 +167,7 @@ describe.skipIf(missing !== undefined)('inserts that wait for a connection toget
 
   test('are rejected if a trigger that is new skips one, and run alone after that', async () => {
     const { storage } = await opened(1)
-    await schema.run(`create function skip() returns trigger language plpgsql as
+    await change(`create function skip() returns trigger language plpgsql as
         $$ begin return case when new.visits = 2 then null else new end; end $$;
       create trigger skip before insert on customers for each row execute function skip()`)
     onTestFinished(() => change('drop function skip cascade'))
@@ -142,60 +180,5 @@ describe.skipIf(missing !== undefined)('inserts that wait for a connection toget
       { status: 'rejected', reason: { kind: 'invalid' } },
       { status: 'fulfilled', value: { customerId: 'c4' } },
     ])
-  })
-
-  test('do not wait for a row that another transaction has locked for longer than it does', async () => {
-    const { storage } = await opened(1, { lockTimeout: 200 })
-    const other = await schema.open(1).connect()
-    onTestFinished(() => other.release())
-    await other.query(`begin; insert into customers ("customerId") values ('c2')`)
-    const results = await Promise.allSettled(
-      [1, 2, 3].map((number) => insert(storage, customers, customer(number))),
-    )
-    await other.query('rollback')
-    expect(results).toMatchObject([
-      { value: { customerId: 'c1' } },
-      { reason: { kind: 'unavailable' } },
-      { value: { customerId: 'c3' } },
-    ])
-    expect(await stored()).toEqual(['c1', 'c3'])
-  })
-
-  test('are all rejected, and not repeated, if their connection is lost', async () => {
-    const { storage, pool } = await opened(1)
-    const other = await schema.open(1).connect()
-    onTestFinished(() => other.release())
-    await other.query(`begin; lock table customers`)
-    const all = Promise.allSettled(
-      [1, 2, 3, 4].map((number) => insert(storage, customers, customer(number))),
-    )
-    const { application_name: name } = pool.options as { application_name?: string }
-    const waiting = `select pid from pg_stat_activity where application_name = '${name}' and wait_event_type = 'Lock'`
-    while ((await schema.run(waiting)).length === 0);
-    await schema.run(`select pg_terminate_backend(pid) from (${waiting}) as one`)
-    const results = await all
-    await other.query('rollback')
-    expect(results).toMatchObject(
-      results.map(() => ({ status: 'rejected', reason: { kind: 'unavailable' } })),
-    )
-    expect(await stored()).toEqual([])
-    await insert(storage, customers, customer(5))
-    expect(await stored()).toEqual(['c5'])
-  })
-
-  test('that got no connection in time are rejected, and never run', async () => {
-    const { storage } = await opened(1, { acquireTimeout: 100 })
-    let rejected: readonly PromiseSettledResult<Row>[] = []
-    await storage.transaction({ mode: 'write', brief: false }, async (on) => {
-      await on.insert(customers, customer(1))
-      rejected = await Promise.allSettled(
-        [2, 3].map((number) => insert(storage, customers, customer(number))),
-      )
-    })
-    expect(rejected).toMatchObject(
-      [2, 3].map(() => ({ status: 'rejected', reason: { kind: 'unavailable' } })),
-    )
-    await insert(storage, customers, customer(4))
-    expect(await stored()).toEqual(['c1', 'c4'])
   })
 })
