@@ -95,9 +95,9 @@ export function fitTerm(
     case 'json':
       return base === 'json' ? undefined : sql`json_valid(${value})`
     case 'text':
-      // The server also accepts U+0000, which fields of type text reject.
+      // The server also accepts U+0000, which fields of type text reject. As characters, MySQL finds it in every text.
       return textBases.includes(base)
-        ? sql`instr(convert(${value} using utf8mb4), char(0)) = 0`
+        ? sql`instr(cast(convert(${value} using utf8mb4) as binary), 0x00) = 0`
         : undefined
     default:
       return undefined
