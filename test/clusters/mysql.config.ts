@@ -10,6 +10,7 @@ export default defineConfig({
       'test/storage/mysql/*.test.ts',
       'test/cursors/estimates.test.ts',
       'test/cli/schema.test.ts',
+      'test/introspection/restored-mysql.test.ts',
     ],
     exclude: [
       ...configDefaults.exclude,

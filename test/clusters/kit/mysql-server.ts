@@ -13,9 +13,9 @@ const run = promisify(execFile)
 const source = 'deb http://deb.debian.org/debian sid main\n'
 
 /**
- * Starts a MySQL server from the packages of Debian unstable, for all tests of a run, and sets `MYSQL_PORT`. The
- * packages are kept in a cache folder and not installed; without that folder they are fetched again. Returns what ends
- * the server.
+ * Starts a MySQL server from the packages of Debian unstable, for all tests of a run, and sets `MYSQL_PORT`, and
+ * `MYSQL_PROGRAM` to the client `mysql`. The packages are kept in a cache folder and not installed; without that folder
+ * they are fetched again. Returns what ends the server.
  */
 export default async function startMysql(): Promise<(() => Promise<void>) | undefined> {
   let root: string
@@ -59,7 +59,14 @@ export default async function startMysql(): Promise<(() => Promise<void>) | unde
     check: () => asRoot(port, ['select count(*) from mysql.user']),
     end: 'SIGTERM',
   })
-  Object.assign(process.env, { MYSQL_PORT: String(port), REQUIRE_SERVERS: '1' })
+  const program = join(folder, 'mysql')
+  const client = [loader, '--library-path', libraries, join(usr, 'bin/mysql')]
+  writeFileSync(program, `#!/bin/sh\nexec '${client.join("' '")}' "$@"\n`, { mode: 0o755 })
+  Object.assign(process.env, {
+    MYSQL_PORT: String(port),
+    MYSQL_PROGRAM: program,
+    REQUIRE_SERVERS: '1',
+  })
   return () => server.stop()
 }
 
@@ -67,7 +74,8 @@ export default async function startMysql(): Promise<(() => Promise<void>) | unde
 async function mysqlFolder(): Promise<string> {
   const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'rowgate')
   const root = join(cache, 'mysql')
-  if (existsSync(root)) return root
+  if (existsSync(join(root, 'usr/bin/mysql'))) return root
+  rmSync(root, { recursive: true, force: true })
   console.log(`MySQL is fetched from Debian unstable to ${root}`)
   const own = join(cache, `fetching-${process.pid}`)
   for (const name of ['lists/partial', 'archives/partial', 'root']) {
@@ -91,12 +99,12 @@ async function mysqlFolder(): Promise<string> {
     const apt = (...words: readonly string[]) =>
       run('apt-get', [...options, ...words], { maxBuffer: 16 << 20 })
     await apt('update')
-    await apt('install', '--yes', '--download-only', 'mysql-server-core')
+    await apt('install', '--yes', '--download-only', 'mysql-server-core', 'mysql-client-core')
     const files = readdirSync(join(own, 'archives')).filter((name) => name.endsWith('.deb'))
     for (const name of files) {
       await run('dpkg-deb', ['-x', join(own, 'archives', name), join(own, 'root')])
     }
-    if (files.length === 0) throw new Error('there is no package mysql-server-core')
+    if (files.length === 0) throw new Error('there are no packages of MySQL')
     renameSync(join(own, 'root'), root)
     return root
   } finally {
