@@ -1,4 +1,4 @@
-import { configDefaults, defineConfig } from 'vitest/config'
+import { defineConfig } from 'vitest/config'
 import base from '../../vitest.config.ts'
 
 /** The tests of MariaDB that MySQL passes too, on a MySQL server of their own; see `npm run test:mysql`. */
@@ -11,11 +11,6 @@ export default defineConfig({
       'test/cursors/estimates.test.ts',
       'test/cli/schema.test.ts',
       'test/introspection/restored-mysql.test.ts',
-    ],
-    exclude: [
-      ...configDefaults.exclude,
-      // `rowgate check` reads all rows of MySQL.
-      'test/storage/mysql/inspect.test.ts',
     ],
     globalSetup: ['test/clusters/kit/mysql-server.ts'],
     testTimeout: 60_000,
