@@ -59,7 +59,7 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Stora
     // The server has no value that changes with each commit and with no other event, so each poll counts as a change.
     poll: () => Promise.resolve(String(polls++)),
     replica: reads && {
-      server: mysqlReplication,
+      server: mysqlReplication(server),
       connections: mysqlConnections(reads, complete),
       maxWait: complete.replicaWait,
     },

@@ -6,15 +6,13 @@ export default defineConfig({
   ...base,
   test: {
     ...base.test,
+    exclude: configDefaults.exclude,
     include: [
       'test/storage/mysql/*.test.ts',
       'test/cursors/estimates.test.ts',
       'test/cli/schema.test.ts',
-    ],
-    exclude: [
-      ...configDefaults.exclude,
-      // `rowgate check` reads all rows of MySQL.
-      'test/storage/mysql/inspect.test.ts',
+      'test/introspection/restored-mysql.test.ts',
+      'test/clusters/mysql-replica.test.ts',
     ],
     globalSetup: ['test/clusters/kit/mysql-server.ts'],
     testTimeout: 60_000,

@@ -12,7 +12,7 @@ const moment = (column: string): string =>
 const utc = (column: string): string => `concat(${moment(column)}, 'Z')`
 const bits = (column: string, digits: number): string => `lpad(bin(${column} + 0), ${digits}, '0')`
 
-/** The collections of the dump of MariaDB by endpoint name, converted by SQL expressions alone. */
+/** The collections of the dump mysql.sql by endpoint name, converted by SQL expressions alone. */
 export const expectedMysql: Readonly<Record<string, Expected>> = {
   actor: ['actor', { actorId: 'actor_id', firstName: 'first_name', lastName: 'last_name' }],
   files: ['files', { path: 'path', size: 'size' }],
@@ -77,13 +77,10 @@ export const expectedMysql: Readonly<Record<string, Expected>> = {
       ...{ medium: unicode('medium'), long: unicode('`long`') },
       ...{
         doc: `json_extract(convert(doc using utf8mb4) collate utf8mb4_general_ci, '$')`,
-        uid: text('uid'),
-        host: text('host'),
       },
     },
   ],
   people: ['people', { email: 'email', boss: 'boss', since: 'since' }],
-  prices: ['prices', { id: 'id', price: text('price') }],
   times: [
     'times',
     {
@@ -93,4 +90,42 @@ export const expectedMysql: Readonly<Record<string, Expected>> = {
       ...{ ts3: utc('ts3'), ts6: utc('ts6'), t: text('t'), t6: text('t6'), y: whole('y') },
     },
   ],
+}
+
+/** Those of mariadb-only.sql. */
+export const onlyMariaDb: Readonly<Record<string, Expected>> = {
+  hosts: ['hosts', { uid: text('uid'), host: text('host'), oldHost: text('old_host') }],
+  prices: ['prices', { id: 'id', price: text('price') }],
+}
+
+/** Those of mysql-only.sql. */
+export const onlyMysql: Readonly<Record<string, Expected>> = {
+  accounts: [
+    'accounts',
+    {
+      ...{ number: text('number'), status: 'status', level: 'level', free: 'free', note: 'note' },
+      ...{ opened: text('opened'), closed: text('closed') },
+      ...{ balance: text('cast(balance as decimal(12,2))'), rate: double('rate') },
+      octet: bits('octet', 8),
+    },
+  ],
+  clicks: ['clicks', { myRowId: 'my_row_id', page: 'page', count: 'count' }],
+  collated: [
+    'collated',
+    {
+      ...{ id: 'id', exact: 'exact', german: 'german', japanese: 'japanese' },
+      ...{ gbk: unicode('gbk'), wide: unicode('wide'), mood: 'mood', moods: 'moods' },
+    },
+  ],
+  documents: [
+    'documents',
+    {
+      ...{ id: 'id', title: 'title', doc: 'doc', tags: 'tags', uid: unicode('uid') },
+      ...{ due: moment('due'), ratio: 'ratio', label: 'label', made: utc('made') },
+      ...{ name: 'name', length: 'length' },
+    },
+  ],
+  shards: ['shards', { id: 'id', at: utc('at') }],
+  'tag-list': ['tag_list', { id: 'id', tag: 'tag' }],
+  visits: ['visits', { myRowId: 'my_row_id', page: 'page', account: text('account') }],
 }

@@ -95,21 +95,26 @@ async function withClient<Result>(
   }
 }
 
-/** Restores a dump into a new MariaDB database: with the program mariadb if there is one, else with the driver. */
-export async function restoreMariaDb(dump: string): Promise<ForeignDatabase> {
+/**
+ * Restores dumps into a new database of MariaDB or MySQL: with the program of the server if there is one, else with the
+ * driver.
+ */
+export async function restoreMysql(...dumps: readonly string[]): Promise<ForeignDatabase> {
   const name = databaseName()
-  const script = readFileSync(dumpFile(dump), 'utf8')
   await withConnection(undefined, (connection) => connection.query(`create database ${name}`))
-  if (hasMariaDb) mariadb(name, [], script)
-  else await withConnection(name, (connection) => connection.query(script))
+  for (const dump of dumps) {
+    const script = readFileSync(dumpFile(dump), 'utf8')
+    if (hasMysqlProgram) mysql(name, [], script)
+    else await withConnection(name, (connection) => connection.query(script))
+  }
   const { host, port, user, password } = mysqlAddress
   return {
     name,
     url: `mysql://${user}:${encodeURIComponent(password)}@${host}:${port}/${name}`,
     query: async (sql) => {
       const inUtc = `set time_zone = '+00:00'`
-      if (hasMariaDb)
-        return mariadb(name, ['-e', `${inUtc}; ${sql}`], '')
+      if (hasMysqlProgram)
+        return mysql(name, ['-e', `${inUtc}; ${sql}`], '')
           .split('\n')
           .filter((line) => line !== '')
       return withConnection(name, async (connection) => {
@@ -125,18 +130,21 @@ export async function restoreMariaDb(dump: string): Promise<ForeignDatabase> {
   }
 }
 
-function mariadb(database: string, line: readonly string[], input: string): string {
+// `npm run test:mysql` sets it to the one of MySQL.
+const mysqlProgram = process.env['MYSQL_PROGRAM'] ?? 'mariadb'
+
+function mysql(database: string, line: readonly string[], input: string): string {
   const { host, port, user, password } = mysqlAddress
   const settings = ['--no-defaults', '-h', host, '-P', String(port), '-u', user]
   const form = ['--default-character-set=utf8mb4', '--batch', '--raw', '--skip-column-names']
-  return execFileSync('mariadb', [...settings, ...form, ...line, database], {
+  return execFileSync(mysqlProgram, [...settings, ...form, ...line, database], {
     encoding: 'utf8',
     input,
     env: { ...process.env, MYSQL_PWD: password },
   })
 }
 
-const hasMariaDb = hasProgram('mariadb')
+const hasMysqlProgram = hasProgram(mysqlProgram)
 
 async function withConnection<Result>(
   database: string | undefined,

@@ -29,14 +29,16 @@ export function perServer<Value>(expected: Readonly<Record<MysqlServer, Value>>)
   return expected[kind]
 }
 
-/** Returns a table in SQL with the numbers from 1 to 5000 in the column `seq`. MySQL has none of its own. */
-export function numbersTable(): string {
+/** Returns a table in SQL with the numbers from 1 to n in the column `seq`. MySQL has none of its own. */
+export function numbersTable(n = 5_000): string {
   const digit =
     '(values row(0), row(1), row(2), row(3), row(4), row(5), row(6), row(7), row(8), row(9))'
-  const digits = ['a', 'b', 'c', 'd'].map((name) => `${digit} as ${name} (d)`).join(' join ')
+  const names = ['a', 'b', 'c', 'd', 'e', 'f'].slice(0, String(n).length)
+  const digits = names.map((name) => `${digit} as ${name} (d)`).join(' join ')
+  const sum = names.map((name, index) => `${10 ** index} * ${name}.d`).join(' + ')
   return perServer({
-    MariaDB: 'seq_1_to_5000',
-    MySQL: `(select 1 + a.d + 10 * b.d + 100 * c.d + 1000 * d.d as seq from ${digits} having seq <= 5000) as numbers`,
+    MariaDB: `seq_1_to_${n}`,
+    MySQL: `(select 1 + ${sum} as seq from ${digits} having seq <= ${n}) as numbers`,
   })
 }
 

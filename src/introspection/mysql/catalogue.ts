@@ -108,8 +108,11 @@ function isUnsigned(declared: string): boolean {
 
 /** Reads a CHECK constraint such as `` `status` in ('open','closed') ``. */
 function allowedBy(constraint: string): AllowedValues | undefined {
-  const [, column, only, list = only] = checkForm.exec(unwrapped(constraint)) ?? []
-  const values = list === undefined ? undefined : valuesOf(list)
+  const clause = unwrapped(constraint).replace(orNull, '$1 or $2')
+  const [, column, only, list = only] = checkForm.exec(clause) ?? []
+  // The catalogue of MariaDB has this instead of a character beyond U+FFFF.
+  const isKnown = list !== undefined && !list.includes('????')
+  const values = isKnown ? valuesOf(list) : undefined
   return column === undefined || values === undefined
     ? undefined
     : { column: column.replaceAll('``', '`'), values }
@@ -117,8 +120,11 @@ function allowedBy(constraint: string): AllowedValues | undefined {
 
 // A CHECK accepts null in any case.
 const checkForm = /^`((?:[^`]|``)+)` (?:= (.+?)|in \((.*?)\))(?: or `\1` is null)?$/s
-// MySQL writes the character set before a string.
-const valueForm = /(-?\d+(?:\.\d+)?)(?=,|$)|(?:_[a-z0-9]+)?'((?:[^'\\]|''|\\.)*)'/sy
+// MySQL writes both parts in parentheses.
+const orNull = /^\((.*)\) or \((`(?:[^`]|``)+` is null)\)$/s
+// MySQL writes the character set before a string, and the digits of a negative number in parentheses.
+const valueForm =
+  /(-?\d+(?:\.\d+)?|-\(\d+(?:\.\d+)?\))(?=,|$)|(?:_[a-z0-9]+)?'((?:[^'\\]|''|\\.)*)'/sy
 
 function valuesOf(list: string): readonly (string | number)[] | undefined {
   const values: (string | number)[] = []
@@ -127,7 +133,7 @@ function valuesOf(list: string): readonly (string | number)[] | undefined {
     const match = valueForm.exec(list)
     if (match === null) return undefined
     const [, number, text = ''] = match
-    values.push(number === undefined ? unescaped(text) : Number(number))
+    values.push(number === undefined ? unescaped(text) : Number(number.replace(/[()]/g, '')))
     const next = list[valueForm.lastIndex]
     if (next !== undefined && next !== ',') return undefined
   }

@@ -2,7 +2,7 @@ import type { CatalogueColumn } from '../sql/catalogue-tables.ts'
 import type { TextRow } from '../sql/connection.ts'
 import { sql, type Sql } from '../sql/fragments.ts'
 import { quoted, type MysqlServer } from './dialect.ts'
-import { labelsIn } from './literals.ts'
+import { expressionIn, labelsIn } from './literals.ts'
 
 /** The name of the constraint that a column has while it is declared shorter. */
 export const lengthCheck = 'rowgate_length'
@@ -28,8 +28,13 @@ export function columnsIn(kind: MysqlServer, where: Sql): Sql {
 export interface TableRows {
   /** The rows of {@link columnsIn}. */
   readonly columns: readonly TextRow[]
-  /** The names and clauses of CHECK constraints. */
+  /** The names and clauses of CHECK constraints, and `YES` if the server enforces them. */
   readonly checks: readonly TextRow[]
+}
+
+/** Returns the constraints that every row meets. */
+export function enforced(checks: readonly TextRow[]): readonly TextRow[] {
+  return checks.filter(([, , isEnforced]) => isEnforced === 'YES')
 }
 
 /** Returns the column of a row. */
@@ -38,15 +43,18 @@ export function columnOf(
   row: TextRow,
   { columns, checks }: TableRows,
 ): CatalogueColumn {
-  const [name, declared, base, length, scale, nullable, value, extra, collation, expression] = row
+  const [name, declared, base, length, scale, nullable, written, extra, collation, expression] = row
   const [precision, privileges, charset, comment] = row.slice(10)
+  // The default of a column of MySQL is an expression in parentheses, or a literal.
+  const value = written?.startsWith('(') === true ? expressionIn(server, written) : written
   const isNumbered = /auto_increment/i.test(String(extra))
   const labels = base === 'enum' ? labelsIn(String(declared)) : undefined
   // In MariaDB, a constraint that was declared with a column has its name, and is lost without it.
   const own = server === 'MariaDB' ? checks.filter(([constraint]) => constraint === name) : []
   const inText = typeof charset === 'string' ? ` CHARACTER SET ${charset} COLLATE ${collation}` : ''
   const others = checks.filter(([constraint]) => constraint !== lengthCheck)
-  const conditions = [...others.map(([, clause]) => clause), ...columns.map((each) => each[9])]
+  const generated = columns.map((each) => expressionIn(server, each[9] ?? ''))
+  const conditions = [...others.map(([, clause]) => clause), ...generated]
   return {
     name: String(name),
     declared: String(declared),
@@ -54,7 +62,7 @@ export function columnOf(
     default: value ?? undefined,
     ending: `${attributesOf(String(extra))}${comment}${own.map(([, clause]) => ` CHECK (${clause})`).join('')}`,
     // A JSON column of MariaDB is one of text with this constraint.
-    isJson: checks.some(([, clause]) => clause === `json_valid(${quoted(String(name))})`),
+    isJson: enforced(checks).some(([, clause]) => clause === `json_valid(${quoted(String(name))})`),
     hasConditions:
       /on update/i.test(String(extra)) ||
       conditions.some((text) => text?.includes(quoted(String(name)))),

@@ -5,9 +5,10 @@ import type { Tables } from '../sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
 import { finder, folded, type Column, type Index, type Table } from '../sql/tables.ts'
-import { columnOf, columnsIn, lengthCheck, type TableRows } from './catalogue-columns.ts'
+import { columnOf, columnsIn, enforced, lengthCheck, type TableRows } from './catalogue-columns.ts'
 import { mysqlDialect, quoted, type MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
+import { expressionIn } from './literals.ts'
 
 /**
  * Reads the tables of collections in the database of the connection, with the foreign keys that the server checks for
@@ -86,13 +87,18 @@ async function tablesWhere(
   const indexes = await read(indexesIn(where('s')))
   const foreignKeys = await read(foreignKeysIn(where('k')))
   const checks = await read(checksIn(kind, schema, condition))
+  const checkOf = ([own = null, clause, ...rest]: TextRow): TextRow => [
+    own,
+    expressionIn(kind, String(clause)),
+    ...rest,
+  ]
   return tables.map((row) => {
     const [name = ''] = row as readonly string[]
     return tableOf({ server: kind, keys }, row, {
       columns: columns.get(name) ?? [],
       indexes: indexes.get(name) ?? [],
       foreignKeys: foreignKeys.get(name) ?? [],
-      checks: checks.get(name) ?? [],
+      checks: (checks.get(name) ?? []).map(checkOf),
     })
   })
 }
@@ -122,7 +128,8 @@ function checksIn(kind: MysqlServer, schema: Sql, condition: (name: Sql) => Sql)
       : sql` join information_schema.table_constraints as t
           on t.constraint_schema = c.constraint_schema and t.constraint_name = c.constraint_name
           and t.constraint_type = 'CHECK'`
-  return sql`select ${table}, c.constraint_name, c.check_clause
+  const enforced = raw(kind === 'MariaDB' ? `'YES'` : 't.enforced')
+  return sql`select ${table}, c.constraint_name, c.check_clause, ${enforced}
     from information_schema.check_constraints as c${named}
     where c.constraint_schema = ${schema}${condition(table)}`
 }
@@ -145,7 +152,7 @@ function tableOf(
   [name, schema, type, engine]: TextRow,
   parts: Parts,
 ): CatalogueTable {
-  const clauses = parts.checks.map(([, clause]) => String(clause))
+  const clauses = enforced(parts.checks).map(([, clause]) => String(clause))
   const columns = parts.columns.map((row) => columnOf(server, row, parts))
   const indexes = Array.from(byFirst(parts.indexes), ([own, rows]) => indexOf(own, rows))
   const references = Array.from(byFirst(parts.foreignKeys), ([own, rows]) =>

@@ -101,8 +101,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       rejectNull: (table, column) => modifyColumn(table, column, 'NOT NULL'),
       place: 'in the database',
     },
-    // What its terms find in MySQL has not been compared with what is read.
-    ...(isMariaDb && { inspection: mysqlInspection }),
+    inspection: mysqlInspection(isMariaDb),
     estimates: { explain: 'explain format=json', rows: plannedRows },
     errors: mysqlErrors,
   }

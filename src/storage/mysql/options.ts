@@ -11,8 +11,7 @@ export interface MysqlOptions extends PoolStorageOptions {
    */
   readonly wsrepSyncWait?: number
   /**
-   * For MariaDB: another pool, to a replica of the same database. Items that requests read outside of transactions
-   * are read there, if it has the writes of this process, and on the primary otherwise. Writes of other processes
+   * Another pool, to a replica of the same database. Items that requests read outside of transactions are read there, if it has the writes of this process, and on the primary otherwise. Writes of other processes
    * appear when the replica has them. `close` does not end the pool. Default: the primary is read.
    */
   readonly reads?: MysqlPool

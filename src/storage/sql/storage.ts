@@ -13,8 +13,6 @@ import {
   type StorageTextPage,
 } from '../adapter.ts'
 import { checkedStorage } from '../checked.ts'
-import { inspectStorage } from '../inspect-storage.ts'
-import type { InspectionProgress, StorageProblem } from '../problem.ts'
 import type { Connection, Connections, TextRow } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure } from './failure.ts'
@@ -152,24 +150,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     }
   }
 
-  async function inspect(
-    collections: readonly PublishedCollection[],
-    progress: InspectionProgress,
-  ): Promise<readonly StorageProblem[]> {
-    const { problems, found } = await onConnection(async (connection) => {
-      const present = await database.readTables(connection, collections)
-      return {
-        problems: await inspectServerTables(connection, present, collections, progress),
-        found: present,
-      }
-    })
-    // Another server with the same protocol may have no statements for rows. They can be read if their tables fit.
-    if (found.dialect.inspection !== undefined || problems.length > 0) return problems
-    const { inspect: _, ...plain } = adapter
-    return inspectStorage(plain, collections, progress)
-  }
-
-  const adapter: StorageAdapter = checkedStorage({
+  const adapter = checkedStorage({
     name: database.name,
     supports: {
       textPages: true,
@@ -209,7 +190,13 @@ export function sqlStorage(database: Database): StorageAdapter {
             transaction,
             joinedInserts(use, () => tables),
           ),
-    ...(dialect.inspection !== undefined && { inspect }),
+    ...(dialect.inspection !== undefined && {
+      inspect: (collections, progress) =>
+        onConnection(async (connection) => {
+          const found = await database.readTables(connection, collections)
+          return inspectServerTables(connection, found, collections, progress)
+        }),
+    }),
     close: () => (closing ??= database.close()),
   })
 

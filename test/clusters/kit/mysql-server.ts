@@ -1,21 +1,9 @@
-import { execFile } from 'node:child_process'
-import { existsSync, mkdirSync, readdirSync, renameSync, rmSync, writeFileSync } from 'node:fs'
-import { homedir, userInfo } from 'node:os'
-import { join } from 'node:path'
-import { promisify } from 'node:util'
-import { freePort } from '../../kit/process.ts'
-import { asRoot } from './servers.ts'
-import { runAs, serverFolder, startServerProgram } from './server-program.ts'
-
-const run = promisify(execFile)
-
-// Stable versions of Debian have MariaDB only.
-const source = 'deb http://deb.debian.org/debian sid main\n'
+import { mysqlFolder, startMysqlProgram } from './mysql-program.ts'
 
 /**
- * Starts a MySQL server from the packages of Debian unstable, for all tests of a run, and sets `MYSQL_PORT`. The
- * packages are kept in a cache folder and not installed; without that folder they are fetched again. Returns what ends
- * the server.
+ * Starts a MySQL server from the packages of Debian unstable, for all tests of a run, and sets `MYSQL_PORT`, and
+ * `MYSQL_PROGRAM` to the client `mysql`. The packages are kept in a cache folder and not installed; without that folder
+ * they are fetched again. Returns what ends the server.
  */
 export default async function startMysql(): Promise<(() => Promise<void>) | undefined> {
   let root: string
@@ -29,88 +17,11 @@ export default async function startMysql(): Promise<(() => Promise<void>) | unde
     process.env['MYSQL_PORT'] = '1'
     return undefined
   }
-  const [libraries, loader] = loaderIn(root)
-  const user = userInfo().username
-  const folder = serverFolder(user)
-  const port = await freePort()
-  const usr = join(root, 'usr')
-  // The host may have an older C library than the packages.
-  const words = [
-    ...['--library-path', `${libraries}:${join(usr, 'lib/mysql/private')}`],
-    join(usr, 'sbin/mysqld'),
-    ...['--no-defaults', `--user=${user}`, `--basedir=${usr}`, `--datadir=${join(folder, 'data')}`],
-    `--lc-messages-dir=${join(usr, 'share/mysql')}`,
-    `--character-sets-dir=${join(usr, 'share/mysql/charsets')}`,
-    `--plugin-dir=${join(usr, 'lib/mysql/plugin')}`,
-    '--secure-file-priv=',
-  ]
-  await runAs(user, loader, [...words, '--initialize-insecure'])
-  const server = await startServerProgram({
-    command: loader,
-    args: [
-      ...words,
-      ...[`--port=${port}`, '--bind-address=127.0.0.1', '--mysqlx=OFF'],
-      ...[`--socket=${join(folder, 'socket')}`, `--pid-file=${join(folder, 'pid')}`],
-      ...['--innodb-flush-log-at-trx-commit=0', '--sync-binlog=0'],
-    ],
-    user,
-    folder,
-    port,
-    check: () => asRoot(port, ['select count(*) from mysql.user']),
-    end: 'SIGTERM',
+  const { server, client } = await startMysqlProgram(root)
+  Object.assign(process.env, {
+    MYSQL_PORT: String(server.port),
+    MYSQL_PROGRAM: client,
+    REQUIRE_SERVERS: '1',
   })
-  Object.assign(process.env, { MYSQL_PORT: String(port), REQUIRE_SERVERS: '1' })
   return () => server.stop()
-}
-
-/** Returns the folder of the files of the packages, which are fetched if it does not exist. */
-async function mysqlFolder(): Promise<string> {
-  const cache = join(process.env['XDG_CACHE_HOME'] ?? join(homedir(), '.cache'), 'rowgate')
-  const root = join(cache, 'mysql')
-  if (existsSync(root)) return root
-  console.log(`MySQL is fetched from Debian unstable to ${root}`)
-  const own = join(cache, `fetching-${process.pid}`)
-  for (const name of ['lists/partial', 'archives/partial', 'root']) {
-    mkdirSync(join(own, name), { recursive: true })
-  }
-  try {
-    writeFileSync(join(own, 'sources.list'), source)
-    // A system without any package needs every package that MySQL depends on.
-    writeFileSync(join(own, 'status'), '')
-    const settings = {
-      'Dir::Etc::sourcelist': join(own, 'sources.list'),
-      'Dir::Etc::sourceparts': '-',
-      'Dir::State': own,
-      'Dir::State::lists': join(own, 'lists'),
-      'Dir::State::status': join(own, 'status'),
-      'Dir::Cache': own,
-      'APT::Sandbox::User': '',
-      'APT::Install-Recommends': 'false',
-    }
-    const options = Object.entries(settings).flatMap(([name, value]) => ['-o', `${name}=${value}`])
-    const apt = (...words: readonly string[]) =>
-      run('apt-get', [...options, ...words], { maxBuffer: 16 << 20 })
-    await apt('update')
-    await apt('install', '--yes', '--download-only', 'mysql-server-core')
-    const files = readdirSync(join(own, 'archives')).filter((name) => name.endsWith('.deb'))
-    for (const name of files) {
-      await run('dpkg-deb', ['-x', join(own, 'archives', name), join(own, 'root')])
-    }
-    if (files.length === 0) throw new Error('there is no package mysql-server-core')
-    renameSync(join(own, 'root'), root)
-    return root
-  } finally {
-    rmSync(own, { recursive: true, force: true })
-  }
-}
-
-/** Returns the folder of the libraries, and the program that starts others with them. */
-function loaderIn(root: string): readonly [libraries: string, loader: string] {
-  const parent = join(root, 'usr/lib')
-  for (const name of readdirSync(parent).filter((each) => each.endsWith('-linux-gnu'))) {
-    const folder = join(parent, name)
-    const loader = readdirSync(folder).find((each) => /^ld-linux-.*\.so\.\d+$/.test(each))
-    if (loader !== undefined) return [folder, join(folder, loader)]
-  }
-  throw new Error(`${parent} has no loader of programs`)
 }

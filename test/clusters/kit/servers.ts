@@ -1,9 +1,10 @@
 import { writeFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { createConnection } from 'mysql2/promise'
 import { Client } from 'pg'
 import { afterAll } from 'vitest'
 import { freePort } from '../../kit/process.ts'
+import { asRoot } from './as-root.ts'
+import { mysqlFolder, startMysqlProgram } from './mysql-program.ts'
 import { galeraLibrary, postgresFolder } from './packages.ts'
 import { runAs, serverFolder, startServerProgram, type ServerProgram } from './server-program.ts'
 
@@ -20,6 +21,8 @@ export interface Servers {
   ): Promise<ServerProgram>
   /** A new MariaDB server with the user `root` and the database `test`, and a replica of it. */
   mariadbPair(): Promise<readonly [primary: ServerProgram, replica: ServerProgram]>
+  /** A new MySQL server with the user `root` and the database `test`, and a replica of it. */
+  mysqlPair(): Promise<readonly [primary: ServerProgram, replica: ServerProgram]>
   /** The nodes of a new Galera cluster, with the user `root` and the database `test`. */
   galera(nodes: number): Promise<readonly ServerProgram[]>
 }
@@ -50,6 +53,17 @@ export function servers(): Servers {
          master_use_gtid = slave_pos, master_connect_retry = 1`,
         'start slave',
       ])
+      return [primary, replica]
+    },
+    mysqlPair: async () => {
+      const primary = await started(startMysql({ 'server-id': 1 }))
+      const replica = await started(startMysql({ 'server-id': 2, 'super-read-only': 1 }))
+      await asRoot(replica.port, [
+        `change replication source to source_host = '127.0.0.1', source_port = ${primary.port}, source_user = 'root',
+         source_auto_position = 1, source_connect_retry = 1, get_source_public_key = 1`,
+        'start replica',
+      ])
+      await asRoot(primary.port, ['create database test'])
       return [primary, replica]
     },
     galera: async (count) => {
@@ -205,14 +219,13 @@ async function startMariadb(
   })
 }
 
-/** Runs statements as the user root of a server of MariaDB or MySQL. */
-export async function asRoot(port: number, statements: readonly string[]): Promise<void> {
-  const connection = await createConnection({ host: '127.0.0.1', port, user: 'root' })
-  try {
-    for (const statement of statements) await connection.query(statement)
-  } finally {
-    connection.destroy()
-  }
+async function startMysql(settings: Settings): Promise<ServerProgram> {
+  const { server } = await startMysqlProgram(await mysqlFolder(), {
+    'gtid-mode': 'ON',
+    'enforce-gtid-consistency': 'ON',
+    ...settings,
+  })
+  return server
 }
 
 function options(settings: Settings, prefix: '-c' | '--'): readonly string[] {

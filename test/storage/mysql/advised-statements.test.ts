@@ -51,6 +51,20 @@ describe.skipIf(missing !== undefined)('the statements of messages at start', ()
     expect(await advised({ tags })).toEqual([])
   })
 
+  test('keep the expression of a default', async () => {
+    const created = (nulls: string): string => `create table tags (
+      id varchar(40) character set latin1 collate latin1_bin ${nulls} default (concat('it''s \\\\ \\n', 'é')) comment 'é', unique (id))`
+    await database.run(created('not null'))
+    const expected = await declaration()
+    await database.run('drop table tags', created('null'))
+    const tags = defineCollection({ key: 'id', fields: { id: text({ maxLength: 40 }) } })
+    const statements = await advised({ tags })
+    expect(statements).toHaveLength(1)
+    await database.run(...(statements ?? []), 'insert into tags values (default)')
+    expect(await declaration()).toEqual(expected)
+    expect(await database.run('select id from tags')).toEqual([{ id: "it's \\ \né" }])
+  })
+
   test('number columns, and keep their comments', async () => {
     await database.run(`create table tags (id int default 5 primary key comment 'number')`)
     const tags = defineCollection({

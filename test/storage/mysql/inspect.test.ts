@@ -1,22 +1,28 @@
-import { describe } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   bigint,
   boolean,
+  createService,
   date,
   dateTime,
   decimal,
+  defineCollection,
   double,
   instant,
   integer,
   json,
+  openAccess,
   text,
   uuid,
 } from '../../../src/index.ts'
+import type { StorageAdapter } from '../../../src/storage/index.ts'
 import { mysqlStorage } from '../../../src/storage/mysql.ts'
-import { missingServer, testDatabase } from '../../kit/mysql.ts'
-import { oddJson, testInspection } from '../sql/inspection-cases.ts'
+import { exactCollations } from '../../../src/storage/mysql/dialect.ts'
+import { missingServer, numbersTable, perServer, testDatabase } from '../../kit/mysql.ts'
+import { oddJson, testInspection, type OddColumn } from '../sql/inspection-cases.ts'
 
 const missing = await missingServer()
+const exact = perServer(exactCollations)
 const days = ['0001-01-01', '9999-12-31', '0000-00-00', '2024-00-10', '2024-02-31', '0000-05-05']
 const dates = days.map((day) => `'${day}'`)
 const times = [...dates, `'9999-12-31 23:59:59.999'`, `'2024-02-29 12:00:00.5'`]
@@ -45,7 +51,10 @@ const looseJson = [
   ...['"a\nb"', '{"a" : "1. 2e -"}', '["x",\n 1.5e3, -0]', 'nul', '[1,]', '{"a\t\\"b":1}', '"\\/"'],
 ].map((value) => `'${value}'`)
 
-describe.skipIf(missing !== undefined)('rows of MariaDB', () => {
+// The type json of MySQL rejects lone surrogates and numbers that are not finite.
+const ownJson = oddJson.filter((text) => !/ud800"|udfff|e309|e999|0{400}'/.test(text))
+
+describe.skipIf(missing !== undefined)('rows of MariaDB or MySQL', () => {
   testInspection({
     async open() {
       const { pool, run, empty, drop } = await testDatabase()
@@ -61,9 +70,9 @@ describe.skipIf(missing !== undefined)('rows of MariaDB', () => {
         drop,
       }
     },
-    textType: 'varchar(40) character set utf8mb4 collate utf8mb4_uca1400_ai_ci',
+    textType: `varchar(40) character set utf8mb4 collate ${perServer({ MariaDB: 'utf8mb4_uca1400_ai_ci', MySQL: 'utf8mb4_0900_ai_ci' })}`,
     jsonType: 'longtext',
-    numbers: (n) => ['seq', `from seq_1_to_${n}`],
+    numbers: (n) => ['seq', `from ${numbersTable(n)}`],
     analyze: (table) => `analyze table ${table}`,
     known: {
       statements: [
@@ -130,18 +139,49 @@ describe.skipIf(missing !== undefined)('rows of MariaDB', () => {
       ],
       name: ['varchar(40) collate utf8mb4_general_ci', text({ maxLength: 2 }), ...names],
       old: ['varchar(40) character set latin1', text({ enumeration: ['a'] }), ...names],
-      data: ['longtext collate utf8mb4_nopad_bin', json(), ...oddJson, ...looseJson],
+      data: [`longtext collate ${exact}`, json(), ...oddJson, ...looseJson],
       loose: ['text character set latin1', json(), ...oddJson, ...looseJson],
       anyRatio: ['double', double(), '0', '-0e0', '1e308', '5e-324'],
       anyYear: ['year', integer(), '0', '2024'],
       anyBit: ['bit(1)', boolean(), '0', '1'],
       anyMood: [`enum('a', 'b')`, text({ enumeration: ['a'] }), `'a'`, `'b'`, `'c'`],
-      anyId: ['uuid', uuid(), ...ids.slice(0, 2).map((id) => `'${id}'`)],
+      ...perServer<Readonly<Record<string, OddColumn>>>({
+        MariaDB: { anyId: ['uuid', uuid(), ...ids.slice(0, 2).map((id) => `'${id}'`)] },
+        MySQL: { document: ['json', json({ storedAs: 'jsonb' }), ...ownJson] },
+      }),
       anyCut: [
         'datetime(6)',
         dateTime({ storedAs: 'microseconds' }),
         `'9999-12-31 23:59:59.999999'`,
       ],
     },
+  })
+  test('of long JSON are inspected', async () => {
+    const { pool, run, drop } = await testDatabase()
+    onTestFinished(drop)
+    await run(
+      `set sql_mode = 'NO_BACKSLASH_ESCAPES'`,
+      `create table items (id int not null primary key, data longtext)`,
+      `insert into items values (1, concat('"', repeat('\\u00e9', 200000), '"')),
+        (2, concat('[', repeat(concat(repeat('1', 190), ','), 5000), '1]')),
+        (3, concat('{"a": "', repeat('e', 1000000), '\\ud800"}')),
+        (4, concat('[', repeat('1,', 500000), ']')), (5, concat('[', repeat('"e12",', 200000), '1e999]')),
+        (6, concat('["', repeat('it is 2024 ', 100000), '\\ud83d\\ude00"]'))`,
+    )
+    const items = defineCollection({ key: 'id', fields: { id: integer(), data: json() } })
+    const problems: (readonly unknown[])[] = []
+    const plain = { ...mysqlStorage(pool), inspect: undefined }
+    for (const storage of [mysqlStorage(pool), plain]) {
+      const service = createService({
+        applications: { shop: { collections: { items } } },
+        storage: storage as StorageAdapter,
+        security: openAccess(),
+      })
+      const found = await service.inspect()
+      problems.push(found.map(({ kind, fields, count }) => [kind, ...fields, count]))
+      await service.close()
+    }
+    // A lone surrogate, a comma before the end, and a number that is not finite.
+    expect(problems).toEqual([[['unfit', 'data', 3]], [['unfit', 'data', 3]]])
   })
 })

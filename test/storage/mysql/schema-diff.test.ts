@@ -247,6 +247,19 @@ describe.skipIf(missing !== undefined)('the tables of MariaDB', () => {
     })
   })
 
+  test.each(['größe int, twice int, check (`größe` < 9)', 'größe int, twice int as (`größe` * 2)'])(
+    'with %s are left with what to do',
+    async (columns) => {
+      await database.run(`create table items (id bigint primary key, ${columns})`)
+      const fields = { id: integer(), größe: text(), twice: integer({ readOnly: true }) }
+      const items = defineCollection({ key: 'id', fields })
+      expect(await apply({ items })).toMatchObject({
+        changes: [],
+        mistakes: [expect.stringContaining('does not keep every value of type')],
+      })
+    },
+  )
+
   test('lose what an interrupted change has left when the definition is taken back', async () => {
     await database.run(
       'create table items (id bigint primary key, name longtext)',

@@ -1,0 +1,60 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { runAlone } from '../cli/stage.ts'
+import { missingServer, perServer, testDatabase } from '../kit/mysql.ts'
+import { temporaryFolder } from '../kit/storages.ts'
+import { expectedMysql, onlyMariaDb, onlyMysql } from './expected-mysql.ts'
+import { restoreMysql } from './foreign-server.ts'
+import { testRestored } from './restored-server.ts'
+
+const missing = await missingServer()
+
+describe.skipIf(missing !== undefined)('a restored database of MariaDB or MySQL', () => {
+  testRestored({
+    restore: () =>
+      restoreMysql('mysql', perServer({ MariaDB: 'mariadb-only', MySQL: 'mysql-only' })),
+    expected: { ...expectedMysql, ...perServer({ MariaDB: onlyMariaDb, MySQL: onlyMysql }) },
+    object: 'json_object',
+    rows: perServer({ MariaDB: 46, MySQL: 62 }),
+    columns: `select count(*) from information_schema.columns where table_schema = database()
+       and table_name not in ('film_text', 'ticket', 'cached', 'gone')`,
+    // Bytes, geometries, vectors, and strings with U+0000.
+    leftOut: perServer({ MariaDB: 7, MySQL: 13 }),
+  })
+  test('has enumerations of the constraints that the server enforces', async () => {
+    const { name, address, run, drop } = await testDatabase()
+    onTestFinished(drop)
+    const values = ['a', "it's", 'back\\slash', 'größer', ' "(b), \n`']
+    const list = values.map((value) => `'${value.replace(/['\\]/g, '\\$&')}'`).join()
+    const notEnforced = perServer({ MariaDB: '', MySQL: ", check (other in ('a')) not enforced" })
+    await run(
+      `create table colors (id int not null primary key, shade varchar(20) check (shade in (${list})),
+         number int check (number in (-3, 0, 12)), mood varchar(9) check (mood = 'ö' or mood is null),
+         face varchar(9) check (face = '😀'),
+         other varchar(9)${notEnforced}) charset utf8mb4`,
+    )
+    const folder = temporaryFolder()
+    const { user, password, host, port } = address
+    const url = `mysql://${user}:${encodeURIComponent(password)}@${host}:${port}/${name}`
+    const line = ['introspect', url, '--out', 'shop.json', '--application', 'shop']
+    expect(await runAlone(line, { workingFolder: folder })).toMatchObject({ code: 0 })
+    const { shop } = JSON.parse(readFileSync(join(folder, 'shop.json'), 'utf8')) as Shop
+    const { shade, number, mood, face, other } = shop.collections.colors.fields
+    expect([shade, number, mood, face, other].map((field) => field?.enumeration)).toEqual([
+      values,
+      [-3, 0, 12],
+      ['ö'],
+      perServer({ MariaDB: undefined, MySQL: ['😀'] }),
+      undefined,
+    ])
+  })
+})
+
+interface Shop {
+  readonly shop: {
+    readonly collections: {
+      readonly colors: { readonly fields: Readonly<Record<string, { enumeration?: unknown }>> }
+    }
+  }
+}

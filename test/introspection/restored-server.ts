@@ -1,0 +1,99 @@
+import { readFileSync } from 'node:fs'
+import { join } from 'node:path'
+import { expect, onTestFinished, test } from 'vitest'
+import type { ApplicationDefinitions } from '../../src/definition/application.ts'
+import type { CollectionDefinition } from '../../src/definition/collection.ts'
+import { startServing, type ServingLine } from '../cli/serving-line.ts'
+import { runAlone } from '../cli/stage.ts'
+import { temporaryFolder } from '../kit/storages.ts'
+import type { Expected } from './expected-rows.ts'
+import type { ForeignDatabase } from './foreign-server.ts'
+import { allItems, expectFilterable, sorted, type Item } from './published-rows.ts'
+
+/** A restored database, and what the service must publish of it. */
+export interface RestoredServer {
+  restore(): Promise<ForeignDatabase>
+  readonly expected: Readonly<Record<string, Expected>>
+  /** The function that makes a JSON object of names and values. */
+  readonly object: string
+  readonly rows: number
+  /** Counts the columns of the tables that are published. */
+  readonly columns: string
+  /** How many of them are not published. */
+  readonly leftOut: number
+}
+
+/** Tests that a restored database is published without a difference. */
+export function testRestored(server: RestoredServer): void {
+  const { expected, object } = server
+  test('is published row by row as the server has it', async () => {
+    const { database, folder, read } = await open(server)
+    const collections = read()
+    expect(Object.keys(collections).sort()).toEqual(Object.keys(expected).sort())
+    const serving = await startServing(folder, 'shop.json', '--storage', database.url)
+    onTestFinished(async () => {
+      await serving.stop()
+    })
+    let compared = 0
+    for (const [endpoint, [table, fields]] of Object.entries(expected)) {
+      const definition = collections[endpoint] as CollectionDefinition
+      const path = `shop/${endpoint}`
+      expect({ endpoint, fields: Object.keys(definition.fields).sort() }).toEqual({
+        endpoint,
+        fields: Object.keys(fields).sort(),
+      })
+      const values = Object.entries(fields).map(([field, value]) => `'${field}', ${value}`)
+      const rows = await database.query(`select ${object}(${values.join(', ')}) from ${table}`)
+      const stored = rows.map((row) => inOrder(JSON.parse(row)))
+      const page = (await allItems(serving, path)) as readonly Item[]
+      const published = (await completed(serving, { path, definition }, page)).map(inOrder)
+      expect({ endpoint, items: sorted(published) }).toEqual({ endpoint, items: sorted(stored) })
+      compared += published.length
+      for (const item of page) await expectFilterable(serving, path, item)
+    }
+    expect(compared).toBe(server.rows)
+    const all = await database.query(server.columns)
+    const names = Object.values(collections).flatMap(({ fields }) => Object.keys(fields))
+    expect(names.length).toBe(Number(all[0]) - server.leftOut)
+  })
+}
+
+async function open({ restore }: RestoredServer) {
+  const database = await restore()
+  onTestFinished(() => database.drop())
+  const folder = temporaryFolder()
+  const run = (...line: readonly string[]) => runAlone(line, { workingFolder: folder })
+  const read = (): Readonly<Record<string, CollectionDefinition>> => {
+    const text = readFileSync(join(folder, 'shop.json'), 'utf8')
+    return (JSON.parse(text) as ApplicationDefinitions)['shop']?.collections ?? {}
+  }
+  const line = ['introspect', database.url, '--out', 'shop.json', '--application', 'shop']
+  const { code, messages } = await run(...line)
+  expect({ code, messages }).toEqual({ code: 0, messages: expect.any(String) as string })
+  return { database, folder, run, read, messages }
+}
+
+/** Adds the fields that only single items have. */
+async function completed(
+  { url, key = '' }: ServingLine,
+  { path, definition }: { readonly path: string; readonly definition: CollectionDefinition },
+  items: readonly Item[],
+): Promise<readonly unknown[]> {
+  const { key: keyName, fields } = definition
+  if (!Object.values(fields).some(({ itemOnly }) => itemOnly === true)) return items
+  return Promise.all(
+    items.map(async (item) => {
+      const target = `${url}/rest/v1/${path}/${encodeURIComponent(String(item[keyName as string]))}`
+      const response = await fetch(target, { headers: { 'X-API-Key': key } })
+      return ((await response.json()) as { readonly item: unknown }).item
+    }),
+  )
+}
+
+/** Returns a value with the members of its objects in one order. */
+function inOrder(value: unknown): unknown {
+  if (typeof value !== 'object' || value === null) return value
+  if (Array.isArray(value)) return value.map(inOrder)
+  const members = Object.entries(value).map(([name, each]) => [name, inOrder(each)] as const)
+  return Object.fromEntries(members.sort(([a], [b]) => (a < b ? -1 : 1)))
+}
