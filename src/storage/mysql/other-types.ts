@@ -154,10 +154,11 @@ function castTo(type: string): (column: Sql) => Sql {
 }
 
 // The comparison of the column also finds other strings, but an index serves it. A character that the column can't
-// hold becomes a question mark.
+// hold becomes a question mark. CONVERT returns the default collation of the character set, with which the server
+// rejects a comparison of another one.
 function nearText(column: Sql, slot: Slot, collation: string): Sql {
   const [charset = ''] = collation.split('_')
   return charset === 'utf8mb4'
     ? sql`${column} = ${slot}`
-    : sql`${column} = convert(${slot} using ${raw(charset)})`
+    : sql`${column} = convert(${slot} using ${raw(charset)}) collate ${raw(collation)}`
 }
