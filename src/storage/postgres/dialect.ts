@@ -2,6 +2,7 @@ import type { FieldTypeName } from '../../definition/field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
 import { bind, type Connection } from '../sql/connection.ts'
+import { cutsSpaces } from '../sql/column-limits.ts'
 import type { Dialect, PlacedColumn, Tables } from '../sql/dialect.ts'
 import { unavailable } from '../sql/failure.ts'
 import { both, join, literal, literalText, quoted, raw, sql, type Sql } from '../sql/fragments.ts'
@@ -32,6 +33,7 @@ export const postgresDialect: Dialect = {
       return sql`insert into ${table} (${join(columns)}) overriding system value values (${join(values)})`
     },
     returning: ['insert', 'update', 'delete'],
+    changes: cutsSpaces,
   },
   terms: {
     ordered,

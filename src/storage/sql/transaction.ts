@@ -1,6 +1,11 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { isStorageError, type StorageTransaction, type TransactionOptions } from '../adapter.ts'
+import {
+  isStorageError,
+  type Row,
+  type StorageTransaction,
+  type TransactionOptions,
+} from '../adapter.ts'
 import type { Connection } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
@@ -10,6 +15,8 @@ import { bringsNumber, deleteRow, insertRow, updateRow } from './writes.ts'
 interface WriteOptions {
   readonly operation: Operation
   readonly collection: PublishedCollection
+  /** The values of a save. */
+  readonly row?: Row
   /** Whether the write is one statement. */
   readonly isAlone: boolean
 }
@@ -62,7 +69,7 @@ export async function runTransaction<Result>(
 
   /** Runs a write so that the transaction stays usable if it fails. */
   async function write<Value>(
-    { operation, collection, isAlone }: WriteOptions,
+    { operation, collection, row = {}, isAlone }: WriteOptions,
     call: () => Promise<Value>,
   ): Promise<Value> {
     try {
@@ -78,7 +85,7 @@ export async function runTransaction<Result>(
       } else await begin()
       return await call()
     } catch (error) {
-      const written = { table: tables.find(collection.table), collection }
+      const written = { table: tables.find(collection.table), collection, row }
       const converted = storageFailure(errors, error, operation, written)
       // A value that can't be stored is rejected before anything is sent.
       const isSent = !isStorageError(error) && !(error instanceof TypeError)
@@ -102,17 +109,19 @@ export async function runTransaction<Result>(
     insert: (collection, row) => {
       const isAlone = returning.includes('insert') && !bringsNumber(collection, row)
       return inTurn(() =>
-        write({ operation: 'save', collection, isAlone }, () =>
+        write({ operation: 'save', collection, row, isAlone }, () =>
           insertRow(connection, tables, collection, row),
         ),
       )
     },
-    update: (collection, conditions, changes) =>
-      inTurn(() =>
-        write({ operation: 'save', collection, isAlone: returning.includes('update') }, () =>
+    update: (collection, conditions, changes) => {
+      const isAlone = returning.includes('update')
+      return inTurn(() =>
+        write({ operation: 'save', collection, row: changes, isAlone }, () =>
           updateRow(connection, tables, collection, { conditions, changes }),
         ),
-      ),
+      )
+    },
     delete: (collection, conditions) =>
       inTurn(() =>
         write({ operation: 'delete', collection, isAlone: returning.includes('delete') }, () =>
