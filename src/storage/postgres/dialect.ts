@@ -18,6 +18,10 @@ const numberingLock = 7_294_104_817
 const indexedTypes: readonly FieldTypeName[] = [
   ...(['text', 'integer', 'bigint', 'decimal', 'uuid', 'json'] as const),
 ]
+const indexedBases: readonly string[] = [
+  ...['text', 'varchar', 'bpchar', 'citext', 'int2', 'int4', 'int8', 'numeric', 'uuid'],
+  ...['json', 'jsonb'],
+]
 
 /** What PostgreSQL answers differently from other databases. */
 export const postgresDialect: Dialect = {
@@ -71,8 +75,10 @@ export const postgresDialect: Dialect = {
     matches: (text, pattern) => sql`(${text}) collate "C" ~ ${pattern}::text`,
   },
   searchIndex: {
-    // The text of a time depends on settings of the session, so an index can't have it.
-    hasText: (type) => indexedTypes.includes(type),
+    // The text of other types depends on settings of the session or, of an enumeration, on its labels, which may be
+    // renamed. So an index can't have it.
+    hasText: ({ type }, column) =>
+      indexedTypes.includes(type) && (column === undefined || indexedBases.includes(column.base)),
     maxTexts: 32,
     method: 'gin',
     // An index with the collation "C" lacks rows with letters other than ASCII ones.

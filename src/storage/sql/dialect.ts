@@ -143,8 +143,8 @@ export interface SearchTerms {
 
 /** How a database indexes searches. */
 export interface SearchIndexes {
-  /** Returns whether an index can have the wire text of a type. */
-  hasText(type: FieldTypeName): boolean
+  /** Returns whether an index can have the wire text of a field. `column` is undefined if it will be created. */
+  hasText(field: PublishedField, column: Column | undefined): boolean
   /** The number of texts that one index can have. */
   readonly maxTexts: number
   /** The name of the kind of index. */
