@@ -21,6 +21,7 @@ interface TableRow {
   readonly parent: string | null
   readonly extension: string | null
   readonly checks: readonly string[]
+  readonly hasDeferred: boolean
   readonly columns: readonly ColumnRow[]
   readonly indexes: readonly (Index & {
     readonly name: string
@@ -193,6 +194,7 @@ function catalogue(condition: Sql): Sql {
     'extension', (select e.extname from pg_depend d join pg_extension e on e.oid = d.refobjid
       where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'),
     'columns', ${columnsOf}, 'checks', ${checksOf}, 'indexes', ${indexesOf}, 'references', ${referencesOf},
+    'hasDeferred', exists (select from pg_constraint con where con.conrelid = c.oid and con.condeferred),
     'named', ${namedColumns}, 'partitions', ${partitions})::text
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${condition}

@@ -91,6 +91,7 @@ export const postgresDialect: Dialect = {
   transactions: {
     begin: 'begin isolation level repeatable read',
     needsSavepoints: true,
+    checkDeferred: 'set constraints all immediate',
     async commit(connection) {
       const command = await connection.command('commit')
       if (command === 'COMMIT') return

@@ -184,6 +184,8 @@ export interface Transactions {
   readonly begin: string
   /** Whether a failed statement ends the transaction, unless it is undone to a savepoint. */
   readonly needsSavepoints: boolean
+  /** Checks the constraints that are deferred to the commit. Absent: the database has none. */
+  readonly checkDeferred?: string
   /** Commits. Rejects if the server has undone the transaction instead. */
   commit(connection: Connection): Promise<void>
   /** Runs after the insert of a row that brings its own number, with the row as it was given. */

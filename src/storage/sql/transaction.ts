@@ -35,6 +35,7 @@ export async function runTransaction<Result>(
   let hasBegun = false as boolean
   let hasEnded = false
   let hasSavepoint = false
+  let lastWrite: Operation = 'save'
   let failure: { readonly error: unknown } | undefined
 
   // A connection runs one statement at a time.
@@ -72,6 +73,7 @@ export async function runTransaction<Result>(
     { operation, collection, row = {}, isAlone }: WriteOptions,
     call: () => Promise<Value>,
   ): Promise<Value> {
+    const table = tables.find(collection.table)
     try {
       // Without a begin, the server commits it.
       if (oneWrite && isAlone && !hasBegun && connection.session !== undefined) {
@@ -83,9 +85,15 @@ export async function runTransaction<Result>(
         await begin(hasSavepoint ? 'release s; savepoint s' : 'savepoint s')
         hasSavepoint = true
       } else await begin()
-      return await call()
+      const result = await call()
+      lastWrite = operation
+      // As if the server committed it: an error of the commit would not be one of this write.
+      if (oneWrite && transactions.checkDeferred !== undefined && table?.hasDeferred === true) {
+        await connection.command(transactions.checkDeferred)
+      }
+      return result
     } catch (error) {
-      const written = { table: tables.find(collection.table), collection, row }
+      const written = { table, collection, row }
       const converted = storageFailure(errors, error, operation, written)
       // A value that can't be stored is rejected before anything is sent.
       const isSent = !isStorageError(error) && !(error instanceof TypeError)
@@ -139,7 +147,7 @@ export async function runTransaction<Result>(
     const result = await work(transaction)
     await end()
     if (failure !== undefined) throw failure.error
-    if (hasBegun) await commit(connection, dialect)
+    if (hasBegun) await commit(connection, dialect, lastWrite)
     return result
   } catch (error) {
     await end()
@@ -148,10 +156,15 @@ export async function runTransaction<Result>(
   }
 }
 
-async function commit(connection: Connection, { transactions, errors }: Dialect): Promise<void> {
+async function commit(
+  connection: Connection,
+  { transactions, errors }: Dialect,
+  lastWrite: Operation,
+): Promise<void> {
   try {
     await transactions.commit(connection)
   } catch (error) {
-    throw storageFailure(errors, error, 'save')
+    // The item of a Delete is deleted last, after those that refer to it.
+    throw storageFailure(errors, error, lastWrite)
   }
 }
