@@ -81,6 +81,7 @@ export const expectedMysql: Readonly<Record<string, Expected>> = {
     },
   ],
   people: ['people', { email: 'email', boss: 'boss', since: 'since' }],
+  shades: ['shades', { shade: double('shade'), name: 'name' }],
   times: [
     'times',
     {
@@ -90,6 +91,7 @@ export const expectedMysql: Readonly<Record<string, Expected>> = {
       ...{ ts3: utc('ts3'), ts6: utc('ts6'), t: text('t'), t6: text('t6'), y: whole('y') },
     },
   ],
+  waves: ['waves', { length: 'length', shade: double('shade') }],
 }
 
 /** Those of mariadb-only.sql. */

@@ -17,6 +17,8 @@ export interface RestoredServer {
   /** The function that makes a JSON object of names and values. */
   readonly object: string
   readonly rows: number
+  /** A query that fails when it is run, because a part of it has more than one row. */
+  readonly failing: string
   /** Counts the columns of the tables that are published. */
   readonly columns: string
   /** How many of them are not published. */
@@ -55,6 +57,18 @@ export function testRestored(server: RestoredServer): void {
     const all = await database.query(server.columns)
     const names = Object.values(collections).flatMap(({ fields }) => Object.keys(fields))
     expect(names.length).toBe(Number(all[0]) - server.leftOut)
+  })
+
+  test('is described without a view that the server can not read', async () => {
+    const { database, run } = await open(server)
+    await database.query(`create view twice as ${server.failing}`)
+    const line = ['introspect', database.url, '--out', 'all.json', '--application', 'shop']
+    const { code, messages } = await run(...line)
+    expect([code, messages]).toEqual([
+      0,
+      expect.stringMatching(/twice: left out: can't be read: .*more than (?:one|1) row/),
+    ])
+    expect(messages).toContain(': read-only: it is a view')
   })
 }
 

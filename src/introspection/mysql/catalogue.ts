@@ -9,7 +9,7 @@ import {
   decimalOf,
   exactly,
   onlyText,
-  rounded,
+  roundingNote,
   timeOf,
   type Candidates,
 } from '../server/candidates.ts'
@@ -54,11 +54,8 @@ function candidates(column: CatalogueColumn, isLink: boolean): Candidates {
     case 'decimal':
       return decimalOf(precision, scale ?? 0, declared)
     case 'float':
-      return rounded(declared, { type: 'double', readOnly: true })
     case 'double':
-      return /[(z]/.test(declared)
-        ? rounded(declared, { type: 'double', readOnly: true })
-        : exactly({ type: 'double' })
+      return doubleOf(column)
     case 'bit':
       return declared === 'bit(1)'
         ? exactly({ type: 'boolean' })
@@ -98,6 +95,12 @@ function wholeNumbers({ base, declared }: Column, isLink: boolean): readonly Fie
     ...(isLarge ? [{ type: 'bigint' } as const] : []),
     ...(isLarge && isUnsigned(declared) ? [largest] : []),
   ]
+}
+
+// Not even as read-only text, for example in a key: the server has no text of a double that is exact.
+function doubleOf({ base, declared }: Column): Candidates {
+  if (base === 'double' && !/[(z]/.test(declared)) return { fields: [{ type: 'double' }] }
+  return { fields: [{ type: 'double', readOnly: true }], note: roundingNote(declared) }
 }
 
 const largest: Field = { type: 'decimal', precision: 20, scale: 0 }

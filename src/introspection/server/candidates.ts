@@ -25,7 +25,12 @@ export function onlyText(reason: string): Candidates {
 
 /** Returns a read-only field of a column that would round values. */
 export function rounded(declared: string, field: Field): Candidates {
-  return { ...exactly(field), note: `read-only: ${declared} would round values` }
+  return { ...exactly(field), note: roundingNote(declared) }
+}
+
+/** Returns why a field is read-only whose column would round values. */
+export function roundingNote(declared: string): string {
+  return `read-only: ${declared} would round values`
 }
 
 /** Returns a decimal, or read-only text if none has the digits of the column. */

@@ -87,20 +87,37 @@ async function describeTables(
   const tables: TableDescription[] = []
   const leftOut: LeftOut[] = []
   for (const [index, table] of found.entries()) {
-    const reason = reasonToLeaveOut(table)
-    if (reason === undefined)
-      tables.push(
-        await describeTable(connection, catalogue, {
-          table,
-          names,
-          reading: () => {
-            reading(table.name, index + 1, found.length)
-          },
-        }),
-      )
-    else leftOut.push({ name: table.name, reason })
+    const described =
+      reasonToLeaveOut(table) ??
+      (await describeReadable(connection, catalogue, {
+        table,
+        names,
+        reading: () => {
+          reading(table.name, index + 1, found.length)
+        },
+      }))
+    if (typeof described === 'string') leftOut.push({ name: table.name, reason: described })
+    else tables.push(described)
   }
   return { tables, leftOut }
+}
+
+/** Describes a table. Returns the reason to leave it out if it is a view that the server can't read. */
+async function describeReadable(
+  connection: Connection,
+  catalogue: ServerCatalogue,
+  found: FoundTable,
+): Promise<TableDescription | string> {
+  if (found.table.readOnly === undefined) return describeTable(connection, catalogue, found)
+  await connection.command('savepoint described')
+  try {
+    return await describeTable(connection, catalogue, found)
+  } catch (error) {
+    if (!(error instanceof Error)) throw error
+    // Rejects if the connection is lost.
+    await connection.command('rollback to described')
+    return `can't be read: ${error.message}`
+  }
 }
 
 function reasonToLeaveOut({ name, columns, leftOut }: CatalogueTable): string | undefined {

@@ -164,7 +164,8 @@ function tableOf(
     ),
     ...references.map(({ name: own, columns: listed }) => [own, listed] as const),
     ...indexes.map(
-      ({ name: own, columns: listed }) => [own, listed.map((each) => each.name ?? '')] as const,
+      ({ name: own, columns: listed }) =>
+        [own, listed.map((each) => each.name ?? each.prefixOf ?? '')] as const,
     ),
   ])
   const kind = kinds[String(type)] ?? 'other'

@@ -18,10 +18,13 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
   1265: 'invalid',
   1292: 'invalid',
   1364: 'invalid',
+  1365: 'invalid',
   1366: 'invalid',
   1369: 'invalid',
   1406: 'invalid',
+  1526: 'invalid',
   1644: 'invalid',
+  1690: 'invalid',
   3819: 'invalid',
   4025: 'invalid',
   1021: 'unavailable',
@@ -79,6 +82,7 @@ export const mysqlErrors: Errors = {
   // A failed COMMIT may have been carried out.
   isUndone: (error) => !isLost(error) && (error as ServerError).errno !== 1180,
   columnsOf,
+  wholeBits: { tinyint: 8, smallint: 16, mediumint: 24, int: 32, bigint: 64 },
 }
 
 /** Returns whether the connection can't be used any more. */

@@ -1,6 +1,7 @@
 import type { Field } from '../../definition/field.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
+import { cutsSpaces } from '../sql/column-limits.ts'
 import type { ColumnType, Dialect } from '../sql/dialect.ts'
 import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import { hasLabels, withMicroseconds } from '../sql/stored-text.ts'
@@ -140,13 +141,12 @@ export function adviceFor(
  * Returns whether a column would keep another value than the one that it is given. The server rejects a string that is
  * too long, but it cuts spaces at the end without an error. A year of two digits becomes one of four.
  */
-export function changesValue({ base, length }: Column, value: StoredValue): boolean {
+export function changesValue(column: Column, value: StoredValue): boolean {
+  const { base, length } = column
   if (base === 'year') return Number(value) > 0 && Number(value) < 100
+  if (base === 'varchar') return cutsSpaces(column, value)
   if (typeof value !== 'string' || !value.endsWith(' ') || !textBases.includes(base)) return false
-  if (base === 'char') return true
-  if (length === undefined) return false
-  const own = base === 'varchar' ? Array.from(value).length : Buffer.byteLength(value)
-  return own > length
+  return base === 'char' || (length !== undefined && Buffer.byteLength(value) > length)
 }
 
 function castTo(type: string): (column: Sql) => Sql {
@@ -154,10 +154,11 @@ function castTo(type: string): (column: Sql) => Sql {
 }
 
 // The comparison of the column also finds other strings, but an index serves it. A character that the column can't
-// hold becomes a question mark.
+// hold becomes a question mark. CONVERT returns the default collation of the character set, with which the server
+// rejects a comparison of another one.
 function nearText(column: Sql, slot: Slot, collation: string): Sql {
   const [charset = ''] = collation.split('_')
   return charset === 'utf8mb4'
     ? sql`${column} = ${slot}`
-    : sql`${column} = convert(${slot} using ${raw(charset)})`
+    : sql`${column} = convert(${slot} using ${raw(charset)}) collate ${raw(collation)}`
 }

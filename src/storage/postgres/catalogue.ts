@@ -11,6 +11,7 @@ import { statementTexts } from '../sql/shape.ts'
 import { finder, folded, searchPrefix, type Column, type Index, type Table } from '../sql/tables.ts'
 import { listSlot } from './column-types.ts'
 import { postgresDialect } from './dialect.ts'
+import { namedColumns, partitions, type NamedColumns, type Partition } from './named-columns.ts'
 
 interface TableRow {
   readonly oid: string
@@ -21,6 +22,7 @@ interface TableRow {
   readonly extension: string | null
   readonly runsCode: boolean
   readonly checks: readonly string[]
+  readonly hasDeferred: boolean
   readonly columns: readonly ColumnRow[]
   readonly indexes: readonly (Index & {
     readonly name: string
@@ -28,17 +30,13 @@ interface TableRow {
     readonly isComplete: boolean
     readonly isPrimary: boolean
   })[]
-  readonly constraints: readonly {
-    readonly name: string
-    readonly columns: readonly string[]
-    readonly foreign:
-      | (Pick<CatalogueReference, 'target' | 'targetName' | 'targetColumns'> & {
-          readonly isImmediate: boolean
-          /** What a delete of the referenced row does: `c` cascade, `n` set null, `d` set the default, else fail. */
-          readonly action: string
-        })
-      | null
-  }[]
+  readonly references: readonly (Omit<CatalogueReference, 'onDelete'> & {
+    readonly isImmediate: boolean
+    /** What a delete of the referenced row does: `c` cascade, `n` set null, `d` set the default, else fail. */
+    readonly action: string
+  })[]
+  readonly named: readonly NamedColumns[]
+  readonly partitions: readonly Partition[]
 }
 
 interface ColumnRow extends Omit<
@@ -122,19 +120,14 @@ function tableOf({
   extension,
   columns: rows,
   indexes,
-  constraints,
+  references,
+  named,
+  partitions: parts,
   ...table
 }: TableRow): CatalogueTable {
   const columns = rows.map(columnOf)
-  const foreign = constraints.flatMap(({ name, columns: own, foreign: key }) =>
-    key === null
-      ? []
-      : [{ ...key, name, columns: own, onDelete: actions[key.action] ?? 'restrict' }],
-  )
-  const named = [
-    ...indexes.map((one) => [one.name, one.columns.map(({ name }) => name ?? '')] as const),
-    ...constraints.map((one) => [one.name, one.columns] as const),
-  ]
+  const foreign = references.map((key) => ({ ...key, onDelete: actions[key.action] ?? 'restrict' }))
+  const primary = indexes.find(({ isPrimary }) => isPrimary)
   return {
     ...table,
     id: oid,
@@ -143,7 +136,7 @@ function tableOf({
     leftOut: extension === null ? partitionOf(parent) : `belongs to the extension ${extension}`,
     columns,
     find: finder(columns),
-    primary: named.find(([name]) => indexes.some((one) => one.isPrimary && one.name === name))?.[1],
+    primary: primary?.columns.map(({ name }) => name ?? ''),
     references: foreign,
     indexes: indexes.filter(({ isComplete }) => isComplete),
     searchIndexes: indexes
@@ -155,8 +148,13 @@ function tableOf({
         ...key,
         onDelete: key.onDelete === 'setDefault' ? undefined : key.onDelete,
       })),
-    constraints: new Map(named),
+    constraints: columnsByName(named),
+    partitions: parts.map((part) => ({ ...part, constraints: columnsByName(part.constraints) })),
   }
+}
+
+function columnsByName(named: readonly NamedColumns[]): Table['constraints'] {
+  return new Map(named.map(({ name, columns }) => [name, columns]))
 }
 
 function partitionOf(parent: string | null): string | undefined {
@@ -198,7 +196,9 @@ function catalogue(condition: Sql): Sql {
       where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'),
     'runsCode', c.relkind <> 'r' or exists (select from pg_rewrite r where r.ev_class = c.oid)
       or exists (select from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal),
-    'columns', ${columnsOf}, 'checks', ${checksOf}, 'indexes', ${indexesOf}, 'constraints', ${constraintsOf})::text
+    'columns', ${columnsOf}, 'checks', ${checksOf}, 'indexes', ${indexesOf}, 'references', ${referencesOf},
+    'hasDeferred', exists (select from pg_constraint con where con.conrelid = c.oid and con.condeferred),
+    'named', ${namedColumns}, 'partitions', ${partitions})::text
     from pg_class c join pg_namespace n on n.oid = c.relnamespace
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${condition}
     order by c.relname`
@@ -247,15 +247,12 @@ const checksOf =
   raw(`(select coalesce(json_agg(pg_get_constraintdef(con.oid) order by con.conname), '[]')
   from pg_constraint con where con.conrelid = c.oid and con.contype = 'c')`)
 
-const constraintsOf = raw(`(select coalesce(json_agg(json_build_object('name', con.conname,
-    'columns', (select coalesce(json_agg(a.attname order by k.ord), '[]')
-      from unnest(con.conkey) with ordinality k(att, ord)
+const referencesOf = raw(`(select coalesce(json_agg(json_build_object('name', con.conname,
+    'columns', (select json_agg(a.attname order by k.ord) from unnest(con.conkey) with ordinality k(att, ord)
       join pg_attribute a on a.attrelid = con.conrelid and a.attnum = k.att),
-    'foreign', case when con.contype = 'f' then
-      json_build_object('target', con.confrelid::text, 'targetName', con.confrelid::regclass::text,
-        'isImmediate', con.convalidated and not con.condeferred
-          and coalesce(to_jsonb(con) ->> 'conenforced', 'true') = 'true', 'action', con.confdeltype,
-        'targetColumns', (select json_agg(a.attname order by k.ord)
-          from unnest(con.confkey) with ordinality k(att, ord)
-          join pg_attribute a on a.attrelid = con.confrelid and a.attnum = k.att)) end) order by con.conname), '[]')
-  from pg_constraint con where con.conrelid = c.oid and con.contype in ('f', 'c', 'x'))`)
+    'target', con.confrelid::text, 'targetName', con.confrelid::regclass::text,
+    'isImmediate', con.convalidated and not con.condeferred
+      and coalesce(to_jsonb(con) ->> 'conenforced', 'true') = 'true', 'action', con.confdeltype,
+    'targetColumns', (select json_agg(a.attname order by k.ord) from unnest(con.confkey) with ordinality k(att, ord)
+      join pg_attribute a on a.attrelid = con.confrelid and a.attnum = k.att)) order by con.conname), '[]')
+  from pg_constraint con where con.conrelid = c.oid and con.contype = 'f')`)

@@ -2,6 +2,7 @@ import type { FieldTypeName } from '../../definition/field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Row } from '../adapter.ts'
 import { bind, type Connection } from '../sql/connection.ts'
+import { cutsSpaces } from '../sql/column-limits.ts'
 import type { Dialect, PlacedColumn, Tables } from '../sql/dialect.ts'
 import { unavailable } from '../sql/failure.ts'
 import {
@@ -27,6 +28,10 @@ const numberingLock = 7_294_104_817
 const indexedTypes: readonly FieldTypeName[] = [
   ...(['text', 'integer', 'bigint', 'decimal', 'uuid', 'json'] as const),
 ]
+const indexedBases: readonly string[] = [
+  ...['text', 'varchar', 'bpchar', 'citext', 'int2', 'int4', 'int8', 'numeric', 'uuid'],
+  ...['json', 'jsonb'],
+]
 
 /** What PostgreSQL answers differently from other databases. */
 export const postgresDialect: Dialect = {
@@ -43,6 +48,7 @@ export const postgresDialect: Dialect = {
     },
     joins: ({ runsCode }) => runsCode === false,
     returning: ['insert', 'update', 'delete'],
+    changes: cutsSpaces,
   },
   terms: {
     ordered,
@@ -80,8 +86,10 @@ export const postgresDialect: Dialect = {
     matches: (text, pattern) => sql`(${text}) collate "C" ~ ${pattern}::text`,
   },
   searchIndex: {
-    // The text of a time depends on settings of the session, so an index can't have it.
-    hasText: (type) => indexedTypes.includes(type),
+    // The text of other types depends on settings of the session or, of an enumeration, on its labels, which may be
+    // renamed. So an index can't have it.
+    hasText: ({ type }, column) =>
+      indexedTypes.includes(type) && (column === undefined || indexedBases.includes(column.base)),
     maxTexts: 32,
     method: 'gin',
     // An index with the collation "C" lacks rows with letters other than ASCII ones.
@@ -94,6 +102,7 @@ export const postgresDialect: Dialect = {
   transactions: {
     begin: 'begin isolation level repeatable read',
     needsSavepoints: true,
+    checkDeferred: 'set constraints all immediate',
     async commit(connection) {
       const command = await connection.command('commit')
       if (command === 'COMMIT') return

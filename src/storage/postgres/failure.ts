@@ -1,4 +1,6 @@
 import { networkFailures, type Errors, type FailureKind } from '../sql/failure.ts'
+import { quoted } from '../sql/fragments.ts'
+import type { Table } from '../sql/tables.ts'
 
 /** What the SQLSTATE codes mean that are handled. A code of two characters stands for its class. */
 export const errorKinds: Readonly<Record<string, FailureKind>> = {
@@ -16,6 +18,9 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
   '22003': 'invalid',
   '22007': 'invalid',
   '22008': 'invalid',
+  '22012': 'invalid',
+  '2201E': 'invalid',
+  '2201F': 'invalid',
   '22P02': 'invalid',
   '22P05': 'invalid',
   '54000': 'invalid',
@@ -41,9 +46,11 @@ const lostMessage =
 
 interface ServerError extends Error {
   readonly code?: unknown
+  readonly schema?: unknown
   readonly table?: unknown
   readonly constraint?: unknown
   readonly column?: unknown
+  readonly dataType?: unknown
   readonly routine?: unknown
 }
 
@@ -52,12 +59,26 @@ export const postgresErrors: Errors = {
   kindOf,
   endsTransaction: (error) => kindOf(error) === 'conflict' || isLost(error),
   isUndone: (error) => !isLost(error),
+  wholeBits: { int2: 16, int4: 32, int8: 64 },
   columnsOf(error, own) {
-    const { table, constraint, column } = error as ServerError
-    if (own.name !== table) return []
-    if (typeof constraint === 'string') return own.constraints.get(constraint) ?? []
+    const { schema, table, constraint, column, dataType } = error as ServerError
+    if (table === undefined && typeof dataType === 'string') return columnsOfDomain(own, dataType)
+    const named = [own, ...(own.partitions ?? [])].find(
+      (one) => one.name === table && one.schema === schema,
+    )
+    if (named === undefined) return []
+    if (typeof constraint === 'string') return named.constraints.get(constraint) ?? []
     return typeof column === 'string' ? [column] : []
   },
+}
+
+// An error of a domain does not name the column. If several have it, each of them could be the one.
+function columnsOfDomain({ columns }: Table, domain: string): readonly string[] {
+  const found = columns.filter(({ isDomain, declared }) => {
+    const last = declared.slice(declared.lastIndexOf('.') + 1)
+    return isDomain === true && (last === domain || last === quoted(domain))
+  })
+  return found.length === 1 ? found.map(({ name }) => name) : []
 }
 
 /** Returns whether the server did not answer, so that the connection can't be used any more. */

@@ -148,8 +148,8 @@ export interface SearchTerms {
 
 /** How a database indexes searches. */
 export interface SearchIndexes {
-  /** Returns whether an index can have the wire text of a type. */
-  hasText(type: FieldTypeName): boolean
+  /** Returns whether an index can have the wire text of a field. `column` is undefined if it will be created. */
+  hasText(field: PublishedField, column: Column | undefined): boolean
   /** The number of texts that one index can have. */
   readonly maxTexts: number
   /** The name of the kind of index. */
@@ -189,6 +189,8 @@ export interface Transactions {
   readonly begin: string
   /** Whether a failed statement ends the transaction, unless it is undone to a savepoint. */
   readonly needsSavepoints: boolean
+  /** Checks the constraints that are deferred to the commit. Absent: the database has none. */
+  readonly checkDeferred?: string
   /** Commits. Rejects if the server has undone the transaction instead. */
   commit(connection: Connection): Promise<void>
   /** Runs after the insert of a row that brings its own number, with the row as it was given. */

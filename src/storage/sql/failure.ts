@@ -1,5 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import { isStorageError, StorageError } from '../adapter.ts'
+import { isStorageError, StorageError, type Row } from '../adapter.ts'
+import { exceeds, type WholeBits } from './column-limits.ts'
 import type { Table } from './tables.ts'
 
 /** The operation during which a statement failed. */
@@ -31,17 +32,21 @@ export interface Errors {
   isUndone(error: unknown): boolean
   /** Returns the columns of a table that an error of a save names, or whose index or constraint it names. */
   columnsOf(error: unknown, table: Table): readonly string[]
+  /** The bits of each type of whole numbers. */
+  readonly wholeBits: WholeBits
 }
 
 /** What was written when a statement failed. */
 export interface Written {
   readonly table: Table | undefined
   readonly collection: PublishedCollection
+  /** The values of a save. Absent for a delete. */
+  readonly row?: Row
 }
 
 /** Converts an error of the driver to a StorageError. Returns any other error unchanged. */
 export function storageFailure(
-  { kindOf, columnsOf }: Errors,
+  { kindOf, columnsOf, wholeBits }: Errors,
   error: unknown,
   operation: Operation,
   written?: Written,
@@ -49,10 +54,17 @@ export function storageFailure(
   if (isStorageError(error)) return error
   const fields = (): readonly string[] => {
     if (written?.table === undefined) return []
-    const { table, collection } = written
-    const columns = columnsOf(error, table)
+    const { table, collection, row = {} } = written
+    const named = columnsOf(error, table)
+    // Without the other columns of its constraint, a column says too little.
+    const columns = named.includes('') ? [] : named
     return collection.fields
-      .filter((field) => columns.includes(table.find(field.column)?.name ?? ''))
+      .filter(({ name, column }) => {
+        const own = table.find(column)
+        if (own === undefined) return false
+        // An error names one column at most, or none.
+        return columns.includes(own.name) || exceeds(wholeBits, own, row[name] ?? null)
+      })
       .map(({ name }) => name)
   }
   switch (kindOf(error)) {

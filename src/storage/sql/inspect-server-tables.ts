@@ -42,16 +42,46 @@ export async function inspectServerTables(
     }
     const table = inspected(collection)
     if (table === undefined || inspection === undefined) continue
-    problems.push(...(await unfitRows(table, inspection, progress)))
-    for (const group of [collection.key, ...collection.uniques]) {
-      problems.push(...(await duplicates(table, group)))
-    }
-    for (const reference of collection.references) {
+    const targets = collection.references.flatMap((reference) => {
       const target = collections.includes(reference.to) ? inspected(reference.to) : undefined
-      if (target !== undefined) problems.push(...(await missing(table, target, reference)))
+      return target === undefined ? [] : [{ reference, target }]
+    })
+    try {
+      problems.push(...(await rowProblems({ table, targets }, inspection, progress)))
+    } catch (error) {
+      if (!isOfTable(tables, error)) throw error
+      problems.push(tableProblem(collection, `its rows can't be read: ${error.message}`))
     }
   }
   return problems
+}
+
+// Such as the lack of a right, or a division by zero in a view. The other tables can be read.
+function isOfTable({ dialect: { errors } }: Tables, error: unknown): error is Error {
+  const kind = errors.kindOf(error)
+  const isCode = error instanceof Error && 'code' in error
+  return isCode && kind !== 'unavailable' && kind !== 'conflict'
+}
+
+async function rowProblems(
+  { table, targets }: ReferringTable,
+  inspection: Inspection,
+  progress: InspectionProgress,
+): Promise<readonly StorageProblem[]> {
+  const { collection } = table
+  const problems = [...(await unfitRows(table, inspection, progress))]
+  for (const group of [collection.key, ...collection.uniques]) {
+    problems.push(...(await duplicates(table, group)))
+  }
+  for (const { reference, target } of targets) {
+    problems.push(...(await missing(table, target, reference)))
+  }
+  return problems
+}
+
+interface ReferringTable {
+  readonly table: InspectedTable
+  readonly targets: readonly { readonly reference: Reference; readonly target: InspectedTable }[]
 }
 
 /** The table of a collection, under the alias `t`, and how its rows are inspected. */

@@ -3,6 +3,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { raw } from './fragments.ts'
+import { keptType, valueOf } from './table-conditions.ts'
 import { folded, searchPrefix, type Table } from './tables.ts'
 
 // An index of fewer characters would have to be read completely.
@@ -86,7 +87,7 @@ export function wantedSearches(
   if (table !== undefined && table.kind !== 'table') return []
   const fields = indexed
     .flatMap((collection) => collection.fields)
-    .filter((field) => field.search && searchIndex.hasText(field.type))
+    .filter((field) => field.search && searchIndex.hasText(field, table?.find(field.column)))
   // The order of collections and of fields has no effect on an index.
   const texts = [...new Set(fields.map((field) => textOf(dialect, table, field)))].toSorted()
   const name = table?.name ?? first.table
@@ -105,11 +106,11 @@ export function wantedSearches(
   })
 }
 
-function textOf(
-  { columnTypes, quoted }: Dialect,
-  table: Table | undefined,
-  { type, column }: PublishedField,
-): string {
-  const name = table?.find(column)?.name ?? column
-  return columnTypes[type].wire(raw(quoted(name))).texts.join('')
+// An index serves a search only if its expression is that of the search.
+function textOf(dialect: Dialect, table: Table | undefined, field: PublishedField): string {
+  const { columnTypes, quoted } = dialect
+  const column = table?.find(field.column)
+  const kept = column && keptType(dialect, column, field)
+  const type = kept ?? columnTypes[field.type]
+  return type.wire(valueOf(type, raw(quoted(column?.name ?? field.column)))).texts.join('')
 }

@@ -93,8 +93,12 @@ export interface Table {
   readonly searchIndexes?: readonly string[]
   /** The constraints that an interrupted change of the schema has left, by name. Default: none. */
   readonly leftConstraints?: readonly string[]
-  /** The columns of unique indexes and constraints by name. */
+  /** Whether it has constraints that are checked by the commit. Default false. */
+  readonly hasDeferred?: boolean
+  /** The columns of unique indexes and constraints by name. An empty name: one that is not known. */
   readonly constraints: ReadonlyMap<string, readonly string[]>
+  /** Its partitions, if errors name them and their constraints. Default: none. */
+  readonly partitions?: readonly Pick<Table, 'schema' | 'name' | 'constraints'>[]
 }
 
 /** Returns whether an index has a column, or a prefix of it. */

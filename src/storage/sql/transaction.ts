@@ -1,6 +1,11 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import { isStorageError, type StorageTransaction, type TransactionOptions } from '../adapter.ts'
+import {
+  isStorageError,
+  type Row,
+  type StorageTransaction,
+  type TransactionOptions,
+} from '../adapter.ts'
 import type { Connection } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
@@ -10,6 +15,8 @@ import { bringsNumber, deleteRow, insertRow, updateRow } from './writes.ts'
 interface WriteOptions {
   readonly operation: Operation
   readonly collection: PublishedCollection
+  /** The values of a save. */
+  readonly row?: Row
   /** Whether the write is one statement. */
   readonly isAlone: boolean
 }
@@ -28,6 +35,7 @@ export async function runTransaction<Result>(
   let hasBegun = false as boolean
   let hasEnded = false
   let hasSavepoint = false
+  let lastWrite: Operation = 'save'
   let failure: { readonly error: unknown } | undefined
 
   // A connection runs one statement at a time.
@@ -62,9 +70,10 @@ export async function runTransaction<Result>(
 
   /** Runs a write so that the transaction stays usable if it fails. */
   async function write<Value>(
-    { operation, collection, isAlone }: WriteOptions,
+    { operation, collection, row = {}, isAlone }: WriteOptions,
     call: () => Promise<Value>,
   ): Promise<Value> {
+    const table = tables.find(collection.table)
     try {
       // Without a begin, the server commits it.
       if (oneWrite && isAlone && !hasBegun && connection.session !== undefined) {
@@ -76,9 +85,15 @@ export async function runTransaction<Result>(
         await begin(hasSavepoint ? 'release s; savepoint s' : 'savepoint s')
         hasSavepoint = true
       } else await begin()
-      return await call()
+      const result = await call()
+      lastWrite = operation
+      // As if the server committed it: an error of the commit would not be one of this write.
+      if (oneWrite && transactions.checkDeferred !== undefined && table?.hasDeferred === true) {
+        await connection.command(transactions.checkDeferred)
+      }
+      return result
     } catch (error) {
-      const written = { table: tables.find(collection.table), collection }
+      const written = { table, collection, row }
       const converted = storageFailure(errors, error, operation, written)
       // A value that can't be stored is rejected before anything is sent.
       const isSent = !isStorageError(error) && !(error instanceof TypeError)
@@ -102,17 +117,19 @@ export async function runTransaction<Result>(
     insert: (collection, row) => {
       const isAlone = returning.includes('insert') && !bringsNumber(collection, row)
       return inTurn(() =>
-        write({ operation: 'save', collection, isAlone }, () =>
+        write({ operation: 'save', collection, row, isAlone }, () =>
           insertRow(connection, tables, collection, row),
         ),
       )
     },
-    update: (collection, conditions, changes) =>
-      inTurn(() =>
-        write({ operation: 'save', collection, isAlone: returning.includes('update') }, () =>
+    update: (collection, conditions, changes) => {
+      const isAlone = returning.includes('update')
+      return inTurn(() =>
+        write({ operation: 'save', collection, row: changes, isAlone }, () =>
           updateRow(connection, tables, collection, { conditions, changes }),
         ),
-      ),
+      )
+    },
     delete: (collection, conditions) =>
       inTurn(() =>
         write({ operation: 'delete', collection, isAlone: returning.includes('delete') }, () =>
@@ -130,7 +147,7 @@ export async function runTransaction<Result>(
     const result = await work(transaction)
     await end()
     if (failure !== undefined) throw failure.error
-    if (hasBegun) await commit(connection, dialect)
+    if (hasBegun) await commit(connection, dialect, lastWrite)
     return result
   } catch (error) {
     await end()
@@ -139,10 +156,15 @@ export async function runTransaction<Result>(
   }
 }
 
-async function commit(connection: Connection, { transactions, errors }: Dialect): Promise<void> {
+async function commit(
+  connection: Connection,
+  { transactions, errors }: Dialect,
+  lastWrite: Operation,
+): Promise<void> {
   try {
     await transactions.commit(connection)
   } catch (error) {
-    throw storageFailure(errors, error, 'save')
+    // The item of a Delete is deleted last, after those that refer to it.
+    throw storageFailure(errors, error, lastWrite)
   }
 }

@@ -117,6 +117,23 @@ CREATE TABLE `ORDER` (
 ) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
 INSERT INTO `ORDER` VALUES (-2147483648,2147483647);
 
+CREATE TABLE `shades` (
+  `shade` float NOT NULL,
+  `name` varchar(20) DEFAULT NULL,
+  PRIMARY KEY (`shade`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
+INSERT INTO `shades` VALUES (0.1,'dark');
+INSERT INTO `shades` VALUES (16777216,'light');
+
+CREATE TABLE `waves` (
+  `length` double NOT NULL,
+  `shade` float DEFAULT NULL,
+  PRIMARY KEY (`length`),
+  CONSTRAINT `waves of shades` FOREIGN KEY (`shade`) REFERENCES `shades` (`shade`)
+) ENGINE=InnoDB DEFAULT CHARSET=utf8mb4 COLLATE=utf8mb4_general_ci;
+INSERT INTO `waves` VALUES (5e-324,0.1);
+INSERT INTO `waves` VALUES (0.1,NULL);
+
 -- Types.
 
 CREATE TABLE `numbers` (

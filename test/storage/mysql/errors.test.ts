@@ -57,12 +57,16 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
       'alter table children modify column day date not null',
       'alter table children add constraint positive check (small > 0 and amount > 0)',
       "create table others (name varchar(9), colour enum('red'))",
+      'create table parts (part int) partition by list (part) (partition one values in (1))',
       "create view early as select * from others where name < 'm' with check option",
       'set session max_heap_table_size = 16384',
       'create table small (filler char(255)) engine = memory',
       `create trigger refuse before insert on children for each row begin
         if new.first = 'raise' then signal sqlstate '45000' set message_text = 'refused'; end if;
         if new.first = 'view' then insert into early (name) values ('z'); end if;
+        if new.first = 'divide' then set new.small = 1 / 0; end if;
+        if new.first = 'subtract' then set new.small = cast(1 as unsigned) - 2; end if;
+        if new.first = 'part' then insert into parts values (7); end if;
         if new.first = 'enum' then insert into others (colour) values ('blue'); end if;
         ${fill}
         if new.first = 'sleep' then do sleep(5); end if; end`,
@@ -245,13 +249,22 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
     ['1451', 'a delete of a referenced row', () => deleteParent(storage), { kind: 'referenced' }],
     ['1048', 'no value', changed({ day: null }), invalid('day')],
     ['1264', 'a number out of range', changed({ small: 70_000 }), invalid('small')],
+    [
+      '1264',
+      'two numbers out of range',
+      changed({ small: -32_769, amount: '100.00' }),
+      invalid('small', 'amount'),
+    ],
     ['1265', 'an unknown label', changed({ first: 'enum' }), invalid()],
     ['1292', 'a date of zeros', changed({ day: '0000-00-00' }), invalid()],
     ['1364', 'no value and no default', withoutDefault, invalid('needed')],
+    ['1365', 'a division by zero', changed({ first: 'divide' }), invalid()],
     ['1366', 'a character that the column can not hold', withoutCharacter, invalid('name')],
     ['1369', 'the check of a view', changed({ first: 'view' }), invalid()],
     ['1406', 'a string that is too long', changed({ first: 'elevenchars' }), invalid('first')],
+    ['1526', 'a row for which there is no partition', changed({ first: 'part' }), invalid()],
     ['1644', 'a signal of a trigger', changed({ first: 'raise' }), invalid()],
+    ['1690', 'a difference below zero', changed({ first: 'subtract' }), invalid()],
     [
       '1205',
       'a lock that another transaction holds',
@@ -313,6 +326,19 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
   test('spaces that the column would cut are invalid', async () => {
     const cut = insertChild(storage, { first: `z${' '.repeat(10)}` })
     await expect(cut).rejects.toMatchObject({ kind: 'invalid', fields: ['first'] })
+  })
+
+  test('of a unique index of the start of a string names its field', async () => {
+    await database.run(
+      'create table starts (id int primary key, name varchar(9), kind int, unique (kind, name(3)))',
+      "insert into starts values (1, 'abcd', 1)",
+    )
+    const same = insertAfter('starts', {
+      fields: { id: integer(), name: text(), kind: integer() },
+      change: 'do 0',
+      values: { id: 2, name: 'abce', kind: 1 },
+    })
+    await expect(same).rejects.toMatchObject(duplicate('name', 'kind'))
   })
 
   test.each([

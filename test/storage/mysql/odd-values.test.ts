@@ -95,6 +95,8 @@ describe.skipIf(missing !== undefined)('a stored value of MariaDB', () => {
       'utf8mb4 collate utf8mb4_general_ci',
       'utf8mb4 collate utf8mb4_bin',
       'latin1 collate latin1_swedish_ci',
+      'latin1 collate latin1_german2_ci',
+      'utf8mb3 collate utf8mb3_unicode_ci',
       ...perServer({
         MariaDB: ['utf8mb4 collate utf8mb4_uca1400_ai_ci', 'utf8mb4 collate utf8mb4_nopad_bin'],
         MySQL: [

@@ -41,6 +41,7 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
     await storage.open(published)
     await schema.run(`
       alter table children alter column small type smallint;
+      alter table children alter column first type varchar(10);
       alter table children alter column "day" set not null;
       alter table children add constraint positive check (small > 0 and amount > 0);
       create table others (name varchar(3), exclude (name with =));
@@ -152,9 +153,19 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
     ['23P01', 'an exclusion', running("insert into others values ('a'), ('a')"), invalid()],
     ['44000', 'the check of a view', running("insert into early values ('z')"), invalid()],
     ['22001', 'a long string', running("insert into others values ('four')"), invalid()],
-    ['22003', 'a number out of range', changed({ small: 70_000 }), invalid()],
+    ['22001', 'a string that is too long', changed({ first: 'elevenchars' }), invalid('first')],
+    ['22003', 'a number out of range', changed({ small: 70_000 }), invalid('small')],
+    [
+      '22003',
+      'two numbers out of range',
+      changed({ small: -32_769, amount: '100.00' }),
+      invalid('small', 'amount'),
+    ],
     ['22007', 'a date of another form', changed({ day: 'tomorrow or so' }), invalid()],
     ['22008', 'a day that does not exist', changed({ day: '2024-02-30' }), invalid()],
+    ['22012', 'a division by zero', running('select 1 / 0'), invalid()],
+    ['2201E', 'the logarithm of zero', running('select ln(0)'), invalid()],
+    ['2201F', 'the root of a negative number', running('select sqrt(-1)'), invalid()],
     ['22P02', 'a number of another form', changed({ amount: 'much' }), invalid()],
     [
       '22P05',
@@ -264,6 +275,12 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
   test('a row that a trigger skips is invalid', async () => {
     const skipped = insertChild(storage, { first: 'skip' })
     await expect(skipped).rejects.toMatchObject({ kind: 'invalid', fields: [] })
+  })
+
+  test('spaces that the column would cut are invalid', async () => {
+    await insertChild(storage, { first: `z${' '.repeat(9)}` })
+    const cut = insertChild(storage, { code: 'c', first: `z${' '.repeat(10)}` })
+    await expect(cut).rejects.toMatchObject({ kind: 'invalid', fields: ['first'] })
   })
 
   test('a string that PostgreSQL can not represent is rejected, and matches no row', async () => {

@@ -163,6 +163,58 @@ describe.skipIf(missing !== undefined)('the search index of PostgreSQL', () => {
     expect(await find('many', { limit: 3, count: false })).toEqual([1, 2, 3])
   })
 
+  test('columns of existing tables are found with it, but for those that no index can have', async () => {
+    await schema.run(`create type mood as enum ('glad', 'sad');
+      create collation loose (provider = icu, locale = 'und-u-ks-level2', deterministic = false);
+      create table pets (id int primary key, code char(12), loose text collate loose, short varchar(20), rate numeric,
+        mood mood, host inet);
+      insert into pets select n, 'code ' || n, 'Loose ' || n, 'short ' || n, n + 0.5, 'glad', '10.0.0.1'
+        from generate_series(1, 20000) n;
+      update pets set mood = 'sad', host = '10.0.0.2' where id = 7`)
+    const pets = publishCollection(
+      'app',
+      'pets',
+      defineCollection({
+        key: 'id',
+        search: 'indexed',
+        fields: {
+          id: integer(),
+          code: text({ maxLength: 12, storedAs: 'char' }),
+          loose: text(),
+          short: text({ maxLength: 20 }),
+          rate: decimal({ precision: 12, scale: 2 }),
+          mood: text({ enumeration: ['glad', 'sad'] }),
+          host: text({ readOnly: true }),
+        },
+      }),
+    )
+    const storage = postgresStorage(schema.open(1), { ensureSchema: true })
+    await storage.open([pets])
+    await schema.run('vacuum analyze pets')
+    const own = connections(schema.pool, completePostgres({}))
+    const isIndexed = async (needle: string, ...fields: readonly string[]): Promise<boolean> => {
+      const query = queryOf(pets, { search: { fields, text: needle }, limit: 100 })
+      const { rows } = await storage.filter(pets, query)
+      expect([needle, rows.map(({ id }) => id)]).toEqual([needle, [7]])
+      const plan = await own.use(async (connection) => {
+        const page = pageStatement(await readTables(connection, [pets]), pets, query)
+        return connection.rows({ ...page, sql: sql`explain ${page.sql}` })
+      })
+      return plan.join('\n').includes('Index Scan on rowgate_search_')
+    }
+    await schema.run(
+      `update pets set code = 'rare', loose = 'Seldom', short = 'Unique', rate = 0.12 where id = 7`,
+    )
+    expect(await isIndexed('rare', 'code')).toBe(true)
+    expect(await isIndexed('seldom', 'loose')).toBe(true)
+    expect(await isIndexed('unique', 'code', 'loose', 'short')).toBe(true)
+    expect(await isIndexed('0.12', 'rate')).toBe(true)
+    expect(await isIndexed('sad', 'mood')).toBe(false)
+    expect(await isIndexed('0.0.2', 'host')).toBe(false)
+    await own.close()
+    await storage.close()
+  })
+
   test('a missing index is reported, and one for other fields is replaced', async () => {
     const names = async () => {
       const rows = await schema.run(

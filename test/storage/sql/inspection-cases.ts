@@ -272,4 +272,23 @@ export function testInspection(cases: InspectionCases): void {
       ['unfit', 'shop/orders', 'size'],
     ])
   })
+
+  test('are inspected if those of another collection can not be read', async () => {
+    await database.run([
+      'create table amounts (id bigint not null primary key, size bigint)',
+      'insert into amounts values (1, 1), (2, 9007199254740993)',
+      'create view broken as select id, (select b.size from amounts b) as size from amounts',
+    ])
+    const fields = { id: integer(), size: integer() }
+    const broken = defineCollection({ publishes: ['Filter'], fields })
+    const amounts = defineCollection({ key: 'id', fields })
+    const problems = await problemsOf(database.storage(), {
+      shop: { collections: { broken, amounts } },
+    })
+    expect(problems).toMatchObject([
+      { kind: 'table', collection: 'shop/broken', fields: [] },
+      { kind: 'unfit', collection: 'shop/amounts', fields: ['size'] },
+    ])
+    expect(problems[0]?.message).toMatch(/^its rows can't be read: .*more than (?:one|1) row/)
+  })
 }
