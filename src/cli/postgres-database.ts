@@ -51,7 +51,7 @@ async function placeOf(connection: Connection, schema: string | undefined): Prom
     throw new CommandError(
       schema === undefined
         ? 'The search path of the connection names no schema. Name one with --schema.'
-        : `There is no schema ${printable(schema)}.`,
+        : `There is no schema ${printable(schema)}, or the role may not use it.`,
     )
   return {
     name,

@@ -62,7 +62,8 @@ function isAboutItem(error: unknown): error is StorageError {
 function entriesOf(view: View, { kind, fields }: StorageError): readonly ValidationEntry[] {
   if (kind === 'duplicate') return duplicateEntries(view, fields)
   const names = fields.join(', ') || 'A value'
-  return groupEntries(view, fields, `${names} is not accepted by the database.`)
+  const are = fields.length > 1 ? 'are' : 'is'
+  return groupEntries(view, fields, `${names} ${are} not accepted by the database.`)
 }
 
 /** Returns an entry for each field of a unique group, and one for a key, which is one value in a path. */

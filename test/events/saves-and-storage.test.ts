@@ -286,7 +286,7 @@ describe('an error of storage', () => {
 
   test.each([
     ['duplicate', 'Another item of notes has this title, size.'],
-    ['invalid', 'title, size is not accepted by the database.'],
+    ['invalid', 'title, size are not accepted by the database.'],
   ] as const)('%s of several fields is an error of each of them', async (kind, message) => {
     const outcome = await insert(new StorageError(kind, { fields: ['title', 'size'] }))
     expect(outcome.validations).toStrictEqual([

@@ -21,6 +21,7 @@ const formats = {
   extra_float_digits: '1',
   client_encoding: 'UTF8',
   standard_conforming_strings: 'on',
+  quote_all_identifiers: 'off',
 } as const
 
 const names = Object.keys(formats) as readonly (keyof typeof formats)[]

@@ -214,6 +214,14 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
       () => converted(poolOf({}).query('select $1::int, $2::int', [1])),
       unavailable,
     ],
+    [
+      '2200H',
+      'a sequence that has no more numbers',
+      running(
+        "create temporary sequence few maxvalue 2; select nextval('few'), nextval('few'), nextval('few')",
+      ),
+      unavailable,
+    ],
     ['53', 'temporary files that are too large', running(sorting), unavailable],
     ['ECONNREFUSED', 'a server that does not listen', () => opened({ port: 1 }), unavailable],
     [
