@@ -1,11 +1,10 @@
 import { setTimeout as pause } from 'node:timers/promises'
-import { createPool, type Pool, type PoolOptions } from 'mysql2/promise'
-import type { RowDataPacket } from 'mysql2'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import type { Pool } from 'mysql2/promise'
+import { describe, expect, test } from 'vitest'
 import { mysqlStorage } from '../../src/storage/mysql.ts'
 import { asRoot } from './kit/as-root.ts'
-import { describeReplica, type Address, type ReplicatedServers } from './kit/replica-cases.ts'
-import type { ServerProgram } from './kit/server-program.ts'
+import { mysqlReplica } from './kit/mysql-replica.ts'
+import { describeReplica, type Address } from './kit/replica-cases.ts'
 import { servers } from './kit/servers.ts'
 
 // `npm run test:mysql` fetches the packages, and sets it.
@@ -13,54 +12,18 @@ const isMissing = process.env['MYSQL_PROGRAM'] === undefined
 
 describe.skipIf(isMissing)('a replica of MySQL for reads', () => {
   const { mysqlPair } = servers()
-  const pools: Pool[] = []
-  let primary: ServerProgram
-  let replica: ServerProgram
-  let onPrimary: Pool
-  let onReplica: Pool
-
-  function poolOf({ host, port }: Address, settings: PoolOptions = {}): Pool {
-    const at = { host, port, user: 'root', database: 'test' }
-    const pool = createPool({ ...at, connectionLimit: 5, ...settings })
-    pools.push(pool)
-    return pool
-  }
-
-  beforeAll(async () => {
-    ;[primary, replica] = await mysqlPair()
-    onPrimary = poolOf(primary, { connectionLimit: 1 })
-    onReplica = poolOf(replica, { connectionLimit: 1 })
-    await onPrimary.query(`create table notes (id bigint primary key, title text)`)
-  })
-  afterAll(async () => {
-    for (const pool of pools) await pool.end()
+  const { started, poolOf } = mysqlReplica({
+    pair: mysqlPair,
+    position: '@@global.gtid_executed',
+    wait: 'wait_for_executed_gtid_set',
+    pause: 'stop replica sql_thread',
+    resume: 'start replica sql_thread',
   })
 
-  const replicated = (): ReplicatedServers => ({
-    replica,
-    storage(reads, options, used) {
-      const pool = reads && poolOf(reads)
-      if (used !== undefined) pool?.on('acquire', used)
-      return mysqlStorage(poolOf(primary), { ...options, ...(pool && { reads: pool }) })
-    },
-    run: (statement) => onPrimary.query(statement),
-    async caughtUp() {
-      const [[at]] = await onPrimary.query<RowDataPacket[]>(
-        'select @@global.gtid_executed as position',
-      )
-      const [[found]] = await onReplica.query<RowDataPacket[]>(
-        'select wait_for_executed_gtid_set(?, 20) as late',
-        [at?.['position']],
-      )
-      expect(found).toEqual({ late: 0 })
-    },
-    pauseReplay: () => onReplica.query('stop replica sql_thread'),
-    resumeReplay: () => onReplica.query('start replica sql_thread'),
-  })
-
-  const { start, isUsed } = describeReplica(replicated)
+  const { start, isUsed } = describeReplica(() => started().replicated)
 
   test('must not be the primary, which must have GTIDs, and has the same database', async () => {
+    const { primary, replica, onPrimary } = started()
     const found = (to: Address, reads: Pool) => mysqlStorage(poolOf(to), { reads }).open([])
     await expect(found(primary, poolOf(primary))).rejects.toThrow(
       'has the server_uuid of the primary',
@@ -77,6 +40,7 @@ describe.skipIf(isMissing)('a replica of MySQL for reads', () => {
   })
 
   test('may take longer than other statements to catch up', async () => {
+    const { primary, replica, replicated } = started()
     const reads = poolOf(replica)
     const storage = mysqlStorage(poolOf(primary), {
       reads,
@@ -84,9 +48,9 @@ describe.skipIf(isMissing)('a replica of MySQL for reads', () => {
       statementTimeout: 1_000,
     })
     const { title, change } = await start(storage)
-    await onReplica.query('stop replica sql_thread')
+    await replicated.pauseReplay()
     await change('late')
-    const resumed = pause(1_500).then(() => onReplica.query('start replica sql_thread'))
+    const resumed = pause(1_500).then(replicated.resumeReplay)
     expect(await title()).toBe('late')
     await resumed
     await isUsed(title)
@@ -98,7 +62,7 @@ describe.skipIf(isMissing)('a replica of MySQL for reads', () => {
       'create table test.notes (id bigint primary key, title text)',
       `insert into test.notes values (1, 'other')`,
     ])
-    const { title } = await start(mysqlStorage(poolOf(primary), { reads: poolOf(other) }))
+    const { title } = await start(mysqlStorage(poolOf(started().primary), { reads: poolOf(other) }))
     expect(await title()).toBe('first')
   })
 })
