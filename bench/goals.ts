@@ -1,6 +1,6 @@
 import type { Entry } from './measure.ts'
 import type { CostGoal, Goal, RatioGoal } from './scenario.ts'
-import { median } from './statistics.ts'
+import { median, quotients } from './statistics.ts'
 
 /** Returns the goals whose servers took part, with what was measured. */
 export function goalLines(goals: readonly Goal[], entries: readonly Entry[]): string[] {
@@ -18,17 +18,18 @@ function ratioLine(
   ofEntry: Entry,
   floorEntry: Entry | undefined,
 ): string {
-  const reached = cpuOf(ofEntry) / cpuOf(ownEntry)
+  const reached = ratioOf(ofEntry, ownEntry)
   const goal = `${own} ${ratio.toFixed(2)} × ${of}`
   const line = `${mark(reached >= ratio)}: ${goal}. Measured: ${reached.toFixed(2)}.`
   if (floorEntry === undefined) return line
-  const most = cpuOf(ofEntry) / cpuOf(floorEntry)
+  const most = ratioOf(ofEntry, floorEntry)
   const isBeyond = Math.max(most, reached) < ratio ? ', so the goal is out of reach' : ''
   return `${line} The floor ${floor}: ${most.toFixed(2)}${isBeyond}.`
 }
 
 function costLine({ own, of, microseconds }: CostGoal, ownEntry: Entry, ofEntry?: Entry): string {
-  const cost = cpuOf(ownEntry) - (ofEntry ? cpuOf(ofEntry) : 0)
+  const others = ofEntry ? costsOf(ofEntry) : []
+  const cost = median(costsOf(ownEntry).map((own, round) => own - (others[round] ?? 0)))
   const goal = `${own} at most ${microseconds} µs${of === undefined ? '' : ` more than ${of}`}`
   return `${mark(cost <= microseconds)}: ${goal}. Measured: ${cost.toFixed(1)} µs.`
 }
@@ -37,8 +38,12 @@ function mark(isReached: boolean): string {
   return isReached ? 'Goal reached' : 'Goal missed'
 }
 
-function cpuOf({ rounds }: Entry): number {
-  return median(rounds.map(({ cpuMicroseconds }) => cpuMicroseconds))
+function ratioOf(ofEntry: Entry, ownEntry: Entry): number {
+  return median(quotients(costsOf(ofEntry), costsOf(ownEntry)))
+}
+
+function costsOf({ rounds }: Entry): number[] {
+  return rounds.map(({ cpuMicroseconds }) => cpuMicroseconds)
 }
 
 function named(entries: readonly Entry[], name: string | undefined): Entry | undefined {

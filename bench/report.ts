@@ -5,7 +5,7 @@ import type { Round } from './load.ts'
 import { percent } from './machine.ts'
 import type { Entry, Measurement } from './measure.ts'
 import type { Options } from './options.ts'
-import { median, spread } from './statistics.ts'
+import { median, quotients, spread } from './statistics.ts'
 
 const tmpfs = 0x01021994
 /** From here on, the load generator and not the server may be what limits the rate. */
@@ -16,6 +16,7 @@ const headings = [
   'CPU µs',
   'spread',
   'CPU ratio',
+  'spread',
   'requests/s',
   'spread',
   'ratio',
@@ -27,27 +28,29 @@ function valuesOf(entry: Entry, name: keyof Round): number[] {
   return entry.rounds.map((round) => round[name])
 }
 
-function medianOf(entry: Entry | undefined, name: keyof Round): number {
-  return entry ? median(valuesOf(entry, name)) : NaN
+function medianOf(entry: Entry, name: keyof Round): number {
+  return median(valuesOf(entry, name))
 }
 
-function ratio(value: number): string {
-  return Number.isNaN(value) ? '' : value.toFixed(2)
+/** Returns how many times the first one's figure is the second one's, of each round. */
+function ratiosOf(first: Entry, second: Entry, name: keyof Round): number[] {
+  return quotients(valuesOf(first, name), valuesOf(second, name))
 }
 
 function rowOf(entry: Entry, entries: readonly Entry[]): string[] {
   const base = entries.find(({ contestant }) => contestant.name === entry.contestant.base)
   const perSecond = medianOf(entry, 'perSecond')
-  const cpu = medianOf(entry, 'cpuMicroseconds')
+  const costs = base && ratiosOf(base, entry, 'cpuMicroseconds')
   const mark = medianOf(entry, 'generatorBusy') >= saturated ? ' *' : ''
   return [
     entry.contestant.title,
-    cpu.toFixed(1),
+    medianOf(entry, 'cpuMicroseconds').toFixed(1),
     spread(valuesOf(entry, 'cpuMicroseconds')),
-    ratio(medianOf(base, 'cpuMicroseconds') / cpu),
+    costs ? median(costs).toFixed(2) : '',
+    costs ? spread(costs) : '',
     Math.round(perSecond).toLocaleString('en') + mark,
     spread(valuesOf(entry, 'perSecond')),
-    ratio(perSecond / medianOf(base, 'perSecond')),
+    base ? median(ratiosOf(entry, base, 'perSecond')).toFixed(2) : '',
     medianOf(entry, 'p99Milliseconds').toFixed(1),
     medianOf(entry, 'rssMegabytes').toFixed(0),
   ]

@@ -12,6 +12,14 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN
 }
 
+/**
+ * Returns the quotients of values that were measured in the same rounds. Their median is steadier than the quotient
+ * of two medians, because a machine that becomes slower for a while slows down both values of a round.
+ */
+export function quotients(values: readonly number[], divisors: readonly number[]): number[] {
+  return values.map((value, round) => value / (divisors[round] ?? NaN))
+}
+
 /** Returns half the distance of the smallest and the largest value, by their median. */
 export function spread(values: readonly number[]): string {
   const half = (Math.max(...values) - Math.min(...values)) / 2
