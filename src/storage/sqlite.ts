@@ -68,7 +68,7 @@ export function sqliteStorage(
   const searches = searchIndexes(connection)
   const { searchIndexFor } = searches
   const opened = { guaranteed, computed, searchIndexFor, collections: () => openCollections }
-  const written = writtenTables(connection)
+  const written = writtenTables(connection, () => writer.protect())
   const session = sqliteSession(connection, opened, written)
   const reads =
     reader === connection
@@ -86,6 +86,7 @@ export function sqliteStorage(
     },
     isShared: durable,
     sharesCommits: () => !defersConstraints,
+    began: () => written.refresh(),
     committed: () => clock.committed(),
   })
   const clock = versionClock(connection, {

@@ -4,6 +4,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import type { Database } from 'better-sqlite3'
 import type {
+  BetterSqlite3Handle,
   NodeSqliteHandle,
   SqliteDriver,
   SqliteHandle,
@@ -50,4 +51,25 @@ export function temporaryDirectory(): string {
 /** Rows of a query on a handle, as objects. */
 export function rowsIn(handle: SqliteHandle, sql: string, ...values: SqliteValue[]): unknown[] {
   return (handle as NodeSqliteHandle).prepare(sql).all(...values)
+}
+
+/** Returns a handle that adds each command of a transaction to a list before it runs. */
+export function observed(handle: SqliteHandle, commands: string[]): SqliteHandle {
+  const prepare = (sql: string): unknown => {
+    const statement = (handle as BetterSqlite3Handle).prepare(sql)
+    if (!/^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(sql)) return statement
+    return {
+      run() {
+        commands.push(sql)
+        return statement.run()
+      },
+    }
+  }
+  return new Proxy(handle, {
+    get(target, name) {
+      if (name === 'prepare') return prepare
+      const value: unknown = Reflect.get(target, name, target)
+      return typeof value === 'function' ? (value.bind(target) as unknown) : value
+    },
+  })
 }

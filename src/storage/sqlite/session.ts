@@ -139,16 +139,18 @@ export function sqliteSession(
     const key = `${kind}${returning ? '' : '!'}${identityOf(collection)}\0${conditionsShape(collection, conditions, listSlots)}\0${listShape(names)}`
     const text = (): StatementText => writes[kind](collection, shape, guaranteed)
     const inputs: Inputs = { conditions, ...(row && { row }) }
-    if (!returning) return { count: statements.run(key, text, noted(connection.changes), inputs) }
-    const [first] = statements.run(key, text, noted(connection.rows), inputs)
+    if (!returning)
+      return { count: statements.run(key, text, noted(connection.changes, returning), inputs) }
+    const [first] = statements.run(key, text, noted(connection.rows, returning), inputs)
     return first === undefined
       ? { count: 0 }
       : { count: 1, written: readRow(collection, collection.allNames, first) }
   }
 
-  function noted<Result>(prepare: (sql: string) => Prepared<Result>) {
+  // A row that a statement returns may not fit.
+  function noted<Result>(prepare: (sql: string) => Prepared<Result>, mayFailLater: boolean) {
     return (sql: string): Prepared<Result> =>
-      written === undefined ? prepare(sql) : written.noting(sql, prepare(sql))
+      written === undefined ? prepare(sql) : written.noting(sql, prepare(sql), mayFailLater)
   }
 
   function rowBefore(
@@ -185,9 +187,12 @@ export function sqliteSession(
     update(collection, conditions, changes) {
       const before = rowBefore(collection, conditions)
       if (before === undefined) return undefined
-      const given = namesIn(collection, changes)
+      const names: string[] = []
       // A column that keeps its value is not set, because a trigger may watch it.
-      const names = given.filter((name) => before.row[name] !== changes[name])
+      for (const name in changes) {
+        const value = changes[name]
+        if (value !== undefined && value !== before.row[name]) names.push(name)
+      }
       if (names.length === 0) return before.row
       const shape = { names, conditions, returning: computed.has(collection) }
       const { count, written: stored } = write('update', collection, shape, changes)

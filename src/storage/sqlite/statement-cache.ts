@@ -31,7 +31,9 @@ export function statementCache(capacity: () => number): StatementCache {
     prepare: (sql: string) => Prepared<unknown>,
   ): Entry {
     let found = entries.get(shape)
-    if (found !== undefined && shape === latest) return found
+    // As long as nothing is about to be evicted, the order does not matter.
+    const isKept = shape === latest || entries.size < capacity() / 2
+    if (found !== undefined && isKept) return found
     if (found === undefined) {
       const { sql, slots } = write()
       found = { run: prepare(sql), slots }

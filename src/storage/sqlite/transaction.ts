@@ -20,6 +20,8 @@ export interface OpenTransaction {
   operation(): Operation
   /** Whether it has read anything. */
   hasRead(): boolean
+  /** Whether a save of it has succeeded. */
+  hasSaved(): boolean
   /** Returns whether its reads are still current. Throws the errors of the driver. */
   isCurrent(): boolean
   /** Ends the transaction. Later calls reject. */
@@ -34,24 +36,27 @@ export function openTransaction(
 ): OpenTransaction {
   let ended = false
   let operation: Operation = 'read'
+  let saved = false
   let log: ReadLog | undefined
 
   function run<Result>(
     as: Operation,
     collection: PublishedCollection,
     work: () => Result,
-    saved: () => Row = () => ({}),
+    rowOf: () => Row = () => ({}),
   ): MaybePromise<Result> {
     if (ended) return Promise.reject(new Error('The transaction has ended.'))
-    if (!lock.isHeld()) return lock.acquire().then(() => run(as, collection, work, saved))
+    if (!lock.isHeld()) return lock.acquire().then(() => run(as, collection, work, rowOf))
     if (as === 'save' || operation === 'read') operation = as
     try {
-      return work()
+      const result = work()
+      if (as !== 'read') saved = true
+      return result
     } catch (error) {
       const failure = storageFailure(error, as, collection, (kind, message) =>
         kind === 'check'
           ? constraints.check(collection, message)
-          : constraints.foreignKey(collection, saved()),
+          : constraints.foreignKey(collection, rowOf()),
       )
       return Promise.reject(failure)
     }
@@ -94,6 +99,7 @@ export function openTransaction(
     },
     operation: () => operation,
     hasRead: () => log !== undefined,
+    hasSaved: () => saved,
     isCurrent: () =>
       log?.isCurrent((collection, query) => session.filter(collection, query)) ?? true,
     end() {

@@ -1,54 +1,107 @@
-import { rowsOf, type Connection, type Prepared, type SqliteValue } from './connection.ts'
+import {
+  rowsOf,
+  type Connection,
+  type Prepared,
+  type SqliteRow,
+  type SqliteValue,
+} from './connection.ts'
 import { folded, searchPrefix } from '../sql/tables.ts'
 
 /** The tables that statements have written, including those of triggers and cascades. */
 export interface WrittenTables {
-  /** Returns a statement that notes, with each run, which tables it writes. */
-  noting<Result>(sql: string, run: Prepared<Result>): Prepared<Result>
+  /**
+   * Returns a statement that notes, with each run, which tables it writes. `mayFailLater`: the caller may reject
+   * what it returns.
+   */
+  noting<Result>(sql: string, run: Prepared<Result>, mayFailLater: boolean): Prepared<Result>
   /** Returns the tables, in lower case, that were written since the last call. */
   take(): ReadonlySet<string> | 'any'
+  /** Called when a transaction has begun, in which the schema does not change: looks whether it has changed before. */
+  refresh(): void
   /** Called when the schema has changed. */
   forget(): void
 }
 
-/** Returns what finds the tables that the statements of a connection write, by the programs that SQLite compiles. */
-export function writtenTables(connection: Connection): WrittenTables {
-  const known = new Map<string, ReadonlySet<string> | 'any'>()
+/** What a statement does, by the program that SQLite compiles. */
+interface Program {
+  /** The tables that it writes, in lower case. */
+  readonly tables: ReadonlySet<string> | 'any'
+  /** Whether it changes nothing if it fails. */
+  readonly undoesItself: boolean
+}
+
+// How a constraint fails that was declared ON CONFLICT FAIL: it keeps what the statement has changed so far.
+const keepingChanges = 3
+
+/**
+ * Returns what finds the tables that the statements of a connection write. `beforeRisk` is called before a statement
+ * that may leave changes behind if it fails.
+ */
+export function writtenTables(connection: Connection, beforeRisk: () => void): WrittenTables {
+  const known = new Map<string, Program>()
+  const schemaVersions = ['main', 'temp'].map((schema) =>
+    connection.value(`PRAGMA ${schema}.schema_version`),
+  )
+  let schema = ''
   let roots: ReadonlyMap<number, string> | undefined
   let hasOthers: boolean | undefined
   let written = new Set<string>()
   let any = false
 
-  function tablesOf(sql: string, parameters: readonly SqliteValue[]): ReadonlySet<string> | 'any' {
+  function programOf(sql: string, parameters: readonly SqliteValue[]): Program {
+    // Reading makes SQLite load a changed schema, which EXPLAIN does not look for.
     roots ??= rootPages(connection)
+    const steps = rowsOf(connection, `EXPLAIN ${sql}`, parameters)
+    // A trigger may fail in a way that keeps its changes, and a virtual table runs statements of its own.
+    const undoesItself = !steps.some(
+      ([, opcode, , second]) =>
+        opcode === 'Program' ||
+        opcode === 'VUpdate' ||
+        ((opcode === 'Halt' || opcode === 'HaltIfNull') && Number(second) === keepingChanges),
+    )
+    return { tables: tablesOf(steps, roots), undoesItself }
+  }
+
+  function tablesOf(
+    steps: readonly SqliteRow[],
+    names: ReadonlyMap<number, string>,
+  ): ReadonlySet<string> | 'any' {
     const tables = new Set<string>()
-    for (const row of rowsOf(connection, `EXPLAIN ${sql}`, parameters)) {
-      const [, opcode, first, second, third] = row
-      // A virtual table runs statements of its own. A search index has no rows that a collection reads.
+    for (const [, opcode, first, second, third] of steps) {
+      // A search index has no rows that a collection reads.
       if (opcode === 'VUpdate' && (hasOthers ??= hasOtherVirtualTables(connection))) return 'any'
       // A trigger that deletes all rows of a table clears it without opening it.
       if (opcode !== 'OpenWrite' && opcode !== 'Clear') continue
       const [root, database] = opcode === 'Clear' ? [first, second] : [second, third]
-      const name = Number(database) === 0 ? roots.get(Number(root)) : undefined
+      const name = Number(database) === 0 ? names.get(Number(root)) : undefined
       if (name === undefined) return 'any'
       tables.add(name)
     }
     return tables
   }
 
-  function note(sql: string, parameters: readonly SqliteValue[]): void {
-    let tables = known.get(sql)
-    if (tables === undefined) {
-      tables = tablesOf(sql, parameters)
-      known.set(sql, tables)
+  function note(sql: string, parameters: readonly SqliteValue[]): Program {
+    let program = known.get(sql)
+    if (program === undefined) {
+      program = programOf(sql, parameters)
+      known.set(sql, program)
     }
+    const { tables } = program
     if (tables === 'any') any = true
     else for (const table of tables) written.add(table)
+    return program
+  }
+
+  function forget(): void {
+    known.clear()
+    roots = undefined
+    hasOthers = undefined
   }
 
   return {
-    noting: (sql, run) => (parameters) => {
-      note(sql, parameters)
+    noting: (sql, run, mayFailLater) => (parameters) => {
+      const { undoesItself } = note(sql, parameters)
+      if (mayFailLater || !undoesItself) beforeRisk()
       return run(parameters)
     },
     take() {
@@ -57,11 +110,17 @@ export function writtenTables(connection: Connection): WrittenTables {
       any = false
       return taken
     },
-    forget: () => {
-      known.clear()
-      roots = undefined
-      hasOthers = undefined
+    refresh() {
+      let current = ''
+      try {
+        current = schemaVersions.map((read) => read()).join(' ')
+      } catch {
+        // Unknown, so as if it had changed.
+      }
+      if (current !== schema || current === '') forget()
+      schema = current
     },
+    forget,
   }
 }
 

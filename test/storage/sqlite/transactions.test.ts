@@ -2,12 +2,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest'
 import { equals, findValues } from '../../../src/conformance/case.ts'
 import { customers, rowOf } from '../../../src/conformance/collections.ts'
 import type { StorageAdapter, StorageTransaction } from '../../../src/storage/adapter.ts'
-import {
-  sqliteStorage,
-  type BetterSqlite3Handle,
-  type SqliteHandle,
-} from '../../../src/storage/sqlite.ts'
-import { drivers, openHandle } from '../../kit/databases.ts'
+import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
+import { drivers, observed, openHandle } from '../../kit/databases.ts'
 
 const brief = { mode: 'write', brief: true } as const
 const long = { mode: 'write', brief: false } as const
@@ -148,23 +144,3 @@ describe.each(drivers)('%s: transactions', (driver) => {
     expect(await ids()).toEqual(['b'])
   })
 })
-
-function observed(handle: SqliteHandle, commands: string[]): SqliteHandle {
-  const prepare = (sql: string): unknown => {
-    const statement = (handle as BetterSqlite3Handle).prepare(sql)
-    if (!/^(BEGIN|COMMIT|ROLLBACK|SAVEPOINT|RELEASE)/.test(sql)) return statement
-    return {
-      run() {
-        commands.push(sql)
-        return statement.run()
-      },
-    }
-  }
-  return new Proxy(handle, {
-    get(target, name) {
-      if (name === 'prepare') return prepare
-      const value: unknown = Reflect.get(target, name, target)
-      return typeof value === 'function' ? (value.bind(target) as unknown) : value
-    },
-  })
-}
