@@ -173,8 +173,9 @@ function writtenRow(
 ): Row {
   if (row === undefined) throw notFound()
   const { collection } = event
-  const missing = collection.allNames.filter((name) => row[name] === undefined)
-  if (missing.every((name) => unfit.includes(name))) return row
+  const isMissing = (name: string): boolean => row[name] === undefined
+  if (collection.allNames.every((name) => !isMissing(name) || unfit.includes(name))) return row
+  const missing = collection.allNames.filter(isMissing)
   const key = event.key.map((part) => JSON.stringify(part))
   const values = missing.map((field) => ({ field, found: 'another value' }))
   const error = unfitError(collection, key, values)

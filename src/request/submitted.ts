@@ -35,21 +35,25 @@ export function checkSubmitted(
   rounded?: ReadonlySet<string>,
 ): Submitted {
   const known: ItemValues = {}
-  for (const { name } of collection.fields) {
-    if (Object.hasOwn(body, name) && body[name] !== undefined) known[name] = body[name] as Json
+  const sent: PublishedField[] = []
+  for (const field of collection.fields) {
+    const { name } = field
+    if (!Object.hasOwn(body, name) || body[name] === undefined) continue
+    known[name] = body[name] as Json
+    sent.push(field)
   }
   const faults = [...collection.constraints(known)]
   if (rounded !== undefined && rounded.size > 0) faults.push(...roundedFaults(collection, rounded))
   const values: ItemValues = {}
-  for (const field of collection.fields) {
+  for (const field of sent) {
     const { name } = field
-    if (!(name in known) || faults.some((one) => one.field === name)) continue
+    if (faults.some((one) => one.field === name)) continue
     values[name] = field.show(field.store(known[name]))
   }
-  for (const [index, part] of collection.key.entries()) {
-    const moved =
-      key.length > 0 && part.name in values && part.store(values[part.name]) !== key[index]
-    if (moved) faults.push(fault(part.name, 'is the key of the item and can not be changed'))
+  for (const [index, stored] of key.entries()) {
+    const { name, store } = collection.key[index] as PublishedField
+    const moved = name in values && store(values[name]) !== stored
+    if (moved) faults.push(fault(name, 'is the key of the item and can not be changed'))
   }
   faults.push(...unknownFields(collection, body))
   return {
