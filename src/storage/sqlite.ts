@@ -68,7 +68,7 @@ export function sqliteStorage(
   const searches = searchIndexes(connection)
   const { searchIndexFor } = searches
   const opened = { guaranteed, computed, searchIndexFor, collections: () => openCollections }
-  const written = writtenTables(connection, () => writer.protect())
+  const written = writtenTables(connection)
   const session = sqliteSession(connection, opened, written)
   const reads =
     reader === connection

@@ -29,7 +29,10 @@ import {
 } from './statements.ts'
 import type { WrittenTables } from './written-tables.ts'
 
-/** Reads and writes rows on one connection, synchronously. Throws the errors of the driver. */
+/**
+ * Reads and writes rows on one connection, synchronously. Throws the errors of the driver. A write that returns no
+ * row or throws has changed nothing.
+ */
 export interface Session {
   /** Returns the statements of a page, without running them. */
   pageRead(collection: PublishedCollection, query: StorageQuery, output: Output): PageRead
@@ -67,6 +70,12 @@ export function sqliteSession(
   const statements = statementCache(() => statementCapacity(opened.collections()))
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
+  const savepoint = connection.command('SAVEPOINT rowgate_write')
+  const release = connection.command('RELEASE rowgate_write')
+  const rollbackTo = connection.command('ROLLBACK TO rowgate_write')
+
+  // Whether the running write has a savepoint.
+  let isGuarded = false
 
   // A planned query is frozen, and comes again with each request for the same target.
   const prepared = new WeakMap<
@@ -139,18 +148,45 @@ export function sqliteSession(
     const key = `${kind}${returning ? '' : '!'}${identityOf(collection)}\0${conditionsShape(collection, conditions, listSlots)}\0${listShape(names)}`
     const text = (): StatementText => writes[kind](collection, shape, guaranteed)
     const inputs: Inputs = { conditions, ...(row && { row }) }
-    if (!returning)
-      return { count: statements.run(key, text, noted(connection.changes, returning), inputs) }
-    const [first] = statements.run(key, text, noted(connection.rows, returning), inputs)
+    if (!returning) return { count: statements.run(key, text, noted(connection.changes), inputs) }
+    const [first] = statements.run(key, text, noted(connection.rows), inputs)
     return first === undefined
       ? { count: 0 }
       : { count: 1, written: readRow(collection, collection.allNames, first) }
   }
 
-  // A row that a statement returns may not fit.
-  function noted<Result>(prepare: (sql: string) => Prepared<Result>, mayFailLater: boolean) {
-    return (sql: string): Prepared<Result> =>
-      written === undefined ? prepare(sql) : written.noting(sql, prepare(sql), mayFailLater)
+  function noted<Result>(prepare: (sql: string) => Prepared<Result>) {
+    return (sql: string): Prepared<Result> => {
+      const run = prepare(sql)
+      if (written === undefined) return run
+      return (parameters) => {
+        if (!written.note(sql, parameters)) guard()
+        return run(parameters)
+      }
+    }
+  }
+
+  /** Sets the savepoint of the running write, which may leave changes behind if it fails. */
+  function guard(): void {
+    if (isGuarded) return
+    savepoint()
+    isGuarded = true
+  }
+
+  /** Runs a write. If it returns undefined or throws, it has changed nothing. */
+  function undoing<Result extends Row | undefined>(work: () => Result): Result {
+    let result: Result | undefined
+    try {
+      result = work()
+      return result
+    } finally {
+      // A trigger may have rolled back the transaction.
+      if (isGuarded && connection.inTransaction()) {
+        if (result === undefined) rollbackTo()
+        release()
+      }
+      isGuarded = false
+    }
   }
 
   function rowBefore(
@@ -173,38 +209,43 @@ export function sqliteSession(
     filter,
     filterText: (collection, query) =>
       filterText(readPage, collection, query) as StorageTextPage | undefined,
-    insert(collection, row) {
-      const names = namesIn(collection, row)
-      // A column keeps each value as it is given. Returning the row would cost as much as writing it.
-      const isKnown = names === collection.allNames
-      const shape = { names, conditions: [], returning: !isKnown }
-      const { count, written: stored } = write('insert', collection, shape, row)
-      if (isKnown && count === 1) return row
-      if (stored === undefined) throw new Error('A trigger has ignored the insert.')
-      if (stored.unfit.length > 0) throw unfitRow(collection, stored)
-      return stored.row
-    },
-    update(collection, conditions, changes) {
-      const before = rowBefore(collection, conditions)
-      if (before === undefined) return undefined
-      const names: string[] = []
-      // A column that keeps its value is not set, because a trigger may watch it.
-      for (const name in changes) {
-        const value = changes[name]
-        if (value !== undefined && value !== before.row[name]) names.push(name)
-      }
-      if (names.length === 0) return before.row
-      const shape = { names, conditions, returning: computed.has(collection) }
-      const { count, written: stored } = write('update', collection, shape, changes)
-      if (count === 0) return undefined
-      return stored === undefined ? changedRow(before.row, changes, names) : stored.row
-    },
-    delete(collection, conditions) {
-      const before = rowBefore(collection, conditions)
-      if (before === undefined) return undefined
-      const shape = { names: noNames, conditions, returning: false }
-      return write('delete', collection, shape).count === 0 ? undefined : before.row
-    },
+    insert: (collection, row) =>
+      undoing(() => {
+        const names = namesIn(collection, row)
+        // A column keeps each value as it is given. Returning the row would cost as much as writing it.
+        const isKnown = names === collection.allNames
+        // What is returned may not fit.
+        if (!isKnown) guard()
+        const shape = { names, conditions: [], returning: !isKnown }
+        const { count, written: stored } = write('insert', collection, shape, row)
+        if (isKnown && count === 1) return row
+        if (stored === undefined) throw new Error('A trigger has ignored the insert.')
+        if (stored.unfit.length > 0) throw unfitRow(collection, stored)
+        return stored.row
+      }),
+    update: (collection, conditions, changes) =>
+      undoing(() => {
+        const before = rowBefore(collection, conditions)
+        if (before === undefined) return undefined
+        const names: string[] = []
+        // A column that keeps its value is not set, because a trigger may watch it.
+        for (const name in changes) {
+          const value = changes[name]
+          if (value !== undefined && value !== before.row[name]) names.push(name)
+        }
+        if (names.length === 0) return before.row
+        const shape = { names, conditions, returning: computed.has(collection) }
+        const { count, written: stored } = write('update', collection, shape, changes)
+        if (count === 0) return undefined
+        return stored === undefined ? changedRow(before.row, changes, names) : stored.row
+      }),
+    delete: (collection, conditions) =>
+      undoing(() => {
+        const before = rowBefore(collection, conditions)
+        if (before === undefined) return undefined
+        const shape = { names: noNames, conditions, returning: false }
+        return write('delete', collection, shape).count === 0 ? undefined : before.row
+      }),
   }
 }
 

@@ -50,7 +50,7 @@ export function openTransaction(
     if (as === 'save' || operation === 'read') operation = as
     try {
       const result = work()
-      if (as !== 'read') saved = true
+      if (as !== 'read' && result !== undefined) saved = true
       return result
     } catch (error) {
       const failure = storageFailure(error, as, collection, (kind, message) =>

@@ -3,7 +3,6 @@ import type { StorageTransaction, TransactionOptions } from '../adapter.ts'
 import { givenUp, waitLimits } from '../wait-limits.ts'
 import type { Connection } from './connection.ts'
 import { closedError, handleInUse, isBusy, storageFailure, unavailable } from './failure.ts'
-import { savepointOf } from './savepoint.ts'
 import { createTask, type Ending, type Task } from './task.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
 import { waitingTasks, type WaitLimits } from './waiting-tasks.ts'
@@ -17,8 +16,6 @@ export interface Writer {
   ): Promise<Result>
   /** Runs work that reads at once, as soon as no transaction is open on the connection. */
   between<Result>(work: () => MaybePromise<Result>): MaybePromise<Result>
-  /** Called before a statement that may leave changes behind if it fails. */
-  protect(): void
   /** Whether a transaction is open that sees the state in which it began, not later commits of others. */
   isFrozen(): boolean
   /** Rejects waiting transactions. Resolves after the running one has ended. */
@@ -34,7 +31,7 @@ export interface WriterOptions {
   readonly isShared: boolean
   /** Whether transactions may share a commit. */
   readonly sharesCommits: () => boolean
-  /** Called when transactions that share a commit have begun. */
+  /** Called when a transaction has begun on the connection. */
   readonly began: () => void
   /** Called after each commit. */
   readonly committed: () => void
@@ -52,7 +49,9 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
   const beginDeferred = connection.command('BEGIN')
   const commitCommand = connection.command('COMMIT')
   const rollbackCommand = connection.command('ROLLBACK')
-  const savepoint = savepointOf(connection)
+  const savepoint = connection.command('SAVEPOINT rowgate_turn')
+  const release = connection.command('RELEASE rowgate_turn')
+  const rollbackTo = connection.command('ROLLBACK TO rowgate_turn')
   const othersVersion = connection.value('PRAGMA data_version')
   const queue = waitingTasks(options.limits)
   const readers: { run(): void; reject(error: unknown): void }[] = []
@@ -100,6 +99,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
       queue.unblocked()
       open = true
       frozen = first.options.mode === 'read'
+      options.began()
       const since = performance.now()
       const shares = isShareable(first) && isShareable(queue.second())
       await (shares ? runTogether() : runAlone(queue.shift() as Task))
@@ -187,21 +187,26 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
     const members: Task[] = []
     const began = performance.now()
     let waits: Task | undefined
-    options.began()
     // After slow code the commit is due, so that the other waiting transactions can run.
     const isFull = (): boolean =>
       members.length === maxMembers || performance.now() - began > waitLimits.suspend
     while (waits === undefined && isShareable(queue.first())) {
       if (members.length > 0 && isFull()) break
       const task = queue.shift() as Task
-      let broken = attempt(() => savepoint.begin(task.options.oneWrite === true))
+      // If the only write of a transaction fails, it has changed nothing.
+      const hasSavepoint = task.options.oneWrite !== true
+      let broken = hasSavepoint ? attempt(savepoint) : undefined
       const ran = watched(task)
       const ending = isThenable(ran) ? await ran : ran
       if (ending === 'done') members.push(task)
       else waits = task
       const isUndone = task.failure() !== undefined || ending !== 'done'
-      const failedToEnd = attempt(() => savepoint.end(task, isUndone))
-      broken ??= failedToEnd
+      // SQLite may have rolled back the transaction because of a full disk or an I/O error.
+      if (!connection.inTransaction()) broken ??= unavailable(task.failure()?.error)
+      else if (hasSavepoint) {
+        if (isUndone) broken ??= attempt(rollbackTo)
+        broken ??= attempt(release)
+      } else if (isUndone && task.opened.hasSaved()) broken = unavailable(task.failure()?.error)
       if (ending === 'overdue') task.fail(givenUp('overdue'))
       if (broken === undefined) continue
       rollback()
@@ -270,7 +275,6 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
         readers.push({ run, reject })
       })
     },
-    protect: savepoint.protect,
     isFrozen: () => frozen && connection.inTransaction(),
     async close() {
       closed = true

@@ -1,19 +1,10 @@
-import {
-  rowsOf,
-  type Connection,
-  type Prepared,
-  type SqliteRow,
-  type SqliteValue,
-} from './connection.ts'
+import { rowsOf, type Connection, type SqliteRow, type SqliteValue } from './connection.ts'
 import { folded, searchPrefix } from '../sql/tables.ts'
 
 /** The tables that statements have written, including those of triggers and cascades. */
 export interface WrittenTables {
-  /**
-   * Returns a statement that notes, with each run, which tables it writes. `mayFailLater`: the caller may reject
-   * what it returns.
-   */
-  noting<Result>(sql: string, run: Prepared<Result>, mayFailLater: boolean): Prepared<Result>
+  /** Notes which tables a statement writes, before it runs. Returns whether it changes nothing if it fails. */
+  note(sql: string, parameters: readonly SqliteValue[]): boolean
   /** Returns the tables, in lower case, that were written since the last call. */
   take(): ReadonlySet<string> | 'any'
   /** Called when a transaction has begun, in which the schema does not change: looks whether it has changed before. */
@@ -33,11 +24,8 @@ interface Program {
 // How a constraint fails that was declared ON CONFLICT FAIL: it keeps what the statement has changed so far.
 const keepingChanges = 3
 
-/**
- * Returns what finds the tables that the statements of a connection write. `beforeRisk` is called before a statement
- * that may leave changes behind if it fails.
- */
-export function writtenTables(connection: Connection, beforeRisk: () => void): WrittenTables {
+/** Returns what finds the tables that the statements of a connection write, by the programs that SQLite compiles. */
+export function writtenTables(connection: Connection): WrittenTables {
   const known = new Map<string, Program>()
   const schemaVersions = ['main', 'temp'].map((schema) =>
     connection.value(`PRAGMA ${schema}.schema_version`),
@@ -80,18 +68,6 @@ export function writtenTables(connection: Connection, beforeRisk: () => void): W
     return tables
   }
 
-  function note(sql: string, parameters: readonly SqliteValue[]): Program {
-    let program = known.get(sql)
-    if (program === undefined) {
-      program = programOf(sql, parameters)
-      known.set(sql, program)
-    }
-    const { tables } = program
-    if (tables === 'any') any = true
-    else for (const table of tables) written.add(table)
-    return program
-  }
-
   function forget(): void {
     known.clear()
     roots = undefined
@@ -99,10 +75,16 @@ export function writtenTables(connection: Connection, beforeRisk: () => void): W
   }
 
   return {
-    noting: (sql, run, mayFailLater) => (parameters) => {
-      const { undoesItself } = note(sql, parameters)
-      if (mayFailLater || !undoesItself) beforeRisk()
-      return run(parameters)
+    note(sql, parameters) {
+      let program = known.get(sql)
+      if (program === undefined) {
+        program = programOf(sql, parameters)
+        known.set(sql, program)
+      }
+      const { tables, undoesItself } = program
+      if (tables === 'any') any = true
+      else for (const table of tables) written.add(table)
+      return undoesItself
     },
     take() {
       const taken = any ? 'any' : written

@@ -86,6 +86,29 @@ describe.each(drivers)('%s: transactions of one write that share a commit', (dri
     expect(savepoints()).toBe(0)
   })
 
+  test('do not fail because another one finds no row', async () => {
+    const missing = save(async (on) => {
+      const row = await on.update(notes, [equal('id', 9)], { name: 'b' })
+      if (row === undefined) throw new Error('not found')
+    })
+    expect(await statusOf(insert(1, 'a'), missing, insert(2, 'b'))).toEqual([
+      'fulfilled',
+      'rejected',
+      'fulfilled',
+    ])
+  })
+
+  test('undo the changes of a trigger that ignores the write', async () => {
+    await insert(1, 'a')
+    handle.exec(`CREATE TRIGGER ignored BEFORE UPDATE ON notes BEGIN
+      INSERT INTO log VALUES (new.id);
+      SELECT RAISE(IGNORE);
+    END`)
+    const ignored = save((on) => on.update(notes, [equal('id', 1)], { name: 'b' }))
+    expect(await Promise.all([ignored, insert(2, 'c')])).toEqual([undefined, { id: 2, name: 'c' }])
+    expect(rowsIn(handle, 'SELECT id FROM log')).toEqual([])
+  })
+
   test('have one if the row that is stored may not fit', async () => {
     const number = (name: string) => save((on) => on.insert(numbered, { name }))
     expect(await statusOf(number('a'), number('b'))).toEqual(['fulfilled', 'fulfilled'])
@@ -129,6 +152,16 @@ describe.each(drivers)('%s: transactions of one write that share a commit', (dri
       { id: 3, name: 'c' },
     ])
     expect(savepoints()).toBe(3)
+  })
+
+  test('and other transactions keep nothing of a write that fails', async () => {
+    handle.exec(failing)
+    await storage.transaction({ mode: 'write', brief: false }, async (on) => {
+      await on.insert(notes, { id: 1, name: 'a' })
+      const bad = Promise.resolve(on.insert(notes, { id: 2, name: 'bad' }))
+      await expect(bad).rejects.toMatchObject({ kind: 'invalid' })
+    })
+    expect(rowsIn(handle, 'SELECT id FROM log')).toEqual([{ id: 1 }])
   })
 
   test('are all rejected if one fails after its write', async () => {
