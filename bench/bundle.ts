@@ -11,26 +11,36 @@ export const bundle: Figures = {
   name: 'bundle',
   programs: [],
   async measure() {
-    const { outputFiles } = await build({
-      stdin: {
-        contents: "export { createService, memoryStorage } from './dist/index.js'",
-        resolveDir: root,
-      },
-      bundle: true,
-      minify: true,
-      format: 'esm',
-      platform: 'neutral',
-      external: ['redos-detector'],
-      write: false,
-    })
-    const bytes = outputFiles[0]?.contents ?? new Uint8Array()
-    const kilobytes = (length: number) => (length / 1000).toFixed(1)
+    const whole = await sizeOf('./dist/index.js', ['redos-detector'])
+    // The build contains zod, the sources import it.
+    const own = await sizeOf('./src/index.ts', ['redos-detector', 'zod'])
+    const mark = Number(whole.gzipped) <= goalKilobytes ? 'Goal reached' : 'Goal missed'
     return [
       '### Bundle: `createService` and `memoryStorage`',
       '',
-      `${kilobytes(bytes.length)} KB minified, ${kilobytes(gzipSync(bytes, { level: 9 }).length)} KB gzipped.`,
+      `${whole.minified} KB minified, ${whole.gzipped} KB gzipped. Without zod, ${own.minified} and ${own.gzipped} KB.`,
       '',
-      `Goal: at most ${goalKilobytes} KB gzipped. redos-detector is not in it: it is imported if a field has a pattern.`,
+      `${mark}: at most ${goalKilobytes} KB gzipped. redos-detector is not in it: it is imported if a field has a pattern.`,
     ].join('\n')
   },
+}
+
+async function sizeOf(module: string, external: string[]) {
+  const { outputFiles } = await build({
+    stdin: {
+      contents: `export { createService, memoryStorage } from '${module}'`,
+      resolveDir: root,
+    },
+    bundle: true,
+    minify: true,
+    format: 'esm',
+    platform: 'neutral',
+    mainFields: ['module', 'main'],
+    external,
+    write: false,
+  })
+  const bytes = outputFiles[0]?.contents ?? new Uint8Array()
+  const kilobytes = (length: number) => (length / 1000).toFixed(1)
+  const gzipped = kilobytes(gzipSync(bytes, { level: 9 }).length)
+  return { minified: kilobytes(bytes.length), gzipped }
 }
