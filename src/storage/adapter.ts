@@ -92,7 +92,7 @@ export interface TransactionOptions {
   readonly priority?: 'high'
   /**
    * True if the work ends with its first write that succeeds, and can't fail after it. The adapter may then commit
-   * with that write. Default false.
+   * with that write. If a write that fails changes nothing, such a transaction needs no savepoint. Default false.
    */
   readonly oneWrite?: boolean
 }
