@@ -1,6 +1,6 @@
 import type { Entry } from './measure.ts'
 import type { CostGoal, Goal, RatioGoal } from './scenario.ts'
-import { median, quotients } from './statistics.ts'
+import { median, ratiosOf, valuesOf } from './statistics.ts'
 
 /** Returns the goals whose servers took part, with what was measured. */
 export function goalLines(goals: readonly Goal[], entries: readonly Entry[]): string[] {
@@ -34,16 +34,17 @@ function costLine({ own, of, microseconds }: CostGoal, ownEntry: Entry, ofEntry?
   return `${mark(cost <= microseconds)}: ${goal}. Measured: ${cost.toFixed(1)} µs.`
 }
 
-function mark(isReached: boolean): string {
+/** Returns how the line of a goal begins. */
+export function mark(isReached: boolean): string {
   return isReached ? 'Goal reached' : 'Goal missed'
 }
 
 function ratioOf(ofEntry: Entry, ownEntry: Entry): number {
-  return median(quotients(costsOf(ofEntry), costsOf(ownEntry)))
+  return median(ratiosOf(ofEntry, ownEntry, 'cpuMicroseconds'))
 }
 
-function costsOf({ rounds }: Entry): number[] {
-  return rounds.map(({ cpuMicroseconds }) => cpuMicroseconds)
+function costsOf(entry: Entry): number[] {
+  return valuesOf(entry, 'cpuMicroseconds')
 }
 
 function named(entries: readonly Entry[], name: string | undefined): Entry | undefined {

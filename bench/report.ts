@@ -5,7 +5,7 @@ import type { Round } from './load.ts'
 import { percent } from './machine.ts'
 import type { Entry, Measurement } from './measure.ts'
 import type { Options } from './options.ts'
-import { median, quotients, spread } from './statistics.ts'
+import { median, ratiosOf, spread, valuesOf } from './statistics.ts'
 
 const tmpfs = 0x01021994
 /** From here on, the load generator and not the server may be what limits the rate. */
@@ -24,17 +24,8 @@ const headings = [
   'RSS MB',
 ]
 
-function valuesOf(entry: Entry, name: keyof Round): number[] {
-  return entry.rounds.map((round) => round[name])
-}
-
 function medianOf(entry: Entry, name: keyof Round): number {
   return median(valuesOf(entry, name))
-}
-
-/** Returns how many times the first one's figure is the second one's, of each round. */
-function ratiosOf(first: Entry, second: Entry, name: keyof Round): number[] {
-  return quotients(valuesOf(first, name), valuesOf(second, name))
 }
 
 function rowOf(entry: Entry, entries: readonly Entry[]): string[] {

@@ -1,3 +1,6 @@
+import type { Round } from './load.ts'
+import type { Entry } from './measure.ts'
+
 /** Returns the middle of some values; the mean of the two middle ones if their number is even. */
 export function median(values: readonly number[]): number {
   const sorted = [...values].sort((a, b) => a - b)
@@ -12,12 +15,18 @@ export function quantile(values: readonly number[], share: number): number {
   return sorted[Math.min(sorted.length - 1, Math.floor(share * sorted.length))] ?? NaN
 }
 
+/** Returns a figure of each round. */
+export function valuesOf({ rounds }: Entry, name: keyof Round): number[] {
+  return rounds.map((round) => round[name])
+}
+
 /**
- * Returns the quotients of values that were measured in the same rounds. Their median is steadier than the quotient
- * of two medians, because a machine that becomes slower for a while slows down both values of a round.
+ * Returns how many times the first one's figure is the second one's, of each round. The median is steadier than the
+ * ratio of two medians, because a machine that becomes slower for a while slows down both servers of a round.
  */
-export function quotients(values: readonly number[], divisors: readonly number[]): number[] {
-  return values.map((value, round) => value / (divisors[round] ?? NaN))
+export function ratiosOf(first: Entry, second: Entry, name: keyof Round): number[] {
+  const divisors = valuesOf(second, name)
+  return valuesOf(first, name).map((value, round) => value / (divisors[round] ?? NaN))
 }
 
 /** Returns half the distance of the smallest and the largest value, by their median. */
