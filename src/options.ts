@@ -1,9 +1,16 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { CacheOptions } from './cache/response-cache.ts'
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { inspectApplications } from './definition/check.ts'
 import { mistaken } from './checks/mistakes.ts'
-import { brand, code, objectWith, serviceVersion } from './checks/option-shapes.ts'
+import {
+  brand,
+  code,
+  objectWith,
+  serviceVersion,
+  timerMilliseconds,
+  wholeNumber,
+} from './checks/option-shapes.ts'
 import { inspectOptions } from './checks/options.ts'
 import { endpointName } from './definition/shape.ts'
 import { withServiceFacts, type ServiceFacts } from './definition/service-facts.ts'
@@ -105,58 +112,61 @@ const shape = z.strictObject({
     'transaction',
     'must be a storage adapter, for instance memoryStorage()',
   ),
-  security: z
-    .custom<Security | readonly Security[]>(
+  security: z.pipe(
+    z.custom<Security | readonly Security[]>(
       (value) => providersOf(value).length > 0 && providersOf(value).every(isProvider),
       {
         error:
           'must be a security provider or a list of them; openAccess() gives every caller every right',
       },
-    )
-    .transform(providersOf),
-  users: code<FindUser>().optional(),
-  limits: z
-    .strictObject({ requests: limiter.optional(), failures: limiter.optional() })
-    .default({}),
-  brand: brand.default(defaultBrand),
-  serviceVersion: serviceVersion.default(defaultServiceVersion),
-  limitExcess: z.enum(['clamp', 'reject']).default('clamp'),
-  bodyStatus: z.enum(['contract', 'http']).default('contract'),
-  maxPageSize: z.int().min(1).default(100),
-  bodyLimit: z
-    .int()
-    .min(1)
-    .default(1024 * 1024),
-  maxTargetLength: z.int().min(1).default(8192),
-  cache: z
-    .union([z.literal(false), z.strictObject({ maxBytes: z.int().min(1).default(cacheBytes) })])
-    .default({ maxBytes: cacheBytes }),
-  handlerTimeout: z
-    .int()
-    .min(1)
-    .max(2 ** 31 - 1)
-    .default(10_000),
-  report: z
-    .custom<Report | false>((value) => value === false || typeof value === 'function', {
-      error: 'must be a function, or false for no reports',
-    })
-    .default(() => printFailures)
-    .transform((report) => (report === false ? () => undefined : report)),
-  log: code<RequestLog>().optional(),
-  outbox: z
-    .custom<WithServicePart>(isServicePart, {
+    ),
+    z.transform((value) => providersOf(value)),
+  ),
+  users: z.optional(code<FindUser>()),
+  limits: z._default(
+    z.strictObject({ requests: z.optional(limiter), failures: z.optional(limiter) }),
+    {},
+  ),
+  brand: z._default(brand, defaultBrand),
+  serviceVersion: z._default(serviceVersion, defaultServiceVersion),
+  limitExcess: z._default(z.enum(['clamp', 'reject']), 'clamp'),
+  bodyStatus: z._default(z.enum(['contract', 'http']), 'contract'),
+  maxPageSize: z._default(wholeNumber(1), 100),
+  bodyLimit: z._default(wholeNumber(1), 1024 * 1024),
+  maxTargetLength: z._default(wholeNumber(1), 8192),
+  cache: z._default(
+    z.union([
+      z.literal(false),
+      z.strictObject({ maxBytes: z._default(wholeNumber(1), cacheBytes) }),
+    ]),
+    { maxBytes: cacheBytes },
+  ),
+  handlerTimeout: z._default(timerMilliseconds, 10_000),
+  report: z.pipe(
+    z._default(
+      z.custom<Report | false>((value) => value === false || typeof value === 'function', {
+        error: 'must be a function, or false for no reports',
+      }),
+      () => printFailures,
+    ),
+    z.transform((report) => (report === false ? () => undefined : report)),
+  ),
+  log: z.optional(code<RequestLog>()),
+  outbox: z.optional(
+    z.custom<WithServicePart>(isServicePart, {
       error: 'must be an outbox, as createOutbox of rowgate/consume returns it',
-    })
-    .optional(),
-  pages: z
-    .record(
+    }),
+  ),
+  pages: z._default(
+    z.record(
       endpointName,
       z.custom<Page>(isPage, {
         error: 'must be a page, for instance openapi() of rowgate/openapi',
       }),
-    )
-    .default({}),
-  now: code<() => Date>().default(() => () => new Date()),
+    ),
+    {},
+  ),
+  now: z._default(code<() => Date>(), () => () => new Date()),
 })
 
 /**

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 
 type Code = (...input: never) => unknown
 
@@ -18,13 +18,30 @@ export function objectWith<Value>(method: string, advice: string) {
   )
 }
 
+/** A string that is not empty. */
+export const nonEmpty = z.string().check(z.minLength(1))
+
+/** Returns the schema of whole numbers. `advice` is the message for all other values. */
+export function wholeNumber(min: number, max?: number, advice?: string) {
+  const atLeast = z.int(advice).check(z.minimum(min, advice))
+  return max === undefined ? atLeast : atLeast.check(z.maximum(max, advice))
+}
+
+/** Returns the schema of a time in milliseconds. The message for all other values names the bounds. */
+export function milliseconds(min: number, max: number) {
+  return wholeNumber(min, max, `must be a whole number of milliseconds from ${min} to ${max}`)
+}
+
+/** A time that a timer can measure, in milliseconds. */
+export const timerMilliseconds = wholeNumber(1, 2 ** 31 - 1)
+
 /** The brand prefix of paths and headers. */
 export const brand = z
   .string()
-  .regex(/^[a-z][a-z0-9]*$/, 'must consist of lower-case letters and digits')
+  .check(z.regex(/^[a-z][a-z0-9]*$/, 'must consist of lower-case letters and digits'))
 
 /** A version of the contract, or false for none. */
 export const serviceVersion = z.union([
   z.literal(false),
-  z.string().regex(/^\d+\.\d+$/, 'must be a version like 4.54, or false'),
+  z.string().check(z.regex(/^\d+\.\d+$/, 'must be a version like 4.54, or false')),
 ])

@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 import { mistaken, type Mistake } from './mistakes.ts'
 import { suggestion } from './nearest-name.ts'
 
@@ -8,7 +8,7 @@ import { suggestion } from './nearest-name.ts'
  */
 export function completeOptions<Options extends object>(
   root: string,
-  shape: z.ZodType<Options>,
+  shape: z.ZodMiniType<Options>,
   given: unknown,
 ): Options {
   const { complete, mistakes } = inspectOptions(root, shape, given)
@@ -25,7 +25,7 @@ export interface Inspection<Options> {
 /** Checks and completes options, and returns their mistakes instead of throwing them. */
 export function inspectOptions<Options extends object>(
   root: string,
-  shape: z.ZodType<Options>,
+  shape: z.ZodMiniType<Options>,
   given: unknown,
 ): Inspection<Options> {
   const result = shape.safeParse(given, parsedOnce)

@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { nonEmpty } from '../checks/option-shapes.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { completeOptions } from '../checks/options.ts'
 import { suggestion } from '../checks/nearest-name.ts'
@@ -67,16 +68,15 @@ const parameter = z.union([
   types,
   z.strictObject({
     type: types,
-    required: z.boolean().optional(),
-    values: z
-      .array(z.union([z.string(), z.number(), z.boolean()]))
-      .min(1)
-      .optional(),
-    list: z.enum(['repeated', 'comma']).optional(),
-    name: z.string().min(1).optional(),
+    required: z.optional(z.boolean()),
+    values: z.optional(
+      z.array(z.union([z.string(), z.number(), z.boolean()])).check(z.minLength(1)),
+    ),
+    list: z.optional(z.enum(['repeated', 'comma'])),
+    name: z.optional(nonEmpty),
   }),
 ])
-const parameters = z.record(z.string(), parameter).default({})
+const parameters = z._default(z.record(z.string(), parameter), {})
 const schema = z.custom<Schema>(isSchema, {
   error: 'must be a schema: of zod, sample(...), typed<...>() or jsonSchema(...)',
 })
@@ -87,16 +87,18 @@ function isSchema(value: unknown): boolean {
 }
 
 const shape = z.strictObject({
-  name: z.string().regex(/^[\w./-]{1,100}$/, 'must consist of letters, digits, _, ., / and -'),
-  method: z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']).default('GET'),
+  name: z
+    .string()
+    .check(z.regex(/^[\w./-]{1,100}$/, 'must consist of letters, digits, _, ., / and -')),
+  method: z._default(z.enum(['GET', 'POST', 'PUT', 'PATCH', 'DELETE']), 'GET'),
   path: z.string(),
   parameters,
   query: parameters,
   headers: parameters,
-  body: schema.optional(),
-  response: schema.optional(),
-  largeNumbers: z.enum(['reject', 'string']).default('reject'),
-} satisfies Record<keyof EndpointOptions, z.ZodType>)
+  body: z.optional(schema),
+  response: z.optional(schema),
+  largeNumbers: z._default(z.enum(['reject', 'string']), 'reject'),
+} satisfies Record<keyof EndpointOptions, z.ZodMiniType>)
 
 /** Checks and completes the options of an endpoint. Throws a TypeError that lists every mistake. */
 export function completeEndpoint(given: object): EndpointDescription {

@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { nonEmpty } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
 import type { PrepareContext } from '../definition/handlers.ts'
 import { isCallError } from './call-error.ts'
@@ -63,7 +64,7 @@ export function prepareCall<Context extends PrepareContext, Result>(
 }
 
 const shape = z.strictObject({
-  onFailure: z.enum(['reject', 'warn', 'report']).default('reject'),
-  message: z.string().min(1).default('Another service that is needed for this is not available.'),
-  field: z.string().optional(),
-} satisfies Record<keyof PrepareCallOptions, z.ZodType>)
+  onFailure: z._default(z.enum(['reject', 'warn', 'report']), 'reject'),
+  message: z._default(nonEmpty, 'Another service that is needed for this is not available.'),
+  field: z.optional(z.string()),
+} satisfies Record<keyof PrepareCallOptions, z.ZodMiniType>)

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { ApplicationDefinitions } from './application.ts'
 import { inconsistencies } from './consistency.ts'
 import { patternMistakes } from './pattern.ts'

@@ -1,81 +1,86 @@
-import * as z from 'zod'
-import { code as codeOf } from '../checks/option-shapes.ts'
+import * as z from 'zod/mini'
+import {
+  code as codeOf,
+  nonEmpty,
+  timerMilliseconds,
+  wholeNumber,
+} from '../checks/option-shapes.ts'
 import { serverForms, storedForms } from './stored-forms.ts'
 
 const code = codeOf()
-const count = z.int().min(0)
-const milliseconds = z
-  .int()
-  .min(1)
-  .max(2 ** 31 - 1)
+const count = wholeNumber(0)
 
 /** The shape of the name of an application, collection or page in a path: unreserved characters of a URL. */
 export const endpointName = z
   .string()
-  .regex(/^[A-Za-z0-9][A-Za-z0-9._~-]*$/, 'must consist of letters, digits and . _ ~ -')
-  .max(64)
+  .check(
+    z.regex(/^[A-Za-z0-9][A-Za-z0-9._~-]*$/, 'must consist of letters, digits and . _ ~ -'),
+    z.maxLength(64),
+  )
 
 /** The shape of the name of a field. In queries $ and - have a meaning. */
-export const fieldName = z
-  .string()
-  .regex(
+export const fieldName = z.string().check(
+  z.regex(
     /^[\p{L}_][\p{L}\p{N}_]*$/u,
     'must start with a letter and consist of letters, digits and _',
-  )
-  .max(64)
-  .refine((name) => !(name in Object.prototype), 'is a reserved name of JavaScript')
+  ),
+  z.maxLength(64),
+  z.refine((name) => !(name in Object.prototype), 'is a reserved name of JavaScript'),
+)
 
-const roleNames = z.array(z.string().min(1))
-const roles = roleNames
-  .min(1, 'must name at least one role; leave it out to allow every caller')
-  .optional()
+const roleNames = z.array(nonEmpty)
+const roles = z.optional(
+  roleNames.check(
+    z.minLength(1, 'must name at least one role; leave it out to allow every caller'),
+  ),
+)
 
-const onDelete = z.enum(['restrict', 'cascade', 'setNull']).optional()
+const onDelete = z.optional(z.enum(['restrict', 'cascade', 'setNull']))
 
 const common = {
-  includeByDefault: z.boolean().optional(),
-  itemOnly: z.boolean().optional(),
-  required: z.boolean().optional(),
-  readOnly: z.boolean().optional(),
-  readableBy: roleNames.optional(),
-  writableBy: roleNames.optional(),
-  search: z.boolean().optional(),
-  unique: z.boolean().optional(),
-  references: z.string().optional(),
+  includeByDefault: z.optional(z.boolean()),
+  itemOnly: z.optional(z.boolean()),
+  required: z.optional(z.boolean()),
+  readOnly: z.optional(z.boolean()),
+  readableBy: z.optional(roleNames),
+  writableBy: z.optional(roleNames),
+  search: z.optional(z.boolean()),
+  unique: z.optional(z.boolean()),
+  references: z.optional(z.string()),
   onDelete,
-  column: z.string().min(1).optional(),
-  renamedFrom: z.string().min(1).optional(),
-  description: z.string().optional(),
+  column: z.optional(nonEmpty),
+  renamedFrom: z.optional(nonEmpty),
+  description: z.optional(z.string()),
 }
 
 // Definitions in code may contain functions; JSON files can't.
-function valued<Value extends z.ZodType>(value: Value, form: Form) {
+function valued<Value extends z.ZodMiniType>(value: Value, form: Form) {
   const given = z.union([value, z.literal('database')])
   return {
     ...common,
-    default: (form === 'code' ? z.union([code, given]) : given).optional(),
-    enumeration: z.array(value).min(1).optional(),
-    example: value.optional(),
+    default: z.optional(form === 'code' ? z.union([code, given]) : given),
+    enumeration: z.optional(z.array(value).check(z.minLength(1))),
+    example: z.optional(value),
   }
 }
 
-const bounds = <Value extends z.ZodType>(value: Value) => ({
-  minimum: value.optional(),
-  maximum: value.optional(),
+const bounds = <Value extends z.ZodMiniType>(value: Value) => ({
+  minimum: z.optional(value),
+  maximum: z.optional(value),
 })
 
 function fieldShape(form: Form) {
   const textual = valued(z.string(), form)
-  const time = { ...textual, ...bounds(z.string()), generated: z.literal('now').optional() }
-  const whole = { generated: z.literal('database').optional() }
+  const time = { ...textual, ...bounds(z.string()), generated: z.optional(z.literal('now')) }
+  const whole = { generated: z.optional(z.literal('database')) }
   return z.discriminatedUnion('type', [
     z.strictObject({
       type: z.literal('text'),
       ...textual,
-      minLength: count.optional(),
-      maxLength: count.optional(),
-      pattern: z.string().optional(),
-      storedAs: z.enum(serverForms.text).optional(),
+      minLength: z.optional(count),
+      maxLength: z.optional(count),
+      pattern: z.optional(z.string()),
+      storedAs: z.optional(z.enum(serverForms.text)),
     }),
     z.strictObject({
       type: z.literal('integer'),
@@ -88,9 +93,9 @@ function fieldShape(form: Form) {
       type: z.literal('decimal'),
       ...textual,
       ...bounds(z.string()),
-      precision: z.int().min(1).max(38),
-      scale: count.max(38),
-      storedAs: z.enum(storedForms.decimal).optional(),
+      precision: wholeNumber(1, 38),
+      scale: count.check(z.maximum(38)),
+      storedAs: z.optional(z.enum(storedForms.decimal)),
     }),
     z.strictObject({
       type: z.literal('double'),
@@ -100,77 +105,79 @@ function fieldShape(form: Form) {
     z.strictObject({
       type: z.literal('boolean'),
       ...valued(z.boolean(), form),
-      storedAs: z.enum(storedForms.boolean).optional(),
+      storedAs: z.optional(z.enum(storedForms.boolean)),
     }),
     z.strictObject({
       type: z.literal('date'),
       ...time,
-      storedAs: z.enum(storedForms.date).optional(),
+      storedAs: z.optional(z.enum(storedForms.date)),
     }),
     z.strictObject({
       type: z.literal('dateTime'),
       ...time,
-      storedAs: z.enum([...storedForms.dateTime, ...serverForms.dateTime]).optional(),
+      storedAs: z.optional(z.enum([...storedForms.dateTime, ...serverForms.dateTime])),
     }),
     z.strictObject({
       type: z.literal('instant'),
       ...time,
-      storedAs: z.enum([...storedForms.instant, ...serverForms.instant]).optional(),
+      storedAs: z.optional(z.enum([...storedForms.instant, ...serverForms.instant])),
     }),
     z.strictObject({
       type: z.literal('uuid'),
       ...textual,
-      generated: z.literal('uuid').optional(),
-      storedAs: z.enum(storedForms.uuid).optional(),
+      generated: z.optional(z.literal('uuid')),
+      storedAs: z.optional(z.enum(storedForms.uuid)),
     }),
     z.strictObject({
       type: z.literal('json'),
       ...valued(z.json(), form),
-      storedAs: z.enum(serverForms.json).optional(),
+      storedAs: z.optional(z.enum(serverForms.json)),
     }),
   ])
 }
 
 const validation = z
   .strictObject({
-    name: z.string().min(1),
+    name: nonEmpty,
     severity: z.enum(['error', 'warning', 'information']),
-    field: z.string().optional(),
-    events: z.array(z.enum(['Insert', 'Update', 'Delete'])).optional(),
-    check: code.optional(),
-    schema: z
-      .custom((value) => Object(value) === value && '~standard' in (value as object), {
+    field: z.optional(z.string()),
+    events: z.optional(z.array(z.enum(['Insert', 'Update', 'Delete']))),
+    check: z.optional(code),
+    schema: z.optional(
+      z.custom((value) => Object(value) === value && '~standard' in (value as object), {
         error: 'must be a Standard Schema validator',
-      })
-      .optional(),
+      }),
+    ),
   })
-  .refine((rule) => (rule.check === undefined) !== (rule.schema === undefined), {
-    error: 'needs either check or schema',
-  })
+  .check(
+    z.refine((rule) => (rule.check === undefined) !== (rule.schema === undefined), {
+      error: 'needs either check or schema',
+    }),
+  )
 
 const saveHandlers = z.strictObject({
-  prepare: z.union([code, z.looseObject({ run: code })]).optional(),
-  before: code.optional(),
-  after: code.optional(),
-  committed: code.optional(),
+  prepare: z.optional(z.union([code, z.looseObject({ run: code })])),
+  before: z.optional(code),
+  after: z.optional(code),
+  committed: z.optional(code),
 })
 
 const ownValue = z.union([
-  z.strictObject({ attribute: z.string().min(1) }),
+  z.strictObject({ attribute: nonEmpty }),
   z.strictObject({ principal: z.literal('user') }),
 ])
 const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
 const compared = z.union([scalar, ownValue])
 const through = z.strictObject({
-  field: fieldName.optional(),
-  fields: z.array(fieldName).min(1).optional(),
+  field: z.optional(fieldName),
+  fields: z.optional(z.array(fieldName).check(z.minLength(1))),
   collection: endpointName,
 })
-const throughs = z.union([through, z.array(through).min(1)])
+const throughs = z.union([through, z.array(through).check(z.minLength(1))])
 
 // What the operators accept depends on the type of the field, and is checked later.
 const operators = z.record(z.string(), z.union([compared, z.array(compared)]))
-const rowConditions = z.lazy((): z.ZodType<Readonly<Record<string, unknown>>> =>
+const rowConditions = z.lazy((): z.ZodMiniType<Readonly<Record<string, unknown>>> =>
   z.record(
     fieldName,
     z.union([compared, throughs, operators, z.array(rowConditions), rowConditions]),
@@ -179,64 +186,71 @@ const rowConditions = z.lazy((): z.ZodType<Readonly<Record<string, unknown>>> =>
 
 const rowRule = z
   .strictObject({
-    equal: z
-      .record(fieldName, compared)
-      .refine((equal) => Object.keys(equal).length > 0, 'must name at least one field')
-      .optional(),
-    where: rowConditions
-      .refine((where) => Object.keys(where).length > 0, 'must have at least one condition')
-      .optional(),
-    through: throughs.optional(),
+    equal: z.optional(
+      z
+        .record(fieldName, compared)
+        .check(z.refine((equal) => Object.keys(equal).length > 0, 'must name at least one field')),
+    ),
+    where: z.optional(
+      rowConditions.check(
+        z.refine((where) => Object.keys(where).length > 0, 'must have at least one condition'),
+      ),
+    ),
+    through: z.optional(throughs),
     exceptRoles: roles,
   })
-  .refine(
-    ({ equal, where, through: parents }) => (equal ?? where ?? parents) !== undefined,
-    'needs equal, where or through',
+  .check(
+    z.refine(
+      ({ equal, where, through: parents }) => (equal ?? where ?? parents) !== undefined,
+      'needs equal, where or through',
+    ),
   )
 
 const behaviour = {
-  computed: z
-    .record(
+  computed: z.optional(
+    z.record(
       fieldName,
       z.strictObject({
         field: fieldShape('code'),
-        needs: z.array(z.string()).min(1),
+        needs: z.array(z.string()).check(z.minLength(1)),
         compute: code,
       }),
-    )
-    .optional(),
-  validations: z.array(validation).optional(),
-  events: z
-    .strictObject({
-      Filter: z.strictObject({ before: code.optional(), after: code.optional() }).optional(),
-      Save: saveHandlers.optional(),
-      Insert: saveHandlers.optional(),
-      Update: saveHandlers.optional(),
-      Delete: saveHandlers.optional(),
-      New: z.strictObject({ after: code.optional() }).optional(),
-    })
-    .optional(),
-  serve: z
-    .strictObject({
-      filter: code.optional(),
-      get: code.optional(),
-      insert: code.optional(),
-      update: code.optional(),
-      delete: code.optional(),
-      timeout: milliseconds.optional(),
-    })
-    .optional(),
-  userDefinedEvents: z.record(z.string().min(1), code.optional()).optional(),
+    ),
+  ),
+  validations: z.optional(z.array(validation)),
+  events: z.optional(
+    z.strictObject({
+      Filter: z.optional(z.strictObject({ before: z.optional(code), after: z.optional(code) })),
+      Save: z.optional(saveHandlers),
+      Insert: z.optional(saveHandlers),
+      Update: z.optional(saveHandlers),
+      Delete: z.optional(saveHandlers),
+      New: z.optional(z.strictObject({ after: z.optional(code) })),
+    }),
+  ),
+  serve: z.optional(
+    z.strictObject({
+      filter: z.optional(code),
+      get: z.optional(code),
+      insert: z.optional(code),
+      update: z.optional(code),
+      delete: z.optional(code),
+      timeout: z.optional(timerMilliseconds),
+    }),
+  ),
+  userDefinedEvents: z.optional(z.record(nonEmpty, z.optional(code))),
 }
 
 const codePlace = z
   .string()
-  .regex(
-    /^(rows|(fields|computed|validations|userDefinedEvents|events|serve)\..+)$/,
-    'must be the place of code, such as rows or events.Delete.before',
+  .check(
+    z.regex(
+      /^(rows|(fields|computed|validations|userDefinedEvents|events|serve)\..+)$/,
+      'must be the place of code, such as rows or events.Delete.before',
+    ),
   )
 
-const fieldGroup = z.array(z.string()).min(1, 'must name at least one field')
+const fieldGroup = z.array(z.string()).check(z.minLength(1, 'must name at least one field'))
 
 /** The form of a definition: code, which may contain functions, or a JSON file. */
 export type Form = 'code' | 'json'
@@ -250,40 +264,43 @@ export function applicationsShape(form: Form) {
 
 function createShape(form: Form) {
   const collection = z.strictObject({
-    key: z.union([z.string(), z.array(z.string()).min(1)]).optional(),
+    key: z.optional(z.union([z.string(), z.array(z.string()).check(z.minLength(1))])),
     fields: z.record(fieldName, fieldShape(form)),
-    publishes: z.array(z.enum(['Filter', 'Insert', 'Update', 'Delete'])).optional(),
-    pageSize: z
-      .strictObject({ default: count.optional(), maximum: z.int().min(1).optional() })
-      .optional(),
-    defaultSort: z.array(z.string()).optional(),
-    cursor: z.boolean().optional(),
-    count: z.enum(['exact', 'estimated']).optional(),
-    requiredFilters: z.array(z.string()).optional(),
-    unique: z.array(fieldGroup).optional(),
-    index: z.array(fieldGroup).optional(),
-    references: z
-      .array(z.strictObject({ fields: fieldGroup, collection: z.string(), onDelete }))
-      .optional(),
-    singleton: z.boolean().optional(),
+    publishes: z.optional(z.array(z.enum(['Filter', 'Insert', 'Update', 'Delete']))),
+    pageSize: z.optional(
+      z.strictObject({
+        default: z.optional(count),
+        maximum: z.optional(wholeNumber(1)),
+      }),
+    ),
+    defaultSort: z.optional(z.array(z.string())),
+    cursor: z.optional(z.boolean()),
+    count: z.optional(z.enum(['exact', 'estimated'])),
+    requiredFilters: z.optional(z.array(z.string())),
+    unique: z.optional(z.array(fieldGroup)),
+    index: z.optional(z.array(fieldGroup)),
+    references: z.optional(
+      z.array(z.strictObject({ fields: fieldGroup, collection: z.string(), onDelete })),
+    ),
+    singleton: z.optional(z.boolean()),
     roles,
-    eventRoles: z
-      .strictObject({ Filter: roles, Insert: roles, Update: roles, Delete: roles })
-      .optional(),
-    rows: (form === 'code' ? z.union([code, rowRule]) : rowRule).optional(),
-    table: z.string().min(1).optional(),
-    renamedFrom: z.string().min(1).optional(),
-    omittedCode: z.array(codePlace).optional(),
-    sharesTable: z.boolean().optional(),
-    cache: z.boolean().optional(),
-    search: z.literal('indexed').optional(),
-    description: z.string().optional(),
+    eventRoles: z.optional(
+      z.strictObject({ Filter: roles, Insert: roles, Update: roles, Delete: roles }),
+    ),
+    rows: z.optional(form === 'code' ? z.union([code, rowRule]) : rowRule),
+    table: z.optional(nonEmpty),
+    renamedFrom: z.optional(nonEmpty),
+    omittedCode: z.optional(z.array(codePlace)),
+    sharesTable: z.optional(z.boolean()),
+    cache: z.optional(z.boolean()),
+    search: z.optional(z.literal('indexed')),
+    description: z.optional(z.string()),
     ...(form === 'code' ? behaviour : {}),
   })
   return z.record(
     endpointName,
     z.strictObject({
-      description: z.string().optional(),
+      description: z.optional(z.string()),
       roles,
       collections: z.record(endpointName, collection),
     }),

@@ -1,4 +1,4 @@
-import type * as z from 'zod'
+import type * as z from 'zod/mini'
 import type { ApplicationDefinitions } from './application.ts'
 
 /** Applications without their malformed parts. */
@@ -19,7 +19,7 @@ const maxDepth = 8
  * as well. A malformed field is replaced with `{ type: 'text' }`, because keys and orders may name it.
  */
 export function wellFormedPart(
-  shape: z.ZodType,
+  shape: z.ZodMiniType,
   applications: unknown,
   issues: readonly z.core.$ZodIssue[],
 ): WellFormedPart {

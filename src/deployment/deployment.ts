@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { wholeNumber } from '../checks/option-shapes.ts'
 import type { ApplicationDefinition } from '../definition/application.ts'
 import { completeOptions } from '../checks/options.ts'
 import { guardedListener } from '../observation/reports.ts'
@@ -84,4 +85,6 @@ export function createDeployment(given: DeploymentOptions): Deployment {
   }
 }
 
-const workShape = z.strictObject({ concurrency: z.int().min(1).max(64).default(1) })
+const workShape = z.strictObject({
+  concurrency: z._default(wholeNumber(1, 64), 1),
+})

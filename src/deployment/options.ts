@@ -1,8 +1,8 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { isDateTime } from '../definition/value-forms.ts'
 import { inspectApplications } from '../definition/check.ts'
 import { mistaken } from '../checks/mistakes.ts'
-import { code, objectWith } from '../checks/option-shapes.ts'
+import { code, objectWith, timerMilliseconds, wholeNumber } from '../checks/option-shapes.ts'
 import { inspectOptions } from '../checks/options.ts'
 import type { BuildEvent } from './build-event.ts'
 import type { Builder } from './builder.ts'
@@ -61,63 +61,61 @@ export type CompleteDeployment = Required<Omit<DeploymentOptions, 'queue' | 'env
   readonly queue?: BuildQueue | undefined
 }
 
-const text = (maxLength: number) => z.string().min(1).max(maxLength)
-const milliseconds = z
-  .int()
-  .min(1)
-  .max(2 ** 31 - 1)
+const text = (maxLength: number) => z.string().check(z.minLength(1), z.maxLength(maxLength))
 
 const solution = z.strictObject({
-  solutionId: text(64).regex(/^[A-Za-z0-9._~-]+$/, 'must consist of letters, digits and . _ ~ -'),
+  solutionId: text(64).check(
+    z.regex(/^[A-Za-z0-9._~-]+$/, 'must consist of letters, digits and . _ ~ -'),
+  ),
   name: text(200),
   version: text(64),
-  releaseNotes: z.string().nullish(),
-  releaseDate: z
-    .string()
-    .refine(isDateTime, 'must be a date and time without zone, such as 2026-03-01T00:00:00')
-    .optional(),
+  releaseNotes: z.nullish(z.string()),
+  releaseDate: z.optional(
+    z
+      .string()
+      .check(
+        z.refine(isDateTime, 'must be a date and time without zone, such as 2026-03-01T00:00:00'),
+      ),
+  ),
   applications: z.record(z.string(), z.unknown()),
 })
 
 const shape = z.strictObject({
-  solutions: z
-    .array(solution)
-    .min(1)
-    .refine((all) => new Set(all.map(({ solutionId }) => solutionId)).size === all.length, {
+  solutions: z.array(solution).check(
+    z.minLength(1),
+    z.refine((all) => new Set(all.map(({ solutionId }) => solutionId)).size === all.length, {
       error: 'must have unique solutionIds',
     }),
+  ),
   builder: objectWith<Builder>('build', 'must be a builder, for instance definitionBuilder()'),
   environment: z.strictObject({
     environmentId: text(200),
     name: text(200),
     url: z.url(),
-    supportsDeployment: z.boolean().default(true),
-    supportsInstallOnDeploy: z.boolean().default(false),
+    supportsDeployment: z._default(z.boolean(), true),
+    supportsInstallOnDeploy: z._default(z.boolean(), false),
   }),
-  workers: z.int().min(0).max(64).default(1),
-  serial: z.boolean().default(false),
-  queueLimit: z.int().min(1).default(1_000),
-  buildTimeout: milliseconds.default(600_000),
-  waitTimeout: milliseconds.default(120_000),
-  lease: milliseconds.min(100).default(30_000),
-  attempts: z.int().min(1).default(3),
-  pollInterval: milliseconds.default(1_000),
-  packageLimit: z
-    .int()
-    .min(1)
-    .max(256 * 1024 * 1024)
-    .default(64 * 1024 * 1024),
-  snapshotData: z
-    .array(
-      z
-        .string()
-        .regex(/^[^/]+\/[^/]+$/, 'must be application/collection')
-        .refine((path) => !/^rowgate-/i.test(path), 'must not be an internal collection'),
-    )
-    .default([]),
-  queue: objectWith<BuildQueue>('process', 'must be a build queue').optional(),
-  watch: code<(event: BuildEvent) => void>().default(() => () => undefined),
-  now: code<() => Date>().default(() => () => new Date()),
+  workers: z._default(wholeNumber(0, 64), 1),
+  serial: z._default(z.boolean(), false),
+  queueLimit: z._default(wholeNumber(1), 1_000),
+  buildTimeout: z._default(timerMilliseconds, 600_000),
+  waitTimeout: z._default(timerMilliseconds, 120_000),
+  lease: z._default(timerMilliseconds.check(z.minimum(100)), 30_000),
+  attempts: z._default(wholeNumber(1), 3),
+  pollInterval: z._default(timerMilliseconds, 1_000),
+  packageLimit: z._default(wholeNumber(1, 256 * 1024 * 1024), 64 * 1024 * 1024),
+  snapshotData: z._default(
+    z.array(
+      z.string().check(
+        z.regex(/^[^/]+\/[^/]+$/, 'must be application/collection'),
+        z.refine((path) => !/^rowgate-/i.test(path), 'must not be an internal collection'),
+      ),
+    ),
+    [],
+  ),
+  queue: z.optional(objectWith<BuildQueue>('process', 'must be a build queue')),
+  watch: z._default(code<(event: BuildEvent) => void>(), () => () => undefined),
+  now: z._default(code<() => Date>(), () => () => new Date()),
 })
 
 /**

@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { nonEmpty } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
 import { pageSource, type Page, type PageContent } from '../pages/page.ts'
 import { pageFiles, swaggerUi } from './page-files.ts'
@@ -11,8 +12,8 @@ export interface ExplorerOptions {
 }
 
 const shape = z.strictObject({
-  document: z.string().min(1),
-} satisfies Record<keyof ExplorerOptions, z.ZodType>)
+  document: nonEmpty,
+} satisfies Record<keyof ExplorerOptions, z.ZodMiniType>)
 
 const html = 'text/html; charset=utf-8'
 

@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
@@ -47,8 +47,8 @@ export type ExpressHandler = (
 ) => void
 
 const shape = z.strictObject({
-  outside: z.custom<'next' | 'respond'>().default('next'),
-} satisfies Record<keyof ExpressHandlerOptions, z.ZodType>)
+  outside: z._default(z.custom<'next' | 'respond'>(), 'next'),
+} satisfies Record<keyof ExpressHandlerOptions, z.ZodMiniType>)
 
 /**
  * Mounts a service in Express 4 or 5, under any path: `app.use('/api', toExpressHandler(service))`. The

@@ -1,6 +1,6 @@
 import { METHODS } from 'node:http'
 import { Readable } from 'node:stream'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } from 'fastify'
 import { objectWith } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
@@ -58,20 +58,20 @@ interface Place {
 }
 
 const badUrlShape = z.strictObject({
-  prefix: z.string().default(''),
-  outside: z.custom<'app' | 'respond'>().default('app'),
-} satisfies Record<keyof BadUrlOptions, z.ZodType>)
+  prefix: z._default(z.string(), ''),
+  outside: z._default(z.custom<'app' | 'respond'>(), 'app'),
+} satisfies Record<keyof BadUrlOptions, z.ZodMiniType>)
 
 const shape = z.strictObject({
   outside: badUrlShape.shape.outside,
   service: objectWith<FastifyService>('handle', 'must be a service, as createService returns it'),
-  closeService: z.boolean().default(true),
+  closeService: z._default(z.boolean(), true),
   // Fastify passes its own options of `register` to the plugin.
-  prefix: z.unknown().optional(),
-  logLevel: z.unknown().optional(),
-  logSerializers: z.unknown().optional(),
-  encapsulate: z.unknown().optional(),
-} satisfies Record<keyof FastifyOptions, z.ZodType> & Record<string, z.ZodType>)
+  prefix: z.optional(z.unknown()),
+  logLevel: z.optional(z.unknown()),
+  logSerializers: z.optional(z.unknown()),
+  encapsulate: z.optional(z.unknown()),
+} satisfies Record<keyof FastifyOptions, z.ZodMiniType> & Record<string, z.ZodMiniType>)
 
 /**
  * A plugin for Fastify 5: `app.register(rowgateFastify, { service, prefix: '/api' })`. The app's hooks run

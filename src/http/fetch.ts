@@ -1,5 +1,5 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { code } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
 import { ServiceError } from '../errors.ts'
@@ -43,11 +43,11 @@ export type FetchHandler<Context extends readonly unknown[] = unknown[], Outside
 ) => Promise<Response | Outside>
 
 const shape = z.strictObject({
-  prefix: z.custom<string>().default(''),
-  outside: z.custom<'respond' | 'pass'>().default('respond'),
-  peer: code().optional(),
-  secure: code().optional(),
-} satisfies Record<keyof FetchHandlerOptions, z.ZodType>)
+  prefix: z._default(z.custom<string>(), ''),
+  outside: z._default(z.custom<'respond' | 'pass'>(), 'respond'),
+  peer: z.optional(code()),
+  secure: z.optional(code()),
+} satisfies Record<keyof FetchHandlerOptions, z.ZodMiniType>)
 
 /**
  * Mounts a service in any server or framework that calls a function with a Fetch request: Bun, Deno,

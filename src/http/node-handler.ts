@@ -1,6 +1,6 @@
 import type { IncomingMessage, ServerResponse } from 'node:http'
 import type { Http2ServerRequest, Http2ServerResponse } from 'node:http2'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
@@ -27,10 +27,10 @@ export type NodeHandler = (
 
 /** The shape of {@link NodeHandlerOptions}. `toNodeHandler` itself checks the values of its options. */
 export const nodeShape = {
-  prefix: z.custom<string>().default(''),
-  trustedProxies: z.custom<readonly string[]>().default([]),
-  forwarded: z.custom<ForwardedHeaders>().default({}),
-} satisfies Record<keyof NodeHandlerOptions, z.ZodType>
+  prefix: z._default(z.custom<string>(), ''),
+  trustedProxies: z._default(z.custom<readonly string[]>(), []),
+  forwarded: z._default(z.custom<ForwardedHeaders>(), {}),
+} satisfies Record<keyof NodeHandlerOptions, z.ZodMiniType>
 
 /**
  * Mounts a service in a Node server: `createServer(toNodeHandler(service))`. Throws a TypeError for a

@@ -1,7 +1,8 @@
 import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
 import type { ServerOptions } from 'node:https'
 import type { AddressInfo } from 'node:net'
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { nonEmpty, wholeNumber } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { nodeShape, toNodeHandler, type NodeHandlerOptions } from './node-handler.ts'
@@ -30,21 +31,17 @@ export interface ServeOptions extends NodeHandlerOptions {
 
 const shape = z.strictObject({
   ...nodeShape,
-  port: z.int().min(0).max(65_535).default(8080),
-  host: z.string().min(1).default('127.0.0.1'),
-  tls: z.custom<ServeOptions['tls']>().optional(),
-  signal: z
-    .custom<AbortSignal>((value) => value instanceof AbortSignal, {
+  port: z._default(wholeNumber(0, 65_535), 8080),
+  host: z._default(nonEmpty, '127.0.0.1'),
+  tls: z.optional(z.custom<ServeOptions['tls']>()),
+  signal: z.optional(
+    z.custom<AbortSignal>((value) => value instanceof AbortSignal, {
       error: 'must be an AbortSignal',
-    })
-    .optional(),
-  health: z.boolean().default(false),
-  grace: z
-    .int()
-    .min(0)
-    .max(2 ** 31 - 1)
-    .default(10_000),
-} satisfies Record<keyof ServeOptions, z.ZodType>)
+    }),
+  ),
+  health: z._default(z.boolean(), false),
+  grace: z._default(wholeNumber(0, 2 ** 31 - 1), 10_000),
+} satisfies Record<keyof ServeOptions, z.ZodMiniType>)
 
 /** A running server. */
 export interface Serving {

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions, requireKnown, withoutUndefined } from '../checks/options.ts'
 import type { RequestHandler, ServiceRequest } from '../request/request.ts'
 import type { Envelope } from '../protocol/envelope.ts'
@@ -43,11 +43,13 @@ export interface TestClient {
 }
 
 const shape = z.strictObject({
-  key: z.string().optional(),
-  headers: z.custom<Readonly<Record<string, string>>>().transform(withoutUndefined).optional(),
-  secure: z.boolean().default(true),
-  peer: z.string().optional(),
-} satisfies Record<keyof TestClientOptions, z.ZodType>)
+  key: z.optional(z.string()),
+  headers: z.optional(
+    z.pipe(z.custom<Readonly<Record<string, string>>>(), z.transform(withoutUndefined)),
+  ),
+  secure: z._default(z.boolean(), true),
+  peer: z.optional(z.string()),
+} satisfies Record<keyof TestClientOptions, z.ZodMiniType>)
 
 /**
  * Creates a client for tests. It uses no socket, and responses are the same as over HTTP. Paths and raw

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions } from '../checks/options.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { checkApplications } from '../definition/check.ts'
@@ -36,10 +36,10 @@ export interface DefinitionToDescribe extends Partial<PageHostOptions> {
 
 const documentShape = z.strictObject({
   ...openApiShape,
-  application: z.string().optional(),
-  roles: z.array(z.string()).optional(),
-  prefix: z.string().optional(),
-} satisfies Record<keyof OpenApiDocumentOptions, z.ZodType>)
+  application: z.optional(z.string()),
+  roles: z.optional(z.array(z.string())),
+  prefix: z.optional(z.string()),
+} satisfies Record<keyof OpenApiDocumentOptions, z.ZodMiniType>)
 
 /**
  * Returns the OpenAPI 3.1 document of a service, or of the options of one. It describes what callers with the roles

@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { nonEmpty } from '../checks/option-shapes.ts'
 import type { Page } from '../pages/page.ts'
 
 /** What a document says about the service besides its definition. */
@@ -32,24 +33,30 @@ export function hasDocumentOptions(page: Page): page is Page & WithDocumentOptio
   return documentOptions in page
 }
 
-const line = z.string().min(1)
-
 /** The shape of {@link OpenApiOptions}. */
 export const openApiShape = {
-  title: line,
-  version: line.optional(),
-  description: line.optional(),
-  contact: z
-    .strictObject({ name: line.optional(), url: z.url().optional(), email: line.optional() })
-    .optional(),
-  license: z
-    .strictObject({ name: line, identifier: line.optional(), url: z.url().optional() })
-    .refine(({ identifier, url }) => identifier === undefined || url === undefined, {
-      error: 'must have an identifier or a url, not both',
-    })
-    .optional(),
-  servers: z
-    .array(z.strictObject({ url: line, description: line.optional() }))
-    .min(1)
-    .optional(),
-} satisfies Record<keyof OpenApiOptions, z.ZodType>
+  title: nonEmpty,
+  version: z.optional(nonEmpty),
+  description: z.optional(nonEmpty),
+  contact: z.optional(
+    z.strictObject({
+      name: z.optional(nonEmpty),
+      url: z.optional(z.url()),
+      email: z.optional(nonEmpty),
+    }),
+  ),
+  license: z.optional(
+    z
+      .strictObject({ name: nonEmpty, identifier: z.optional(nonEmpty), url: z.optional(z.url()) })
+      .check(
+        z.refine(({ identifier, url }) => identifier === undefined || url === undefined, {
+          error: 'must have an identifier or a url, not both',
+        }),
+      ),
+  ),
+  servers: z.optional(
+    z
+      .array(z.strictObject({ url: nonEmpty, description: z.optional(nonEmpty) }))
+      .check(z.minLength(1)),
+  ),
+} satisfies Record<keyof OpenApiOptions, z.ZodMiniType>

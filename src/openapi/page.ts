@@ -1,5 +1,5 @@
 import { dump } from 'js-yaml'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions } from '../checks/options.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'

@@ -6,7 +6,7 @@ import {
   type Span,
   type TracerProvider,
 } from '@opentelemetry/api'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions } from '../checks/options.ts'
 import { describeCall, describeEvent, describeSecurity, describeStorage } from './inner-stages.ts'
 import { follow, type Instruments } from './follow.ts'
@@ -29,10 +29,10 @@ export interface Telemetry {
 }
 
 const shape = z.strictObject({
-  tracerProvider: z.custom<TracerProvider>().optional(),
-  meterProvider: z.custom<MeterProvider>().optional(),
-  user: z.boolean().default(false),
-} satisfies Record<keyof TelemetryOptions, z.ZodType>)
+  tracerProvider: z.optional(z.custom<TracerProvider>()),
+  meterProvider: z.optional(z.custom<MeterProvider>()),
+  user: z._default(z.boolean(), false),
+} satisfies Record<keyof TelemetryOptions, z.ZodMiniType>)
 
 /**
  * Records spans and metrics of OpenTelemetry for all services of the process: a span for each request,

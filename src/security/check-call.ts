@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { adviceFor, explain } from '../checks/options.ts'
 import { hasLengthWithin } from '../protocol/code-points.ts'
 
@@ -6,7 +6,7 @@ import { hasLengthWithin } from '../protocol/code-points.ts'
  * Checks the argument of a method and returns it with its defaults. Throws a TypeError that lists every
  * mistake with its place. It quotes no values, since a key or password may be in the wrong place.
  */
-export function checkCall<Given>(call: string, shape: z.ZodType<Given>, given: unknown): Given {
+export function checkCall<Given>(call: string, shape: z.ZodMiniType<Given>, given: unknown): Given {
   const result = shape.safeParse(given, { error: adviceFor })
   if (result.success) return result.data
   const mistakes = result.error.issues.flatMap((issue) => explain(issue, [call]))

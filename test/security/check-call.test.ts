@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { z } from 'zod'
+import { z } from 'zod/mini'
 import { checkCall, flag, line, minutes, priority } from '../../src/security/check-call.ts'
 
 const face = '\u{1F600}'
@@ -20,7 +20,7 @@ test.each([
 })
 
 test('the message for a shape has its rule', () => {
-  const messageOf = (shape: z.ZodType) => shape.safeParse(null).error?.issues[0]?.message
+  const messageOf = (shape: z.ZodMiniType) => shape.safeParse(null).error?.issues[0]?.message
   expect([line(1, 5), flag, priority, minutes(1)].map(messageOf)).toEqual([
     'must be a string of 1 to 5 characters without control characters',
     'must be true or false',
@@ -40,7 +40,7 @@ test.each([
 })
 
 test('the argument of a call is returned with its defaults, or each mistake is listed', () => {
-  const shape = z.strictObject({ user: line(1, 5), count: minutes(0).default(7) })
+  const shape = z.strictObject({ user: line(1, 5), count: z._default(minutes(0), 7) })
   expect(checkCall('it.add', shape, { user: 'ann' })).toEqual({ user: 'ann', count: 7 })
   const call = () => checkCall('it.add', shape, { user: '', conut: 1 })
   expect(call).toThrow(TypeError)

@@ -1,7 +1,7 @@
 import { X509Certificate } from 'node:crypto'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { mistaken, type Mistake } from '../../checks/mistakes.ts'
-import { code } from '../../checks/option-shapes.ts'
+import { code, nonEmpty, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Authentication, Secret } from './authentication.ts'
 import type { Fetch } from './guarded-fetch.ts'
@@ -55,61 +55,64 @@ export interface ConnectionOptions {
     { readonly header?: string | undefined; readonly quoted?: boolean | undefined } | undefined
 }
 
-const headerName = z.string().regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be a header name')
+const headerName = z.string().check(z.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be a header name'))
 const secret = z.union([z.string(), code<() => string | Promise<string>>()])
-const milliseconds = z.int().min(1).max(3_600_000)
+const milliseconds = wholeNumber(1, 3_600_000)
 const range = z
   .string()
-  .refine(isAddressRange, { error: 'must be an address or a range of addresses' })
+  .check(z.refine(isAddressRange, { error: 'must be an address or a range of addresses' }))
 
-const certificate = z.string().refine(isCertificate, { error: 'must be a certificate as PEM' })
+const certificate = z
+  .string()
+  .check(z.refine(isCertificate, { error: 'must be a certificate as PEM' }))
 
 const authentication = z.discriminatedUnion('kind', [
   z.strictObject({ kind: z.literal('none') }),
   z.strictObject({
     kind: z.literal('basic'),
-    user: z.string().regex(/^[^:]+$/, 'must not contain a colon'),
+    user: z.string().check(z.regex(/^[^:]+$/, 'must not contain a colon')),
     password: secret,
   }),
   z.strictObject({
     kind: z.literal('apiKey'),
     key: secret,
-    header: headerName.optional(),
-    query: z.string().min(1).optional(),
+    header: z.optional(headerName),
+    query: z.optional(nonEmpty),
   }),
   z.strictObject({ kind: z.literal('bearer'), token: secret }),
   z.strictObject({
     kind: z.literal('clientCredentials'),
     tokenUrl: z.string(),
-    clientId: z.string().min(1),
+    clientId: nonEmpty,
     clientSecret: secret,
-    scope: z.string().min(1).optional(),
-    parameters: z.record(z.string(), z.string()).optional(),
-    clientAuthentication: z.enum(['basic', 'body']).optional(),
+    scope: z.optional(nonEmpty),
+    parameters: z.optional(z.record(z.string(), z.string())),
+    clientAuthentication: z.optional(z.enum(['basic', 'body'])),
   }),
 ])
 
 const shape = z.strictObject({
   baseUrl: z.string(),
-  headers: z.record(headerName, secret).default({}),
-  query: z.record(z.string(), secret).default({}),
-  authentication: authentication.default({ kind: 'none' }),
-  fetch: code<Fetch>().optional(),
-  timeout: milliseconds.default(30_000),
-  attempts: z.int().min(1).max(20).default(3),
-  maxResponseBytes: z
-    .int()
-    .min(1)
-    .default(10 * 1024 * 1024),
-  maxDepth: z.int().min(1).max(1000).default(64),
-  allowHttp: z.boolean().default(false),
-  allowHosts: z.array(z.string().regex(/^(?:\*\.)?[^\s/*@?#]+$/, 'must be a host')).default([]),
-  allowPrivateAddresses: z.union([z.boolean(), z.array(range)]).default(false),
-  ca: z.union([certificate, z.array(certificate).min(1)]).optional(),
-  idempotency: z
-    .strictObject({ header: headerName.optional(), quoted: z.boolean().optional() })
-    .default({}),
-} satisfies Record<keyof ConnectionOptions, z.ZodType>)
+  headers: z._default(z.record(headerName, secret), {}),
+  query: z._default(z.record(z.string(), secret), {}),
+  authentication: z._default(authentication, { kind: 'none' }),
+  fetch: z.optional(code<Fetch>()),
+  timeout: z._default(milliseconds, 30_000),
+  attempts: z._default(wholeNumber(1, 20), 3),
+  maxResponseBytes: z._default(wholeNumber(1), 10 * 1024 * 1024),
+  maxDepth: z._default(wholeNumber(1, 1000), 64),
+  allowHttp: z._default(z.boolean(), false),
+  allowHosts: z._default(
+    z.array(z.string().check(z.regex(/^(?:\*\.)?[^\s/*@?#]+$/, 'must be a host'))),
+    [],
+  ),
+  allowPrivateAddresses: z._default(z.union([z.boolean(), z.array(range)]), false),
+  ca: z.optional(z.union([certificate, z.array(certificate).check(z.minLength(1))])),
+  idempotency: z._default(
+    z.strictObject({ header: z.optional(headerName), quoted: z.optional(z.boolean()) }),
+    {},
+  ),
+} satisfies Record<keyof ConnectionOptions, z.ZodMiniType>)
 
 /** The complete options of a connection. */
 export type ConnectionSettings = z.infer<typeof shape>

@@ -1,6 +1,6 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { mistaken } from '../../checks/mistakes.ts'
-import { code, objectWith } from '../../checks/option-shapes.ts'
+import { code, objectWith, timerMilliseconds, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { requirePrincipal, system, type Principal } from '../../definition/principal.ts'
 import type { WithinTransaction } from '../../in-process.ts'
@@ -153,48 +153,39 @@ function isRule(value: unknown): boolean {
   return typeof (Object(value) as Partial<Rule>).endpoint === 'string'
 }
 
-const milliseconds = z
-  .int()
-  .min(1)
-  .max(2 ** 31 - 1)
-
 const endpointShape = z.strictObject({
   endpoint: objectWith<Endpoint>('call', 'must be an endpoint, as endpoint(...) returns it'),
-  rules: z
-    .array(z.custom<Rule>(isRule, { error: 'must be a rule, as rule(...) returns it' }))
-    .default([]),
-  tables: z.custom<FlattenOptions>().optional(),
-  onSuccess: code<NonNullable<CheckedEndpoint['onSuccess']>>().optional(),
-  onFailure: code<NonNullable<CheckedEndpoint['onFailure']>>().optional(),
-} satisfies Record<Exclude<keyof OutboxEndpoint, '~row'>, z.ZodType>)
+  rules: z._default(
+    z.array(z.custom<Rule>(isRule, { error: 'must be a rule, as rule(...) returns it' })),
+    [],
+  ),
+  tables: z.optional(z.custom<FlattenOptions>()),
+  onSuccess: z.optional(code<NonNullable<CheckedEndpoint['onSuccess']>>()),
+  onFailure: z.optional(code<NonNullable<CheckedEndpoint['onFailure']>>()),
+} satisfies Record<Exclude<keyof OutboxEndpoint, '~row'>, z.ZodMiniType>)
 
 const shape = z.strictObject({
   endpoints: z
-    .record(z.string().min(1).max(200), endpointShape)
-    .refine((all) => Object.keys(all).length > 0, { error: 'must not be empty' }),
-  attempts: z.int().min(1).max(100).default(10),
-  backOff: z
-    .strictObject({
-      first: milliseconds.default(10_000),
-      max: milliseconds.default(3_600_000),
-    })
-    .default({ first: 10_000, max: 3_600_000 }),
-  onDead: z.enum(['next', 'hold']).default('next'),
-  workers: z.int().min(0).max(64).default(1),
-  callTimeout: milliseconds.max(3_600_000).default(30_000),
-  lease: milliseconds.min(100).default(60_000),
-  maxLost: z.int().min(1).default(3),
-  pollInterval: milliseconds.default(1_000),
-  keepDelivered: z
-    .int()
-    .min(0)
-    .default(7 * 24 * 3_600_000),
-  maxStoredResponse: z
-    .int()
-    .min(0)
-    .default(1024 * 1024),
-  principal: z.custom<Principal>().optional(),
-} satisfies Record<keyof OutboxOptions, z.ZodType>)
+    .record(z.string().check(z.minLength(1), z.maxLength(200)), endpointShape)
+    .check(z.refine((all) => Object.keys(all).length > 0, { error: 'must not be empty' })),
+  attempts: z._default(wholeNumber(1, 100), 10),
+  backOff: z._default(
+    z.strictObject({
+      first: z._default(timerMilliseconds, 10_000),
+      max: z._default(timerMilliseconds, 3_600_000),
+    }),
+    { first: 10_000, max: 3_600_000 },
+  ),
+  onDead: z._default(z.enum(['next', 'hold']), 'next'),
+  workers: z._default(wholeNumber(0, 64), 1),
+  callTimeout: z._default(wholeNumber(1, 3_600_000), 30_000),
+  lease: z._default(timerMilliseconds.check(z.minimum(100)), 60_000),
+  maxLost: z._default(wholeNumber(1), 3),
+  pollInterval: z._default(timerMilliseconds, 1_000),
+  keepDelivered: z._default(wholeNumber(0), 7 * 24 * 3_600_000),
+  maxStoredResponse: z._default(wholeNumber(0), 1024 * 1024),
+  principal: z.optional(z.custom<Principal>()),
+} satisfies Record<keyof OutboxOptions, z.ZodMiniType>)
 
 /** Checks and completes the options of an outbox. Throws a TypeError that lists every mistake. */
 export function completeOutbox(given: object): CompleteOutbox {

@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { wholeNumber } from '../../checks/option-shapes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { orderedId } from '../../definition/ordered-id.ts'
@@ -160,15 +161,17 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
 }
 
 const enqueueShape = z.strictObject({
-  lane: z.string().min(1).max(400).optional(),
-  row: z.record(z.string(), z.unknown()).optional(),
+  lane: z.optional(z.string().check(z.minLength(1), z.maxLength(400))),
+  row: z.optional(z.record(z.string(), z.unknown())),
 })
 const listShape = z.strictObject({
-  state: z.enum(deliveryStates).optional(),
-  limit: z.int().min(1).max(10_000).optional(),
-  offset: z.int().min(0).optional(),
+  state: z.optional(z.enum(deliveryStates)),
+  limit: z.optional(wholeNumber(1, 10_000)),
+  offset: z.optional(wholeNumber(0)),
 })
-const workShape = z.strictObject({ concurrency: z.int().min(1).max(64).default(1) })
+const workShape = z.strictObject({
+  concurrency: z._default(wholeNumber(1, 64), 1),
+})
 
 function jsonOf(name: string, input: unknown): string {
   let json: string | undefined

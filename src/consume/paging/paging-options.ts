@@ -1,7 +1,7 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { mistaken } from '../../checks/mistakes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
-import { code } from '../../checks/option-shapes.ts'
+import { code, nonEmpty, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Parameters } from '../parameters.ts'
 
@@ -20,29 +20,28 @@ export type Paging<Response = never> =
   /** By the link with the relation `next` in the `Link` header. */
   | { readonly kind: 'link' }
 
-const parameter = z.string().min(1)
 const shape = z.strictObject({
   paging: z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('offset'), parameter }),
+    z.strictObject({ kind: z.literal('offset'), parameter: nonEmpty }),
     z.strictObject({
       kind: z.literal('page'),
-      parameter,
-      first: z.union([z.literal(0), z.literal(1)]).optional(),
+      parameter: nonEmpty,
+      first: z.optional(z.union([z.literal(0), z.literal(1)])),
     }),
     z.strictObject({
       kind: z.literal('cursor'),
-      parameter,
-      next: z.union([z.string().min(1), code()]),
+      parameter: nonEmpty,
+      next: z.union([nonEmpty, code()]),
     }),
     z.strictObject({ kind: z.literal('link') }),
   ]),
-  items: z.union([z.string(), code()]).default(''),
-  maxPages: z.int().min(1).default(100),
-  signal: z.custom<AbortSignal>().optional(),
-  timeout: z.number().optional(),
-  maxResponseBytes: z.number().optional(),
-  baseUrl: z.string().optional(),
-  url: z.string().optional(),
+  items: z._default(z.union([z.string(), code()]), ''),
+  maxPages: z._default(wholeNumber(1), 100),
+  signal: z.optional(z.custom<AbortSignal>()),
+  timeout: z.optional(z.number()),
+  maxResponseBytes: z.optional(z.number()),
+  baseUrl: z.optional(z.string()),
+  url: z.optional(z.string()),
 })
 
 /** The checked options of a list. */

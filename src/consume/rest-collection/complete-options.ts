@@ -1,7 +1,7 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { mistaken, type Mistake } from '../../checks/mistakes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
-import { code, objectWith } from '../../checks/option-shapes.ts'
+import { code, nonEmpty, objectWith, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Field } from '../../definition/field.ts'
 import type { CollectionShape } from '../../definition/item.ts'
@@ -16,72 +16,84 @@ import type { InputMembers, Rejection, SortEntry, SortMapping } from './options.
 export type CalledEndpoint = Endpoint<InputMembers>
 
 const called = objectWith<CalledEndpoint>('call', 'must be an endpoint')
-const path = z.string().min(1)
 const filterOptions = z.strictObject({
   parameter: z.string(),
-  exact: z.boolean().optional(),
-  value: code<(value: unknown) => unknown>().optional(),
+  exact: z.optional(z.boolean()),
+  value: z.optional(code<(value: unknown) => unknown>()),
 })
 const filter = z.union([
-  z.string().transform((parameter): z.infer<typeof filterOptions> => ({ parameter })),
+  z.pipe(
+    z.string(),
+    z.transform((parameter): z.infer<typeof filterOptions> => ({ parameter })),
+  ),
   filterOptions,
 ])
-const totalOptions = z.strictObject({ path, input: z.custom<InputMembers>().optional() })
+const totalOptions = z.strictObject({ path: nonEmpty, input: z.optional(z.custom<InputMembers>()) })
 const list = z.strictObject({
   endpoint: called,
-  items: z.string().default(''),
-  paging: z.custom<Paging>().optional(),
-  pageSize: z.strictObject({ parameter: z.string(), maximum: z.int().min(1) }).optional(),
-  total: z
-    .union([path.transform((each): z.infer<typeof totalOptions> => ({ path: each })), totalOptions])
-    .optional(),
-  filter: z.record(z.string(), filter.optional()).default({}),
-  sort: z
-    .union([
+  items: z._default(z.string(), ''),
+  paging: z.optional(z.custom<Paging>()),
+  pageSize: z.optional(z.strictObject({ parameter: z.string(), maximum: wholeNumber(1) })),
+  total: z.optional(
+    z.union([
+      z.pipe(
+        nonEmpty,
+        z.transform((each): z.infer<typeof totalOptions> => ({ path: each })),
+      ),
+      totalOptions,
+    ]),
+  ),
+  filter: z._default(z.record(z.string(), z.optional(filter)), {}),
+  sort: z.optional(
+    z.union([
       code<(order: readonly SortEntry[]) => InputMembers | undefined>(),
       z.strictObject({
         fields: z.array(z.string()),
         input: code<SortMapping['input']>(),
-        thenByKey: z.boolean().optional(),
+        thenByKey: z.optional(z.boolean()),
       }),
-    ])
-    .optional(),
-  search: z.strictObject({ parameter: z.string(), exact: z.boolean().optional() }).optional(),
-  select: code<(fields: readonly string[]) => InputMembers>().optional(),
-  complete: z
-    .strictObject({
-      rows: z.int().min(0).max(1_000_000).default(1000),
-      pages: z.int().min(1).max(100_000).default(100),
-    })
-    .default({ rows: 1000, pages: 100 }),
+    ]),
+  ),
+  search: z.optional(z.strictObject({ parameter: z.string(), exact: z.optional(z.boolean()) })),
+  select: z.optional(code<(fields: readonly string[]) => InputMembers>()),
+  complete: z._default(
+    z.strictObject({
+      rows: z._default(wholeNumber(0, 1_000_000), 1000),
+      pages: z._default(wholeNumber(1, 100_000), 100),
+    }),
+    { rows: 1000, pages: 100 },
+  ),
 })
 const item = z.strictObject({
   endpoint: called,
-  input: code<(key: InputMembers) => InputMembers>().optional(),
-  item: z.string().default(''),
-  rejection: code<(response: unknown) => Rejection<CollectionShape> | undefined>().optional(),
+  input: z.optional(code<(key: InputMembers) => InputMembers>()),
+  item: z._default(z.string(), ''),
+  rejection: z.optional(code<(response: unknown) => Rejection<CollectionShape> | undefined>()),
 })
-const save = item.extend({
-  body: code<(call: { readonly item: object; readonly changes: object }) => unknown>().optional(),
+const save = z.extend(item, {
+  body: z.optional(code<(call: { readonly item: object; readonly changes: object }) => unknown>()),
 })
 const fieldOptions = z.strictObject({
-  path: z.string().optional(),
-  read: code<(value: unknown) => unknown>().optional(),
-  write: code<(value: unknown) => unknown>().optional(),
+  path: z.optional(z.string()),
+  read: z.optional(code<(value: unknown) => unknown>()),
+  write: z.optional(code<(value: unknown) => unknown>()),
 })
 const field = z.union([
-  z.string().transform((each): z.infer<typeof fieldOptions> => ({ path: each })),
+  z.pipe(
+    z.string(),
+    z.transform((each): z.infer<typeof fieldOptions> => ({ path: each })),
+  ),
   fieldOptions,
 ])
 const shape = z.strictObject({
-  list: list.optional(),
-  get: item.optional(),
-  insert: save.optional(),
-  update: save.optional(),
-  delete: item.optional(),
-  fields: z.record(z.string(), field.optional()).default({}),
-  input: code<(context: ServingContext) => InputMembers>().optional(),
-  timeout: z.number().optional(),
+  list: z.optional(list),
+  get: z.optional(item),
+  insert: z.optional(save),
+  update: z.optional(save),
+  delete: z.optional(item),
+  fields: z._default(z.record(z.string(), z.optional(field)), {}),
+  input: z.optional(code<(context: ServingContext) => InputMembers>()),
+  timeout: z.optional(z.number()),
 })
 
 type Options = z.infer<typeof shape>

@@ -1,6 +1,6 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions } from '../../checks/options.ts'
-import { objectWith } from '../../checks/option-shapes.ts'
+import { nonEmpty, objectWith } from '../../checks/option-shapes.ts'
 import type { CollectionShape } from '../../definition/item.ts'
 import type { Serve } from '../../definition/serve.ts'
 import { pathRoot } from '../../protocol/names.ts'
@@ -29,9 +29,9 @@ export interface RowgateCollectionOptions {
 
 const shape = z.strictObject({
   connection: objectWith<Connection>('send', 'must be a connection'),
-  application: z.string().min(1),
-  collection: z.string().min(1),
-  search: z.boolean().default(false),
+  application: nonEmpty,
+  collection: nonEmpty,
+  search: z._default(z.boolean(), false),
 })
 
 type Members = Readonly<Record<string, unknown>>

@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { CollectionAccess } from '../../definition/handler.ts'
 import type { CollectionShape } from '../../definition/item.ts'
@@ -41,14 +42,15 @@ export interface ApplyOptions<Row> {
 }
 
 const shape = z.strictObject({
-  row: z
-    .custom<object>((value) => typeof value === 'object' && value !== null, {
+  row: z._default(
+    z.custom<object>((value: unknown) => typeof value === 'object' && value !== null, {
       error: 'must be an object',
-    })
-    .default({}),
-  dryRun: z.boolean().default(false),
-  tables: z.custom<FlattenOptions>().optional(),
-  timeout: z.int().min(1).optional(),
+    }),
+    {},
+  ),
+  dryRun: z._default(z.boolean(), false),
+  tables: z.optional(z.custom<FlattenOptions>()),
+  timeout: z.optional(wholeNumber(1)),
 })
 
 /**

@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { nonEmpty } from '../../checks/option-shapes.ts'
 import { mistaken, type Mistake } from '../../checks/mistakes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
@@ -107,16 +108,16 @@ const code = z.custom<(at: RuleRow) => unknown>((value) => typeof value === 'fun
 })
 
 const shape = z.strictObject({
-  name: z.string().min(1).optional(),
-  from: z.string().nullable().default(null),
+  name: z.optional(nonEmpty),
+  from: z._default(z.nullable(z.string()), null),
   into: collection,
-  application: z.string().optional(),
-  caller: collection.optional(),
+  application: z.optional(z.string()),
+  caller: z.optional(collection),
   set: z.record(z.string(), z.unknown()),
-  where: code.optional(),
-  upsertBy: z.array(z.string()).min(1).optional(),
-  warnings: z.enum(['reject', 'accept']).default('reject'),
-  repeated: z.enum(['reject', 'last']).default('reject'),
+  where: z.optional(code),
+  upsertBy: z.optional(z.array(z.string()).check(z.minLength(1))),
+  warnings: z._default(z.enum(['reject', 'accept']), 'reject'),
+  repeated: z._default(z.enum(['reject', 'last']), 'reject'),
 })
 
 type Given = z.infer<typeof shape>

@@ -1,5 +1,6 @@
 import { escapeKey, setMember } from '../json-path.ts'
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Json } from '../../protocol/json.ts'
 import { type Cell, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
@@ -22,15 +23,15 @@ export interface FlattenOptions {
   readonly firstId?: number
 }
 
-const count = z.int().min(1)
+const count = wholeNumber(1)
 
 /** The form of {@link FlattenOptions}. */
 export const flattenShape = z.strictObject({
-  entries: z.array(z.string()).default([]),
-  maxDepth: count.max(512).default(64),
-  maxColumns: count.default(1000),
-  maxRows: count.default(1_000_000),
-  firstId: count.default(1),
+  entries: z._default(z.array(z.string()), []),
+  maxDepth: z._default(count.check(z.maximum(512)), 64),
+  maxColumns: z._default(count, 1000),
+  maxRows: z._default(count, 1_000_000),
+  firstId: z._default(count, 1),
 })
 
 /**

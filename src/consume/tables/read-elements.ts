@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions, withoutUndefined } from '../../checks/options.ts'
 import type { Json } from '../../protocol/json.ts'
 import { arrayScanner } from './array-scanner.ts'
@@ -25,14 +26,14 @@ export interface ElementOptions {
   readonly maxDepth?: number
 }
 
-const count = z.int().min(1)
+const count = wholeNumber(1)
 
 const elementShape = z.strictObject({
-  items: z.string().nullable(),
-  maxElementBytes: count.default(2 ** 20),
-  maxBytes: count.default(2 ** 30),
-  maxElements: count.default(1_000_000),
-  maxDepth: count.max(512).default(64),
+  items: z.nullable(z.string()),
+  maxElementBytes: z._default(count, 2 ** 20),
+  maxBytes: z._default(count, 2 ** 30),
+  maxElements: z._default(count, 1_000_000),
+  maxDepth: z._default(count.check(z.maximum(512)), 64),
 })
 
 /**

@@ -1,5 +1,6 @@
 import { isAbsolute } from 'node:path'
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Builder, BuildJob, PackageFile } from '../builder.ts'
 import { packageFileName } from '../package/file-name.ts'
@@ -39,23 +40,29 @@ const text = z.custom<string>(
   (value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
   { error: 'must be a well-formed string' },
 )
-const count = z.int().min(1)
+const count = wholeNumber(1)
 
 const shape = z.strictObject({
-  command: text.refine((command) => command !== '', 'must name a program'),
-  args: z.array(text).default([]),
-  env: z
-    .record(z.string().regex(/^[A-Za-z_]\w*$/, 'must be the name of an environment variable'), text)
-    .default({}),
-  timeout: count.max(2 ** 31 - 1).default(10 * 60_000),
-  outputLimit: count.default(2 ** 20),
-  file: text.refine(
-    (file) => pathMistake(file) === undefined,
-    `must be a relative path in the program's folder, with / as separator, of at most ${maxPathLength} characters`,
+  command: text.check(z.refine((command) => command !== '', 'must name a program')),
+  args: z._default(z.array(text), []),
+  env: z._default(
+    z.record(
+      z.string().check(z.regex(/^[A-Za-z_]\w*$/, 'must be the name of an environment variable')),
+      text,
+    ),
+    {},
   ),
-  fileLimit: count.max(2 ** 30).default(256 * 2 ** 20),
-  workingFolder: text.refine(isAbsolute, 'must be an absolute path').optional(),
-  input: z.record(z.string(), z.string()).default({}),
+  timeout: z._default(count.check(z.maximum(2 ** 31 - 1)), 10 * 60_000),
+  outputLimit: z._default(count, 2 ** 20),
+  file: text.check(
+    z.refine(
+      (file) => pathMistake(file) === undefined,
+      `must be a relative path in the program's folder, with / as separator, of at most ${maxPathLength} characters`,
+    ),
+  ),
+  fileLimit: z._default(count.check(z.maximum(2 ** 30)), 256 * 2 ** 20),
+  workingFolder: z.optional(text.check(z.refine(isAbsolute, 'must be an absolute path'))),
+  input: z._default(z.record(z.string(), z.string()), {}),
 })
 
 type Settings = z.infer<typeof shape>

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Builder, BuildJob, PackageFile } from '../builder.ts'
@@ -24,9 +24,9 @@ export interface DefinitionBuilderOptions {
 
 // The values are checked below.
 const shape = z.strictObject({
-  files: z.custom<InputFiles>().default({}),
-  ddl: z.custom<NonNullable<DefinitionBuilderOptions['ddl']>>().default({}),
-  sign: z.custom<SigningKey>().optional(),
+  files: z._default(z.custom<InputFiles>(), {}),
+  ddl: z._default(z.custom<NonNullable<DefinitionBuilderOptions['ddl']>>(), {}),
+  sign: z.optional(z.custom<SigningKey>()),
 })
 
 /**

@@ -1,6 +1,6 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
-import { objectWith, code } from '../../checks/option-shapes.ts'
+import { code, nonEmpty, objectWith } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { publishApplications } from '../../definition/publish-applications.ts'
 import type { StorageAdapter } from '../../storage/adapter.ts'
@@ -53,16 +53,18 @@ export interface InstallOptions extends ReadOptions {
 
 const shape = z.strictObject({
   ...readShape,
-  folder: z.string().min(1),
-  storage: objectWith<StorageAdapter>(
-    'transaction',
-    'must be a storage adapter, for instance sqliteStorage(file, { ensureSchema: true })',
-  ).optional(),
-  dryRun: z.boolean().default(false),
-  withoutCode: z.boolean().default(false),
-  allowOlder: z.boolean().default(false),
-  now: code<() => Date>().default(() => () => new Date()),
-} satisfies Record<keyof InstallOptions, z.ZodType>)
+  folder: nonEmpty,
+  storage: z.optional(
+    objectWith<StorageAdapter>(
+      'transaction',
+      'must be a storage adapter, for instance sqliteStorage(file, { ensureSchema: true })',
+    ),
+  ),
+  dryRun: z._default(z.boolean(), false),
+  withoutCode: z._default(z.boolean(), false),
+  allowOlder: z._default(z.boolean(), false),
+  now: z._default(code<() => Date>(), () => () => new Date()),
+} satisfies Record<keyof InstallOptions, z.ZodMiniType>)
 
 /** The result of an install, or the plan of a dry run. */
 export interface Installation {

@@ -1,5 +1,5 @@
 import { join } from 'node:path'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 import { kindOf, readPlainFile } from './plain-file.ts'
@@ -28,7 +28,7 @@ const stateLimit = 64 * 1024
 /** How many previous releases are kept. */
 export const maxPrevious = 5
 
-const digest = z.string().regex(/^[0-9a-f]{64}$/)
+const digest = z.string().check(z.regex(/^[0-9a-f]{64}$/))
 const release = z.strictObject({ package: digest, manifest: digest })
 const shape = z.strictObject({
   format: z.literal(1),

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { code } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { openDisk, type Disk } from './disk.ts'
@@ -24,8 +24,8 @@ export interface RollbackOptions {
 }
 
 const shape = z.strictObject({
-  now: code<() => Date>().default(() => () => new Date()),
-} satisfies Record<keyof RollbackOptions, z.ZodType>)
+  now: z._default(code<() => Date>(), () => () => new Date()),
+} satisfies Record<keyof RollbackOptions, z.ZodMiniType>)
 
 /**
  * Activates the previous release atomically. Tables are not changed, since installs only add to them.

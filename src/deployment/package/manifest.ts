@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { wholeNumber } from '../../checks/option-shapes.ts'
 import { adviceFor, explain } from '../../checks/options.ts'
 import { mistakesText, PackageError } from './package-error.ts'
 
@@ -64,22 +65,26 @@ const shape = z.strictObject({
   solutionId: z.string(),
   name: z.string(),
   version: z.string(),
-  releaseNotes: z.string().nullable(),
+  releaseNotes: z.nullable(z.string()),
   releaseDate: z
     .string()
-    .regex(
-      /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?$/,
-      'must be a date and time such as 2026-03-01T00:00:00',
+    .check(
+      z.regex(
+        /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,3})?$/,
+        'must be a date and time such as 2026-03-01T00:00:00',
+      ),
     ),
   applications: z.record(z.string(), z.array(z.string())),
   files: z.array(
     z.strictObject({
       path: z.string(),
-      bytes: z.int().min(0),
-      sha256: z.string().regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal digits'),
+      bytes: wholeNumber(0),
+      sha256: z
+        .string()
+        .check(z.regex(/^[0-9a-f]{64}$/, 'must be a SHA-256 in hexadecimal digits')),
     }),
   ),
-  snapshot: z.strictObject({ files: z.array(z.string()) }).nullable(),
+  snapshot: z.nullable(z.strictObject({ files: z.array(z.string()) })),
   code: z.array(z.string()),
 })
 

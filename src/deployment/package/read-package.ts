@@ -1,5 +1,5 @@
 import { isDeepStrictEqual } from 'node:util'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { definitionMistakes, omittedCode } from './definition-data.ts'
@@ -32,9 +32,9 @@ export interface ReadOptions {
 
 /** The shape of {@link ReadOptions}. The values are checked when they are used. */
 export const readShape = {
-  trust: z.custom<readonly TrustedKey[]>().optional(),
-  limit: z.custom<number>().default(defaultLimit),
-} satisfies Record<keyof ReadOptions, z.ZodType>
+  trust: z.optional(z.custom<readonly TrustedKey[]>()),
+  limit: z._default(z.custom<number>(), defaultLimit),
+} satisfies Record<keyof ReadOptions, z.ZodMiniType>
 
 /** A package whose checksums were verified. */
 export interface VerifiedPackage {

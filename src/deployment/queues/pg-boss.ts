@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { milliseconds } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { startPolling } from '../../work/polling-worker.ts'
 import type { BuildQueue, BuildTicket } from '../queue.ts'
@@ -28,15 +29,9 @@ export interface PgBossQueueOptions {
   readonly pollInterval?: number
 }
 
-const pollIntervals = 'must be a whole number of milliseconds from 1 to 3600000'
-
 const shape = z.strictObject({
-  name: z.string().min(1, 'must not be empty').default('rowgate-builds'),
-  pollInterval: z
-    .int(pollIntervals)
-    .min(1, pollIntervals)
-    .max(3_600_000, pollIntervals)
-    .default(1_000),
+  name: z._default(z.string().check(z.minLength(1, 'must not be empty')), 'rowgate-builds'),
+  pollInterval: z._default(milliseconds(1, 3_600_000), 1_000),
 })
 
 // A job that is not completed, because its process has died or its build takes longer than the 15 minutes of

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions } from '../../checks/options.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
 
@@ -66,32 +66,33 @@ const claim = line(1, 200)
 const audience = line(1, 1000)
 
 const shape = z.strictObject({
-  name: line(1, 200).default('Auth server'),
-  priority: priority.default(70),
-  enabled: flag.default(true),
+  name: z._default(line(1, 200), 'Auth server'),
+  priority: z._default(priority, 70),
+  enabled: z._default(flag, true),
   issuer: line(1, 1000),
   audience: accepted<string | readonly string[]>(
-    (value) => z.union([audience, z.array(audience).min(1)]).safeParse(value).success,
+    (value) =>
+      z.union([audience, z.array(audience).check(z.minLength(1))]).safeParse(value).success,
     'must be the string that names this service in aud, or a list of such strings',
   ),
   jwks: accepted<string | PublicKeySet>(
     (value) => (typeof value === 'string' ? isFetchable(value) : isPublicKeySet(value)),
     'must be an https URL without user and password (http on loopback only), or a JSON Web Key Set of public keys',
   ),
-  algorithms: z
-    .array(z.enum(known))
-    .min(1, 'must contain at least one algorithm')
-    .default(['RS256', 'PS256', 'ES256', 'EdDSA']),
-  clockTolerance: number('seconds', 0, 300).default(5),
-  userClaim: claim.default('sub'),
-  rolesClaim: claim.default('roles'),
-  attributes: z.record(claim, claim).default({}),
-  requiredClaims: z.array(claim).default([]),
-  maxTokenAge: number('seconds', 1, Number.MAX_SAFE_INTEGER).optional(),
-  users: z.enum(['token', 'known']).default('token'),
-  allowInsecureHttp: flag.default(false),
-  timeout: number('milliseconds', 1, 60_000).default(5_000),
-  cooldown: number('milliseconds', 0, 24 * 60 * 60 * 1000).default(30_000),
+  algorithms: z._default(
+    z.array(z.enum(known)).check(z.minLength(1, 'must contain at least one algorithm')),
+    ['RS256', 'PS256', 'ES256', 'EdDSA'],
+  ),
+  clockTolerance: z._default(number('seconds', 0, 300), 5),
+  userClaim: z._default(claim, 'sub'),
+  rolesClaim: z._default(claim, 'roles'),
+  attributes: z._default(z.record(claim, claim), {}),
+  requiredClaims: z._default(z.array(claim), []),
+  maxTokenAge: z.optional(number('seconds', 1, Number.MAX_SAFE_INTEGER)),
+  users: z._default(z.enum(['token', 'known']), 'token'),
+  allowInsecureHttp: z._default(flag, false),
+  timeout: z._default(number('milliseconds', 1, 60_000), 5_000),
+  cooldown: z._default(number('milliseconds', 0, 24 * 60 * 60 * 1000), 30_000),
 })
 
 /** The options with all their defaults. */

@@ -1,5 +1,5 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions } from '../../checks/options.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
@@ -43,28 +43,35 @@ export interface HttpBasicOptions {
 const realmForm = /^[\x20-\x7e]{1,200}$/
 
 const shape = z.strictObject({
-  name: line(1, 200).default('HTTP Basic'),
-  priority: priority.default(60),
-  enabled: flag.default(true),
-  realm: accepted<string>(
-    (value) => typeof value === 'string' && realmForm.test(value),
-    'must be a string of 1 to 200 printable ASCII characters',
-  ).default('rowgate'),
-  allowInsecureHttp: flag.default(false),
-  verify: accepted<NonNullable<HttpBasicOptions['verify']>>(
-    (value) => typeof value === 'function',
-    'must be a function with the parameters user and password',
-  ).optional(),
-  cost: z
-    .strictObject({
-      N: z.number().default(defaultCost.N),
-      r: z.number().default(defaultCost.r),
-      p: z.number().default(defaultCost.p),
-    })
-    .refine(isAffordable, costBounds)
-    .prefault({}),
-  concurrency: wholeNumber(1, 64).default(2),
-  waiting: wholeNumber(0, 10_000).default(64),
+  name: z._default(line(1, 200), 'HTTP Basic'),
+  priority: z._default(priority, 60),
+  enabled: z._default(flag, true),
+  realm: z._default(
+    accepted<string>(
+      (value) => typeof value === 'string' && realmForm.test(value),
+      'must be a string of 1 to 200 printable ASCII characters',
+    ),
+    'rowgate',
+  ),
+  allowInsecureHttp: z._default(flag, false),
+  verify: z.optional(
+    accepted<NonNullable<HttpBasicOptions['verify']>>(
+      (value) => typeof value === 'function',
+      'must be a function with the parameters user and password',
+    ),
+  ),
+  cost: z.prefault(
+    z
+      .strictObject({
+        N: z._default(z.number(), defaultCost.N),
+        r: z._default(z.number(), defaultCost.r),
+        p: z._default(z.number(), defaultCost.p),
+      })
+      .check(z.refine(isAffordable, costBounds)),
+    {},
+  ),
+  concurrency: z._default(wholeNumber(1, 64), 2),
+  waiting: z._default(wholeNumber(0, 10_000), 64),
 })
 
 /**

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions } from '../../checks/options.ts'
 import { isUuid } from '../../definition/field-type.ts'
 import { mistaken, type Mistake } from '../../checks/mistakes.ts'
@@ -59,30 +59,39 @@ export interface ApiKeyOptions {
 
 const shape = z.strictObject({
   name: line(1, 200),
-  type: accepted<'api_key'>((value) => value === 'api_key', 'must be api_key').optional(),
-  priority: priority.default(50),
-  enabled: flag.default(true),
-  identifier: accepted<string>(
-    (value) => typeof value === 'string' && isUuid(value),
-    'must be a UUID; without it, one is derived from the name',
-  ).optional(),
-  defaultExpiry: minutes(1).nullish(),
-  maxExpiry: minutes(1).nullish(),
-  length: accepted<number>(
-    (value) => Number.isSafeInteger(value) && Number(value) >= 16 && Number(value) <= 128,
-    'must be a whole number of bytes, 16 to 128',
-  ).default(16),
-  properties: z
-    .strictObject({
-      HttpHeaderName: headerName.default('X-API-Key'),
-      AllowApiKeyInQueryString: flag.default(false),
-      QueryStringParameterName: accepted<string>(
-        isParameterName,
-        'must be a parameter name without white space that does not start with $',
-      ).default('apiKey'),
-      AllowInsecureHttp: flag.default(false),
-    })
-    .prefault({}),
+  type: z.optional(accepted<'api_key'>((value) => value === 'api_key', 'must be api_key')),
+  priority: z._default(priority, 50),
+  enabled: z._default(flag, true),
+  identifier: z.optional(
+    accepted<string>(
+      (value) => typeof value === 'string' && isUuid(value),
+      'must be a UUID; without it, one is derived from the name',
+    ),
+  ),
+  defaultExpiry: z.nullish(minutes(1)),
+  maxExpiry: z.nullish(minutes(1)),
+  length: z._default(
+    accepted<number>(
+      (value) => Number.isSafeInteger(value) && Number(value) >= 16 && Number(value) <= 128,
+      'must be a whole number of bytes, 16 to 128',
+    ),
+    16,
+  ),
+  properties: z.prefault(
+    z.strictObject({
+      HttpHeaderName: z._default(headerName, 'X-API-Key'),
+      AllowApiKeyInQueryString: z._default(flag, false),
+      QueryStringParameterName: z._default(
+        accepted<string>(
+          isParameterName,
+          'must be a parameter name without white space that does not start with $',
+        ),
+        'apiKey',
+      ),
+      AllowInsecureHttp: z._default(flag, false),
+    }),
+    {},
+  ),
 })
 
 /**

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { isUuid } from '../../definition/field-type.ts'
 import { orderedId } from '../../definition/ordered-id.ts'
 import { accepted, checkCall, line, minutes } from '../check-call.ts'
@@ -41,17 +41,17 @@ const identifier = accepted<string>(
 )
 const requestShape = z.strictObject({
   user: name,
-  provider: name.optional(),
-  description: line(0, 200).optional(),
-  expiresIn: minutes(1).optional(),
+  provider: z.optional(name),
+  description: z.optional(line(0, 200)),
+  expiresIn: z.optional(minutes(1)),
 })
-const chosenShape = requestShape.extend({ key: accepted<unknown>(() => true, '').optional() })
+const chosenShape = z.extend(requestShape, { key: z.optional(accepted<unknown>(() => true, '')) })
 const rotationShape = z.strictObject({
-  overlap: minutes(0).default(0),
-  expiresIn: minutes(1).optional(),
+  overlap: z._default(minutes(0), 0),
+  expiresIn: z.optional(minutes(1)),
 })
-const listShape = z.strictObject({ user: name.optional(), provider: name.optional() })
-const auditShape = z.strictObject({ keyId: identifier.optional(), user: name.optional() })
+const listShape = z.strictObject({ user: z.optional(name), provider: z.optional(name) })
+const auditShape = z.strictObject({ keyId: z.optional(identifier), user: z.optional(name) })
 
 /**
  * Creates the keyring of a service over its storage. Keys are stored as hashes; only `create` and `rotate`

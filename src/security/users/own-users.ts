@@ -1,5 +1,5 @@
 import { whenDone } from '../../maybe-promise.ts'
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import type { Attributes } from '../../definition/principal.ts'
 import { isStorageError, type Row, type StorageTransaction } from '../../storage/adapter.ts'
 import { table, tableReader } from '../../storage/table.ts'
@@ -37,16 +37,16 @@ const password = accepted<string>(
 )
 const newUserShape = z.strictObject({
   user: userName,
-  enabled: flag.default(true),
-  roles: roles.default([]),
-  attributes: attributes.default({}),
-  password: password.optional(),
+  enabled: z._default(flag, true),
+  roles: z._default(roles, []),
+  attributes: z._default(attributes, {}),
+  password: z.optional(password),
 })
 const changesShape = z.strictObject({
-  enabled: flag.optional(),
-  roles: roles.optional(),
-  attributes: attributes.optional(),
-  password: password.nullish(),
+  enabled: z.optional(flag),
+  roles: z.optional(roles),
+  attributes: z.optional(attributes),
+  password: z.nullish(password),
 })
 
 /**

@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { poolStorageOptions, type PoolStorageOptions } from '../sql/pool-options.ts'
 import { isPool, type MysqlPool } from './pool.ts'
@@ -21,8 +22,8 @@ const mask = 'must be a whole number from 0 to 15'
 
 const shape = z.strictObject({
   ...poolStorageOptions,
-  wsrepSyncWait: z.int({ error: mask }).min(0, mask).max(15, mask).optional(),
-  reads: z.custom<MysqlPool>(isPool, 'must be a pool of the package mysql2').optional(),
+  wsrepSyncWait: z.optional(wholeNumber(0, 15, mask)),
+  reads: z.optional(z.custom<MysqlPool>(isPool, 'must be a pool of the package mysql2')),
 })
 
 /** The options with all their defaults. */

@@ -1,4 +1,4 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
 import { completeOptions } from '../../checks/options.ts'
 import { poolStorageOptions, type PoolStorageOptions } from '../sql/pool-options.ts'
 import { isPool, type PostgresPool } from './pool.ts'
@@ -15,7 +15,7 @@ export interface PostgresOptions extends PoolStorageOptions {
 
 const shape = z.strictObject({
   ...poolStorageOptions,
-  reads: z.custom<PostgresPool>(isPool, 'must be a Pool of the package pg').optional(),
+  reads: z.optional(z.custom<PostgresPool>(isPool, 'must be a Pool of the package pg')),
 })
 
 /** The options with all their defaults. */

@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { milliseconds } from '../../checks/option-shapes.ts'
 
 /** Options of a storage that reaches its database through a pool of connections. */
 export interface PoolStorageOptions {
@@ -38,21 +39,18 @@ export interface PoolStorageOptions {
   readonly replicaWait?: number
 }
 
-// A time from a smallest one to ten minutes.
-function milliseconds(min: 0 | 1): z.ZodInt {
-  const mustBe = `must be a whole number of milliseconds from ${min} to 600000`
-  return z.int({ error: mustBe }).min(min, mustBe).max(600_000, mustBe)
-}
+const tenMinutes = 600_000
 
 /** The shapes of {@link PoolStorageOptions}, with their defaults. */
 export const poolStorageOptions = {
-  ensureSchema: z
-    .union([z.boolean(), z.literal('columns')], { error: "must be true, false or 'columns'" })
-    .default(false),
-  acquireTimeout: milliseconds(1).default(5_000),
-  statementTimeout: milliseconds(1).default(30_000),
-  lockTimeout: milliseconds(1).default(5_000),
-  idleTimeout: milliseconds(1).default(15_000),
-  maxStaleness: milliseconds(0).default(1_000),
-  replicaWait: milliseconds(0).default(100),
+  ensureSchema: z._default(
+    z.union([z.boolean(), z.literal('columns')], { error: "must be true, false or 'columns'" }),
+    false,
+  ),
+  acquireTimeout: z._default(milliseconds(1, tenMinutes), 5_000),
+  statementTimeout: z._default(milliseconds(1, tenMinutes), 30_000),
+  lockTimeout: z._default(milliseconds(1, tenMinutes), 5_000),
+  idleTimeout: z._default(milliseconds(1, tenMinutes), 15_000),
+  maxStaleness: z._default(milliseconds(0, tenMinutes), 1_000),
+  replicaWait: z._default(milliseconds(0, tenMinutes), 100),
 } as const

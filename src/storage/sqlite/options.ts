@@ -1,4 +1,5 @@
-import * as z from 'zod'
+import * as z from 'zod/mini'
+import { milliseconds, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { waitLimits } from '../wait-limits.ts'
 import type { SqliteDriver } from './connection.ts'
@@ -54,45 +55,30 @@ export interface SqliteOptions {
   readonly driver?: SqliteDriver
 }
 
-const milliseconds = 'must be a whole number of milliseconds from 0 to 60000'
-
 const rows = 'must be false, or a whole number of rows from 0'
 const reads = 'must be a whole number of reads from 0 to 10000'
-const time = 'must be a whole number of milliseconds from 1 to 600000'
 
 const shape = z.strictObject({
-  ensureSchema: z
-    .union([z.boolean(), z.literal('columns')], { error: "must be true, false or 'columns'" })
-    .default(false),
-  synchronous: z.enum(['FULL', 'NORMAL'], { error: "must be 'FULL' or 'NORMAL'" }).optional(),
-  busyTimeout: z
-    .int({ error: milliseconds })
-    .min(0, milliseconds)
-    .max(60_000, milliseconds)
-    .default(250),
-  queueTimeout: z
-    .int({ error: milliseconds })
-    .min(0, milliseconds)
-    .max(60_000, milliseconds)
-    .default(waitLimits.queue),
-  lockTimeout: z
-    .int({ error: milliseconds })
-    .min(0, milliseconds)
-    .max(60_000, milliseconds)
-    .default(waitLimits.lock),
-  maxStaleness: z
-    .int({ error: milliseconds })
-    .min(0, milliseconds)
-    .max(60_000, milliseconds)
-    .default(1),
-  scanRows: z
-    .union([z.int({ error: rows }).min(0, rows), z.literal(false)], { error: rows })
-    .default(5_000),
-  scanQueue: z.int({ error: reads }).min(0, reads).max(10_000, reads).default(100),
-  scanTimeout: z.int({ error: time }).min(1, time).max(600_000, time).default(30_000),
-  driver: z
-    .enum(['better-sqlite3', 'node:sqlite'], { error: "must be 'better-sqlite3' or 'node:sqlite'" })
-    .optional(),
+  ensureSchema: z._default(
+    z.union([z.boolean(), z.literal('columns')], { error: "must be true, false or 'columns'" }),
+    false,
+  ),
+  synchronous: z.optional(z.enum(['FULL', 'NORMAL'], { error: "must be 'FULL' or 'NORMAL'" })),
+  busyTimeout: z._default(milliseconds(0, 60_000), 250),
+  queueTimeout: z._default(milliseconds(0, 60_000), waitLimits.queue),
+  lockTimeout: z._default(milliseconds(0, 60_000), waitLimits.lock),
+  maxStaleness: z._default(milliseconds(0, 60_000), 1),
+  scanRows: z._default(
+    z.union([wholeNumber(0, undefined, rows), z.literal(false)], { error: rows }),
+    5_000,
+  ),
+  scanQueue: z._default(wholeNumber(0, 10_000, reads), 100),
+  scanTimeout: z._default(milliseconds(1, 600_000), 30_000),
+  driver: z.optional(
+    z.enum(['better-sqlite3', 'node:sqlite'], {
+      error: "must be 'better-sqlite3' or 'node:sqlite'",
+    }),
+  ),
 })
 
 /** The options with all their defaults. */
