@@ -1,7 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Effect } from './planned-tables.ts'
-import { folded } from './tables.ts'
+import { folded, groupByTable } from './tables.ts'
 
 /**
  * What a change does. `add`: it creates a table, column, index or constraint. `rename`: other programs may know the
@@ -179,12 +179,10 @@ export function sharedTables<Found extends DraftTable>(draft: {
   find(name: string): Found | undefined
 }): readonly SharedTable<Found>[] {
   const { collections, find } = draft
-  return oncePerTable(collections, ({ table: name }) => {
+  return Array.from(groupByTable(collections).values()).flatMap((sharing) => {
+    const { table: name } = sharing[0] as PublishedCollection
     const table = find(name)
-    if (table?.kind !== 'table') return []
-    return [
-      { name, table, sharing: collections.filter((each) => folded(each.table) === folded(name)) },
-    ]
+    return table?.kind === 'table' ? [{ name, table, sharing }] : []
   })
 }
 

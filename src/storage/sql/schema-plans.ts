@@ -27,18 +27,11 @@ import {
   renamedTables,
   withoutAwaited,
 } from './shared-plans.ts'
-import {
-  createIndex,
-  createTable,
-  declaredType,
-  groupByTable,
-  hasIndex,
-  namesIn,
-} from './schema.ts'
+import { createIndex, createTable, declaredType, hasIndex, namesIn } from './schema.ts'
 import { dropSearch, missingSearches, wantedSearches } from './search-index.ts'
 import { isEnforced } from './table-check.ts'
 import { keptType } from './table-conditions.ts'
-import type { Column, ForeignKey, Table } from './tables.ts'
+import { groupByTable, type Column, type ForeignKey, type Table } from './tables.ts'
 import {
   declaredIndexes,
   indexesOfNew,

@@ -5,7 +5,7 @@ import type { PublishedCollection, Reference } from '../../definition/published.
 import type { Dialect, Tables } from './dialect.ts'
 import { missingSearches } from './search-index.ts'
 import { statementTexts } from './shape.ts'
-import { folded, hasColumn, type Table } from './tables.ts'
+import { folded, groupByTable, hasColumn, type Table } from './tables.ts'
 import { declaredIndexes, indexesOfNew, sharedFields, type WantedIndex } from './wanted-indexes.ts'
 
 /** Returns the statements that create the tables of collections, with their indexes and foreign keys. */
@@ -90,18 +90,6 @@ function canReferToExisting({ dialect, find }: Tables, { from, fields, to }: Ref
 
 function isTable(table: Table | undefined): boolean {
   return table?.kind === 'table'
-}
-
-/** Returns collections by the folded name of their table. */
-export function groupByTable(
-  collections: readonly PublishedCollection[],
-): ReadonlyMap<string, readonly PublishedCollection[]> {
-  const groups = new Map<string, readonly PublishedCollection[]>()
-  for (const one of collections) {
-    const name = folded(one.table)
-    groups.set(name, [...(groups.get(name) ?? []), one])
-  }
-  return groups
 }
 
 /** The names of tables and columns: those that exist, otherwise those that are created. */

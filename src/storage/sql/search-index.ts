@@ -4,7 +4,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { raw } from './fragments.ts'
 import { keptType, valueOf } from './table-conditions.ts'
-import { folded, searchPrefix, type Table } from './tables.ts'
+import { groupByTable, searchPrefix, type Table } from './tables.ts'
 
 // An index of fewer characters would have to be read completely.
 const minCharacters = 3
@@ -30,9 +30,7 @@ export function missingSearches(
   collections: readonly PublishedCollection[],
 ): readonly string[] {
   const { dialect } = tables
-  const groups = new Set(collections.map(({ table }) => folded(table)))
-  return Array.from(groups).flatMap((group) => {
-    const sharing = collections.filter(({ table }) => folded(table) === group)
+  return Array.from(groupByTable(collections)).flatMap(([group, sharing]) => {
     const wanted = wantedSearches(tables, sharing)
     const present = tables.find(group)?.searchIndexes ?? []
     const missing = wanted.filter(({ name }) => !present.includes(name))

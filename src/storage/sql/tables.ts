@@ -1,4 +1,5 @@
 import type { OnDelete } from '../../definition/field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
 
 /** A column of a table. */
 export interface Column {
@@ -118,4 +119,16 @@ export function finder<Named extends { readonly name: string }>(
 /** Returns a name with its ASCII letters in lower case, as databases compare names. */
 export function folded(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
+}
+
+/** Returns collections by the folded name of their table. */
+export function groupByTable(
+  collections: readonly PublishedCollection[],
+): ReadonlyMap<string, readonly PublishedCollection[]> {
+  const groups = new Map<string, readonly PublishedCollection[]>()
+  for (const one of collections) {
+    const name = folded(one.table)
+    groups.set(name, [...(groups.get(name) ?? []), one])
+  }
+  return groups
 }

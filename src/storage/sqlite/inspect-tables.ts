@@ -15,6 +15,7 @@ import {
   type InspectedTable,
   type ReadWith,
 } from './inspected-table.ts'
+import { sharingIn } from './search-index.ts'
 import { identifier, quoted, type Sql } from '../sql/fragments.ts'
 import { collectionMistakes, exactColumns, guaranteedFields } from './table-check.ts'
 import { readTables } from './tables.ts'
@@ -32,6 +33,7 @@ export async function inspectTables(
     return readTables(connection, collections)
   })
   const exact = exactColumns(tables, collections)
+  const compared = { tables, collections, sharing: sharingIn(collections), exact }
   const guaranteed = new Set(guaranteedFields(tables, collections, exact))
   const inspectedTable = (collection: PublishedCollection): InspectedTable | undefined => {
     const table = tables.find(collection.table)
@@ -39,7 +41,7 @@ export async function inspectTables(
   }
   const problems: StorageProblem[] = []
   for (const collection of collections) {
-    for (const message of collectionMistakes(collection, { tables, collections, exact })) {
+    for (const message of collectionMistakes(collection, compared)) {
       problems.push(tableProblem(collection, message))
     }
     const inspected = inspectedTable(collection)

@@ -10,7 +10,7 @@ import {
   triggersOf,
   type WantedSearch,
 } from './search-statements.ts'
-import { folded, searchPrefix } from '../sql/tables.ts'
+import { folded, groupByTable, searchPrefix } from '../sql/tables.ts'
 import { rowNumberOf, type Tables } from './tables.ts'
 
 /**
@@ -42,9 +42,10 @@ export function missingSearches(
   tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly string[] {
+  const sharing = sharingIn(collections)
   const statements = collections.flatMap((collection) => {
     if (!collection.hasSearchIndex || tables.find(collection.table) === undefined) return []
-    const wanted = searchOf(sharing(collection, collections), tables)
+    const wanted = searchOf(sharing(collection), tables)
     return wanted === undefined || hasSearch(wanted, tables) ? [] : replaceSearch(wanted, tables)
   })
   // Collections may share a table.
@@ -55,12 +56,13 @@ function inOrder<Item>(items: readonly Item[]): readonly Item[] {
   return items.toSorted()
 }
 
-/** Returns the collections that have the table of one. */
-export function sharing(
-  { table }: PublishedCollection,
-  collections: readonly PublishedCollection[],
-): readonly PublishedCollection[] {
-  return collections.filter((each) => folded(each.table) === folded(table))
+/** Finds the collections that have the table of one. */
+export type Sharing = (collection: PublishedCollection) => readonly PublishedCollection[]
+
+/** Returns which of the collections share a table. */
+export function sharingIn(collections: readonly PublishedCollection[]): Sharing {
+  const groups = groupByTable(collections)
+  return ({ table }) => groups.get(folded(table)) ?? []
 }
 
 /** Returns the search index of a table that the collections share, by the table as it is, or as it is created. */

@@ -1,6 +1,6 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Connection } from './connection.ts'
-import { searchOf, sharing } from './search-index.ts'
+import { searchOf, sharingIn } from './search-index.ts'
 import { hasSqlText, type WantedSearch } from './search-statements.ts'
 import type { Tables } from './tables.ts'
 import { needleMatcher, type MatchNeedle } from './trigrams.ts'
@@ -48,8 +48,9 @@ export function searchIndexes(connection: Connection): SearchIndexes {
       }
     },
     opened(tables, collections) {
+      const sharing = sharingIn(collections)
       for (const collection of collections.filter(({ hasSearchIndex }) => hasSearchIndex)) {
-        const index = searchOf(sharing(collection, collections), tables)
+        const index = searchOf(sharing(collection), tables)
         if (index !== undefined && match !== undefined) usable.set(collection, { index, match })
       }
     },

@@ -15,7 +15,7 @@ import {
   otherCheck,
 } from './schema.ts'
 import { quoted } from '../sql/fragments.ts'
-import { hasSearch, searchOf, sharing } from './search-index.ts'
+import { hasSearch, searchOf, sharingIn, type Sharing } from './search-index.ts'
 import { rowNumberOf, type Table, type Tables } from './tables.ts'
 
 /**
@@ -28,9 +28,8 @@ export function tableMistakes(
   collections: readonly PublishedCollection[],
   exact: ReadonlySet<PublishedField>,
 ): readonly string[] {
-  return collections.flatMap((collection) =>
-    collectionMistakes(collection, { tables, collections, exact }),
-  )
+  const compared = { tables, collections, sharing: sharingIn(collections), exact }
+  return collections.flatMap((collection) => collectionMistakes(collection, compared))
 }
 
 /** What a collection is compared with. */
@@ -38,13 +37,14 @@ interface Compared {
   readonly tables: Tables
   /** All collections of the storage. */
   readonly collections: readonly PublishedCollection[]
+  readonly sharing: Sharing
   readonly exact: ReadonlySet<PublishedField>
 }
 
 /** Compares the table of a collection with it. Returns one message for each mistake. */
 export function collectionMistakes(
   collection: PublishedCollection,
-  { tables, collections, exact }: Compared,
+  { tables, collections, sharing, exact }: Compared,
 ): readonly string[] {
   const table = tables.find(collection.table)
   if (table !== undefined) {
@@ -52,7 +52,7 @@ export function collectionMistakes(
       .filter((field) => !exact.has(field) || !fitsColumn(field, table))
       .flatMap((field) => columnMistakes(collection, field, table))
     const keys = [...keyMistakes(collection, table), ...uniqueMistakes(collection, table)]
-    const search = searchMistakes(collection, sharing(collection, collections), tables)
+    const search = searchMistakes(collection, sharing(collection), tables)
     return [...fields, ...defaultMistakes(collection, table), ...keys, ...search]
   }
   const statement = createSchema([collection], targetsIn(tables, collections)).join('\n')
