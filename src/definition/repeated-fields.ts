@@ -1,5 +1,5 @@
 import { parsedOnce } from '../checks/options.ts'
-import { fieldName } from './shape.ts'
+import { fieldName } from './field-shape.ts'
 
 type Members = Readonly<Record<string, unknown>>
 

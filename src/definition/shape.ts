@@ -5,10 +5,9 @@ import {
   timerMilliseconds,
   wholeNumber,
 } from '../checks/option-shapes.ts'
-import { serverForms, storedForms } from './stored-forms.ts'
+import { count, fieldName, fieldShape, onDelete, roleNames, type Form } from './field-shape.ts'
 
 const code = codeOf()
-const count = wholeNumber(0)
 
 /** The shape of the name of an application, collection or page in a path: unreserved characters of a URL. */
 export const endpointName = z
@@ -18,123 +17,11 @@ export const endpointName = z
     z.maxLength(64),
   )
 
-/** The shape of the name of a field. In queries $ and - have a meaning. */
-export const fieldName = z.string().check(
-  z.regex(
-    /^[\p{L}_][\p{L}\p{N}_]*$/u,
-    'must start with a letter and consist of letters, digits and _',
-  ),
-  z.maxLength(64),
-  z.refine((name) => !(name in Object.prototype), 'is a reserved name of JavaScript'),
-)
-
-const roleNames = z.array(nonEmpty)
 const roles = z.optional(
   roleNames.check(
     z.minLength(1, 'must name at least one role; leave it out to allow every caller'),
   ),
 )
-
-const onDelete = z.optional(z.enum(['restrict', 'cascade', 'setNull']))
-
-const common = {
-  includeByDefault: z.optional(z.boolean()),
-  itemOnly: z.optional(z.boolean()),
-  required: z.optional(z.boolean()),
-  readOnly: z.optional(z.boolean()),
-  readableBy: z.optional(roleNames),
-  writableBy: z.optional(roleNames),
-  search: z.optional(z.boolean()),
-  unique: z.optional(z.boolean()),
-  references: z.optional(z.string()),
-  onDelete,
-  column: z.optional(nonEmpty),
-  renamedFrom: z.optional(nonEmpty),
-  description: z.optional(z.string()),
-}
-
-// Definitions in code may contain functions; JSON files can't.
-function valued<Value extends z.ZodMiniType>(value: Value, form: Form) {
-  const given = z.union([value, z.literal('database')])
-  return {
-    ...common,
-    default: z.optional(form === 'code' ? z.union([code, given]) : given),
-    enumeration: z.optional(z.array(value).check(z.minLength(1))),
-    example: z.optional(value),
-  }
-}
-
-const bounds = <Value extends z.ZodMiniType>(value: Value) => ({
-  minimum: z.optional(value),
-  maximum: z.optional(value),
-})
-
-function fieldShape(form: Form) {
-  const textual = valued(z.string(), form)
-  const time = { ...textual, ...bounds(z.string()), generated: z.optional(z.literal('now')) }
-  const whole = { generated: z.optional(z.literal('database')) }
-  return z.discriminatedUnion('type', [
-    z.strictObject({
-      type: z.literal('text'),
-      ...textual,
-      minLength: z.optional(count),
-      maxLength: z.optional(count),
-      pattern: z.optional(z.string()),
-      storedAs: z.optional(z.enum(serverForms.text)),
-    }),
-    z.strictObject({
-      type: z.literal('integer'),
-      ...valued(z.int(), form),
-      ...bounds(z.int()),
-      ...whole,
-    }),
-    z.strictObject({ type: z.literal('bigint'), ...textual, ...bounds(z.string()), ...whole }),
-    z.strictObject({
-      type: z.literal('decimal'),
-      ...textual,
-      ...bounds(z.string()),
-      precision: wholeNumber(1, 38),
-      scale: count.check(z.maximum(38)),
-      storedAs: z.optional(z.enum(storedForms.decimal)),
-    }),
-    z.strictObject({
-      type: z.literal('double'),
-      ...valued(z.number(), form),
-      ...bounds(z.number()),
-    }),
-    z.strictObject({
-      type: z.literal('boolean'),
-      ...valued(z.boolean(), form),
-      storedAs: z.optional(z.enum(storedForms.boolean)),
-    }),
-    z.strictObject({
-      type: z.literal('date'),
-      ...time,
-      storedAs: z.optional(z.enum(storedForms.date)),
-    }),
-    z.strictObject({
-      type: z.literal('dateTime'),
-      ...time,
-      storedAs: z.optional(z.enum([...storedForms.dateTime, ...serverForms.dateTime])),
-    }),
-    z.strictObject({
-      type: z.literal('instant'),
-      ...time,
-      storedAs: z.optional(z.enum([...storedForms.instant, ...serverForms.instant])),
-    }),
-    z.strictObject({
-      type: z.literal('uuid'),
-      ...textual,
-      generated: z.optional(z.literal('uuid')),
-      storedAs: z.optional(z.enum(storedForms.uuid)),
-    }),
-    z.strictObject({
-      type: z.literal('json'),
-      ...valued(z.json(), form),
-      storedAs: z.optional(z.enum(serverForms.json)),
-    }),
-  ])
-}
 
 const validation = z
   .strictObject({
@@ -206,39 +93,42 @@ const rowRule = z
     ),
   )
 
-const behaviour = {
-  computed: z.optional(
-    z.record(
-      fieldName,
+// What only code can contain.
+function behaviour(field: ReturnType<typeof fieldShape>) {
+  return {
+    computed: z.optional(
+      z.record(
+        fieldName,
+        z.strictObject({
+          field: field,
+          needs: z.array(z.string()).check(z.minLength(1)),
+          compute: code,
+        }),
+      ),
+    ),
+    validations: z.optional(z.array(validation)),
+    events: z.optional(
       z.strictObject({
-        field: fieldShape('code'),
-        needs: z.array(z.string()).check(z.minLength(1)),
-        compute: code,
+        Filter: z.optional(z.strictObject({ before: z.optional(code), after: z.optional(code) })),
+        Save: z.optional(saveHandlers),
+        Insert: z.optional(saveHandlers),
+        Update: z.optional(saveHandlers),
+        Delete: z.optional(saveHandlers),
+        New: z.optional(z.strictObject({ after: z.optional(code) })),
       }),
     ),
-  ),
-  validations: z.optional(z.array(validation)),
-  events: z.optional(
-    z.strictObject({
-      Filter: z.optional(z.strictObject({ before: z.optional(code), after: z.optional(code) })),
-      Save: z.optional(saveHandlers),
-      Insert: z.optional(saveHandlers),
-      Update: z.optional(saveHandlers),
-      Delete: z.optional(saveHandlers),
-      New: z.optional(z.strictObject({ after: z.optional(code) })),
-    }),
-  ),
-  serve: z.optional(
-    z.strictObject({
-      filter: z.optional(code),
-      get: z.optional(code),
-      insert: z.optional(code),
-      update: z.optional(code),
-      delete: z.optional(code),
-      timeout: z.optional(timerMilliseconds),
-    }),
-  ),
-  userDefinedEvents: z.optional(z.record(nonEmpty, z.optional(code))),
+    serve: z.optional(
+      z.strictObject({
+        filter: z.optional(code),
+        get: z.optional(code),
+        insert: z.optional(code),
+        update: z.optional(code),
+        delete: z.optional(code),
+        timeout: z.optional(timerMilliseconds),
+      }),
+    ),
+    userDefinedEvents: z.optional(z.record(nonEmpty, z.optional(code))),
+  }
 }
 
 const codePlace = z
@@ -252,9 +142,6 @@ const codePlace = z
 
 const fieldGroup = z.array(z.string()).check(z.minLength(1, 'must name at least one field'))
 
-/** The form of a definition: code, which may contain functions, or a JSON file. */
-export type Form = 'code' | 'json'
-
 const shapes: Partial<Record<Form, ReturnType<typeof createShape>>> = {}
 
 /** Returns the schema of the applications of a service. */
@@ -263,9 +150,10 @@ export function applicationsShape(form: Form) {
 }
 
 function createShape(form: Form) {
+  const field = fieldShape(form)
   const collection = z.strictObject({
     key: z.optional(z.union([z.string(), z.array(z.string()).check(z.minLength(1))])),
-    fields: z.record(fieldName, fieldShape(form)),
+    fields: z.record(fieldName, field),
     publishes: z.optional(z.array(z.enum(['Filter', 'Insert', 'Update', 'Delete']))),
     pageSize: z.optional(
       z.strictObject({
@@ -295,7 +183,7 @@ function createShape(form: Form) {
     cache: z.optional(z.boolean()),
     search: z.optional(z.literal('indexed')),
     description: z.optional(z.string()),
-    ...(form === 'code' ? behaviour : {}),
+    ...(form === 'code' ? behaviour(field) : {}),
   })
   return z.record(
     endpointName,
