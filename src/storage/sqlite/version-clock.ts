@@ -68,10 +68,8 @@ export function versionClock(
     changes += 1
     anyTable = changes
     const found = schemaVersion()
-    if (found !== schema) {
-      // A new trigger may make a known statement write another table.
-      written.forget()
-      if (dependences.size > 0) describe(Array.from(dependences.keys()), readKinds(connection))
+    if (found !== schema && dependences.size > 0) {
+      describe(Array.from(dependences.keys()), readKinds(connection))
     }
     schema = found
     others = current
@@ -106,7 +104,6 @@ export function versionClock(
     },
     opened(tables, collections) {
       describe(collections, (table) => tables.find(table)?.kind)
-      written.forget()
     },
     committed() {
       isFresh = false

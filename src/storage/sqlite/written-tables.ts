@@ -9,8 +9,6 @@ export interface WrittenTables {
   take(): ReadonlySet<string> | 'any'
   /** Called when a transaction has begun, in which the schema does not change: looks whether it has changed before. */
   refresh(): void
-  /** Called when the schema has changed. */
-  forget(): void
 }
 
 /** What a statement does, by the program that SQLite compiles. */
@@ -68,12 +66,6 @@ export function writtenTables(connection: Connection): WrittenTables {
     return tables
   }
 
-  function forget(): void {
-    known.clear()
-    roots = undefined
-    hasOthers = undefined
-  }
-
   return {
     note(sql, parameters) {
       let program = known.get(sql)
@@ -99,10 +91,13 @@ export function writtenTables(connection: Connection): WrittenTables {
       } catch {
         // Unknown, so as if it had changed.
       }
-      if (current !== schema || current === '') forget()
+      if (current === schema && current !== '') return
       schema = current
+      // A new trigger may make a known statement write another table.
+      known.clear()
+      roots = undefined
+      hasOthers = undefined
     },
-    forget,
   }
 }
 
