@@ -100,7 +100,7 @@ function behaviour(field: ReturnType<typeof fieldShape>) {
       z.record(
         fieldName,
         z.strictObject({
-          field: field,
+          field,
           needs: z.array(z.string()).check(z.minLength(1)),
           compute: code,
         }),

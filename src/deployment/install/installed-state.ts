@@ -34,7 +34,7 @@ const shape = z.strictObject({
   format: z.literal(1),
   current: release,
   previous: z.array(release),
-  installed: z.iso.datetime(),
+  installed: z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)),
 })
 
 /** Reads the state of a folder; undefined if nothing is installed. Throws an InstallError if it is invalid. */
