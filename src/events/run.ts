@@ -35,12 +35,12 @@ export function runEvent(
 ): MaybePromise<Outcome> {
   return traced(
     { collection: event.collection, event: event.type, principal: caller.principal, nested: false },
-    () => run(event, { runtime, caller }, { page }),
+    () => runAsUnit(event, { runtime, caller }, { page }),
     ({ type }) => type,
   )
 }
 
-function run(
+function runAsUnit(
   event: DataEvent,
   { runtime, caller }: Pick<Terms, 'runtime' | 'caller'>,
   { page, depth }: { readonly page: 'text' | 'rows'; readonly depth?: number },
@@ -68,7 +68,7 @@ function run(
   const options = { collection, mode, brief, oneWrite: isOneWrite(event), depth } as const
   const outside = { transaction: undefined, depth: depth ?? 0, log: { writes: 0, committed: [] } }
   return whenPrepared(event, { runtime, caller, running: outside }, nestedAccess, (prepared) => {
-    const work = (running: Running) => runWithin(event, { runtime, caller, running }, prepared)
+    const work = (running: Running) => runInUnit(event, { runtime, caller, running }, prepared)
     return runUnit(runtime, options, work, (undo) => rejectionFor(caller, undo))
   })
 }
@@ -84,10 +84,11 @@ export function runNested(event: DataEvent, terms: Terms): MaybePromise<Outcome>
     { collection, event: type, principal: caller.principal, nested: true },
     () => {
       const { transaction, depth } = running
-      if (transaction === undefined) return run(event, { runtime, caller }, { page: 'rows', depth })
+      if (transaction === undefined)
+        return runAsUnit(event, { runtime, caller }, { page: 'rows', depth })
       if (type !== 'Filter' && collection.serve !== undefined) throw notInTransaction(event)
       return whenPrepared(event, terms, nestedAccess, (prepared) =>
-        runWithin(event, terms, prepared),
+        runInUnit(event, terms, prepared),
       )
     },
     (outcome) => outcome.type,
@@ -104,7 +105,7 @@ function notInTransaction({ collection: { application, name }, type }: DataEvent
  * Runs an event in a unit of work. If it fails or is rejected after it has written, the whole transaction
  * is rolled back, even if the calling handler catches the error.
  */
-function runWithin(
+function runInUnit(
   event: DataEvent,
   terms: Terms,
   prepared: Prepared | undefined,
@@ -190,7 +191,7 @@ export function runMany(
     runUnit(
       runtime,
       options,
-      (running) => manyWithin(saves, { runtime, caller, running }, prepared),
+      (running) => runManyInUnit(saves, { runtime, caller, running }, prepared),
       rejectedMany,
     )
   // `prepare` may wait for other services, so it runs before the transaction.
@@ -202,7 +203,7 @@ export function runMany(
 /** Runs several saves that the code of an event has invoked: in its transaction, if it has one. */
 export function runManyNested(saves: ManySaves, terms: Terms): MaybePromise<ManyOutcome> {
   const { transaction, depth } = terms.running
-  return transaction === undefined ? runMany(saves, terms, depth) : manyWithin(saves, terms)
+  return transaction === undefined ? runMany(saves, terms, depth) : runManyInUnit(saves, terms)
 }
 
 /** Returns the outcome of several saves that were rolled back. Throws any other error again. */
@@ -211,7 +212,7 @@ export function rejectedMany(error: unknown): ManyOutcome {
   throw error
 }
 
-function manyWithin(
+function runManyInUnit(
   saves: ManySaves,
   terms: Terms,
   prepared?: PreparedMany,
@@ -228,15 +229,15 @@ function manySteps(terms: Terms): ManySteps {
   return {
     filter: (event) =>
       transaction === undefined
-        ? run(event, { runtime, caller }, { page: 'rows', depth })
-        : runWithin(event, terms, undefined),
+        ? runAsUnit(event, { runtime, caller }, { page: 'rows', depth })
+        : runInUnit(event, terms, undefined),
     prepare: (event, next) => whenPrepared(event, terms, nestedAccess, next),
     save: ({ event, prepared }) => {
       const { collection, type } = event
       const { principal } = caller
       return traced(
         { collection, event: type, principal, nested: depth > 0 },
-        () => runWithin(event, terms, prepared),
+        () => runInUnit(event, terms, prepared),
         (outcome) => outcome.type,
       )
     },
