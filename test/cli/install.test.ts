@@ -106,9 +106,9 @@ test('--sqlite makes the missing tables and columns, and says where it can not',
   expect((await run(['install', 'wider.zip', ...sqlite])).code).toBe(0)
   expect(installed()).toBe(textOf(withArea('text')))
   put('changed.zip', await packageWith(withArea('double'), { version: '4.1' }))
-  const refused = await run(['install', 'changed.zip', ...sqlite])
-  expect(refused.code).toBe(1)
-  expect(refused.messages).toContain('column "area" of table "countries" is declared TEXT')
+  const rejected = await run(['install', 'changed.zip', ...sqlite])
+  expect(rejected.code).toBe(1)
+  expect(rejected.messages).toContain('column "area" of table "countries" is declared TEXT')
   expect(installed()).toBe(textOf(withArea('text')))
 })
 

@@ -95,9 +95,9 @@ describe('keys create', () => {
     expect(await service.keys.list()).toEqual([
       expect.objectContaining({ provider: second?.identifier }),
     ])
-    const refused = await run(['keys', 'create', '--user=maria'])
-    expect(refused).toMatchObject({ code: 1, output: '' })
-    expect(refused.messages).toContain('First')
+    const rejected = await run(['keys', 'create', '--user=maria'])
+    expect(rejected).toMatchObject({ code: 1, output: '' })
+    expect(rejected.messages).toContain('First')
     const chosen = await run(['keys', 'create', '--user=maria', '--provider=First'])
     expect(chosen.code).toBe(0)
   })

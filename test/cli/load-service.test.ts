@@ -17,7 +17,7 @@ async function folderWith(files: Readonly<Record<string, string>>): Promise<stri
   return folder
 }
 
-async function refusalOf(loading: Promise<unknown>): Promise<string> {
+async function rejectionOf(loading: Promise<unknown>): Promise<string> {
   const error = await loading.catch((reason: unknown) => reason)
   expect(error instanceof CommandError || error instanceof UsageError).toBe(true)
   return (error as Error).message
@@ -62,9 +62,9 @@ test.each([
   ['a missing package', 'mod.mjs', 'import "not-a-package-here"', "Cannot find package 'not-a"],
 ])('%s is rejected', async (_, file, text, message) => {
   const folder = await folderWith({ 'mod.mjs': text })
-  const refusal = await refusalOf(loadService(file, folder))
-  expect(refusal).toContain(message)
-  expect(refusal).not.toContain('\n')
+  const rejection = await rejectionOf(loadService(file, folder))
+  expect(rejection).toContain(message)
+  expect(rejection).not.toContain('\n')
 })
 
 test('a part that is missing is rejected by name', () => {
@@ -83,7 +83,7 @@ test('the deployment is found in every form of module that exports it', async ()
     expect(await loadParts(file, folder)).toMatchObject({ deployment: { name: 'mine' } })
   }
   const without = await folderWith({ 'service.js': `export const service = ${service('bare')}` })
-  expect(await refusalOf(loadParts(undefined, without))).toContain(
+  expect(await rejectionOf(loadParts(undefined, without))).toContain(
     'exports no deployment and no outbox. Add: export const deployment = createDeployment(...)',
   )
 })

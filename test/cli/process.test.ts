@@ -157,7 +157,7 @@ await new Promise((done) => setTimeout(done, 60_000))
       /^rowgate: shut$/,
     ],
   ])(
-    '%s is refused in one line',
+    '%s is rejected in one line',
     async (file, text, message) => {
       await writeFile(join(folder, file), text)
       const { code, output, messages } = await rowgate(['keys', 'list', `--service=./${file}`])

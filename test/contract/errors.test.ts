@@ -15,7 +15,7 @@ const thrown: Readonly<Record<string, () => unknown>> = {
   ...Object.fromEntries(
     (Object.keys(errorStatuses) as ServiceErrorCode[]).map((code) => [
       code,
-      () => new ServiceError(code, `refused with ${code}`, { cause: new Error('s3cret') }),
+      () => new ServiceError(code, `rejected with ${code}`, { cause: new Error('s3cret') }),
     ]),
   ),
 }
@@ -40,10 +40,10 @@ describeContract('errors', { security: thrower }, (contract) => {
     )
 
   test.each(Object.entries(errorStatuses))('%s responds %i with its text', async (code, status) => {
-    expectError(await provoke(code), status, `refused with ${code}`)
+    expectError(await provoke(code), status, `rejected with ${code}`)
     const place = { collection: 'orders', event: 'Filter' }
     const told = { type: 'unavailable', place, error: new Error('s3cret') }
-    const missing = { type: 'forbidden', place, user: null, reason: `refused with ${code}` }
+    const missing = { type: 'forbidden', place, user: null, reason: `rejected with ${code}` }
     expect(contract.reports()).toMatchObject(code === 'UNAVAILABLE' ? [told] : [])
     expect(contract.missingRights()).toMatchObject(code === 'FORBIDDEN' ? [missing] : [])
   })

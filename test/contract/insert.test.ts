@@ -59,8 +59,8 @@ const accepted: readonly (readonly [id: string, field: string, sent: unknown, sh
     ],
   ]
 
-/** Values of a field that are refused: one entry for the field, and nothing is stored. */
-const refused: readonly (readonly [id: string, field: string, ...sent: readonly unknown[]])[] = [
+/** Values of a field that are rejected: one entry for the field, and nothing is stored. */
+const rejected: readonly (readonly [id: string, field: string, ...sent: readonly unknown[]])[] = [
   ['31 characters', 'contactName', 'x'.repeat(31), '😀'.repeat(31)],
   ['a megabyte', 'companyName', 'x'.repeat(1_000_000)],
   ['U+0000', 'address', 'a\0b', '\0'],
@@ -156,7 +156,7 @@ describeContract('POST on a collection', {}, (contract) => {
       expect(updated[field]).toEqual(shown)
     })
 
-  for (const [id, field, ...values] of refused)
+  for (const [id, field, ...values] of rejected)
     test(`rejects ${id}`, async () => {
       for (const sent of values) {
         expectInvalid(await contract.post('/customers', { ...minimal, [field]: sent }), [field])

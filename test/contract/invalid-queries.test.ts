@@ -4,8 +4,8 @@ import { expectError } from '../kit/expectations.ts'
 
 const tenDigits = '9'.repeat(20)
 
-/** Queries that are refused with 400. */
-const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
+/** Queries that are rejected with 400. */
+const rejected: readonly (readonly [id: string, ...queries: string[]])[] = [
   [
     'a $limit that is not a plain whole number',
     ...[
@@ -204,8 +204,8 @@ const refused: readonly (readonly [id: string, ...queries: string[]])[] = [
   ['malformed percent-encoding', 'city=%zz', 'city=%', '%zz=1', 'city=%E4', 'city=a%2'],
 ]
 
-describeReads('a query that is refused', {}, (contract) => {
-  test.each(refused)('%s is rejected', async (_id, ...queries) => {
+describeReads('a query that is rejected', {}, (contract) => {
+  test.each(rejected)('%s is rejected', async (_id, ...queries) => {
     for (const query of queries) expectError(await contract.get(`/customers?${query}`), 400)
   })
 

@@ -7,11 +7,11 @@ import { plainKeys } from '../kit/keys.ts'
 const json = 'Content-Type: application/json'
 const orders = `${base}/orders`
 const expectation = 'Expect: 100-continue'
-/** What a client sends as a body although it was refused: another request, by its looks. */
+/** What a client sends as a body although it was rejected: another request, by its looks. */
 const hidden = jsonRequest(orders, { orderId: 50 })
 
 /** Rejected before the body is looked at: a request line, its headers, its status. */
-const refusals: readonly (readonly [string, readonly string[], number])[] = [
+const rejections: readonly (readonly [string, readonly string[], number])[] = [
   [`POST ${base}/nope`, [json], 404],
   [`POST ${base}/countries`, [json], 405],
   [`PUT ${orders}`, [json], 405],
@@ -23,8 +23,8 @@ const refusals: readonly (readonly [string, readonly string[], number])[] = [
 expectQuietProcess()
 
 describeContract('Expect: 100-continue', {}, (contract) => {
-  test.each(refusals)(
-    '%s with %j is refused with %i, body or no body',
+  test.each(rejections)(
+    '%s with %j is rejected with %i, body or no body',
     async (line, headers, status) => {
       await checkRefusal(contract, line, headers, status)
     },
@@ -71,8 +71,8 @@ describeContract('Expect: 100-continue', {}, (contract) => {
 describeContract('Expect: 100-continue without a key', { security: plainKeys() }, (contract) => {
   test('is rejected with 401, body or no body', async () => {
     await checkRefusal(contract, `POST ${orders}`, [json], 401)
-    const refused = { type: 'credential-rejected', reason: 'missing' }
-    expect(contract.reports()).toMatchObject([refused, refused, refused])
+    const rejected = { type: 'credential-rejected', reason: 'missing' }
+    expect(contract.reports()).toMatchObject([rejected, rejected, rejected])
   })
 })
 

@@ -27,8 +27,8 @@ describe.each(storages)('one limit for both ways to build, $name', (on) => {
     }
     const all = await Promise.all(counted)
     expect(all.filter(({ status }) => status === 200)).toHaveLength(4)
-    const refused = all.find(({ status }) => status === 429)
-    expect(Number(refused?.headers.get('Retry-After'))).toBeGreaterThan(0)
+    const excess = all.find(({ status }) => status === 429)
+    expect(Number(excess?.headers.get('Retry-After'))).toBeGreaterThan(0)
     itemOf(await replyOf(client.post(release, body), builder))
   })
 

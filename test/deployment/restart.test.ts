@@ -81,13 +81,13 @@ describe('a service that ends while builds run or wait', () => {
 describe.each(storages)('storage that can’t be reached for a while, $name', (on) => {
   test('a build that has ended meanwhile is kept, once (I01)', async () => {
     const builder = gatedBuilder()
-    const { wrap, interrupt, resume, refused } = interruptible()
+    const { wrap, interrupt, resume, rejected } = interruptible()
     const { storage, ask, news } = await stage({ on, builder, wrap })
     const { releaseId } = await ask.queue()
     const { finish } = await builder.next()
     interrupt()
     finish()
-    await expect.poll(refused, { timeout: 5_000 }).toBeGreaterThan(3)
+    await expect.poll(rejected, { timeout: 5_000 }).toBeGreaterThan(3)
     resume()
     expect(await ask.once(releaseId, 'built', 'failed')).toMatchObject({ status: 'built' })
     expect(builder.builds).toHaveLength(1)
@@ -98,13 +98,13 @@ describe.each(storages)('storage that can’t be reached for a while, $name', (o
 
   test('a build that has failed meanwhile has failed', async () => {
     const builder = gatedBuilder()
-    const { wrap, interrupt, resume, refused } = interruptible()
+    const { wrap, interrupt, resume, rejected } = interruptible()
     const { ask } = await stage({ on, builder, wrap })
     const { releaseId } = await ask.queue()
     const { fail } = await builder.next()
     interrupt()
     fail(new Error('broken'))
-    await expect.poll(refused, { timeout: 5_000 }).toBeGreaterThan(3)
+    await expect.poll(rejected, { timeout: 5_000 }).toBeGreaterThan(3)
     resume()
     await ask.once(releaseId, 'failed')
   })

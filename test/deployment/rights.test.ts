@@ -52,7 +52,7 @@ test('what can’t be done is 405, with what can', async () => {
   const { service, client } = await stage()
   const one = `/svc-deploy/release/${id}`
   const queued = `/svc-deploy/release-queue/${id}`
-  const refused = [
+  const rejected = [
     [await client.post(one, {}), 'GET'],
     [await client.delete(one), 'GET'],
     [await client.post(queued, {}), 'GET'],
@@ -62,7 +62,7 @@ test('what can’t be done is 405, with what can', async () => {
     [await client.post('/svc-deploy/metadata', {}), 'GET'],
     [await client.delete('/svc-deploy/metadata'), 'GET'],
   ] as const
-  for (const [reply, allow] of refused) {
+  for (const [reply, allow] of rejected) {
     expectErrorReply(reply, 405)
     expect(reply.headers.get('Allow')).toBe(allow)
   }

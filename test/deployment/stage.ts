@@ -123,7 +123,7 @@ export function itemsOf({ status, body }: TestReply): readonly Item[] {
   return body.items as readonly Item[]
 }
 
-/** Checks a refusal: an envelope with nothing but its text and status. */
+/** Checks a rejection: an envelope with nothing but its text and status. */
 export function expectErrorReply(
   reply: TestReply,
   status: number,

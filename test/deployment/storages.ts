@@ -37,19 +37,19 @@ export function counted(): Wrapped & { readonly calls: () => number } {
 export function interruptible(): Wrapped & {
   readonly interrupt: () => void
   readonly resume: () => void
-  readonly refused: () => number
+  readonly rejected: () => number
 } {
   let isDown = false
-  let refused = 0
+  let rejected = 0
   const wrap = before(() => {
     if (!isDown) return
-    refused += 1
+    rejected += 1
     throw new StorageError('unavailable')
   })
   return {
     wrap,
     interrupt: () => (isDown = true),
     resume: () => (isDown = false),
-    refused: () => refused,
+    rejected: () => rejected,
   }
 }

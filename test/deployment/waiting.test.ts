@@ -32,9 +32,9 @@ describe.each(storages)('builds that take long, $name', (on) => {
         client.post('/svc-deploy/release-queue', { solutionId: 'northwind' }),
       ),
     )
-    const refused = replies.filter(({ status }) => status !== 200)
+    const rejected = replies.filter(({ status }) => status !== 200)
     expect(replies.filter(({ status }) => status === 200)).toHaveLength(4)
-    for (const reply of refused) {
+    for (const reply of rejected) {
       expectErrorReply(reply, 429, 'Too many builds are waiting.')
       expect(reply.headers.get('Retry-After')).toMatch(/^\d+$/)
     }

@@ -193,9 +193,9 @@ describeOnStorages('handlers', (on) => {
       expect((await insert(size, `"${id}"`)).status).toBe(200)
     }
     for (const size of [3, 4]) {
-      const refused = await insert(size)
-      expect([refused.status, refused.body.status]).toEqual([400, 200])
-      expect(refused.body.validations).toMatchObject([{ severity: 'error', field: 'size' }])
+      const rejected = await insert(size)
+      expect([rejected.status, rejected.body.status]).toEqual([400, 200])
+      expect(rejected.body.validations).toMatchObject([{ severity: 'error', field: 'size' }])
     }
     expect((await rows('tasks')).map((row) => row['id'])).toEqual([1, 2, 5])
   })
@@ -217,8 +217,8 @@ describeOnStorages('handlers', (on) => {
         },
       }),
     })
-    const refused = await ask('POST', '/tasks', { ...task, size: 0 })
-    expect(refused.body).toMatchObject({
+    const rejected = await ask('POST', '/tasks', { ...task, size: 0 })
+    expect(rejected.body).toMatchObject({
       validations: [{ message: 'no', severity: 'error', field: 'size' }],
       status: 200,
     })

@@ -47,7 +47,7 @@ describeOnStorages('code of the host that takes too long', (on) => {
                 item.title = 'zombie'
                 await collection('log')
                   .insert({ id: 1, line: 'zombie' })
-                  .catch(() => seen.push('refused'))
+                  .catch(() => seen.push('rejected'))
               },
             },
           },
@@ -57,7 +57,7 @@ describeOnStorages('code of the host that takes too long', (on) => {
     )
     await expectFault(stage)
     await until(() => seen.length === 2)
-    expect(seen).toEqual(['aborted true', 'refused'])
+    expect(seen).toEqual(['aborted true', 'rejected'])
     expect(await stage.rows('log')).toEqual([])
     expect(stage.reports()).toMatchObject([{ type: 'handler-timed-out' }])
   })

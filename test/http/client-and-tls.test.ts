@@ -83,10 +83,10 @@ describe('straight from the client', () => {
 
   test('a client that does not trust the certificate receives no response', async () => {
     const { port } = await tls()
-    const refused = new Promise((_resolve, reject) => {
+    const rejected = new Promise((_resolve, reject) => {
       request({ host: '127.0.0.1', port, agent: false }).on('error', reject).end()
     })
-    await expect(refused).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
+    await expect(rejected).rejects.toMatchObject({ code: 'DEPTH_ZERO_SELF_SIGNED_CERT' })
   })
 
   test('a request over plain HTTP is not secure', async () => {

@@ -6,7 +6,7 @@ import { get, noteService, notesPath, post } from './express-service.ts'
 
 type Mount = (app: Express, handler: ExpressHandler, express: ExpressModule) => void
 
-const refusal = { status: 404, body: { message: 'Not found.', validations: [], status: 404 } }
+const rejection = { status: 404, body: { message: 'Not found.', validations: [], status: 404 } }
 const names = '/rest/v1/desk/names'
 
 const mounts: readonly (readonly [string, string, Mount])[] = [
@@ -45,7 +45,7 @@ const mounts: readonly (readonly [string, string, Mount])[] = [
 describe('a mount', () => {
   test('rejects unknown options by name', () => {
     const { service } = noteService()
-    for (const outside of ['', 'refuse', null, true]) {
+    for (const outside of ['', 'reject', null, true]) {
       expect(() => toExpressHandler(service, { outside } as never)).toThrow(
         new TypeError(`outside must be 'next' or 'respond': ${JSON.stringify(outside)}`),
       )
@@ -79,7 +79,7 @@ describe.each(releases)('mounts in $name', ({ express }) => {
     expect((await get(port, `http://evil.example${at}${names}/${key}`)).status).toBe(200)
     // Inside an application, all is the service's.
     for (const inside of ['/', '/nope', '/names/', '/names/%2e%2e', '/names//', '/../names']) {
-      expect(await get(port, `${at}/rest/v1/desk${inside}`)).toMatchObject(refusal)
+      expect(await get(port, `${at}/rest/v1/desk${inside}`)).toMatchObject(rejection)
     }
     expect((await get(port, `${at}/rest/v1/desk/%zz`)).status).toBe(400)
     expect((await get(port, `${at}${names}?a=%zz`)).status).toBe(400)
@@ -131,7 +131,7 @@ describe.each(releases)('mounts in $name', ({ express }) => {
       app.use(mine)
     })
     for (const path of ['/api', '/api/', '/api/x', '/api/rest/v1/other/names', `/api/${names}`]) {
-      expect(await get(port, path)).toMatchObject(refusal)
+      expect(await get(port, path)).toMatchObject(rejection)
     }
     expect((await get(port, '/')).body).toEqual({ mine: '/' })
   })

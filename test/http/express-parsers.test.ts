@@ -75,7 +75,7 @@ const twice = '{"title":"a","title":"b"}'
 /** Bodies that some parsers reject themselves or convert. */
 const broken = ['', '{"title":', twice, 'null', '"text"', ' ']
 
-/** Read as text, and so lost: it is refused all the same. */
+/** Read as text, and so lost: it is rejected all the same. */
 const markOnly = '\ufeff'
 
 describe.each(releases)('bodies in $name', ({ express }) => {

@@ -62,7 +62,7 @@ test('the parsers of the application are neither used nor changed', async () => 
 })
 
 test.each(['json', 'application/json,', '/', ';', '', 'a/b/c', '"'])(
-  'the content type "%s", which Fastify refuses by itself, is refused by the service',
+  'the content type "%s", which Fastify rejects by itself, is rejected by the service',
   async (type) => {
     const mounted = noteService()
     const { port } = await started(mounted)

@@ -68,7 +68,7 @@ describe('hooks of the application', () => {
   })
 
   test.each(['onRequest', 'preHandler'] as const)(
-    'one that refuses, in %s, answers in the way of the host',
+    'one that rejects, in %s, answers in the way of the host',
     async (name) => {
       const { service, stored } = noteService()
       const { port } = await started(service, (app) => {

@@ -102,7 +102,7 @@ describe('the plugin is mounted', () => {
   })
 
   test.each(['/:tenant', '/a*', '/a//b', '/a b', '/ä'])(
-    'the prefix %s is refused',
+    'the prefix %s is rejected',
     async (prefix) => {
       const { service } = noteService()
       const app = fastify()

@@ -69,9 +69,9 @@ test('sends text and bytes as they are', async () => {
   expect((await post(notes, undefined)).status).toBe(400)
   expect((await post(notes, `{"noteId":3}${' '.repeat(30)}`)).status).toBe(413)
   const headers = { 'content-type': 'text/plain' }
-  const refused = await post(notes, '{"noteId":3}', { headers })
-  expect(refused.status).toBe(415)
-  expect(refused.headers.get('Accept')).toBe('application/json')
+  const rejected = await post(notes, '{"noteId":3}', { headers })
+  expect(rejected.status).toBe(415)
+  expect(rejected.headers.get('Accept')).toBe('application/json')
 })
 
 test('a body that hides its length is limited all the same', async () => {

@@ -15,7 +15,7 @@ const post = (path: string, body: unknown, headers = {}): Request => ({
   body: typeof body === 'string' ? body : JSON.stringify(body),
 })
 
-/** Reads, saves, rejections and refusals of all kinds, one after the other. */
+/** Reads, saves and rejections of all kinds, one after the other. */
 const script: readonly Request[] = [
   get('/customers'),
   get('/customers?$limit=3&$count=true&$sort=-city&$fields=city,country&$q=a'),

@@ -89,10 +89,10 @@ test.each([
   ['fields', ['*', 'a', 'a,b'], ['', '*,a', 'a,*', 'a,a', 'a,', '-a']],
   ['q', ['', ' ', 'x'.repeat(200), '😀'.repeat(200)], ['x'.repeat(201), '😀'.repeat(201), 'a\0']],
   ['count', ['true', 'false'], ['', '1', 'TRUE', ' true']],
-] as const)('the parameter %s', (parameter, accepted, refused) => {
+] as const)('the parameter %s', (parameter, accepted, rejected) => {
   const { decode } = parameters[parameter]
   for (const one of accepted) expect(decode(one), one).toBeDefined()
-  for (const one of refused) expect(decode(one), one).toBeUndefined()
+  for (const one of rejected) expect(decode(one), one).toBeUndefined()
 })
 
 test('only lists may be repeated', () => {

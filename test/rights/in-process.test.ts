@@ -120,10 +120,10 @@ describeRights('calls in process', (on) => {
     })
     const stage = open({ collections: { tickets } })
     const as = (caller: Principal) => stage.service.as(caller).collection('app', 'tickets')
-    const refused = { rejected: true, validations: [{ message: 'stamp is read-only.' }] }
-    expect(await as(chief).insert({ id: 1, stamp: 'x' })).toMatchObject(refused)
+    const rejected = { rejected: true, validations: [{ message: 'stamp is read-only.' }] }
+    expect(await as(chief).insert({ id: 1, stamp: 'x' })).toMatchObject(rejected)
     expect(await as(system).insert({ id: 1, stamp: 'x' })).toMatchObject({ item: { stamp: 'x' } })
-    expect(await as(chief).update(1, { stamp: 'y' })).toMatchObject(refused)
+    expect(await as(chief).update(1, { stamp: 'y' })).toMatchObject(rejected)
     expect(await as(system).update(1, { stamp: 'y' })).toMatchObject({ item: { stamp: 'y' } })
   })
 

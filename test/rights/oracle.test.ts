@@ -169,7 +169,7 @@ describe.each(Object.entries(storages))(
       ['rows of others', foreignDiffer],
     ])('%s', async (_what, pairs) => {
       const { least } = await compare(create, pairs)
-      // Scripts that are refused everywhere, or never ask for something, would prove nothing.
+      // Scripts that are rejected everywhere, or never ask for something, would prove nothing.
       expect(least(['GET', 'POST', 'DELETE', '400', '403', '404'])).toBeGreaterThan(runs / 5)
     })
   },

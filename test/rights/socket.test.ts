@@ -81,7 +81,7 @@ describe.each(cells)('rights behind a socket on $name', ({ binding, storage }) =
   })
 
   test('the right is checked before Accept, media type and size', async () => {
-    const refused = [
+    const rejected = [
       await ask(visitor('v'), 'GET', '/notes'),
       await ask({ ...visitor('v'), Accept: 'text/html' }, 'GET', '/notes/1'),
       await ask(nora, 'POST', '/notes', '{"id":3}'),
@@ -89,9 +89,9 @@ describe.each(cells)('rights behind a socket on $name', ({ binding, storage }) =
       await ask(nora, 'POST', '/notes', `{"region":"${'x'.repeat(1000)}"}`),
       await ask(nora, 'POST', '/notes?nope=1', '{'),
     ]
-    for (const { status, text: body } of refused) {
+    for (const { status, text: body } of rejected) {
       expect(status).toBe(403)
-      expect(body).toBe(refused[0]?.text)
+      expect(body).toBe(rejected[0]?.text)
     }
     expect((await ask(chief, 'GET', '/notes')).body.items).toHaveLength(2)
   })

@@ -34,10 +34,10 @@ test.each([
   const insert = (who: typeof clerk, id: number) =>
     call(service, { who, method: 'POST', path: '/cards', body: { id, name: 'x' } })
   expect((await insert(clerk, 1)).status).toBe(200)
-  const refused = await insert(clerk, 2)
-  expect(refused.status).toBe(400)
-  expect(refused.text).not.toMatch(/secret|hidden|same/)
-  expect(refused.body.validations).toEqual([
+  const rejected = await insert(clerk, 2)
+  expect(rejected.status).toBe(400)
+  expect(rejected.text).not.toMatch(/secret|hidden|same/)
+  expect(rejected.body.validations).toEqual([
     { message: 'A value that you can not see does not allow this.', severity: 'error' },
   ])
   expect((await insert(auditor, 2)).text).toContain('secret')

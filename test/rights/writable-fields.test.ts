@@ -192,12 +192,12 @@ describeRights('findings on fields that a caller may not see', (on) => {
       {
         events: {
           Insert: {
-            before: ({ item, error: refuse, reject: stop }) => {
-              if (item.name === 'c') refuse('secret c', 'secret')
+            before: ({ item, error: fail, reject: stop }) => {
+              if (item.name === 'c') fail('secret c', 'secret')
               if (item.name === 'd') stop('secret d', 'file')
             },
-            after: ({ item, error: refuse }) => {
-              if (item.name === 'f') refuse('secret f', 'state')
+            after: ({ item, error: fail }) => {
+              if (item.name === 'f') fail('secret f', 'state')
             },
           },
         },

@@ -92,7 +92,7 @@ describe('open', () => {
   })
 
   test.each(['sale', 'sales/line', 'staff/orders', '', 'sales/'])(
-    'refuses the mount %j, which names nothing',
+    'rejects the mount %j, which names nothing',
     async (name) => {
       const storage = mount({ '*': memoryStorage(), [name]: memoryStorage() })
       const attempt = async (): Promise<void> => storage.open(all)
@@ -203,8 +203,8 @@ describe('transactions', () => {
         return on.insert(second, { id: 1 })
       })
     const results = await Promise.allSettled([run(orders, people), run(people, orders)])
-    const refused = results.filter(({ status }) => status === 'rejected')
-    expect(refused).toMatchObject([{ reason: { kind: 'unavailable' } }])
+    const rejected = results.filter(({ status }) => status === 'rejected')
+    expect(rejected).toMatchObject([{ reason: { kind: 'unavailable' } }])
     expect([await idsOf(storage, orders), await idsOf(storage, people)]).toEqual([[1], [1]])
   })
 

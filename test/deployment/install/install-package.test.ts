@@ -95,7 +95,7 @@ test.each([
 })
 
 describe('a package that can not be trusted changes nothing', () => {
-  const refuse = async (bytes: Uint8Array, message: string | RegExp, trust?: readonly [string]) => {
+  const reject = async (bytes: Uint8Array, message: string | RegExp, trust?: readonly [string]) => {
     const folder = join(folderOf(), 'installed')
     const options = { folder, ...(trust && { trust }) }
     await expect(installPackage(bytes, options)).rejects.toThrow(message)
@@ -106,14 +106,14 @@ describe('a package that can not be trusted changes nothing', () => {
   test('one byte is wrong', async () => {
     const bytes = Buffer.from(await packageWith(releases.first))
     bytes[200] = (bytes[200] ?? 0) ^ 1
-    await refuse(bytes, 'is damaged')
+    await reject(bytes, 'is damaged')
   })
-  test('it is not a package', () => refuse(Buffer.from('PK'), 'is not an archive'))
+  test('it is not a package', () => reject(Buffer.from('PK'), 'is not an archive'))
   test('it is not signed', async () =>
-    refuse(await packageWith(releases.first), 'is not signed', [pem]))
+    reject(await packageWith(releases.first), 'is not signed', [pem]))
   test('the signature has another key', async () => {
     const sign = generateKeyPairSync('ed25519').privateKey
-    await refuse(await packageWith(releases.first, { sign }), 'not a signature by a trusted', [pem])
+    await reject(await packageWith(releases.first, { sign }), 'not a signature by a trusted', [pem])
   })
   test('and the right signature is right', async () => {
     const folder = folderOf()

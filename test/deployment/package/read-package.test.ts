@@ -20,8 +20,8 @@ beforeAll(async () => {
   })
 })
 
-/** Why a package is refused: it must be a PackageError, of the file named. */
-function refusal(bytes: Uint8Array, options = {}): readonly [string | null, string] {
+/** Why a package is rejected: it must be a PackageError, of the file named. */
+function rejection(bytes: Uint8Array, options = {}): readonly [string | null, string] {
   try {
     readPackage(bytes, options)
   } catch (error) {
@@ -85,10 +85,10 @@ test.each([
   const files = [...filesOf(archive)].map(([name, bytes]) => ({ path: name, bytes }))
   const others = files.filter(({ path: name }) => name !== path)
   const allowed = { path, bytes: bytesOf('{}'), size: limit, packed: bytesOf('not deflated') }
-  expect(refusal(forge([allowed, ...others]))[1]).not.toContain('has more than')
+  expect(rejection(forge([allowed, ...others]))[1]).not.toContain('has more than')
   // Unpacking would fail with another message.
   const large = { path, bytes: bytesOf('{}'), size: limit + 1, packed: bytesOf('not deflated') }
-  expect(refusal(forge([large, ...others]))).toEqual([
+  expect(rejection(forge([large, ...others]))).toEqual([
     path,
     `${path} has more than ${limit} bytes.`,
   ])
@@ -99,7 +99,7 @@ test('a package whose manifest lists other code than its definitions mark is rej
   const changed = tampered(archive, (files) =>
     changeManifest(files, (manifest) => ({ ...manifest, code })),
   )
-  expect(refusal(changed)).toEqual([
+  expect(rejection(changed)).toEqual([
     'manifest.json',
     'manifest.json lists omitted code that differs from that of the definitions.',
   ])
@@ -131,7 +131,7 @@ test.each(wrongPaths)('a file called %j is rejected: it %s', (path, reason) => {
       files: [...manifest.files, { path, bytes: bytes.length, sha256: sha256(bytes) }],
     }))
   })
-  const [file, message] = refusal(listing)
+  const [file, message] = rejection(listing)
   expect(file).toBe(path)
   expect(message).toContain(` ${reason}.`)
 })
@@ -157,7 +157,7 @@ test('a file whose entry in the directory points at another file is rejected', (
   const unsealed = Buffer.from(both.subarray(0, -71))
   const [one = 0, other = 0] = added.map((path) => unsealed.lastIndexOf(path) - 4)
   unsealed.copy(unsealed, other, one, one + 4)
-  expect(refusal(reseal(unsealed))).toEqual([
+  expect(rejection(reseal(unsealed))).toEqual([
     null,
     'The package is not in the form in which definitionBuilder writes it.',
   ])
@@ -166,29 +166,29 @@ test('a file whose entry in the directory points at another file is rejected', (
 test('two files of one name are rejected', () => {
   const files = [...filesOf(archive)].map(([path, bytes]) => ({ path, bytes }))
   const twice = forge([...files, { path: 'files/app.js', bytes: bytesOf('y') }])
-  expect(refusal(twice)).toEqual(['files/app.js', 'files/app.js is contained twice.'])
+  expect(rejection(twice)).toEqual(['files/app.js', 'files/app.js is contained twice.'])
   const alike = forge([...files, { path: 'Files/APP.js', bytes: bytesOf('y') }])
-  expect(refusal(alike)[1]).toContain('conflicts with')
+  expect(rejection(alike)[1]).toContain('conflicts with')
 })
 
 test('a file that the manifest does not list is rejected', () => {
   const more = tampered(archive, (files) => files.set('files/more', bytesOf('x')))
-  expect(refusal(more)).toEqual(['files/more', 'files/more is not in the manifest.'])
+  expect(rejection(more)).toEqual(['files/more', 'files/more is not in the manifest.'])
 })
 
 test.each(['manifest.json', 'definitions.json', 'files/app.js', 'snapshot/data/orders.json'])(
-  'a package without %s is refused',
+  'a package without %s is rejected',
   (path) => {
     const less = tampered(archive, (files) => files.delete(path))
-    expect(refusal(less)).toEqual([path, `${path} is missing.`])
+    expect(rejection(less)).toEqual([path, `${path} is missing.`])
   },
 )
 
 test('a file with another size or checksum is rejected', () => {
   const longer = tampered(archive, (files) => files.set('files/app.js', bytesOf('x')))
-  expect(refusal(longer)[1]).toBe('files/app.js has 1 bytes instead of the 5000 in the manifest.')
+  expect(rejection(longer)[1]).toBe('files/app.js has 1 bytes instead of the 5000 in the manifest.')
   const other = tampered(archive, (files) => files.set('files/app.js', bytesOf('y'.repeat(5_000))))
-  expect(refusal(other)[1]).toBe('files/app.js does not match its checksum in the manifest.')
+  expect(rejection(other)[1]).toBe('files/app.js does not match its checksum in the manifest.')
 })
 
 test.each<readonly [string, (manifest: { files: readonly object[] }) => object, string]>([
@@ -226,7 +226,7 @@ test.each<readonly [string, (manifest: { files: readonly object[] }) => object, 
   ],
 ])('a manifest with %s is rejected', (_name, change, message) => {
   const bytes = tampered(archive, (files) => changeManifest(files, change))
-  const [file, text] = refusal(bytes)
+  const [file, text] = rejection(bytes)
   expect(file).toBe('manifest.json')
   expect(text).toContain(message)
 })
@@ -250,7 +250,7 @@ test.each(['{', '[]', 'null', '\ufeff{}', '{"format":1}'])(
   'the manifest %j is rejected',
   (text) => {
     const bytes = tampered(archive, (files) => files.set('manifest.json', bytesOf(text)))
-    expect(refusal(bytes)[0]).toBe('manifest.json')
+    expect(rejection(bytes)[0]).toBe('manifest.json')
   },
 )
 
@@ -271,7 +271,7 @@ function withDefinitions(definitions: object): Buffer {
 }
 
 test('invalid definitions are rejected with their mistakes', () => {
-  const [file, message] = refusal(
+  const [file, message] = rejection(
     withDefinitions({ sales: { collections: { orders: { fields: {} } } } }),
   )
   expect(file).toBe('definitions.json')
@@ -282,7 +282,7 @@ test('invalid definitions are rejected with their mistakes', () => {
 
 test('the message for invalid definitions has at most ten mistakes, in one line', () => {
   const options = Array.from({ length: 13 }, (_, at) => [`a\u009b${at}${'x'.repeat(1_000)}`, 1])
-  const [, message] = refusal(withDefinitions({ sales: Object.fromEntries(options) as object }))
+  const [, message] = rejection(withDefinitions({ sales: Object.fromEntries(options) as object }))
   expect(message).toMatch(/; and \d+ more\.$/)
   expect(message.split('; and ')[0]?.length).toBeLessThan(4_000)
 })
@@ -292,21 +292,21 @@ test('what unpacks to more than the limit is rejected before it is unpacked', ()
   const honest = forge([
     { path: 'manifest.json', bytes: new Uint8Array(), size: 1_000_000, packed: bomb },
   ])
-  expect(refusal(honest, { limit: 999_999 })[1]).toContain('unpacks to more than 999999 bytes')
-  expect(refusal(honest, { limit: 1_000_000 })[1]).toContain('is not valid JSON')
+  expect(rejection(honest, { limit: 999_999 })[1]).toContain('unpacks to more than 999999 bytes')
+  expect(rejection(honest, { limit: 1_000_000 })[1]).toContain('is not valid JSON')
 })
 
 test.each([0, 1, 999_999, 1_000_001])('a bomb that claims %i bytes is rejected', (size) => {
   const packed = deflateRawSync(Buffer.alloc(1_000_000))
   const liar = forge([{ path: 'manifest.json', bytes: new Uint8Array(), size, packed }])
-  expect(refusal(liar)[1]).toContain('does not have the')
+  expect(rejection(liar)[1]).toContain('does not have the')
 })
 
 test('unpacking stops at the first byte too many', () => {
   // It is broken further on: who unpacks all of it finds that instead.
   const packed = deflateRawSync(Buffer.alloc(10_000_000)).subarray(0, -100)
   const liar = forge([{ path: 'manifest.json', bytes: new Uint8Array(), size: 10, packed }])
-  expect(refusal(liar)[1]).toContain('does not have the 10 bytes')
+  expect(rejection(liar)[1]).toContain('does not have the 10 bytes')
 })
 
 test('a file that unpacks to more than it promises is rejected, however short the promise is', () => {
@@ -319,7 +319,7 @@ test('a file that unpacks to more than it promises is rejected, however short th
       packed: deflateRawSync(bytesOf('x'.repeat(7))),
     },
   ])
-  expect(refusal(liar)).toEqual([
+  expect(rejection(liar)).toEqual([
     'manifest.json',
     'manifest.json does not have the 6 bytes that the archive declares.',
   ])
@@ -335,7 +335,7 @@ test('packed bytes that are broken, cut or followed by others can not be unpacke
     Buffer.alloc(0),
   ]) {
     const forged = forge([{ path: 'manifest.json', bytes, packed }])
-    expect(refusal(forged)).toEqual([
+    expect(rejection(forged)).toEqual([
       'manifest.json',
       'manifest.json is damaged and can not be unpacked.',
     ])
@@ -377,17 +377,17 @@ test.each([
   ['an archive of another program', () => forge([]).subarray(0, 22)],
   ['an archive without files', () => forge([])],
 ])('%s is rejected', (_name, make) => {
-  refusal(make())
+  rejection(make())
 })
 
 test('bytes that are not an archive of this form, and damaged ones, each have their own message', () => {
   const form = 'The package is not an archive of definitionBuilder, or its end is missing.'
   for (const bytes of [new Uint8Array(), bytesOf('x'.repeat(500)), archive.subarray(0, -1)]) {
-    expect(refusal(bytes)).toEqual([null, form])
+    expect(rejection(bytes)).toEqual([null, form])
   }
   const damaged = Buffer.from(archive)
   damaged[40] = (damaged[40] as number) ^ 1
-  expect(refusal(damaged)).toEqual([null, 'The package is damaged: its checksum does not match.'])
+  expect(rejection(damaged)).toEqual([null, 'The package is damaged: its checksum does not match.'])
 })
 
 test('bytes between the files, the directory and the end are rejected', () => {
@@ -399,7 +399,7 @@ test('bytes between the files, the directory and the end are rejected', () => {
     // The end tells of a directory that starts after the gap, or that contains it.
     if (at === start) gap.writeUInt32LE(start + 3, end + 3 + 16)
     else gap.writeUInt32LE(end - start + 3, end + 3 + 12)
-    expect(refusal(reseal(gap))[1]).toContain(
+    expect(rejection(reseal(gap))[1]).toContain(
       'not in the form in which definitionBuilder writes it',
     )
   }
@@ -414,7 +414,7 @@ test('files in another order are rejected, even if the manifest has the same one
       files.set(path, content)
     }
   })
-  expect(refusal(bytes)[1]).toContain('does not list the files in the order of the package')
+  expect(rejection(bytes)[1]).toContain('does not list the files in the order of the package')
 })
 
 test.each([0, -1, 1.5, NaN, Infinity])('a limit of %d is rejected', (limit) => {
@@ -424,7 +424,7 @@ test.each([0, -1, 1.5, NaN, Infinity])('a limit of %d is rejected', (limit) => {
 })
 
 test('a limit of one byte is accepted, and an unknown option is not', () => {
-  expect(refusal(archive, { limit: 1 })).toEqual([
+  expect(rejection(archive, { limit: 1 })).toEqual([
     null,
     'The package unpacks to more than 1 bytes.',
   ])

@@ -61,8 +61,8 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
       "create view early as select * from others where name < 'm' with check option",
       'set session max_heap_table_size = 16384',
       'create table small (filler char(255)) engine = memory',
-      `create trigger refuse before insert on children for each row begin
-        if new.first = 'raise' then signal sqlstate '45000' set message_text = 'refused'; end if;
+      `create trigger reject before insert on children for each row begin
+        if new.first = 'raise' then signal sqlstate '45000' set message_text = 'rejected'; end if;
         if new.first = 'view' then insert into early (name) values ('z'); end if;
         if new.first = 'divide' then set new.small = 1 / 0; end if;
         if new.first = 'subtract' then set new.small = cast(1 as unsigned) - 2; end if;

@@ -155,7 +155,7 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     ['char(36) collate utf8mb4_general_ci', uuid()],
     // That of MariaDB keeps the text.
     ...perServer<readonly (readonly [string, Field])[]>({ MariaDB: [], MySQL: [['json', json()]] }),
-  ])('of which a column has the type %s are refused', async (type, field) => {
+  ])('of which a column has the type %s are rejected', async (type, field) => {
     await database.run(`create table items (id bigint primary key, value ${type})`)
     const items = defineCollection({ key: 'id', fields: { id: integer(), value: field } })
     expect(await open({ items })).toContain('does not keep every value of type')
@@ -197,7 +197,7 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     expect(await open({ items })).toBe('enforced: 0')
   })
 
-  test('without a unique key, a number, a default or transactions are refused, with what to do', async () => {
+  test('without a unique key, a number, a default or transactions are rejected, with what to do', async () => {
     await database.run(
       'create table keyless (id bigint)',
       'create table prefixed (id varchar(20) not null, unique (id(5)))',
@@ -347,7 +347,7 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
   })
 })
 
-test('a pool of another kind and options that can not work are refused', () => {
+test('a pool of another kind and options that can not work are rejected', () => {
   const pool = { getConnection: () => undefined, config: { resetOnRelease: true } }
   expect(() => mysqlStorage({} as never)).toThrow('must be a pool of the package mysql2')
   expect(() => mysqlStorage(pool)).toThrow('resetOnRelease')

@@ -46,13 +46,13 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
       alter table children add constraint positive check (small > 0 and amount > 0);
       create table others (name varchar(3), exclude (name with =));
       create view early as select * from others where name < 'm' with check option;
-      create function refuse() returns trigger language plpgsql as $$ begin
-        if new.first = 'raise' then raise exception 'refused'; end if;
+      create function reject() returns trigger language plpgsql as $$ begin
+        if new.first = 'raise' then raise exception 'rejected'; end if;
         if new.first = 'sleep' then perform pg_sleep(5); end if;
         if new.first = 'skip' then return null; end if;
         if new.first = 'run' then execute new.second; end if;
         return new; end $$;
-      create trigger refuse before insert on children for each row execute function refuse();
+      create trigger reject before insert on children for each row execute function reject();
     `)
     await storage.close()
     storage = postgresStorage(schema.pool)

@@ -143,7 +143,7 @@ describe.skipIf(missing !== undefined)('tables of PostgreSQL', () => {
     ['bytea', text({ readOnly: true })],
     ['mood', text()],
     ['mood', text({ enumeration: ['sad', 'glad'] })],
-  ])('of which a column has the type %s are refused', async (type, field) => {
+  ])('of which a column has the type %s are rejected', async (type, field) => {
     await schema.run(`create type mood as enum ('sad', 'ok');
       create table items (id bigint primary key, value ${type})`)
     const items = defineCollection({ key: 'id', fields: { id: integer(), value: field } })
@@ -181,7 +181,7 @@ describe.skipIf(missing !== undefined)('tables of PostgreSQL', () => {
     expect(await open({ items })).toBe('enforced: 0')
   })
 
-  test('without a unique key, a number or a default are refused, with what to do', async () => {
+  test('without a unique key, a number or a default are rejected, with what to do', async () => {
     await schema.run(`create table keyless (id bigint); create table unnumbered (id bigint primary key);
       create table partial (id bigint not null); create unique index on partial (id) where id > 0;
       create table plain (id bigint primary key, value text); create view seen as select * from plain`)
@@ -262,7 +262,7 @@ describe.skipIf(missing !== undefined)('tables of PostgreSQL', () => {
   })
 })
 
-test('a pool of another kind and an unknown option are refused', () => {
+test('a pool of another kind and an unknown option are rejected', () => {
   expect(() => postgresStorage({} as never)).toThrow('must be a Pool of the package pg')
   expect(() => postgresStorage({} as never, { lockTimeout: 0 })).toThrow(
     'postgresStorage.lockTimeout',

@@ -122,7 +122,7 @@ export function testTransactions<Server extends TransactionServer>(
   })
 
   test.skipIf(locksReads)(
-    'that has read what another one changed can not change it, and refuses further calls',
+    'that has read what another one changed can not change it, and rejects further calls',
     async () => {
       const { storage } = server
       const run = storage.transaction(writing, async (on) => {
@@ -154,7 +154,7 @@ export function testTransactions<Server extends TransactionServer>(
     expect(await visits()).toEqual([0, 5])
   })
 
-  test('goes on after a refused row', async () => {
+  test('goes on after a rejected row', async () => {
     await server.storage.transaction(writing, async (on) => {
       await visit(on, 'a')
       const again = async (): Promise<unknown> =>

@@ -97,21 +97,21 @@ test.each(drivers)('%s: a full database keeps confirmed changes', async (driver)
   handle.exec(`PRAGMA max_page_count = ${pages.page_count + 6}`)
   const large = 'x'.repeat(1500)
   const acknowledged: string[] = []
-  const refused: unknown[] = []
+  const rejected: unknown[] = []
   for (let round = 0; round < 8; round++) {
     await Promise.all(
       Array.from({ length: 4 }, async (_, index) => {
         const id = `${round}-${index}`
         await storage.transaction(brief, insert(id, large)).then(
           () => acknowledged.push(id),
-          (error: unknown) => refused.push(error),
+          (error: unknown) => rejected.push(error),
         )
       }),
     )
   }
   expect(acknowledged.length).toBeGreaterThan(0)
-  expect(refused.length).toBeGreaterThan(0)
-  for (const error of refused) expect(error).toMatchObject({ kind: 'unavailable' })
+  expect(rejected.length).toBeGreaterThan(0)
+  for (const error of rejected) expect(error).toMatchObject({ kind: 'unavailable' })
   const kept = await findValues(storage, customers, 'customerId')
   expect(kept).toEqual(acknowledged.toSorted())
   await storage.close()

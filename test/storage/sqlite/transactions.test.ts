@@ -136,8 +136,8 @@ describe.each(drivers)('%s: transactions', (driver) => {
     handle.exec('BEGIN')
     const write = storage.transaction(brief, insert('a'))
     const read = ids()
-    const refused = { status: 'rejected', reason: { kind: 'unavailable' } }
-    expect(await Promise.allSettled([write, read])).toMatchObject([refused, refused])
+    const rejected = { status: 'rejected', reason: { kind: 'unavailable' } }
+    expect(await Promise.allSettled([write, read])).toMatchObject([rejected, rejected])
     const later = storage.transaction(brief, insert('b'))
     setTimeout(() => handle.exec('COMMIT'), 20)
     await later

@@ -160,8 +160,8 @@ describe.each(drivers)('%s: writes that share a commit', (driver) => {
   })
 
   test('leave nothing of a trigger that another program has created', async () => {
-    const trigger = `CREATE TRIGGER refuse BEFORE INSERT ON own WHEN new.name = 'bad' BEGIN
-      INSERT INTO log VALUES (new.name); SELECT RAISE(FAIL, 'refused'); END`
+    const trigger = `CREATE TRIGGER reject BEFORE INSERT ON own WHEN new.name = 'bad' BEGIN
+      INSERT INTO log VALUES (new.name); SELECT RAISE(FAIL, 'rejected'); END`
     const { results, rows, log } = await insertAll(['a', 'bad', 'c'], trigger)
     expect(results).toEqual(['stored', 'invalid', 'stored'])
     expect(rows).toEqual([
