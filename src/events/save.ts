@@ -9,7 +9,7 @@ import { decide as decideFindings, noFindings, type Decision } from '../request/
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import type { ItemValues, Row } from '../request/query.ts'
 import { itemOf } from '../request/serialize.ts'
-import { inDefinitionOrder, keyFaults, requiredFaults } from '../request/submitted.ts'
+import { echoOf, inDefinitionOrder, keyFaults, requiredFaults } from '../request/submitted.ts'
 import { entriesFor, readableValues } from '../request/view.ts'
 import { callAfterCommit } from './guard.ts'
 import { refersToItems } from './references.ts'
@@ -266,7 +266,7 @@ function rejection(
   { event, echo }: Save,
   validations: readonly ValidationEntry[],
 ): RejectedOutcome {
-  const submitted = event.type === 'Delete' ? undefined : event.submitted.echo
+  const submitted = event.type === 'Delete' ? undefined : echoOf(event.submitted)
   return reject(event.type, echo ?? submitted, validations)
 }
 

@@ -19,8 +19,8 @@ export interface Submitted {
   readonly faults: readonly ValidationEntry[]
   /** The values of computed fields as the client sent them; undefined if it sent none. */
   readonly computed: Readonly<Record<string, unknown>> | undefined
-  /** The known fields as the client sent them, for the echo of a failed save. */
-  readonly echo: Readonly<ItemValues>
+  /** The known fields as the client sent them. */
+  readonly sent: Readonly<ItemValues>
 }
 
 /**
@@ -34,37 +34,29 @@ export function checkSubmitted(
   key: readonly StoredValue[] = [],
   rounded?: ReadonlySet<string>,
 ): Submitted {
-  const known: ItemValues = {}
-  const sent: PublishedField[] = []
+  const sent: ItemValues = {}
+  const fields: PublishedField[] = []
   for (const field of collection.fields) {
     const { name } = field
     if (!Object.hasOwn(body, name) || body[name] === undefined) continue
-    known[name] = body[name] as Json
-    sent.push(field)
+    sent[name] = body[name] as Json
+    fields.push(field)
   }
-  const faults = [...collection.constraints(known)]
+  const faults = [...collection.constraints(sent)]
   if (rounded !== undefined && rounded.size > 0) faults.push(...roundedFaults(collection, rounded))
   const values: ItemValues = {}
-  for (const field of sent) {
+  for (const field of fields) {
     const { name } = field
-    if (faults.some((one) => one.field === name)) continue
-    values[name] = field.show(field.store(known[name]))
+    if (faults.length > 0 && faults.some((one) => one.field === name)) continue
+    values[name] = field.show(field.store(sent[name]))
   }
-  for (const [index, stored] of key.entries()) {
+  for (let index = 0; index < key.length; index++) {
     const { name, store } = collection.key[index] as PublishedField
-    const moved = name in values && store(values[name]) !== stored
+    const moved = name in values && store(values[name]) !== key[index]
     if (moved) faults.push(fault(name, 'is the key of the item and can not be changed'))
   }
   faults.push(...unknownFields(collection, body))
-  return {
-    values,
-    faults,
-    computed: computedIn(collection, body),
-    // Most saves are not rejected.
-    get echo() {
-      return echoOf(known)
-    },
-  }
+  return { values, faults, computed: computedIn(collection, body), sent }
 }
 
 /** Returns the errors of a key that can't be written in a path. */
@@ -152,11 +144,11 @@ function unknownFields(
   }))
 }
 
-// The echo is limited in length, and always well-formed Unicode.
-function echoOf(known: Readonly<ItemValues>): ItemValues {
+/** Returns what a rejected save repeats of the fields that the client sent: well-formed, and limited in length. */
+export function echoOf({ sent }: Submitted): Readonly<ItemValues> {
   const echo: ItemValues = {}
-  for (const name of Object.keys(known)) {
-    const value = known[name]
+  for (const name of Object.keys(sent)) {
+    const value = sent[name]
     if (value === undefined) continue
     if (typeof value === 'string') echo[name] = value.slice(0, maxEchoLength).toWellFormed()
     else if (typeof value !== 'object') echo[name] = value
