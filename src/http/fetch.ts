@@ -78,7 +78,7 @@ export function toFetchHandler<Context extends readonly unknown[]>(
     if (outside === 'pass' && !service.serves(target)) return undefined
     const messages = context.find(isNodeMessages)
     const call = { options, context, incoming: messages?.incoming }
-    const reply = await service.handle(serviceRequest(request, target, call))
+    const reply = await service.handle(new FetchRequest(request, target, call))
     const closing = messages && closeUnread(messages.incoming, messages.outgoing)
     return toResponse(reply, closing && (await closing))
   }
@@ -103,30 +103,45 @@ interface FetchCall<Context extends readonly unknown[]> {
   readonly incoming: IncomingMessage | undefined
 }
 
-/** Returns a request that is read on demand: most requests need two headers and no body. */
-function serviceRequest<Context extends readonly unknown[]>(
-  request: Request,
-  target: string,
-  { options, context, incoming }: FetchCall<Context>,
-): ServiceRequest {
-  return {
-    method: request.method,
-    target,
-    prefix: options.prefix,
-    header: (name) => request.headers.get(name) ?? undefined,
-    body: (limit) => readBody(request, limit),
-    get secure() {
-      if (options.secure !== undefined) return options.secure(request, ...context)
-      return incoming !== undefined && isEncrypted(incoming.socket)
-    },
-    get peer() {
-      if (options.peer !== undefined) return options.peer(request, ...context)
-      // A server that listens on all addresses sees an IPv4 address as IPv4-mapped.
-      return incoming?.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '')
-    },
-    get signal() {
-      return request.signal
-    },
+/** A request that is read on demand: most requests need two headers and no body. */
+class FetchRequest<Context extends readonly unknown[]> implements ServiceRequest {
+  readonly method: string
+  readonly target: string
+  readonly prefix: string | undefined
+  readonly #request: Request
+  readonly #call: FetchCall<Context>
+
+  constructor(request: Request, target: string, call: FetchCall<Context>) {
+    this.method = request.method
+    this.target = target
+    this.prefix = call.options.prefix
+    this.#request = request
+    this.#call = call
+  }
+
+  get secure(): boolean {
+    const { options, context, incoming } = this.#call
+    if (options.secure !== undefined) return options.secure(this.#request, ...context)
+    return incoming !== undefined && isEncrypted(incoming.socket)
+  }
+
+  get peer(): string | undefined {
+    const { options, context, incoming } = this.#call
+    if (options.peer !== undefined) return options.peer(this.#request, ...context)
+    // A server that listens on all addresses sees an IPv4 address as IPv4-mapped.
+    return incoming?.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '')
+  }
+
+  get signal(): AbortSignal {
+    return this.#request.signal
+  }
+
+  // An arrow function, so that a provider can destructure it.
+  readonly header = (name: string): string | undefined =>
+    this.#request.headers.get(name) ?? undefined
+
+  body(limit: number): Promise<Uint8Array> {
+    return readBody(this.#request, limit)
   }
 }
 
