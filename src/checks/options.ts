@@ -28,17 +28,14 @@ export function inspectOptions<Options extends object>(
   shape: z.ZodMiniType<Options>,
   given: unknown,
 ): Inspection<Options> {
-  const result = shape.safeParse(given, parsedOnce)
+  const result = shape.safeParse(given, withAdvice)
   if (result.success) return { complete: withoutUndefined(result.data), mistakes: [] }
   const mistakes = result.error.issues.flatMap((issue) => explain(issue, [root]))
   return { complete: undefined, mistakes }
 }
 
-/**
- * How zod parses what is parsed once or a few times: with our messages, and without compiling the schema,
- * which takes longer than parsing a thousand collections.
- */
-export const parsedOnce = { error: adviceFor, jitless: true } as const
+/** How zod parses: with our messages. */
+export const withAdvice = { error: adviceFor } as const
 
 /** Returns a copy without the undefined members, so that they don't replace a default. */
 export function withoutUndefined<Members extends object>(members: Members): Members {
@@ -74,7 +71,7 @@ export function explain(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): 
 }
 
 /** Returns the advice for a zod issue; for unknown options, a line for each. */
-export function adviceFor(issue: z.core.$ZodRawIssue): string {
+function adviceFor(issue: z.core.$ZodRawIssue): string {
   switch (issue.code) {
     case 'unrecognized_keys': {
       const { shape = {} } = Object(issue.inst?._zod.def) as { readonly shape?: object }

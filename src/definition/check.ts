@@ -4,7 +4,7 @@ import { inconsistencies } from './consistency.ts'
 import { patternMistakes } from './pattern.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { missingCodeMistakes } from './omitted-code.ts'
-import { explain, parsedOnce } from '../checks/options.ts'
+import { explain, withAdvice } from '../checks/options.ts'
 import { withoutRepeatedFields } from './repeated-fields.ts'
 import { reservedNames } from './reserved-names.ts'
 import type { JsonSchema } from './schema.ts'
@@ -52,9 +52,11 @@ export function checkApplications(
 /** Checks applications, and returns their mistakes instead of throwing them. */
 export function inspectApplications(applications: unknown, options: CheckOptions = {}): Inspected {
   const { form = 'code', maxPageSize = 100, brand = defaultBrand, toServe = false } = options
+  const deep = tooDeep(applications)
+  if (deep !== undefined) return { mistakes: [deep], wellFormed: {} }
   const shape = applicationsShape(form)
-  const less = shape.safeParse(withoutRepeatedFields(applications), parsedOnce)
-  const result = less.success ? less : shape.safeParse(applications, parsedOnce)
+  const less = shape.safeParse(withoutRepeatedFields(applications), withAdvice)
+  const result = less.success ? less : shape.safeParse(applications, withAdvice)
   const reserved = reservedNames(applications, brand)
   const furtherMistakes = (part: ApplicationDefinitions): readonly Mistake[] => [
     ...inconsistencies(part, maxPageSize),
@@ -73,6 +75,32 @@ export function inspectApplications(applications: unknown, options: CheckOptions
   )
   const malformed = issues.flatMap((issue) => explain(issue, ['applications']))
   return { mistakes: [...reserved, ...malformed, ...others], wellFormed: part }
+}
+
+const mostLevels = 64
+// Enough for the name of a field, and for the members of a row rule.
+const shownLevels = 5
+
+/** Returns the mistake of applications that contain themselves or have too many levels: a check would not end. */
+function tooDeep(applications: unknown): Mistake | undefined {
+  if (!hasMoreLevels(applications, mostLevels)) return undefined
+  let place = 'applications'
+  let value = applications
+  for (let level = 1; level <= shownLevels; level++) {
+    const deep = Object.entries(value as object).find(([, member]) =>
+      hasMoreLevels(member, mostLevels - level),
+    )
+    if (deep === undefined) break
+    place += `.${deep[0]}`
+    value = deep[1] as unknown
+  }
+  return { place, advice: `contains itself, or has more than ${mostLevels} levels` }
+}
+
+function hasMoreLevels(value: unknown, most: number): boolean {
+  // A validator of a library may be any object.
+  if (typeof value !== 'object' || value === null || '~standard' in value) return false
+  return most === 0 || Object.values(value).some((member) => hasMoreLevels(member, most - 1))
 }
 
 /**

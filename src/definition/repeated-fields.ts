@@ -1,4 +1,4 @@
-import { parsedOnce } from '../checks/options.ts'
+import { withAdvice } from '../checks/options.ts'
 import { fieldName } from './field-shape.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -45,7 +45,7 @@ function isRepeated(name: string, field: unknown, { names, options }: Seen): boo
   // A name takes less time to check than a field.
   if (
     node?.isField === true &&
-    (names.has(name) || fieldName.safeParse(name, parsedOnce).success)
+    (names.has(name) || fieldName.safeParse(name, withAdvice).success)
   ) {
     names.add(name)
     return true

@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { adviceFor, explain } from '../checks/options.ts'
+import { explain, withAdvice } from '../checks/options.ts'
 import { hasLengthWithin } from '../protocol/code-points.ts'
 
 /**
@@ -7,7 +7,7 @@ import { hasLengthWithin } from '../protocol/code-points.ts'
  * mistake with its place. It quotes no values, since a key or password may be in the wrong place.
  */
 export function checkCall<Given>(call: string, shape: z.ZodMiniType<Given>, given: unknown): Given {
-  const result = shape.safeParse(given, { error: adviceFor })
+  const result = shape.safeParse(given, withAdvice)
   if (result.success) return result.data
   const mistakes = result.error.issues.flatMap((issue) => explain(issue, [call]))
   throw new TypeError(mistakes.map(({ place, advice }) => `${place} ${advice}`).join('\n'))

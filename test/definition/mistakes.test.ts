@@ -300,6 +300,30 @@ test.each(mistaken)('%s is named with its place and advice', (_name, definition,
   expect(mistakes[0]).toContain(advice)
 })
 
+// The stack of a check would overflow.
+test('what contains itself, or is nested without end, is named with its place', () => {
+  const where: Record<string, unknown> = { id: 1 }
+  where['and'] = [where]
+  const advice = 'contains itself, or has more than 64 levels'
+  expect(mistakesIn({ ...sound, rows: { where } })).toEqual([`rows.where: ${advice}`])
+  const list: unknown[] = []
+  list.push(list)
+  const deep = JSON.parse('['.repeat(5000) + ']'.repeat(5000)) as unknown
+  for (const example of [list, deep]) {
+    expect(mistakesIn(field({ type: 'json', example }))).toEqual([`fields.it: ${advice}`])
+  }
+})
+
+test('a validator that contains itself is not a mistake', () => {
+  const schema: Record<string, unknown> = {
+    '~standard': { version: 1, vendor: 'own', validate: (value: unknown) => ({ value }) },
+  }
+  schema['again'] = schema
+  expect(mistakesIn({ ...sound, validations: [{ name: 'a', severity: 'error', schema }] })).toEqual(
+    [],
+  )
+})
+
 test('a sound definition has no mistake', () => {
   expect(mistakesIn(sound)).toEqual([])
 })

@@ -1,6 +1,6 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { parsedOnce } from '../../src/checks/options.ts'
+import { withAdvice } from '../../src/checks/options.ts'
 import { checkApplications } from '../../src/definition/check.ts'
 import { withoutRepeatedFields } from '../../src/definition/repeated-fields.ts'
 import { applicationsShape } from '../../src/definition/shape.ts'
@@ -44,7 +44,7 @@ const fields = fc.dictionary(name, field, { minKeys: 1, noNullPrototype: false }
 
 test('what is left has the right shape exactly if everything has', () => {
   const shape = applicationsShape('code')
-  const isRight = (value: unknown) => shape.safeParse(value, parsedOnce).success
+  const isRight = (value: unknown) => shape.safeParse(value, withAdvice).success
   let right = 0
   const property = fc.property(fc.array(fields, { maxLength: 4 }), (all) => {
     const applications = applicationsOf(...all)

@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { wholeNumber } from '../../checks/option-shapes.ts'
-import { adviceFor, explain } from '../../checks/options.ts'
+import { explain, withAdvice } from '../../checks/options.ts'
 import { mistakesText, PackageError } from './package-error.ts'
 
 /** The paths of the files of a package. The signature is optional, the others are required. */
@@ -103,7 +103,7 @@ export function decodeManifest(bytes: Uint8Array): Manifest {
       `has format ${format}, which a newer version has written; this version reads format 1`,
     )
   }
-  const result = shape.safeParse(json, { error: adviceFor })
+  const result = shape.safeParse(json, withAdvice)
   if (!result.success) {
     const mistakes = result.error.issues.flatMap((issue) => explain(issue, ['manifest']))
     throw problem(`is invalid: ${mistakesText(mistakes)}`)
