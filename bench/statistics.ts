@@ -21,8 +21,8 @@ export function valuesOf({ rounds }: Entry, name: keyof Round): number[] {
 }
 
 /**
- * Returns how many times the first one's figure is the second one's, of each round. The median is steadier than the
- * ratio of two medians, because a machine that becomes slower for a while slows down both servers of a round.
+ * Returns the ratio of a figure of two servers in each round. The median is steadier than the ratio of two medians,
+ * because a machine that becomes slower for a while slows down both servers of a round.
  */
 export function ratiosOf(first: Entry, second: Entry, name: keyof Round): number[] {
   const divisors = valuesOf(second, name)

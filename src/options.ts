@@ -5,6 +5,7 @@ import { inspectApplications } from './definition/check.ts'
 import { mistaken } from './checks/mistakes.ts'
 import {
   brand,
+  clock,
   code,
   objectWith,
   serviceVersion,
@@ -166,7 +167,7 @@ const shape = z.strictObject({
     ),
     {},
   ),
-  now: z._default(code<() => Date>(), () => () => new Date()),
+  now: clock,
 })
 
 /**

@@ -18,12 +18,21 @@ export function objectWith<Value>(method: string, advice: string) {
   )
 }
 
+/** Returns the schema of strings that are not empty and not too long. */
+export function text(maxLength: number) {
+  return z.string().check(z.minLength(1), z.maxLength(maxLength))
+}
+
 /** A string that is not empty. */
 export const nonEmpty = z.string().check(z.minLength(1))
 
-/** Returns the schema of whole numbers. `advice` is the message for all other values. */
+/**
+ * Returns the schema of whole numbers. `advice` is the message for all other values; without it, the message names
+ * the bound that is not kept.
+ */
 export function wholeNumber(min: number, max?: number, advice?: string) {
-  const atLeast = z.int(advice).check(z.minimum(min, advice))
+  const whole = z.int({ error: advice, abort: advice !== undefined })
+  const atLeast = whole.check(z.minimum(min, advice))
   return max === undefined ? atLeast : atLeast.check(z.maximum(max, advice))
 }
 
@@ -34,6 +43,9 @@ export function milliseconds(min: number, max: number) {
 
 /** A time that a timer can measure, in milliseconds. */
 export const timerMilliseconds = wholeNumber(1, 2 ** 31 - 1)
+
+/** A function that returns the time. Default: the system's. */
+export const clock = z._default(code<() => Date>(), () => () => new Date())
 
 /** The brand prefix of paths and headers. */
 export const brand = z

@@ -82,7 +82,7 @@ export function fieldShape(form: Form) {
       ...textual,
       ...bounds(z.string()),
       precision: wholeNumber(1, 38),
-      scale: count.check(z.maximum(38)),
+      scale: wholeNumber(0, 38),
       storedAs: z.optional(z.enum(storedForms.decimal)),
     }),
     z.strictObject({

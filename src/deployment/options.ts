@@ -2,7 +2,14 @@ import * as z from 'zod/mini'
 import { isDateTime } from '../definition/value-forms.ts'
 import { inspectApplications } from '../definition/check.ts'
 import { mistaken } from '../checks/mistakes.ts'
-import { code, objectWith, timerMilliseconds, wholeNumber } from '../checks/option-shapes.ts'
+import {
+  clock,
+  code,
+  objectWith,
+  text,
+  timerMilliseconds,
+  wholeNumber,
+} from '../checks/option-shapes.ts'
 import { inspectOptions } from '../checks/options.ts'
 import type { BuildEvent } from './build-event.ts'
 import type { Builder } from './builder.ts'
@@ -61,8 +68,6 @@ export type CompleteDeployment = Required<Omit<DeploymentOptions, 'queue' | 'env
   readonly queue?: BuildQueue | undefined
 }
 
-const text = (maxLength: number) => z.string().check(z.minLength(1), z.maxLength(maxLength))
-
 const solution = z.strictObject({
   solutionId: text(64).check(
     z.regex(/^[A-Za-z0-9._~-]+$/, 'must consist of letters, digits and . _ ~ -'),
@@ -100,7 +105,7 @@ const shape = z.strictObject({
   queueLimit: z._default(wholeNumber(1), 1_000),
   buildTimeout: z._default(timerMilliseconds, 600_000),
   waitTimeout: z._default(timerMilliseconds, 120_000),
-  lease: z._default(timerMilliseconds.check(z.minimum(100)), 30_000),
+  lease: z._default(wholeNumber(100, 2 ** 31 - 1), 30_000),
   attempts: z._default(wholeNumber(1), 3),
   pollInterval: z._default(timerMilliseconds, 1_000),
   packageLimit: z._default(wholeNumber(1, 256 * 1024 * 1024), 64 * 1024 * 1024),
@@ -115,7 +120,7 @@ const shape = z.strictObject({
   ),
   queue: z.optional(objectWith<BuildQueue>('process', 'must be a build queue')),
   watch: z._default(code<(event: BuildEvent) => void>(), () => () => undefined),
-  now: z._default(code<() => Date>(), () => () => new Date()),
+  now: clock,
 })
 
 /**

@@ -57,7 +57,6 @@ export interface ConnectionOptions {
 
 const headerName = z.string().check(z.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be a header name'))
 const secret = z.union([z.string(), code<() => string | Promise<string>>()])
-const milliseconds = wholeNumber(1, 3_600_000)
 const range = z
   .string()
   .check(z.refine(isAddressRange, { error: 'must be an address or a range of addresses' }))
@@ -97,7 +96,7 @@ const shape = z.strictObject({
   query: z._default(z.record(z.string(), secret), {}),
   authentication: z._default(authentication, { kind: 'none' }),
   fetch: z.optional(code<Fetch>()),
-  timeout: z._default(milliseconds, 30_000),
+  timeout: z._default(wholeNumber(1, 3_600_000), 30_000),
   attempts: z._default(wholeNumber(1, 20), 3),
   maxResponseBytes: z._default(wholeNumber(1), 10 * 1024 * 1024),
   maxDepth: z._default(wholeNumber(1, 1000), 64),

@@ -1,6 +1,12 @@
 import * as z from 'zod/mini'
 import { mistaken } from '../../checks/mistakes.ts'
-import { code, objectWith, timerMilliseconds, wholeNumber } from '../../checks/option-shapes.ts'
+import {
+  code,
+  objectWith,
+  text,
+  timerMilliseconds,
+  wholeNumber,
+} from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { requirePrincipal, system, type Principal } from '../../definition/principal.ts'
 import type { WithinTransaction } from '../../in-process.ts'
@@ -166,7 +172,7 @@ const endpointShape = z.strictObject({
 
 const shape = z.strictObject({
   endpoints: z
-    .record(z.string().check(z.minLength(1), z.maxLength(200)), endpointShape)
+    .record(text(200), endpointShape)
     .check(z.refine((all) => Object.keys(all).length > 0, { error: 'must not be empty' })),
   attempts: z._default(wholeNumber(1, 100), 10),
   backOff: z._default(
@@ -179,7 +185,7 @@ const shape = z.strictObject({
   onDead: z._default(z.enum(['next', 'hold']), 'next'),
   workers: z._default(wholeNumber(0, 64), 1),
   callTimeout: z._default(wholeNumber(1, 3_600_000), 30_000),
-  lease: z._default(timerMilliseconds.check(z.minimum(100)), 60_000),
+  lease: z._default(wholeNumber(100, 2 ** 31 - 1), 60_000),
   maxLost: z._default(wholeNumber(1), 3),
   pollInterval: z._default(timerMilliseconds, 1_000),
   keepDelivered: z._default(wholeNumber(0), 7 * 24 * 3_600_000),

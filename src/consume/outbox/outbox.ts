@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { wholeNumber } from '../../checks/option-shapes.ts'
+import { text, wholeNumber } from '../../checks/option-shapes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { orderedId } from '../../definition/ordered-id.ts'
@@ -161,7 +161,7 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
 }
 
 const enqueueShape = z.strictObject({
-  lane: z.optional(z.string().check(z.minLength(1), z.maxLength(400))),
+  lane: z.optional(text(400)),
   row: z.optional(z.record(z.string(), z.unknown())),
 })
 const listShape = z.strictObject({
@@ -169,9 +169,7 @@ const listShape = z.strictObject({
   limit: z.optional(wholeNumber(1, 10_000)),
   offset: z.optional(wholeNumber(0)),
 })
-const workShape = z.strictObject({
-  concurrency: z._default(wholeNumber(1, 64), 1),
-})
+const workShape = z.strictObject({ concurrency: z._default(wholeNumber(1, 64), 1) })
 
 function jsonOf(name: string, input: unknown): string {
   let json: string | undefined

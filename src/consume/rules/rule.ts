@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { nonEmpty } from '../../checks/option-shapes.ts'
+import { code as codeOf, nonEmpty } from '../../checks/option-shapes.ts'
 import { mistaken, type Mistake } from '../../checks/mistakes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
@@ -103,9 +103,7 @@ const collection = z.custom<CollectionShape>(
   (value) => typeof (Object(value) as Partial<CollectionShape>).fields === 'object',
   { error: 'must be a collection, as defineCollection returns it' },
 )
-const code = z.custom<(at: RuleRow) => unknown>((value) => typeof value === 'function', {
-  error: 'must be a function',
-})
+const code = codeOf<(at: RuleRow) => unknown>()
 
 const shape = z.strictObject({
   name: z.optional(nonEmpty),

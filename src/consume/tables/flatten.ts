@@ -28,7 +28,7 @@ const count = wholeNumber(1)
 /** The form of {@link FlattenOptions}. */
 export const flattenShape = z.strictObject({
   entries: z._default(z.array(z.string()), []),
-  maxDepth: z._default(count.check(z.maximum(512)), 64),
+  maxDepth: z._default(wholeNumber(1, 512), 64),
   maxColumns: z._default(count, 1000),
   maxRows: z._default(count, 1_000_000),
   firstId: z._default(count, 1),

@@ -33,7 +33,7 @@ const elementShape = z.strictObject({
   maxElementBytes: z._default(count, 2 ** 20),
   maxBytes: z._default(count, 2 ** 30),
   maxElements: z._default(count, 1_000_000),
-  maxDepth: z._default(count.check(z.maximum(512)), 64),
+  maxDepth: z._default(wholeNumber(1, 512), 64),
 })
 
 /**

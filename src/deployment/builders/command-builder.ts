@@ -1,6 +1,6 @@
 import { isAbsolute } from 'node:path'
 import * as z from 'zod/mini'
-import { wholeNumber } from '../../checks/option-shapes.ts'
+import { timerMilliseconds, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Builder, BuildJob, PackageFile } from '../builder.ts'
 import { packageFileName } from '../package/file-name.ts'
@@ -40,7 +40,6 @@ const text = z.custom<string>(
   (value) => typeof value === 'string' && value.isWellFormed() && !value.includes('\0'),
   { error: 'must be a well-formed string' },
 )
-const count = wholeNumber(1)
 
 const shape = z.strictObject({
   command: text.check(z.refine((command) => command !== '', 'must name a program')),
@@ -52,15 +51,15 @@ const shape = z.strictObject({
     ),
     {},
   ),
-  timeout: z._default(count.check(z.maximum(2 ** 31 - 1)), 10 * 60_000),
-  outputLimit: z._default(count, 2 ** 20),
+  timeout: z._default(timerMilliseconds, 10 * 60_000),
+  outputLimit: z._default(wholeNumber(1), 2 ** 20),
   file: text.check(
     z.refine(
       (file) => pathMistake(file) === undefined,
       `must be a relative path in the program's folder, with / as separator, of at most ${maxPathLength} characters`,
     ),
   ),
-  fileLimit: z._default(count.check(z.maximum(2 ** 30)), 256 * 2 ** 20),
+  fileLimit: z._default(wholeNumber(1, 2 ** 30), 256 * 2 ** 20),
   workingFolder: z.optional(text.check(z.refine(isAbsolute, 'must be an absolute path'))),
   input: z._default(z.record(z.string(), z.string()), {}),
 })

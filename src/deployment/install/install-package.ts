@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
-import { code, nonEmpty, objectWith } from '../../checks/option-shapes.ts'
+import { clock, nonEmpty, objectWith } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { publishApplications } from '../../definition/publish-applications.ts'
 import type { StorageAdapter } from '../../storage/adapter.ts'
@@ -63,7 +63,7 @@ const shape = z.strictObject({
   dryRun: z._default(z.boolean(), false),
   withoutCode: z._default(z.boolean(), false),
   allowOlder: z._default(z.boolean(), false),
-  now: z._default(code<() => Date>(), () => () => new Date()),
+  now: clock,
 } satisfies Record<keyof InstallOptions, z.ZodMiniType>)
 
 /** The result of an install, or the plan of a dry run. */

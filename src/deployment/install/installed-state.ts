@@ -1,5 +1,6 @@
 import { join } from 'node:path'
 import * as z from 'zod/mini'
+import { isInstant } from '../../definition/value-forms.ts'
 import type { Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
 import { kindOf, readPlainFile } from './plain-file.ts'
@@ -34,7 +35,7 @@ const shape = z.strictObject({
   format: z.literal(1),
   current: release,
   previous: z.array(release),
-  installed: z.string().check(z.regex(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/)),
+  installed: z.string().check(z.refine(isInstant)),
 })
 
 /** Reads the state of a folder; undefined if nothing is installed. Throws an InstallError if it is invalid. */

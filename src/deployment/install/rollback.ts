@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { code } from '../../checks/option-shapes.ts'
+import { clock } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { openDisk, type Disk } from './disk.ts'
 import { InstallError } from './install-error.ts'
@@ -24,7 +24,7 @@ export interface RollbackOptions {
 }
 
 const shape = z.strictObject({
-  now: z._default(code<() => Date>(), () => () => new Date()),
+  now: clock,
 } satisfies Record<keyof RollbackOptions, z.ZodMiniType>)
 
 /**

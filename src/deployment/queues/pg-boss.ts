@@ -1,5 +1,5 @@
 import * as z from 'zod/mini'
-import { milliseconds } from '../../checks/option-shapes.ts'
+import { milliseconds, nonEmpty } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { startPolling } from '../../work/polling-worker.ts'
 import type { BuildQueue, BuildTicket } from '../queue.ts'
@@ -30,7 +30,7 @@ export interface PgBossQueueOptions {
 }
 
 const shape = z.strictObject({
-  name: z._default(z.string().check(z.minLength(1, 'must not be empty')), 'rowgate-builds'),
+  name: z._default(nonEmpty, 'rowgate-builds'),
   pollInterval: z._default(milliseconds(1, 3_600_000), 1_000),
 })
 

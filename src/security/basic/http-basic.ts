@@ -1,5 +1,6 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
 import * as z from 'zod/mini'
+import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
@@ -70,8 +71,8 @@ const shape = z.strictObject({
       .check(z.refine(isAffordable, costBounds)),
     {},
   ),
-  concurrency: z._default(wholeNumber(1, 64), 2),
-  waiting: z._default(wholeNumber(0, 10_000), 64),
+  concurrency: z._default(bounded(1, 64), 2),
+  waiting: z._default(bounded(0, 10_000), 64),
 })
 
 /**
@@ -127,11 +128,8 @@ function wrong({ user }: Account): Rejected {
   return { rejected: 'unknown', user }
 }
 
-function wholeNumber(min: number, max: number) {
-  return accepted<number>(
-    (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
-    `must be a whole number, ${min} to ${max}`,
-  )
+function bounded(min: number, max: number) {
+  return wholeNumber(min, max, `must be a whole number, ${min} to ${max}`)
 }
 
 /** The decoded content of an HTTP Basic credential. */

@@ -185,17 +185,3 @@ export function sharedTables<Found extends DraftTable>(draft: {
     return table?.kind === 'table' ? [{ name, table, sharing }] : []
   })
 }
-
-/** Returns the results for one collection of each table. */
-export function oncePerTable<Result>(
-  collections: readonly PublishedCollection[],
-  work: (collection: PublishedCollection) => readonly Result[],
-): readonly Result[] {
-  const seen = new Set<string>()
-  return collections.flatMap((collection) => {
-    const name = folded(collection.table)
-    if (seen.has(name)) return []
-    seen.add(name)
-    return work(collection)
-  })
-}

@@ -1,14 +1,16 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { changedTable, renamedColumn, withColumn, withoutColumn } from './planned-tables.ts'
-import { oncePerTable, sharedTables, type Draft, type PlannedChange } from './schema-changes.ts'
-import { folded } from './tables.ts'
+import { sharedTables, type Draft, type PlannedChange } from './schema-changes.ts'
+import { folded, groupByTable } from './tables.ts'
 import { sharedFields } from './wanted-indexes.ts'
 
 /** Plans to rename tables to which a definition gives another name. */
 export function renamedTables({ collections, find, quoted }: Draft): readonly PlannedChange[] {
   const used = new Set(collections.map(({ table }) => folded(table)))
-  return oncePerTable(collections, ({ table, definition: { renamedFrom: former } }) => {
+  return Array.from(groupByTable(collections).values()).flatMap((sharing) => {
+    const { table, definition } = sharing[0] as PublishedCollection
+    const { renamedFrom: former } = definition
     if (former === undefined || used.has(folded(former))) return []
     if (find(table) !== undefined || (find(former)?.kind ?? 'view') === 'view') return []
     return [

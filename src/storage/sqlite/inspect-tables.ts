@@ -33,7 +33,7 @@ export async function inspectTables(
     return readTables(connection, collections)
   })
   const exact = exactColumns(tables, collections)
-  const compared = { tables, collections, sharing: sharingIn(collections), exact }
+  const compared = { tables, collections, sharingOf: sharingIn(collections), exact }
   const guaranteed = new Set(guaranteedFields(tables, collections, exact))
   const inspectedTable = (collection: PublishedCollection): InspectedTable | undefined => {
     const table = tables.find(collection.table)

@@ -42,10 +42,10 @@ export function missingSearches(
   tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly string[] {
-  const sharing = sharingIn(collections)
+  const sharingOf = sharingIn(collections)
   const statements = collections.flatMap((collection) => {
     if (!collection.hasSearchIndex || tables.find(collection.table) === undefined) return []
-    const wanted = searchOf(sharing(collection), tables)
+    const wanted = searchOf(sharingOf(collection), tables)
     return wanted === undefined || hasSearch(wanted, tables) ? [] : replaceSearch(wanted, tables)
   })
   // Collections may share a table.
@@ -56,10 +56,10 @@ function inOrder<Item>(items: readonly Item[]): readonly Item[] {
   return items.toSorted()
 }
 
-/** Finds the collections that have the table of one. */
+/** Returns the collections that share the table of this one. */
 export type Sharing = (collection: PublishedCollection) => readonly PublishedCollection[]
 
-/** Returns which of the collections share a table. */
+/** Returns a function that finds those of the collections that share a table. */
 export function sharingIn(collections: readonly PublishedCollection[]): Sharing {
   const groups = groupByTable(collections)
   return ({ table }) => groups.get(folded(table)) ?? []

@@ -48,9 +48,9 @@ export function searchIndexes(connection: Connection): SearchIndexes {
       }
     },
     opened(tables, collections) {
-      const sharing = sharingIn(collections)
+      const sharingOf = sharingIn(collections)
       for (const collection of collections.filter(({ hasSearchIndex }) => hasSearchIndex)) {
-        const index = searchOf(sharing(collection), tables)
+        const index = searchOf(sharingOf(collection), tables)
         if (index !== undefined && match !== undefined) usable.set(collection, { index, match })
       }
     },

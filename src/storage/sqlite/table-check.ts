@@ -28,7 +28,7 @@ export function tableMistakes(
   collections: readonly PublishedCollection[],
   exact: ReadonlySet<PublishedField>,
 ): readonly string[] {
-  const compared = { tables, collections, sharing: sharingIn(collections), exact }
+  const compared = { tables, collections, sharingOf: sharingIn(collections), exact }
   return collections.flatMap((collection) => collectionMistakes(collection, compared))
 }
 
@@ -37,14 +37,14 @@ interface Compared {
   readonly tables: Tables
   /** All collections of the storage. */
   readonly collections: readonly PublishedCollection[]
-  readonly sharing: Sharing
+  readonly sharingOf: Sharing
   readonly exact: ReadonlySet<PublishedField>
 }
 
 /** Compares the table of a collection with it. Returns one message for each mistake. */
 export function collectionMistakes(
   collection: PublishedCollection,
-  { tables, collections, sharing, exact }: Compared,
+  { tables, collections, sharingOf, exact }: Compared,
 ): readonly string[] {
   const table = tables.find(collection.table)
   if (table !== undefined) {
@@ -52,7 +52,7 @@ export function collectionMistakes(
       .filter((field) => !exact.has(field) || !fitsColumn(field, table))
       .flatMap((field) => columnMistakes(collection, field, table))
     const keys = [...keyMistakes(collection, table), ...uniqueMistakes(collection, table)]
-    const search = searchMistakes(collection, sharing(collection), tables)
+    const search = searchMistakes(collection, sharingOf(collection), tables)
     return [...fields, ...defaultMistakes(collection, table), ...keys, ...search]
   }
   const statement = createSchema([collection], targetsIn(tables, collections)).join('\n')

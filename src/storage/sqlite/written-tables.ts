@@ -7,7 +7,10 @@ export interface WrittenTables {
   note(sql: string, parameters: readonly SqliteValue[]): boolean
   /** Returns the tables, in lower case, that were written since the last call. */
   take(): ReadonlySet<string> | 'any'
-  /** Called when a transaction has begun, in which the schema does not change: looks whether it has changed before. */
+  /**
+   * Called when a transaction has begun, in which the schema does not change. Forgets what statements do if the schema
+   * has changed since the last call.
+   */
   refresh(): void
 }
 
