@@ -7,6 +7,23 @@ const withTypes = [
   '*.ts',
 ]
 
+const restrictedSyntax = [
+  { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
+  {
+    selector: 'ImportDeclaration[source.value="zod"]',
+    message: 'Import zod/mini: zod is three times as large.',
+  },
+  {
+    selector: 'ImportDeclaration[source.value="zod/mini"] > ImportSpecifier[imported.name="z"]',
+    message: 'Write `import * as z`: `z` puts all of zod into the bundle.',
+  },
+  {
+    selector:
+      'MemberExpression[object.name="process"][property.name=/^(on|once|addListener|exit)$/]',
+    message: 'The process belongs to the host.',
+  },
+]
+
 export default defineConfig(
   globalIgnores(['**/dist/', '**/node_modules/', 'coverage/']),
   { linterOptions: { reportUnusedDisableDirectives: 'error' } },
@@ -69,22 +86,18 @@ export default defineConfig(
     files: ['src/**/*.ts'],
     rules: {
       'no-console': 'error',
+      'no-restricted-syntax': ['error', ...restrictedSyntax],
+    },
+  },
+  {
+    files: ['src/{cache,events,http,protocol,request,security}/**/*.ts'],
+    rules: {
       'no-restricted-syntax': [
         'error',
-        { selector: 'ExportDefaultDeclaration', message: 'Export by name.' },
+        ...restrictedSyntax,
         {
-          selector: 'ImportDeclaration[source.value="zod"]',
-          message: 'Import zod/mini: zod is three times as large.',
-        },
-        {
-          selector:
-            'ImportDeclaration[source.value="zod/mini"] > ImportSpecifier[imported.name="z"]',
-          message: 'Write `import * as z`: `z` puts all of zod into the bundle.',
-        },
-        {
-          selector:
-            'MemberExpression[object.name="process"][property.name=/^(on|once|addListener|exit)$/]',
-          message: 'The process belongs to the host.',
+          selector: 'ObjectExpression > Property[kind="get"]',
+          message: 'V8 creates an object with a getter slowly: use a class.',
         },
       ],
     },
