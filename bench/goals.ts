@@ -28,8 +28,10 @@ function ratioLine(
 }
 
 function costLine({ own, of, microseconds }: CostGoal, ownEntry: Entry, ofEntry?: Entry): string {
-  const others = ofEntry ? costsOf(ofEntry) : []
-  const cost = median(costsOf(ownEntry).map((own, round) => own - (others[round] ?? 0)))
+  const others = ofEntry ? valuesOf(ofEntry, 'cpuMicroseconds') : []
+  const cost = median(
+    valuesOf(ownEntry, 'cpuMicroseconds').map((own, round) => own - (others[round] ?? 0)),
+  )
   const goal = `${own} at most ${microseconds} µs${of === undefined ? '' : ` more than ${of}`}`
   return `${mark(cost <= microseconds)}: ${goal}. Measured: ${cost.toFixed(1)} µs.`
 }
@@ -41,10 +43,6 @@ export function mark(isReached: boolean): string {
 
 function ratioOf(ofEntry: Entry, ownEntry: Entry): number {
   return median(ratiosOf(ofEntry, ownEntry, 'cpuMicroseconds'))
-}
-
-function costsOf(entry: Entry): number[] {
-  return valuesOf(entry, 'cpuMicroseconds')
 }
 
 function named(entries: readonly Entry[], name: string | undefined): Entry | undefined {

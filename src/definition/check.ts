@@ -55,7 +55,7 @@ export function inspectApplications(applications: unknown, options: CheckOptions
   const deep = tooDeep(applications)
   if (deep !== undefined) return { mistakes: [deep], wellFormed: {} }
   const shape = applicationsShape(form)
-  const less = shape.safeParse(withoutRepeatedFields(applications), withAdvice)
+  const less = shape.safeParse(withoutRepeatedFields(applications))
   const result = less.success ? less : shape.safeParse(applications, withAdvice)
   const reserved = reservedNames(applications, brand)
   const furtherMistakes = (part: ApplicationDefinitions): readonly Mistake[] => [

@@ -1,4 +1,3 @@
-import { withAdvice } from '../checks/options.ts'
 import { fieldName } from './field-shape.ts'
 
 type Members = Readonly<Record<string, unknown>>
@@ -43,10 +42,7 @@ function distinct(fields: unknown, seen: Seen): unknown {
 function isRepeated(name: string, field: unknown, { names, options }: Seen): boolean {
   const node = optionsOf(field, options)
   // A name takes less time to check than a field.
-  if (
-    node?.isField === true &&
-    (names.has(name) || fieldName.safeParse(name, withAdvice).success)
-  ) {
+  if (node?.isField === true && (names.has(name) || fieldName.safeParse(name).success)) {
     names.add(name)
     return true
   }

@@ -1,10 +1,9 @@
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'
-import { reject, type RejectedOutcome } from '../request/outcome.ts'
+import type { RejectedOutcome } from '../request/outcome.ts'
 import { keyValue } from '../request/serialize.ts'
-import { echoOf } from '../request/submitted.ts'
 import type { NestedAccess, Terms } from './runtime.ts'
-import { decisionOn, type SaveEvent } from './save.ts'
+import { decisionOn, rejection, type SaveEvent } from './save.ts'
 import { openScope, type CodeScope, type Prepared } from './scope.ts'
 
 /**
@@ -69,8 +68,7 @@ function contextOf(event: SaveEvent, scope: CodeScope): object {
 }
 
 function rejected(event: SaveEvent, scope: CodeScope): MaybePromise<RejectedOutcome> {
-  const echo = event.type === 'Delete' ? undefined : echoOf(event.submitted)
   return whenDone(decisionOn({ event, scope }), ({ blocking, information }) =>
-    reject(event.type, echo, [...blocking, ...information]),
+    rejection({ event }, [...blocking, ...information]),
   )
 }

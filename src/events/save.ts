@@ -262,8 +262,9 @@ function itemsOf({ event, row, stored }: Written<Save>): {
   return { item: Object.freeze(itemOf(event.collection, row)), stored }
 }
 
-function rejection(
-  { event, echo }: Save,
+/** Returns the rejection of a save. It repeats an item that was read or written, or what the client sent. */
+export function rejection(
+  { event, echo }: Pick<Save, 'event' | 'echo'>,
   validations: readonly ValidationEntry[],
 ): RejectedOutcome {
   const submitted = event.type === 'Delete' ? undefined : echoOf(event.submitted)

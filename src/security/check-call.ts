@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { wholeNumber } from '../checks/option-shapes.ts'
 import { explain, withAdvice } from '../checks/options.ts'
 import { hasLengthWithin } from '../protocol/code-points.ts'
 
@@ -42,8 +43,5 @@ export function isLine(value: unknown): value is string {
 
 /** Returns a shape of whole numbers of minutes. */
 export function minutes(min: 0 | 1) {
-  return accepted<number>(
-    (value) => Number.isSafeInteger(value) && (value as number) >= min,
-    `must be a whole number of minutes, at least ${min}`,
-  )
+  return wholeNumber(min, undefined, `must be a whole number of minutes, at least ${min}`)
 }

@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
 
@@ -104,10 +105,7 @@ export function completeAuthServer(options: unknown): CompleteAuthServer {
 }
 
 function number(unit: string, min: number, max: number) {
-  return accepted<number>(
-    (value) => Number.isSafeInteger(value) && Number(value) >= min && Number(value) <= max,
-    `must be a whole number of ${unit}, ${min} to ${max}`,
-  )
+  return wholeNumber(min, max, `must be a whole number of ${unit}, ${min} to ${max}`)
 }
 
 function isFetchable(text: string): boolean {

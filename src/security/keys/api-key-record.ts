@@ -1,4 +1,5 @@
 import * as z from 'zod/mini'
+import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { isUuid } from '../../definition/field-type.ts'
 import { mistaken, type Mistake } from '../../checks/mistakes.ts'
@@ -70,13 +71,7 @@ const shape = z.strictObject({
   ),
   defaultExpiry: z.nullish(minutes(1)),
   maxExpiry: z.nullish(minutes(1)),
-  length: z._default(
-    accepted<number>(
-      (value) => Number.isSafeInteger(value) && Number(value) >= 16 && Number(value) <= 128,
-      'must be a whole number of bytes, 16 to 128',
-    ),
-    16,
-  ),
+  length: z._default(wholeNumber(16, 128, 'must be a whole number of bytes, 16 to 128'), 16),
   properties: z.prefault(
     z.strictObject({
       HttpHeaderName: z._default(headerName, 'X-API-Key'),
