@@ -1,5 +1,5 @@
 import { unavailable } from './errors.ts'
-import { inTime, whenDone, whenFailed, type MaybePromise } from './maybe-promise.ts'
+import { inTime, whenSettled, type MaybePromise } from './maybe-promise.ts'
 
 /** Whether a service accepts work, and the work in progress that closing waits for. */
 export interface Lifecycle {
@@ -81,14 +81,17 @@ function createCounter(): Counter {
   return {
     run: (work) => {
       inProgress++
-      const ended = whenFailed(work, (error) => {
-        leave()
-        throw error
-      })
-      return whenDone(ended, (result) => {
-        leave()
-        return result
-      })
+      return whenSettled(
+        work,
+        (result) => {
+          leave()
+          return result
+        },
+        (error) => {
+          leave()
+          throw error
+        },
+      )
     },
     async settled() {
       if (inProgress > 0) await new Promise<void>((resolve) => waiting.push(resolve))

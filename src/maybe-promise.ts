@@ -6,12 +6,8 @@ export type MaybePromise<Value> = Value | Promise<Value>
  * `instanceof Promise`. Wrap a thenable of your application with `Promise.resolve` before use.
  */
 export function isThenable<Value>(value: MaybePromise<Value>): value is Promise<Value> {
-  return (
-    typeof value === 'object' &&
-    value !== null &&
-    'then' in value &&
-    typeof value.then === 'function'
-  )
+  if (typeof value !== 'object' || value === null) return false
+  return typeof (value as { readonly then?: unknown }).then === 'function'
 }
 
 /**
@@ -57,6 +53,21 @@ export function whenFailed<Result>(
     return recover(error)
   }
   return isThenable(result) ? Promise.resolve(result).then(undefined, recover) : result
+}
+
+/** Calls `done` with the result of work, or `failed` with its error. Errors of `done` itself are thrown. */
+export function whenSettled<Value, Result>(
+  work: () => MaybePromise<Value>,
+  done: (value: Value) => MaybePromise<Result>,
+  failed: (error: unknown) => MaybePromise<Result>,
+): MaybePromise<Result> {
+  let value: MaybePromise<Value>
+  try {
+    value = work()
+  } catch (error) {
+    return failed(error)
+  }
+  return isThenable(value) ? Promise.resolve(value).then(done, failed) : done(value)
 }
 
 /** Calls `visit` for one entry after the other. If it returns a promise, the next entry waits for it. */

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { inSequence, isThenable, whenDone, whenFailed } from '../src/maybe-promise.ts'
+import { inSequence, isThenable, whenDone, whenFailed, whenSettled } from '../src/maybe-promise.ts'
 
 const failure = new Error('failed')
 
@@ -43,6 +43,33 @@ test('whenFailed does not recover from an error of the recovery', async () => {
   const throwing = (): never => again(failure)
   expect(() => whenFailed(throwing, again)).toThrow(failure)
   await expect(whenFailed(() => Promise.reject(failure), again)).rejects.toBe(failure)
+})
+
+test.each(['value', 'promise'])(
+  'whenSettled passes on the result or the error of a %s',
+  async (kind) => {
+    const settled = (work: () => number): unknown =>
+      whenSettled<number, string>(
+        kind === 'value' ? work : async () => work(),
+        (value) => `done ${value}`,
+        (error) => `failed ${String(error)}`,
+      )
+    const throwing = (): never => {
+      throw failure
+    }
+    expect(isThenable(settled(() => 1))).toBe(kind === 'promise')
+    expect(await settled(() => 1)).toBe('done 1')
+    expect(await settled(throwing)).toBe('failed Error: failed')
+  },
+)
+
+test('whenSettled does not recover from an error of the function that receives the result', async () => {
+  const done = (): never => {
+    throw failure
+  }
+  const failed = (): string => 'failed'
+  expect(() => whenSettled(() => 1, done, failed)).toThrow(failure)
+  await expect(whenSettled(() => Promise.resolve(1), done, failed)).rejects.toBe(failure)
 })
 
 test('inSequence visits all entries at once while none waits', () => {

@@ -8,7 +8,7 @@ import type {
 import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal } from '../errors.ts'
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { whenDone, whenSettled, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Finding } from '../request/findings.ts'
 import { fieldOf } from '../request/item-values.ts'
@@ -159,8 +159,9 @@ class EventScope implements Scope {
   }
 
   untilRejected(work: () => MaybePromise<void>): MaybePromise<boolean> {
-    return whenFailed(
-      () => whenDone(work(), () => true),
+    return whenSettled(
+      work,
+      () => true,
       (error) => {
         if (!(error instanceof HandlerRejection)) throw error
         return false

@@ -1,6 +1,6 @@
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { whenSettled, type MaybePromise } from '../maybe-promise.ts'
 import { stages, type Traces } from '../observation/channels.ts'
 import { Rollback } from './guard.ts'
 
@@ -32,13 +32,13 @@ export function traced<Result>(
     cached,
     outcome: null,
   }
-  const ended = (result: Result): Result => {
-    trace.outcome = outcomeOf(result)
-    return result
-  }
   const work = (): MaybePromise<Result> =>
-    whenFailed(
-      () => whenDone(run(), ended),
+    whenSettled(
+      run,
+      (result) => {
+        trace.outcome = outcomeOf(result)
+        return result
+      },
       (error) => {
         // It was rejected after something had been written: the transaction around it is undone.
         if (error instanceof Rollback) trace.outcome = 'rejected'

@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../definition/published.ts'
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { whenDone, whenSettled, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import { asTransaction } from '../observation/open-transaction.ts'
@@ -36,26 +36,24 @@ export function runUnit<Result>(
       return result
     })
   const begin = (): MaybePromise<Result> => {
+    log = { writes: 0, committed: [] }
     if (collection?.serve !== undefined) return complete()
     const options = oneWrite === true ? { mode, brief, oneWrite } : { mode, brief }
     return adapter.transaction(options, (transaction) =>
       mode === 'write' ? asTransaction(() => complete(transaction)) : complete(transaction),
     )
   }
-  const completed = (): MaybePromise<Result> => {
-    log = { writes: 0, committed: [] }
-    return whenDone(begin(), (result) => {
-      for (const announce of log.committed) announce()
-      return result
-    })
+  const completed = (result: Result): Result => {
+    for (const announce of log.committed) announce()
+    return result
   }
   const failed = (error: unknown): MaybePromise<Result> => {
     if (error instanceof Rollback) return undone(error)
     if (log.hasCalledCode === true || !isConflict(error)) throw error
     pause ??= conflictPauses()
-    return pause(error).then(() => whenFailed(completed, failed))
+    return pause(error).then(() => whenSettled(begin, completed, failed))
   }
-  return whenFailed(completed, failed)
+  return whenSettled(begin, completed, failed)
 }
 
 /**

@@ -70,8 +70,10 @@ export function toExpressHandler(
     const resume = pauseUntilRead(incoming)
     const request = new NodeRequest(incoming, response, target, reader)
     replyOf(service, request)
-      .then((reply) => writeReply(incoming, response, reply))
-      .then(resume)
+      .then((reply) => {
+        const writing = writeReply(incoming, response, reply)
+        return writing === undefined ? resume?.() : writing.then(resume)
+      })
       // Methods of the response that middleware has replaced may throw, and Express 4 ignores promises.
       .catch(next)
   }
@@ -115,10 +117,10 @@ function isUntouched(incoming: IncomingMessage): boolean {
 
 /**
  * Pauses a stream that another listener, such as a logger, has started, so that no bytes are lost before the
- * service reads it. The returned function resumes it for the other listeners.
+ * service reads it. The returned function resumes it for the other listeners. Returns undefined for other streams.
  */
-function pauseUntilRead(incoming: IncomingMessage): () => void {
-  if (incoming.readableFlowing !== true || !isUntouched(incoming)) return () => undefined
+function pauseUntilRead(incoming: IncomingMessage): (() => void) | undefined {
+  if (incoming.readableFlowing !== true || !isUntouched(incoming)) return undefined
   incoming.pause()
   return () => void incoming.resume()
 }

@@ -91,40 +91,32 @@ export class NodeRequest<Incoming extends IncomingMessage> implements ServiceReq
  * Reads the body of a message. Rejects with BODY_TOO_LARGE above `limit` bytes, with MALFORMED_BODY if the
  * client disconnects, and with an Error if other code has read the body.
  */
-export async function readIncoming(incoming: Readable, limit: number): Promise<Uint8Array> {
-  requireWhole(incoming)
-  if (incoming.readableEnded) {
-    throw new Error('The request body was read before the service could read it.')
-  }
+export function readIncoming(incoming: Readable, limit: number): Promise<Uint8Array> {
   return new Promise((resolve, reject) => {
+    requireWhole(incoming)
+    if (incoming.readableEnded) {
+      throw new Error('The request body was read before the service could read it.')
+    }
     const chunks: Uint8Array[] = []
     let length = 0
-    // The error listener stays: without one, an error after the response would end the process.
-    const settle = (act: () => void) => {
-      incoming.off('data', take).off('end', finish).off('close', leave)
-      act()
-    }
-    const take = (chunk: Uint8Array) => {
+    // The listeners stay: without one for errors, an error after the response would end the process.
+    incoming.on('data', (chunk: Uint8Array) => {
+      if (length > limit) return
       length += chunk.length
       chunks.push(chunk)
       if (length <= limit) return
+      chunks.length = 0
       incoming.pause()
-      settle(() => {
-        reject(bodyTooLarge(limit))
-      })
+      reject(bodyTooLarge(limit))
+    })
+    incoming.on('end', () => {
+      resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
+    })
+    const leave = (): void => {
+      // The client has disconnected, so it does not receive this error.
+      if (!incoming.readableEnded) reject(incomplete())
     }
-    const finish = () => {
-      settle(() => {
-        resolve(chunks.length === 1 ? (chunks[0] as Uint8Array) : Buffer.concat(chunks))
-      })
-    }
-    // The client has disconnected, so it does not receive this error.
-    const leave = () => {
-      settle(() => {
-        reject(incomplete())
-      })
-    }
-    incoming.on('data', take).on('end', finish).on('error', leave).on('close', leave)
+    incoming.on('error', leave).on('close', leave)
     // Other code may have paused the stream; then no data would arrive.
     incoming.resume()
   })
@@ -143,11 +135,8 @@ function incomplete(): ServiceError {
  * Returns the reply for a request, after Node has parsed all bytes that arrived with it: to bytes that are not a
  * request, Node responds 400 only if no response is being written.
  */
-export async function replyOf(
-  service: RequestHandler,
-  request: ServiceRequest,
-): Promise<ServiceReply> {
-  return service.handle(request)
+export function replyOf(service: RequestHandler, request: ServiceRequest): Promise<ServiceReply> {
+  return Promise.resolve(service.handle(request))
 }
 
 /**

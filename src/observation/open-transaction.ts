@@ -1,5 +1,5 @@
 import { builtin } from '../builtin.ts'
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { whenSettled, type MaybePromise } from '../maybe-promise.ts'
 
 /** A write transaction that code runs in. */
 interface OpenTransaction {
@@ -30,15 +30,17 @@ export function asTransaction<Result>(work: () => MaybePromise<Result>): MaybePr
   const end = (): void => {
     transaction.isOpen = false
   }
-  const ended = (): MaybePromise<Result> =>
-    whenDone(channel.runStores(transaction, work), (result) => {
+  return whenSettled(
+    () => channel.runStores(transaction, work),
+    (result) => {
       end()
       return result
-    })
-  return whenFailed(ended, (error) => {
-    end()
-    throw error
-  })
+    },
+    (error) => {
+      end()
+      throw error
+    },
+  )
 }
 
 /** Detects whether code runs in a write transaction. */

@@ -51,7 +51,8 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
     }
     if (credential === undefined)
       return openCaller ?? reject({ rejected: 'missing' }, undefined, request)
-    if (!request.secure) {
+    // In Express, reading `secure` costs more than all other checks.
+    if (!candidates.every(allowsPlainHttp) && !request.secure) {
       const allowing = candidates.filter(allowsPlainHttp)
       if (allowing.length === 0 || (several && allowing.length < candidates.length))
         throw httpsRequired(candidates, request)
