@@ -22,7 +22,7 @@ export interface Text {
 
 /**
  * The least that a program can do which reads the rows and keeps the writes: one prepared statement for each
- * request, of which SQLite writes the JSON, and one commit for the writes of one turn of the event loop. It
+ * request, of which SQLite writes the JSON, and one commit for the writes of a few turns of the event loop. It
  * looks for the hash of a key in memory, checks no values, and parses a target once.
  */
 export interface Floor {
@@ -60,7 +60,12 @@ export function floorOf(db: Database, tables: readonly string[]): Floor {
   const commit = db.prepare('COMMIT')
   const waiting: (() => () => void)[] = []
 
-  function runAll(): void {
+  // Waits as long as each turn brings another write.
+  function runAll(before: number): void {
+    if (waiting.length > before) {
+      setImmediate(runAll, waiting.length)
+      return
+    }
     begin.run()
     const responses = waiting.splice(0).map((run) => run())
     commit.run()
@@ -132,7 +137,7 @@ export function floorOf(db: Database, tables: readonly string[]): Floor {
     write(target, body, respond) {
       const store = storeOf(target)
       if (store === undefined) return respond(notFound)
-      if (waiting.length === 0) setImmediate(runAll)
+      if (waiting.length === 0) setImmediate(runAll, 1)
       waiting.push(() => {
         const text = store.write(target, body)
         return () => {

@@ -1,4 +1,4 @@
-import { whenDone, whenFailed, type MaybePromise } from '../../maybe-promise.ts'
+import { isThenable, type MaybePromise } from '../../maybe-promise.ts'
 import type { StorageTransaction, TransactionOptions } from '../adapter.ts'
 import { waitLimits } from '../wait-limits.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
@@ -36,10 +36,16 @@ export interface Task {
   fail(error: unknown): void
 }
 
-/** Options of {@link createTask}. */
-export interface TaskOptions<Result> {
+/** The call of a transaction. */
+export interface Call<Result> {
   readonly options: TransactionOptions
   readonly work: (transaction: StorageTransaction) => MaybePromise<Result>
+  readonly resolve: (result: Result) => void
+  readonly reject: (reason: unknown) => void
+}
+
+/** What the tasks of a writer share. */
+export interface Surroundings {
   readonly open: (lock: Lock) => OpenTransaction
   /** Called when the task has to wait for the lock again. */
   readonly enqueue: (task: Task) => void
@@ -48,116 +54,164 @@ export interface TaskOptions<Result> {
 }
 
 /** Creates the task of a call. It resolves or rejects the promise of the caller. */
-export function createTask<Result>(
-  { options, work, open, enqueue, isOverdue }: TaskOptions<Result>,
-  resolve: (result: Result) => void,
-  reject: (reason: unknown) => void,
-): Task {
-  let since = performance.now()
-  let held = false
-  let started = false
-  let detached = false
-  let settled = false
-  let version: string | undefined
-  let heldSince = 0
-  let leave: ((ending: Ending) => void) | undefined
-  let outcome: { readonly failure?: { readonly error: unknown }; pass(): void } | undefined
-  let resuming: Promise<void> | undefined
-  let waiter: { resolve(): void; reject(error: unknown): void } | undefined
+export function createTask<Result>(surroundings: Surroundings, call: Call<Result>): Task {
+  return new CalledTask(surroundings, call)
+}
 
-  const opened = open({
-    isHeld: () => held,
-    acquire: () =>
-      (resuming ??= new Promise((acquired, failed) => {
-        waiter = { resolve: acquired, reject: failed }
-        since = performance.now()
-        enqueue(task)
-      })),
-  })
+// A class, because each write creates one: closures for all that a task can do would cost more than the rest of it.
+class CalledTask<Result> implements Task, Lock {
+  readonly options: TransactionOptions
+  readonly opened: OpenTransaction
+  readonly #surroundings: Surroundings
+  readonly #call: Call<Result>
+  #since = performance.now()
+  #heldSince = 0
+  #state: 'waiting' | 'held' | 'detached' = 'waiting'
+  #isStarted = false
+  #isSettled = false
+  #version: string | undefined
+  #leave: ((ending: Ending) => void) | undefined
+  #outcome: Outcome<Result> | undefined
+  #resuming: Promise<void> | undefined
+  #waiter: { resolve(): void; reject(error: unknown): void } | undefined
 
-  function perform(): void {
-    const performed = (): MaybePromise<void> =>
-      whenDone(work(opened.transaction), (result) => {
-        complete({ pass: () => resolve(result) })
-      })
-    void whenFailed(performed, (error) => {
-      complete({ failure: { error }, pass: () => reject(error) })
+  constructor(surroundings: Surroundings, call: Call<Result>) {
+    this.options = call.options
+    this.#surroundings = surroundings
+    this.#call = call
+    this.opened = surroundings.open(this)
+  }
+
+  since(): number {
+    return this.#since
+  }
+
+  isResumed(): boolean {
+    return this.#isStarted
+  }
+
+  isSettled(): boolean {
+    return this.#isSettled
+  }
+
+  version(): string | undefined {
+    return this.#version
+  }
+
+  isHeld(): boolean {
+    return this.#state === 'held'
+  }
+
+  acquire(): Promise<void> {
+    return (this.#resuming ??= new Promise((resolve, reject) => {
+      this.#waiter = { resolve, reject }
+      this.#since = performance.now()
+      this.#surroundings.enqueue(this)
+    }))
+  }
+
+  run(): MaybePromise<Ending> {
+    this.#heldSince = performance.now()
+    this.#state = 'held'
+    if (this.#isStarted) this.#proceed()
+    else {
+      this.#isStarted = true
+      this.#perform()
+      if (this.#outcome !== undefined) return 'done'
+    }
+    return new Promise((ended) => {
+      this.#leave = ended
     })
   }
 
-  function complete(result: NonNullable<typeof outcome>): void {
-    outcome = result
-    opened.end()
-    if (leave !== undefined) releaseLock('done')
-    else if (detached) task.settle()
-    else held = false
+  check(): void {
+    const milliseconds = performance.now() - this.#heldSince
+    if (this.#leave === undefined || milliseconds < waitLimits.suspend) return
+    if (this.#canSuspend()) this.#release('suspended')
+    else if (this.#surroundings.isOverdue(milliseconds)) this.#release('overdue')
   }
 
-  function releaseLock(ending: Ending): void {
-    const ended = leave
-    leave = undefined
-    held = false
-    ended?.(ending)
+  detach(version: string | undefined): void {
+    this.#version = version
+    this.#state = 'detached'
+    if (this.#outcome !== undefined) this.settle()
+  }
+
+  failure(): { readonly error: unknown } | undefined {
+    const outcome = this.#outcome
+    return outcome !== undefined && 'error' in outcome ? outcome : undefined
+  }
+
+  settle(): void {
+    const outcome = this.#outcome
+    if (outcome === undefined || !this.#end()) return
+    this.#proceed()
+    if ('error' in outcome) this.#call.reject(outcome.error)
+    else this.#call.resolve(outcome.result)
+  }
+
+  fail(error: unknown): void {
+    if (!this.#end()) return
+    this.#proceed({ error })
+    this.#call.reject(error)
+  }
+
+  #perform(): void {
+    const { work } = this.#call
+    let worked: MaybePromise<Result>
+    try {
+      worked = work(this.opened.transaction)
+    } catch (error) {
+      this.#complete({ error })
+      return
+    }
+    if (!isThenable(worked)) this.#complete({ result: worked })
+    else {
+      void Promise.resolve(worked).then(
+        (result) => this.#complete({ result }),
+        (error: unknown) => this.#complete({ error }),
+      )
+    }
+  }
+
+  #complete(outcome: Outcome<Result>): void {
+    this.#outcome = outcome
+    this.opened.end()
+    if (this.#leave !== undefined) this.#release('done')
+    else if (this.#state === 'detached') this.settle()
+    else this.#state = 'waiting'
+  }
+
+  #release(ending: Ending): void {
+    const leave = this.#leave
+    this.#leave = undefined
+    this.#state = 'waiting'
+    leave?.(ending)
   }
 
   // True if nothing was written, and the reads can be compared later. A `read` transaction must see one
   // state, so it can't be suspended after its first read.
-  function canSuspend(): boolean {
+  #canSuspend(): boolean {
+    const { opened, options } = this
     return opened.operation() === 'read' && (options.mode === 'write' || !opened.hasRead())
   }
 
-  function finish(pass: () => void, failure?: { readonly error: unknown }): void {
-    if (settled) return
-    settled = true
-    opened.end()
-    proceed(failure)
-    pass()
+  /** Returns false if the promise of the caller is settled already. */
+  #end(): boolean {
+    if (this.#isSettled) return false
+    this.#isSettled = true
+    this.opened.end()
+    return true
   }
 
   // A call that waits for the lock continues. It rejects if the transaction has ended.
-  function proceed(failure?: { readonly error: unknown }): void {
-    const waiting = waiter
-    waiter = undefined
-    resuming = undefined
+  #proceed(failure?: { readonly error: unknown }): void {
+    const waiting = this.#waiter
+    this.#waiter = undefined
+    this.#resuming = undefined
     if (failure === undefined) waiting?.resolve()
     else waiting?.reject(failure.error)
   }
-
-  const task: Task = {
-    options,
-    opened,
-    since: () => since,
-    isResumed: () => started,
-    isSettled: () => settled,
-    version: () => version,
-    run() {
-      heldSince = performance.now()
-      held = true
-      detached = false
-      if (started) proceed()
-      else {
-        started = true
-        perform()
-        if (outcome !== undefined) return 'done'
-      }
-      return new Promise((ended) => {
-        leave = ended
-      })
-    },
-    check() {
-      const milliseconds = performance.now() - heldSince
-      if (leave === undefined || milliseconds < waitLimits.suspend) return
-      if (canSuspend()) releaseLock('suspended')
-      else if (isOverdue(milliseconds)) releaseLock('overdue')
-    },
-    detach(seen) {
-      version = seen
-      detached = true
-      if (outcome !== undefined) task.settle()
-    },
-    failure: () => outcome?.failure,
-    settle: () => finish(() => outcome?.pass()),
-    fail: (error) => finish(() => reject(error), { error }),
-  }
-  return task
 }
+
+type Outcome<Result> = { readonly result: Result } | { readonly error: unknown }

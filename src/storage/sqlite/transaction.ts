@@ -1,6 +1,6 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { Condition, Row, StorageTransaction } from '../adapter.ts'
+import type { Row, StorageTransaction } from '../adapter.ts'
 import type { ConstraintFields } from './constraint-fields.ts'
 import { readLog, type ReadLog } from '../read-log.ts'
 import { storageFailure, type Operation } from './failure.ts'
@@ -34,25 +34,93 @@ export function openTransaction(
   constraints: ConstraintFields,
   lock: Lock,
 ): OpenTransaction {
-  let ended = false
-  let operation: Operation = 'read'
-  let saved = false
-  let log: ReadLog | undefined
+  return new SessionTransaction(session, constraints, lock)
+}
 
-  function run<Result>(
+// A class, because each write creates one.
+class SessionTransaction implements OpenTransaction, StorageTransaction {
+  readonly transaction: StorageTransaction = this
+  readonly #session: Session
+  readonly #constraints: ConstraintFields
+  readonly #lock: Lock
+  #isEnded = false
+  #operation: Operation = 'read'
+  #hasSaved = false
+  #log: ReadLog | undefined
+
+  constructor(session: Session, constraints: ConstraintFields, lock: Lock) {
+    this.#session = session
+    this.#constraints = constraints
+    this.#lock = lock
+  }
+
+  operation(): Operation {
+    return this.#operation
+  }
+
+  hasRead(): boolean {
+    return this.#log !== undefined
+  }
+
+  hasSaved(): boolean {
+    return this.#hasSaved
+  }
+
+  isCurrent(): boolean {
+    const session = this.#session
+    return this.#log?.isCurrent((collection, query) => session.filter(collection, query)) ?? true
+  }
+
+  end(): void {
+    this.#isEnded = true
+  }
+
+  // Functions of the object itself, so that a wrapper can spread it.
+  readonly filter: StorageTransaction['filter'] = (collection, query) =>
+    this.#run('read', collection, () => {
+      const page = this.#session.filter(collection, query)
+      // After its first write, a transaction keeps the lock, so its reads are never compared.
+      if (this.#operation !== 'read') return page
+      return (this.#log ??= readLog()).add(collection, query, page)
+    })
+
+  readonly insert: StorageTransaction['insert'] = (collection, row) =>
+    this.#run(
+      'save',
+      collection,
+      () => this.#session.insert(collection, row),
+      () => row,
+    )
+
+  readonly update: StorageTransaction['update'] = (collection, conditions, changes) =>
+    this.#run(
+      'save',
+      collection,
+      () => this.#session.update(collection, conditions, changes),
+      // The failed update has changed nothing, so the other values are the stored ones.
+      () => ({ ...this.#session.update(collection, conditions, {}), ...changes }),
+    )
+
+  readonly delete: StorageTransaction['delete'] = (collection, conditions) =>
+    this.#run('delete', collection, () => this.#session.delete(collection, conditions))
+
+  #run<Result>(
     as: Operation,
     collection: PublishedCollection,
     work: () => Result,
     rowOf: () => Row = () => ({}),
   ): MaybePromise<Result> {
-    if (ended) return Promise.reject(new Error('The transaction has ended.'))
-    if (!lock.isHeld()) return lock.acquire().then(() => run(as, collection, work, rowOf))
-    if (as === 'save' || operation === 'read') operation = as
+    if (this.#isEnded) return Promise.reject(new Error('The transaction has ended.'))
+    if (!this.#lock.isHeld()) {
+      return this.#lock.acquire().then(() => this.#run(as, collection, work, rowOf))
+    }
+    if (as === 'save' || this.#operation === 'read') this.#operation = as
     try {
       const result = work()
-      if (as !== 'read' && result !== undefined) saved = true
+      if (as !== 'read' && result !== undefined) this.#hasSaved = true
       return result
     } catch (error) {
+      const constraints = this.#constraints
       const failure = storageFailure(error, as, collection, (kind, message) =>
         kind === 'check'
           ? constraints.check(collection, message)
@@ -60,50 +128,5 @@ export function openTransaction(
       )
       return Promise.reject(failure)
     }
-  }
-
-  // The failed update has changed nothing, so the other values are the stored ones.
-  function changed(
-    collection: PublishedCollection,
-    conditions: readonly Condition[],
-    changes: Row,
-  ): Row {
-    return { ...session.update(collection, conditions, {}), ...changes }
-  }
-
-  return {
-    transaction: {
-      filter: (collection, query) =>
-        run('read', collection, () => {
-          const page = session.filter(collection, query)
-          // After its first write, a transaction keeps the lock, so its reads are never compared.
-          return operation === 'read' ? (log ??= readLog()).add(collection, query, page) : page
-        }),
-      insert: (collection, row) =>
-        run(
-          'save',
-          collection,
-          () => session.insert(collection, row),
-          () => row,
-        ),
-      update: (collection, conditions, changes) =>
-        run(
-          'save',
-          collection,
-          () => session.update(collection, conditions, changes),
-          () => changed(collection, conditions, changes),
-        ),
-      delete: (collection, conditions) => {
-        return run('delete', collection, () => session.delete(collection, conditions))
-      },
-    },
-    operation: () => operation,
-    hasRead: () => log !== undefined,
-    hasSaved: () => saved,
-    isCurrent: () =>
-      log?.isCurrent((collection, query) => session.filter(collection, query)) ?? true,
-    end() {
-      ended = true
-    },
   }
 }

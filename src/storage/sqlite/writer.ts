@@ -54,6 +54,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
   const rollbackTo = connection.command('ROLLBACK TO rowgate_turn')
   const othersVersion = connection.value('PRAGMA data_version')
   const queue = waitingTasks(options.limits)
+  const surroundings = { open: options.open, enqueue: schedule, isOverdue: queue.isOverdue }
   const readers: { run(): void; reject(error: unknown): void }[] = []
   let running: Promise<void> | undefined
   let holder: Task | undefined
@@ -84,8 +85,7 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
   async function runAll(): Promise<void> {
     occupied = 0
     for (;;) {
-      // By then every ready socket has delivered its request, and the requests form one batch.
-      await new Promise<void>((resolve) => setImmediate(resolve))
+      await queue.gathered(isShareable)
       const wait = freeUntil - performance.now()
       if (wait > 0) await sleep(wait)
       const first = queue.first()
@@ -251,14 +251,8 @@ export function sqliteWriter(connection: Connection, options: WriterOptions): Wr
     ): Promise<Result> {
       if (closed) return Promise.reject(closedError())
       return new Promise<Result>((resolve, reject) => {
-        const settings = {
-          options: transactionOptions,
-          work,
-          open: options.open,
-          enqueue: schedule,
-          isOverdue: queue.isOverdue,
-        }
-        schedule(createTask(settings, resolve, reject))
+        const call = { options: transactionOptions, work, resolve, reject }
+        schedule(createTask(surroundings, call))
       })
     },
     between<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {

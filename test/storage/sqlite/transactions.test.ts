@@ -57,6 +57,39 @@ describe.each(drivers)('%s: transactions', (driver) => {
     expect(commands.filter((command) => command.startsWith('ROLLBACK TO'))).toHaveLength(2)
   })
 
+  const turn = (): Promise<void> => new Promise((resolve) => setImmediate(resolve))
+
+  test('that arrive in one turn of the event loop after another share a commit', async () => {
+    const commitsOf = async (attempt: number): Promise<number> => {
+      commands.length = 0
+      const writes = ['a', 'b', 'c', 'd'].map((id) => `${id}${attempt}`)
+      const running: Promise<unknown>[] = []
+      for (const id of writes) {
+        running.push(
+          storage.transaction(brief, insert(id)),
+          storage.transaction(brief, insert(`${id}+`)),
+        )
+        await turn()
+      }
+      await Promise.all(running)
+      return commands.filter((command) => command === 'COMMIT').length
+    }
+    // The turns of a busy machine may take longer than a write waits for others.
+    const commits: number[] = []
+    for (let attempt = 0; attempt < 20; attempt++) commits.push(await commitsOf(attempt))
+    expect(Math.min(...commits)).toBe(1)
+    expect(await ids()).toHaveLength(160)
+  })
+
+  test('of which only one is waiting are not delayed', async () => {
+    const order: string[] = []
+    const written = storage.transaction(brief, insert('a')).then(() => order.push('written'))
+    for (let turns = 0; turns < 4; turns++) await turn()
+    order.push('later')
+    await written
+    expect(order).toEqual(['written', 'later'])
+  })
+
   test('share a commit in bounded numbers', async () => {
     const numbers = Array.from({ length: 300 }, (_, index) => `n${index}`)
     await Promise.all(numbers.map((id) => storage.transaction(brief, insert(id))))
