@@ -99,6 +99,12 @@ export default defineConfig(
           selector: 'ObjectExpression > Property[kind="get"]',
           message: 'V8 creates an object with a getter slowly: use a class.',
         },
+        {
+          selector:
+            'CallExpression[callee.property.name="freeze"] > ObjectExpression > SpreadElement:first-child',
+          message:
+            'V8 gives each frozen copy a hidden class of its own, which makes every use slow: use Object.assign.',
+        },
       ],
     },
   },

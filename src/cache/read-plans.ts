@@ -66,7 +66,7 @@ export function createReadPlans(): ReadPlans {
       if (plans.length >= maxViews) plans.length = 0
       plans.push(planOf(event))
       if (route.plans === undefined) {
-        routes.set(target, { ...route, plans }, planBytes + 2 * target.length)
+        routes.set(target, Object.assign({}, route, { plans }), planBytes + 2 * target.length)
       }
     },
   }
@@ -83,9 +83,11 @@ export function plannedRead({ plans }: Route, view: View): FilterEvent | undefin
   return paging === undefined ? event : { paging, ...event }
 }
 
-// The conditions of the row rule are the last ones. The query is frozen, because later requests use it again.
+// The conditions of the row rule are the last ones. The query is frozen, because later requests use it again. V8 gives
+// each object that is spread, and then extended or frozen, a hidden class of its own, which makes every use of it slow.
 function planOf({ query, output, paging, result, view }: FilterEvent): ReadPlan {
   const { rows, readable } = view
   const conditions = query.conditions.slice(0, query.conditions.length - rows.length)
-  return { readable, result, output, paging, query: Object.freeze({ ...query, conditions }) }
+  const own = Object.freeze(Object.assign({}, query, { conditions }))
+  return { readable, result, output, paging, query: own }
 }

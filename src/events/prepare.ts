@@ -63,7 +63,7 @@ function contextOf(event: SaveEvent, scope: CodeScope): object {
       scope.terms.runtime.report({ type: 'prepare-failed', place, error: failure })
     },
     key: type === 'Insert' ? null : keyValue(collection, event.key),
-    ...(type !== 'Delete' && { values: Object.freeze({ ...event.submitted.values }) }),
+    ...(type !== 'Delete' && { values: Object.freeze(Object.assign({}, event.submitted.values)) }),
   }
 }
 

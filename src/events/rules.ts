@@ -24,7 +24,7 @@ export function checkRules(
   },
 ): MaybePromise<void> {
   if (rules.length === 0) return
-  const item = Object.freeze({ ...subject.item }) as Readonly<Draft<CollectionShape>>
+  const item: Readonly<Draft<CollectionShape>> = Object.freeze(Object.assign({}, subject.item))
   const { principal, find, system, now, signal } = scope.context()
   const stored = subject.stored
   const context = Object.freeze({

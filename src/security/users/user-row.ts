@@ -25,8 +25,10 @@ export function userReader(): UserReader {
     attributes: attributesOf(row['attributes'] as string),
   })
   return {
-    account: (row) =>
-      Object.freeze({ ...user(row), password: (row['password'] ?? null) as string | null }),
+    account: (row) => {
+      const password = (row['password'] ?? null) as string | null
+      return Object.freeze(Object.assign(user(row), { password }))
+    },
     user: (row) => Object.freeze(user(row)),
   }
 }
