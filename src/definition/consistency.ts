@@ -187,7 +187,7 @@ function checkConstraints(
   if (value === undefined) return []
   // patternMistakes evaluates patterns, for definitions that are served.
   const { pattern: _pattern, ...others } = field as TextOptions & Field
-  const faults = compileConstraints({ it: others })({ it: value })
+  const faults = compileConstraints('it', others)(value)
   return faults.map(({ message }) => ({
     place,
     advice: message.replace(/^it /, '').replace(/\.$/, ''),

@@ -1,17 +1,15 @@
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { hasLengthWithin } from '../protocol/code-points.ts'
 import type { Json } from '../protocol/json.ts'
-import type { Bounds, Field, Fields, TextOptions } from './field.ts'
+import type { Bounds, Field, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import { compilePattern } from './pattern.ts'
 
 /**
- * Returns an error for each constraint that a value does not satisfy, in definition order. Null and absent
- * values pass. Unknown names are ignored.
+ * Returns an error for each constraint of a field that a value does not satisfy. Null and absent values have
+ * none.
  */
-export type CheckConstraints = (
-  values: Readonly<Record<string, unknown>>,
-) => readonly ValidationEntry[]
+export type CheckValue = (value: unknown) => readonly ValidationEntry[]
 
 /** Returns whether a value satisfies a constraint. */
 type Test = (value: Json) => boolean
@@ -24,7 +22,6 @@ interface Constraint {
 
 /** The constraints of a field, in the order in which they are checked. */
 interface FieldConstraints {
-  readonly name: string
   readonly isOfJsonType: Test
   readonly accepts: Test
   readonly mustBe: () => string
@@ -34,26 +31,21 @@ interface FieldConstraints {
 }
 
 /**
- * Returns the check of the types and constraints of a collection's fields. It is compiled at its first use, so
- * the fields must not change. It rejects every value that `fieldSchema` rejects, and those that JSON Schema
- * can't express.
+ * Returns the check of the type and constraints of a field. It is compiled at its first use, so the field must
+ * not change. It rejects every value that `fieldSchema` rejects, and those that JSON Schema can't express.
  */
-export function compileConstraints(fields: Fields): CheckConstraints {
-  let compiled: readonly FieldConstraints[] | undefined
-  return (values) => {
-    compiled ??= Object.entries(fields).map(([name, field]) => constraintsOf(name, field))
-    let errors: ValidationEntry[] | undefined
-    for (const constraints of compiled) {
-      const { name } = constraints
-      if (!Object.hasOwn(values, name)) continue
-      const value = values[name] as Json | undefined
-      if (value === undefined || value === null) continue
-      for (const message of messagesOf(constraints, value)) {
-        errors ??= []
-        errors.push({ message: `${name} ${message}.`, severity: 'error', field: name })
-      }
-    }
-    return errors ?? none
+export function compileConstraints(name: string, field: Field): CheckValue {
+  let compiled: FieldConstraints | undefined
+  return (value) => {
+    if (value === undefined || value === null) return none
+    compiled ??= constraintsOf(field)
+    const messages = messagesOf(compiled, value as Json)
+    if (messages.length === 0) return none
+    return messages.map((message) => ({
+      message: `${name} ${message}.`,
+      severity: 'error',
+      field: name,
+    }))
   }
 }
 
@@ -76,10 +68,9 @@ function failed(constraints: readonly Constraint[], value: Json): readonly strin
   return messages ?? none
 }
 
-function constraintsOf(name: string, field: Field): FieldConstraints {
+function constraintsOf(field: Field): FieldConstraints {
   const type = fieldTypes[field.type]
   return {
-    name,
     isOfJsonType: jsonTypeTest(field),
     accepts: (value) => type.accepts(value, field),
     mustBe: () => `must be ${type.mustBe(field)}`,

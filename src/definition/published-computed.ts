@@ -1,5 +1,4 @@
 import type { ComputedField } from './computed.ts'
-import { compileConstraints, type CheckConstraints } from './constraints.ts'
 import { publishField, type PublishedField } from './published-field.ts'
 
 /** A computed field with everything that is known at start. */
@@ -9,8 +8,6 @@ export interface PublishedComputed {
   readonly field: PublishedField
   readonly needs: readonly PublishedField[]
   readonly compute: (values: never) => unknown
-  /** Checks a value by its name. */
-  readonly constraints: CheckConstraints
 }
 
 /** Returns the published computed fields of a checked definition. */
@@ -29,8 +26,7 @@ export function publishComputed(
         readOnly: true,
         search: false,
       })
-      const constraints = compileConstraints({ [name]: published.definition })
-      return Object.freeze({ name, field, needs, compute, constraints })
+      return Object.freeze({ name, field, needs, compute })
     }),
   )
 }

@@ -1,5 +1,6 @@
 import { withoutUndefined } from '../checks/options.ts'
 import type { Json } from '../protocol/json.ts'
+import { compileConstraints, type CheckValue } from './constraints.ts'
 import type { Field } from './field.ts'
 import { fieldTypes, isValueOf, type FieldType, type StoredValue } from './field-type.ts'
 
@@ -14,6 +15,8 @@ export interface PublishedField {
   readonly kind: FieldType
   /** The end of a message that begins with "must be". */
   readonly mustBe: string
+  /** Checks a value of a client or of application code. */
+  readonly check: CheckValue
   /** Returns the stored form of an accepted value; equal values have equal stored forms. */
   readonly store: (value: Json | undefined) => StoredValue
   /** Returns the value of a stored form, as items have it. */
@@ -66,6 +69,7 @@ export function publishField(
     definition,
     type: definition.type,
     kind,
+    check: compileConstraints(name, definition),
     ...conversions(name, definition),
     column: definition.column ?? name,
     storedAs: 'storedAs' in definition ? definition.storedAs : undefined,

@@ -20,7 +20,7 @@ import { itemOf } from '../request/serialize.ts'
 import { requireRight } from '../request/roles.ts'
 import { viewOf, type View } from '../request/view.ts'
 import { changeItem, newItem } from './change.ts'
-import { keyOf, pageOf, requireFields, requireSaveOptions } from './conditions.ts'
+import { keyOf, pageOf, givenValues, requireSaveOptions } from './conditions.ts'
 import type { ManyOutcome, ManySaves } from './many.ts'
 import type { Caller, Terms } from './runtime.ts'
 import type { SaveEvent } from './save.ts'
@@ -113,20 +113,20 @@ export function collectionAccess(
       return runner.unstored('New', (scope) => newItem(view, scope))
     },
     change: (async (values: Readonly<ItemValues>, key?: unknown) => {
-      requireFields(collection, values)
+      const given = givenValues(collection, values)
       const parts = key === undefined ? undefined : keyOf(collection, key)
       const event = key === undefined ? 'Insert' : 'Update'
-      const change = { view: viewFor(event), values, key: parts }
+      const change = { view: viewFor(event), values: given, key: parts }
       return unlessMissing(() => runner.unstored(event, (scope) => changeItem(change, scope)))
     }) as CollectionAccess<CollectionShape>['change'],
     insert: async (values, options) => {
-      requireFields(collection, values)
-      return saveResult(await run(planInsert(viewFor('Insert'), values), options))
+      const given = givenValues(collection, values)
+      return saveResult(await run(planInsert(viewFor('Insert'), given), options))
     },
     update: (key, values, options) =>
       unlessMissing(async () => {
-        requireFields(collection, values)
-        const event = planUpdate(viewFor('Update'), keyOf(collection, key), values)
+        const given = givenValues(collection, values)
+        const event = planUpdate(viewFor('Update'), keyOf(collection, key), given)
         return saveResult(await run(event, options))
       }),
     delete: (key, options) =>
@@ -138,17 +138,16 @@ export function collectionAccess(
       requireSaveOptions('insertMany', options)
       if (!Array.isArray(values)) throw new TypeError('insertMany: the values must be a list')
       const view = viewFor('Insert')
-      const events = values.map((each: Readonly<ItemValues>) => {
-        requireFields(collection, each)
-        return planInsert(view, each)
-      })
+      const events = values.map((each: Readonly<ItemValues>) =>
+        planInsert(view, givenValues(collection, each)),
+      )
       return runMany({ type: 'Insert', filter: undefined, plan: () => events }, options)
     },
     updateMany: async (conditions, values, options = {}) => {
       requireSaveOptions('updateMany', options)
-      requireFields(collection, values)
+      const given = givenValues(collection, values)
       const view = viewFor('Update')
-      const saves = matching(conditions, (key) => planUpdate(view, key, values))
+      const saves = matching(conditions, (key) => planUpdate(view, key, given))
       return runMany({ type: 'Update', ...saves }, options)
     },
     deleteMany: async (conditions, options = {}) => {

@@ -49,7 +49,7 @@ export function computedFaults(
     if (stored === null) return value === null
     const current = computedValue(one, ({ name }) => stored[name] ?? null, event, report)
     if (value === null || current === null) return value === current
-    const isValid = one.constraints({ [one.name]: value }).length === 0
+    const isValid = one.field.check(value).length === 0
     return isValid && one.field.store(value as Json) === current
   }
   return event.view.sendable.computed
@@ -79,7 +79,7 @@ function computedValue(
   }
 }
 
-function requireValid({ name, constraints }: PublishedComputed, value: unknown): void {
+function requireValid({ name, field }: PublishedComputed, value: unknown): void {
   if (isThenable(value)) {
     // An unhandled rejection would end the process.
     Promise.resolve(value).catch(() => undefined)
@@ -88,7 +88,7 @@ function requireValid({ name, constraints }: PublishedComputed, value: unknown):
   if (value === undefined || value === null) {
     throw new TypeError(`The function of ${name} returned ${value}.`)
   }
-  const [invalid] = constraints({ [name]: value })
+  const [invalid] = field.check(value)
   if (invalid === undefined) return
   throw new TypeError(`The function of ${name} returned an invalid value: ${invalid.message}`)
 }

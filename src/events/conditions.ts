@@ -5,7 +5,7 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { FilterEvent } from '../request/event.ts'
 import { givenConditions } from '../request/given-conditions.ts'
-import type { Condition } from '../request/query.ts'
+import type { Condition, ItemValues } from '../request/query.ts'
 import { fieldOf, unknownFieldError } from '../request/item-values.ts'
 import { planCursor } from '../request/paging.ts'
 import { pageQuery } from '../request/plan.ts'
@@ -72,10 +72,17 @@ export function pageOf(view: View, conditions: unknown, options: FilterOptions):
     count,
   })
   const given = { text: options.after, parameter: 'after', invalid: callerMistakes.invalid }
-  const event = { type: 'Filter', collection, view, result: 'page', query } as const
-  if (!collection.hasCursor) return { ...event, output: undefined }
+  const event = {
+    type: 'Filter',
+    collection,
+    view,
+    result: 'page',
+    query,
+    output: undefined,
+  } as const
+  if (!collection.hasCursor) return event
   const cursor = planCursor(collection, { ...query, conditions: own }, given)
-  return { paging: { cursor, estimates: false }, ...event, output: undefined }
+  return { paging: { cursor, estimates: false }, ...event }
 }
 
 function requireAfter({ name, hasCursor }: PublishedCollection, options: FilterOptions): void {
@@ -92,10 +99,18 @@ const callerMistakes: QueryMistakes = {
   invalid: (message) => new TypeError(message),
 }
 
-/** Throws a TypeError if the values of a save name an unknown field. */
-export function requireFields(collection: PublishedCollection, values: unknown): void {
+/**
+ * Returns a copy of the values of a save, which application code may change while the save waits. Throws a
+ * TypeError for anything but an object, and for unknown fields.
+ */
+export function givenValues(
+  collection: PublishedCollection,
+  values: unknown,
+): Readonly<ItemValues> {
   requireObject('The values', values)
-  for (const name of Object.keys(values as object)) fieldOf(collection, name)
+  const own = { ...(values as Readonly<ItemValues>) }
+  for (const name of Object.keys(own)) fieldOf(collection, name)
+  return own
 }
 
 /** Throws a TypeError for unknown or invalid options of a save or delete. */

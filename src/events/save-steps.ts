@@ -26,8 +26,12 @@ export const insertSteps: SaveSteps<InsertEvent> = {
   open(event, scope) {
     const { collection, view } = event
     const { terms } = scope
+    const submitted = settable(event, terms)
     // Absent fields of the row rule take the values that the rule requires.
-    const given = setWritable(rowValues(collection, view.rows), event, terms)
+    const given =
+      view.rows.length === 0
+        ? submitted
+        : Object.assign(rowValues(collection, view.rows), submitted)
     const complete = () => completeItem(collection, given, terms.runtime.now)
     const completed = collection.computesDefaults ? scope.call('default', complete) : complete()
     return whenDone(completed, (draft) => {
@@ -51,9 +55,10 @@ export const insertSteps: SaveSteps<InsertEvent> = {
 /** Returns the fields with a column default that the client, or the row rule, sets to null. */
 function givenNulls(event: InsertEvent, terms: Terms): readonly PublishedField[] {
   const { collection, submitted, view } = event
+  const fixed = fixedIn(event, terms)
   return collection.fields.filter((field) => {
     if (!field.hasColumnDefault) return false
-    if (submitted.values[field.name] === null && maySet(field, event, terms)) return true
+    if (submitted.values[field.name] === null && !fixed.includes(field)) return true
     return view.rows.some(
       (rule) => rule.is === 'equal' && rule.field === field.name && rule.value === null,
     )
@@ -79,7 +84,7 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
       return { event, scope, stored: null, unfit: [], draft: null, faults: noFaults }
     }
     return whenDone(readItem(event, scope), ({ item, unfit }) => {
-      const draft = setWritable({ ...item }, event, terms)
+      const draft = { ...item, ...settable(event, terms) }
       const faults = allFaults(event, item, terms)
       const stored = Object.freeze(item)
       return { event, scope, stored, unfit, draft, faults }
@@ -88,14 +93,14 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
   write({ event, scope, stored: before, unfit, draft }) {
     const { source, terms } = scope
     const { collection, conditions, submitted } = event
-    const changes = rowOf(collection, draft ?? submitted.values, (field, value) => {
+    const changed = (field: PublishedField, value: StoredValue): boolean => {
       const { name } = field
-      if (draft === null) return name in submitted.values
       // A null that replaces a stored value of a wrong type is a change.
       const isReplaced =
-        unfit.includes(name) && name in submitted.values && maySet(field, event, terms)
+        unfit.includes(name) && name in submitted.values && !fixedIn(event, terms).includes(field)
       return isReplaced || value !== field.store(before?.[name])
-    })
+    }
+    const changes = draft === null ? submittedRow(event) : rowOf(collection, draft, changed)
     const updated = source.update(collection, conditions, changes)
     return whenDone(updated, (row) => writtenRow(event, row, { unfit, terms }))
   },
@@ -105,13 +110,13 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
 export const deleteSteps: SaveSteps<DeleteEvent> = {
   open(event, scope) {
     const { collection, view } = event
-    const save = { event, scope, stored: null, unfit: [], draft: null, faults: [] }
     const isSeen =
       collection.events.Delete?.before !== undefined || collection.rulesOn.Delete.length > 0
-    if (!isSeen) return save
+    if (!isSeen) return { event, scope, stored: null, unfit: [], draft: null, faults: [] }
     return whenDone(readItem(event, scope), ({ item, unfit }) => {
       const stored = Object.freeze(item)
-      return { ...save, stored, unfit, echo: readableValues(view, stored) }
+      const echo = readableValues(view, stored)
+      return { event, scope, stored, unfit, draft: null, faults: [], echo }
     })
   },
   write({ event, scope, unfit }) {
@@ -187,14 +192,13 @@ function placeOf({ collection, type }: UpdateEvent | DeleteEvent): EventPlace {
   return { application: collection.application, collection: collection.name, event: type }
 }
 
-/** Sets the submitted values that the caller may set. Returns the same item. */
-function setWritable(item: ItemValues, event: InsertEvent | UpdateEvent, terms: Terms): ItemValues {
+/** Returns the submitted values that the caller may set. */
+function settable(event: InsertEvent | UpdateEvent, terms: Terms): Readonly<ItemValues> {
   const { values } = event.submitted
-  for (const field of event.collection.fields) {
-    const value = values[field.name]
-    if (value !== undefined && maySet(field, event, terms)) item[field.name] = value
-  }
-  return item
+  const fixed = fixedIn(event, terms).filter(({ name }) => values[name] !== undefined)
+  if (fixed.length === 0) return values
+  const names = new Set(fixed.map(({ name }) => name))
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)))
 }
 
 /** Returns the errors of the submitted values, and of those that the caller can't set. */
@@ -220,9 +224,9 @@ function readOnlyFaults(
 ): readonly ValidationEntry[] {
   const { values } = event.submitted
   let faults: ValidationEntry[] | undefined
-  for (const field of event.collection.fields) {
+  for (const field of fixedIn(event, terms)) {
     const { name } = field
-    if (values[name] === undefined || maySet(field, event, terms)) continue
+    if (values[name] === undefined) continue
     if (field.store(values[name]) === field.store(before[name])) continue
     faults ??= []
     faults.push(fault(name, 'is read-only'))
@@ -233,13 +237,12 @@ function readOnlyFaults(
 const noFaults: readonly ValidationEntry[] = []
 
 // Clients can't write read-only fields; handlers and `system` can.
-function maySet(
-  field: PublishedField,
+function fixedIn(
   { view }: InsertEvent | UpdateEvent,
   { running, caller }: Terms,
-): boolean {
+): readonly PublishedField[] {
   const isByApplication = running.depth > 1 || caller.principal.kind === 'system'
-  return view.mayWrite(field) && (isByApplication || !field.readOnly)
+  return isByApplication ? view.unwritable : view.fixed
 }
 
 /**
@@ -253,11 +256,19 @@ function decidesAlone(event: UpdateEvent, terms: Terms): boolean {
   if (Object.keys(events.Update ?? {}).some((moment) => moment !== 'prepare')) return false
   if (submitted.faults.length > 0 || submitted.computed !== undefined) return false
   if (references.length > 0 && changesReadReference(event, terms)) return false
-  return collection.fields.every((field) => {
-    const value = submitted.values[field.name]
-    if (value === undefined) return true
-    return maySet(field, event, terms) && !(field.required && value === null)
-  })
+  const { values } = submitted
+  if (fixedIn(event, terms).some(({ name }) => values[name] !== undefined)) return false
+  return collection.fields.every(({ name, required }) => !(required && values[name] === null))
+}
+
+/** Returns the stored forms of the submitted values. */
+function submittedRow({ collection, submitted: { values } }: UpdateEvent): Row {
+  const row: Record<string, StoredValue> = {}
+  for (const { name, store } of collection.fields) {
+    const value = values[name]
+    if (value !== undefined) row[name] = store(value)
+  }
+  return row
 }
 
 /** Returns the stored values of an item, as far as `isWritten` accepts them. */

@@ -1,9 +1,9 @@
 import type { AfterSave, Committed } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedField } from '../definition/published-field.ts'
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { isThenable, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import { acceptedItem } from '../request/item-values.ts'
+import { acceptedItem, constraintFaults } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { decide as decideFindings, noFindings, type Decision } from '../request/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
@@ -93,11 +93,12 @@ function next<From extends object, To>(
   stage: MaybePromise<From | RejectedOutcome>,
   proceed: (save: From) => MaybePromise<To | RejectedOutcome>,
 ): MaybePromise<To | RejectedOutcome> {
-  return whenDone(stage, (save) => (isRejected(save) ? save : proceed(save)))
+  if (isThenable(stage)) return Promise.resolve(stage).then((save) => next(save, proceed))
+  return isRejected(stage) ? stage : proceed(stage)
 }
 
-function isRejected(stage: object): stage is RejectedOutcome {
-  return 'type' in stage
+function isRejected(stage: { readonly type?: unknown }): stage is RejectedOutcome {
+  return stage.type !== undefined
 }
 
 /** Rejects a save with errors of its own. Application code never receives a value of a wrong type. */
@@ -129,7 +130,7 @@ function runBefore<Event extends SaveEvent>(
       Object.assign(draft, acceptedItem(collection, draft))
     })
     return whenDone(checked, () => {
-      scope.add(collection.constraints(draft))
+      scope.add(constraintFaults(collection, draft))
       return save
     })
   })
@@ -267,7 +268,8 @@ export function rejection(
   { event, echo }: Pick<Save, 'event' | 'echo'>,
   validations: readonly ValidationEntry[],
 ): RejectedOutcome {
-  const submitted = event.type === 'Delete' ? undefined : echoOf(event.submitted)
+  const submitted =
+    event.type === 'Delete' ? undefined : echoOf(event.view.sendable, event.submitted)
   return reject(event.type, echo ?? submitted, validations)
 }
 

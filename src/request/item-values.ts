@@ -2,6 +2,7 @@ import { hasFraction, withoutZeroFraction } from '../definition/value-forms.ts'
 import { suggestion } from '../checks/nearest-name.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { ItemValues } from './query.ts'
 
 /**
@@ -18,7 +19,8 @@ export function completeItem(
   let computed: ItemValues | undefined
   for (const field of collection.fields) {
     const { name } = field
-    if (name in given) item[name] = given[name] ?? null
+    const value = given[name]
+    if (value !== undefined) item[name] = value
     else {
       item[name] = defaultOf(field, now)
       if (typeof field.definition.default === 'function') (computed ??= {})[name] = item[name]
@@ -26,6 +28,14 @@ export function completeItem(
   }
   if (computed !== undefined) requireValid(collection, computed)
   return item
+}
+
+/** Returns an error for each constraint that a value of an item does not satisfy, in definition order. */
+export function constraintFaults(
+  { fields }: PublishedCollection,
+  item: Readonly<ItemValues>,
+): readonly ValidationEntry[] {
+  return fields.flatMap(({ name, check }) => check(item[name]))
 }
 
 /**
@@ -74,7 +84,7 @@ function defaultOf(field: PublishedField, now: () => Date): ItemValues[string] {
 }
 
 function requireValid(collection: PublishedCollection, computed: ItemValues): void {
-  const [first] = collection.constraints(computed)
+  const [first] = constraintFaults(collection, computed)
   if (first === undefined) return
   throw new TypeError(
     `The default function of ${collection.application}/${collection.name}.${first.field} returned a value that the field does not accept: ${first.message}`,

@@ -31,12 +31,24 @@ export function encodeRow(
   row: Row,
   names: readonly string[],
 ): JsonText {
+  if (!collection.hasJson && isWhole(row, names)) return JSON.stringify(row)
   let text = ''
   for (const name of names) {
     const field = collection.responseFields.get(name) as PublishedField
     text += (text === '' ? '{' : ',') + field.member + encodeStored(field, row[name] ?? null)
   }
   return text === '' ? '{}' : `${text}}`
+}
+
+/** Returns whether the members of a row are the named fields in their order, and no string is large. */
+function isWhole(row: Row, names: readonly string[]): boolean {
+  let index = 0
+  for (const name in row) {
+    if (name !== names[index++]) return false
+    const value = row[name]
+    if (value === undefined || (typeof value === 'string' && value.length > largeText)) return false
+  }
+  return index === names.length
 }
 
 /** Returns the JSON text of a page of rows. */

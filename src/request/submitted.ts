@@ -19,44 +19,49 @@ export interface Submitted {
   readonly faults: readonly ValidationEntry[]
   /** The values of computed fields as the client sent them; undefined if it sent none. */
   readonly computed: Readonly<Record<string, unknown>> | undefined
-  /** The known fields as the client sent them. */
-  readonly sent: Readonly<ItemValues>
+  /** The members of the body as the client sent them, also those of unknown fields. */
+  readonly sent: Readonly<Record<string, unknown>>
 }
 
 /**
- * Checks a body against the definition: unknown fields, types, constraints. `key` is the key of the
- * item's path, which a body may repeat but not change. `rounded` names the members whose number is an
- * integer only because it was rounded.
+ * Checks a body against the definition: types, constraints, unknown fields. `key` is the key of the item's path,
+ * which a body may repeat but not change. `rounded` names the members whose number is an integer only because
+ * it was rounded.
  */
 export function checkSubmitted(
   collection: PublishedCollection,
-  body: Readonly<Record<string, unknown>>,
+  sent: Readonly<Record<string, unknown>>,
   key: readonly StoredValue[] = [],
-  rounded?: ReadonlySet<string>,
+  rounded: ReadonlySet<string> = noNames,
 ): Submitted {
-  const sent: ItemValues = {}
-  const fields: PublishedField[] = []
-  for (const field of collection.fields) {
-    const { name } = field
-    if (!Object.hasOwn(body, name) || body[name] === undefined) continue
-    sent[name] = body[name] as Json
-    fields.push(field)
-  }
-  const faults = [...collection.constraints(sent)]
-  if (rounded !== undefined && rounded.size > 0) faults.push(...roundedFaults(collection, rounded))
   const values: ItemValues = {}
-  for (const field of fields) {
-    const { name } = field
-    if (faults.length > 0 && faults.some((one) => one.field === name)) continue
-    values[name] = field.show(field.store(sent[name]))
+  const faults: ValidationEntry[] = []
+  for (const field of collection.fields) {
+    const { name, check } = field
+    // No field has the name of a member that all objects inherit.
+    const value = sent[name]
+    if (value === undefined) continue
+    const found = check(value)
+    const isRounded = rounded.has(name) && isWhole(field)
+    if (found.length === 0 && !isRounded) values[name] = field.show(field.store(value as Json))
+    else faults.push(...found)
+    if (isRounded) faults.push(fault(name, `must be ${field.mustBe}`))
   }
   for (let index = 0; index < key.length; index++) {
     const { name, store } = collection.key[index] as PublishedField
-    const moved = name in values && store(values[name]) !== key[index]
+    const value = values[name]
+    const moved = value !== undefined && store(value) !== key[index]
     if (moved) faults.push(fault(name, 'is the key of the item and can not be changed'))
   }
-  faults.push(...unknownFields(collection, body))
-  return { values, faults, computed: computedIn(collection, body), sent }
+  faults.push(...unknownFields(collection, sent))
+  return { values, faults, computed: computedIn(collection, sent), sent }
+}
+
+const noNames: ReadonlySet<string> = new Set()
+
+// A double may be rounded: it is the nearest representable number.
+function isWhole({ type }: PublishedField): boolean {
+  return type === 'integer' || type === 'bigint'
 }
 
 /** Returns the errors of a key that can't be written in a path. */
@@ -90,18 +95,6 @@ export function requiredFaults(
 }
 
 const none: readonly ValidationEntry[] = []
-
-// A double may be rounded: it is the nearest representable number.
-function roundedFaults(
-  collection: PublishedCollection,
-  rounded: ReadonlySet<string>,
-): readonly ValidationEntry[] {
-  return Array.from(rounded).flatMap((name) => {
-    const field = collection.byName.get(name)
-    if (field?.type !== 'integer' && field?.type !== 'bigint') return []
-    return [fault(name, `must be ${field.mustBe}`)]
-  })
-}
 
 /** Returns an error of one field. */
 export function fault(field: string, reason: string): ValidationEntry {
@@ -145,10 +138,10 @@ function unknownFields(
 }
 
 /** Returns what a rejected save repeats of the fields that the client sent: well-formed, and limited in length. */
-export function echoOf({ sent }: Submitted): Readonly<ItemValues> {
+export function echoOf({ fields }: PublishedCollection, { sent }: Submitted): Readonly<ItemValues> {
   const echo: ItemValues = {}
-  for (const name of Object.keys(sent)) {
-    const value = sent[name]
+  for (const { name } of fields) {
+    const value = sent[name] as Json | undefined
     if (value === undefined) continue
     if (typeof value === 'string') echo[name] = value.slice(0, maxEchoLength).toWellFormed()
     else if (typeof value !== 'object') echo[name] = value

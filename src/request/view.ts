@@ -16,8 +16,10 @@ export interface View {
   readonly listed: PublishedCollection
   /** The collection with the fields that the caller may send: readable or writable ones. */
   readonly sendable: PublishedCollection
-  /** Whether the caller's roles let it set a field. */
-  readonly mayWrite: (field: PublishedField) => boolean
+  /** The fields that the caller's roles do not let it set. */
+  readonly unwritable: readonly PublishedField[]
+  /** The fields that the caller can't set as a client: the unwritable and the read-only ones. */
+  readonly fixed: readonly PublishedField[]
   /** The row rule of the caller, as conditions. */
   readonly rows: readonly Condition[]
 }
@@ -28,8 +30,8 @@ export function viewOf(collection: PublishedCollection, caller: Principal): View
   const view = fieldsViewOf(collection, caller)
   const rows = rowsOf(collection, caller)
   if (rows.length === 0) return view
-  const { readable, listed, sendable, mayWrite } = view
-  return { collection, readable, listed, sendable, mayWrite, rows }
+  const { readable, listed, sendable, unwritable, fixed } = view
+  return { collection, readable, listed, sendable, unwritable, fixed, rows }
 }
 
 /** Returns the view of a caller without its row rule: what its roles allow. */
@@ -92,7 +94,8 @@ export function wholeView(collection: PublishedCollection): View {
     readable: collection,
     listed: narrowed(collection, (field) => !field.itemOnly),
     sendable: collection,
-    mayWrite: () => true,
+    unwritable: [],
+    fixed: collection.fields.filter(({ readOnly }) => readOnly),
     rows: [],
   }
   wholes.set(collection, view)
@@ -156,7 +159,8 @@ function fieldsView(collection: PublishedCollection, caller: Principal): View {
       collection,
       (field) => reads.has(field) || (writes.has(field) && !field.readOnly),
     ),
-    mayWrite: (field) => writes.has(field),
+    unwritable: collection.fields.filter((field) => !writes.has(field)),
+    fixed: collection.fields.filter((field) => !writes.has(field) || field.readOnly),
     rows: [],
   }
 }

@@ -9,7 +9,7 @@ export {
 } from '../definition/published.ts'
 export type { IndexField } from '../definition/relations.ts'
 export type { FieldType, StoredValue } from '../definition/field-type.ts'
-export type { CheckConstraints } from '../definition/constraints.ts'
+export type { CheckValue } from '../definition/constraints.ts'
 export type { MaybePromise } from '../maybe-promise.ts'
 export {
   StorageError,

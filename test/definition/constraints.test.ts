@@ -56,10 +56,10 @@ const cases: readonly (readonly [
 ]
 
 test.each(cases)('%s', (_name, field, kept, broken) => {
-  const check = compileConstraints({ it: field })
-  for (const it of kept) expect(check({ it }), JSON.stringify(it)).toEqual([])
+  const check = compileConstraints('it', field)
+  for (const it of kept) expect(check(it), JSON.stringify(it)).toEqual([])
   for (const it of broken) {
-    expect(check({ it }), JSON.stringify(it)).toMatchObject([{ severity: 'error', field: 'it' }])
+    expect(check(it), JSON.stringify(it)).toMatchObject([{ severity: 'error', field: 'it' }])
   }
 })
 
@@ -79,34 +79,22 @@ const fields: readonly Field[] = [
 test.each(fields.map((field) => [field.type, field] as const))(
   'a value of another type has one message on a %s field, whatever it declares',
   (type, field) => {
-    const check = compileConstraints({ it: field })
+    const check = compileConstraints('it', field)
     const others = [{}, [], ...(type === 'boolean' ? [] : [true])]
     if (!['integer', 'double', 'bigint'].includes(type)) others.push(5)
-    for (const it of others) expect(check({ it }), JSON.stringify(it)).toHaveLength(1)
+    for (const it of others) expect(check(it), JSON.stringify(it)).toHaveLength(1)
   },
 )
 
-test('entries come in the order of the definition, absent and null values pass', () => {
-  const check = compileConstraints({
-    b: { type: 'text' },
-    a: { type: 'integer' },
-    c: { type: 'date' },
-  })
-  expect(check({ c: 'x', a: 'x', b: 1 }).map(({ field }) => field)).toEqual(['b', 'a', 'c'])
-  expect(check({ a: null, c: null })).toEqual([])
-  expect(check({})).toEqual([])
+test('absent and null values pass', () => {
+  const check = compileConstraints('it', { type: 'integer', minimum: 1 })
+  expect([check(null), check(undefined)]).toEqual([[], []])
 })
 
 test('a message names its field and its limit', () => {
-  const check = compileConstraints({ größe: { type: 'text', maxLength: 2, minLength: 1 } })
-  expect(check({ größe: 'abc' })[0]?.message).toBe('größe must have at most 2 characters.')
-  expect(check({ größe: '' })[0]?.message).toBe('größe must have at least 1 characters.')
-})
-
-test('a field named like a member of every object may be absent', () => {
-  const check = compileConstraints({ constructor: { type: 'text' as const } })
-  expect(check({})).toEqual([])
-  expect(check({ constructor: 1 })).toHaveLength(1)
+  const check = compileConstraints('größe', { type: 'text', maxLength: 2, minLength: 1 })
+  expect(check('abc')[0]?.message).toBe('größe must have at most 2 characters.')
+  expect(check('')[0]?.message).toBe('größe must have at least 1 characters.')
 })
 
 const pattern = fc.constantFrom('^[ab]', '\\p{Lu}', '^.$', '😀')
@@ -119,22 +107,22 @@ const schemas = new Ajv2020({ allowUnionTypes: true })
 
 test('a text field accepts exactly the strings that its JSON Schema accepts', () => {
   const property = fc.property(textFields, fc.array(strings, { minLength: 20 }), (field, texts) => {
-    const check = compileConstraints({ it: field })
+    const check = compileConstraints('it', field)
     const accepts = schemas.compile(fieldSchema(field))
-    for (const it of texts) expect(check({ it }).length === 0, it).toBe(accepts(it))
+    for (const it of texts) expect(check(it).length === 0, it).toBe(accepts(it))
   })
   fc.assert(property, { numRuns: 150 })
 })
 
 test('no field accepts a value that its JSON Schema rejects', () => {
   const typed = fields.map((field) => ({
-    check: compileConstraints({ it: field }),
+    check: compileConstraints('it', field),
     accepts: schemas.compile(fieldSchema(field)),
   }))
   const texts = fc.constantFrom('1', '1.5', 'true', '2024-01-01', '2024-01-01T00:00:00')
   const property = fc.property(fc.oneof(fc.jsonValue(), texts), (it) => {
     for (const { check, accepts } of typed) {
-      if (check({ it }).length === 0) expect(accepts(it), JSON.stringify(it)).toBe(true)
+      if (check(it).length === 0) expect(accepts(it), JSON.stringify(it)).toBe(true)
     }
   })
   fc.assert(property, { numRuns: 2_000 })

@@ -31,8 +31,8 @@ describe('a pattern is not evaluated for a string whose length is out of bounds'
       'it must have at most 40 characters.',
     ],
   ])('%s', (_name, bounds, value, message) => {
-    const check = compileConstraints({ it: text({ ...bounds, pattern: exponential }) })
-    expect(check({ it: value })).toEqual([{ message, severity: 'error', field: 'it' }])
+    const check = compileConstraints('it', text({ ...bounds, pattern: exponential }))
+    expect(check(value)).toEqual([{ message, severity: 'error', field: 'it' }])
   })
 
   test('over HTTP and in process', async () => {
@@ -55,7 +55,7 @@ test.each([
   ['1234', ['it must have at most 3 characters.']],
 ])('a string within bounds is compared with the pattern: %s', (value, messages) => {
   const field = text({ minLength: 2, maxLength: 3, pattern: '^[^0-9]+$' })
-  const entries = compileConstraints({ it: field })({ it: value })
+  const entries = compileConstraints('it', field)(value)
   expect(entries.map(({ message }) => message)).toEqual(messages)
 })
 

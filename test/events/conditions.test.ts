@@ -2,9 +2,9 @@ import { expect, test } from 'vitest'
 import { boolean, decimal, integer, json, principal, text } from '../../src/index.ts'
 import {
   conditionsOf,
+  givenValues,
   keyOf,
   pageOf,
-  requireFields,
   requireSaveOptions,
 } from '../../src/events/conditions.ts'
 import { viewOf, wholeView } from '../../src/request/view.ts'
@@ -151,17 +151,18 @@ test.each(noObjects)('options that are %j are a TypeError', (given) => {
 })
 
 test('the values of a save are an object of known fields', () => {
-  expect(() => {
-    requireFields(things, { id: 'any', open: undefined })
-  }).not.toThrow()
-  expect(() => {
-    requireFields(things, { opn: 1 })
-  }).toThrow('The collection things has no field opn')
+  expect(givenValues(things, { id: 'any', open: undefined })).toEqual({ id: 'any' })
+  expect(() => givenValues(things, { opn: 1 })).toThrow('The collection things has no field opn')
   for (const [given] of noObjects) {
-    expect(() => {
-      requireFields(things, given)
-    }).toThrow(new TypeError('The values must be an object.'))
+    expect(() => givenValues(things, given)).toThrow(new TypeError('The values must be an object.'))
   }
+})
+
+test('application code may change its object while a save waits', () => {
+  const values = { id: 1 }
+  const given = givenValues(things, values)
+  values.id = 2
+  expect(given).toEqual({ id: 1 })
 })
 
 test.each([[[]], [['w']], [new Set(['w'])], ['all'], [undefined]])(

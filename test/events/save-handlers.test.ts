@@ -114,3 +114,20 @@ test('a committed handler of Save that fails is reported, and that of Insert run
   expect(calls).toBe(1)
   expect(reports).toMatchObject([{ type: 'committed-handler-failed', place: { event: 'Insert' } }])
 })
+
+test.each(['Insert', 'Update'] as const)(
+  'a field that a handler of %s deletes from the item is stored as null',
+  async (event) => {
+    const { service, notes } = open({
+      [event]: {
+        before: ({ item }: { readonly item: { title?: string | null } }) => {
+          delete item.title
+        },
+      },
+    })
+    await notes.insert({ noteId: 1, title: 'a' })
+    await notes.update(1, { title: 'b' })
+    expect(await notes.get(1)).toEqual({ noteId: 1, title: event === 'Insert' ? 'b' : null })
+    await service.close()
+  },
+)

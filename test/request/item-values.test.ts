@@ -1,6 +1,11 @@
 import { expect, test } from 'vitest'
 import { date, dateTime, instant, integer, text } from '../../src/index.ts'
-import { acceptedItem, completeItem, fieldOf } from '../../src/request/item-values.ts'
+import {
+  acceptedItem,
+  completeItem,
+  constraintFaults,
+  fieldOf,
+} from '../../src/request/item-values.ts'
 import { publishCollection } from '../../src/storage/index.ts'
 
 const at = (time: string) => () => new Date(time)
@@ -24,8 +29,17 @@ test('a generated time has the form of its field, in UTC', () => {
     local: '2024-02-29T23:59:59.120',
     exact: '2024-02-29T23:59:59.120Z',
   })
-  const given = { day: null, local: undefined as never, exact: '2020-01-01T00:00:00Z' }
-  expect(completeItem(times, given, noon)).toEqual({ ...given, local: null })
+  const given = { day: null, exact: '2020-01-01T00:00:00Z' }
+  expect(completeItem(times, given, noon)).toEqual({ ...given, local: '2024-02-29T12:00:00' })
+})
+
+test('the values of an item are checked in definition order, except null and absent ones', () => {
+  const things = publishCollection('app', 'things', {
+    fields: { b: text(), a: integer(), c: date(), d: date() },
+  })
+  const found = constraintFaults(things, { c: 'x', a: 'x', b: 1, d: null })
+  expect(found.map(({ field }) => field)).toEqual(['b', 'a', 'c'])
+  expect(constraintFaults(things, {})).toEqual([])
 })
 
 function withDefault(size: () => unknown) {

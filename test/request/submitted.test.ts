@@ -51,23 +51,33 @@ test('mistakes do not contain values, and the echo repeats the body', () => {
   const { values, faults } = submitted
   expect(values).toEqual({ large: '5' })
   expect(faults.map(({ field }) => field)).toEqual(['name', 'size', 'nope'])
-  expect(echoOf(submitted)).toEqual({ name: 'too long', size: 'x', large: '5' })
+  expect(echoOf(things, submitted)).toEqual({ name: 'too long', size: 'x', large: '5' })
+})
+
+test('mistakes come in definition order, with those of the whole number in its place', () => {
+  const body = { size: 1, nope: 1, large: 'x', name: 'too long' }
+  const { faults } = checkSubmitted(things, body, [], new Set(['size', 'name']))
+  expect(faults.map(({ field }) => field)).toEqual(['name', 'large', 'size', 'nope'])
 })
 
 test('the echo leaves out a json value of more than 1000 characters, and cuts a string there', () => {
   const jsonOf = (length: number) => ['x'.repeat(length - 4)]
   expect(JSON.stringify(jsonOf(1000))).toHaveLength(1000)
-  expect(echoOf(checkSubmitted(things, { data: jsonOf(1000) }))).toEqual({ data: jsonOf(1000) })
-  expect(echoOf(checkSubmitted(things, { data: jsonOf(1001) }))).toEqual({})
-  expect(echoOf(checkSubmitted(things, { data: { a: 'x'.repeat(5000) }, large: 1 }))).toEqual({
+  expect(echoOf(things, checkSubmitted(things, { data: jsonOf(1000) }))).toEqual({
+    data: jsonOf(1000),
+  })
+  expect(echoOf(things, checkSubmitted(things, { data: jsonOf(1001) }))).toEqual({})
+  expect(
+    echoOf(things, checkSubmitted(things, { data: { a: 'x'.repeat(5000) }, large: 1 })),
+  ).toEqual({
     large: 1,
   })
-  const echo = echoOf(checkSubmitted(things, { name: 'x'.repeat(1001) }))
+  const echo = echoOf(things, checkSubmitted(things, { name: 'x'.repeat(1001) }))
   expect(echo).toEqual({ name: 'x'.repeat(1000) })
 })
 
 test('the echo has no broken Unicode', () => {
-  const echo = echoOf(checkSubmitted(things, { name: 'a\ud800', data: ['\ud800'] }))
+  const echo = echoOf(things, checkSubmitted(things, { name: 'a\ud800', data: ['\ud800'] }))
   expect(echo).toEqual({ name: 'a\ufffd', data: ['\ud800'] })
 })
 
@@ -75,7 +85,7 @@ test('an undefined field is treated as absent', () => {
   const submitted = checkSubmitted(things, { name: undefined, size: 3 })
   const { values, faults } = submitted
   expect({ values, faults }).toEqual({ values: { size: 3 }, faults: [] })
-  expect(echoOf(submitted)).toEqual({ size: 3 })
+  expect(echoOf(things, submitted)).toEqual({ size: 3 })
 })
 
 test('the key of the path may be repeated in a body, but not changed', () => {
@@ -126,7 +136,10 @@ test('a rounded number is an error of fields for whole numbers', () => {
 })
 
 test('the echo repeats null and a value that JSON does not have', () => {
-  expect(echoOf(checkSubmitted(things, { name: null, size: 5n }))).toEqual({ name: null, size: 5n })
+  expect(echoOf(things, checkSubmitted(things, { name: null, size: 5n }))).toEqual({
+    name: null,
+    size: 5n,
+  })
 })
 
 test('a key that no path can contain is an error', () => {

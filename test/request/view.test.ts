@@ -16,7 +16,7 @@ import {
   type View,
 } from '../../src/request/view.ts'
 import { requireRight } from '../../src/request/roles.ts'
-import { publishCollection, type PublishedField } from '../../src/storage/index.ts'
+import { publishCollection } from '../../src/storage/index.ts'
 
 const fields = {
   id: integer(),
@@ -37,14 +37,13 @@ function caller(...roles: readonly string[]) {
   return principal('maria', { roles })
 }
 
-function names({ readable, listed, sendable, mayWrite, collection }: View) {
-  const isWritable = (field: PublishedField) => mayWrite(field)
+function names({ readable, listed, sendable, unwritable, collection }: View) {
   return {
     readable: readable.allNames.join(' '),
     listed: listed.allNames.join(' '),
     sendable: sendable.allNames.join(' '),
     writable: collection.fields
-      .filter(isWritable)
+      .filter((field) => !unwritable.includes(field))
       .map(({ name }) => name)
       .join(' '),
   }

@@ -9,7 +9,6 @@ const internal = {
   PublishedCollection: [
     'computed',
     'computesDefaults',
-    'constraints',
     'defaultNames',
     'defaultSort',
     'definition',
@@ -18,6 +17,7 @@ const internal = {
     'filtersDirectly',
     'hasColumnDefaults',
     'hasCursor',
+    'hasJson',
     'hasPages',
     'isCached',
     'pageSize',
@@ -36,6 +36,7 @@ const internal = {
   ],
   PublishedField: [
     'accept',
+    'check',
     'includeByDefault',
     'itemOnly',
     'readableBy',

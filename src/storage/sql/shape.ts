@@ -38,9 +38,7 @@ export function statementTexts(collections: number): StatementTexts {
 export type ListSlots = (field: PublishedField, length: number) => number
 
 const identities = new WeakMap<PublishedCollection, number>()
-const lists = new WeakMap<readonly string[], string>()
 let identified = 0
-let numbered = 0
 
 /** Returns a unique number for a collection object. */
 export function identityOf(collection: PublishedCollection): number {
@@ -57,14 +55,15 @@ export function sortShape(sort: readonly SortField[]): string {
   return shape
 }
 
-/** Returns a list of names as a string. For a frozen list it is short. */
-export function listShape(names: readonly string[]): string {
-  if (!Object.isFrozen(names)) return names.join('\0')
-  const known = lists.get(names)
-  if (known !== undefined) return known
-  const shape = `\0${++numbered}`
-  lists.set(names, shape)
-  return shape
+/** Returns a list of names as a string. For the lists of the collection itself it is short. */
+export function listShape(
+  { allNames, defaultNames, searchNames }: PublishedCollection,
+  names: readonly string[],
+): string {
+  if (names === allNames) return '\0all'
+  if (names === defaultNames) return '\0default'
+  if (names === searchNames) return '\0search'
+  return names.join('\0')
 }
 
 /** Returns the part of conditions that determines the SQL: fields and kinds, not values. */

@@ -28,7 +28,7 @@ export function pageStatement(
 ): BoundStatement {
   const { limit, offset, sort, select, count } = query
   const kind = count ? (limit === 0 ? 'count' : offset === 0 ? 'first' : 'counted') : 'page'
-  const shape = `${kind}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(select)}`
+  const shape = `${kind}${matchedShape(tables, collection, query, doubles)}\0${sortShape(sort)}\0${listShape(collection, select)}`
   const text = tables.texts.find(shape, () => pageText(tables, collection, query, doubles))
   const statement = bind(text, { ...inputsOf(query), limit, offset, doubles })
   const { search } = query
@@ -133,7 +133,7 @@ export function matchedShape(
   const own = conditionsShape(collection, conditions, (_, length) => listSlots(length))
   let shape = `${identityOf(collection)}\0${own}\0`
   if (search === null) return shape
-  shape += `${matcherOf(dialect, collection, search.text)}\0${listShape(search.fields)}`
+  shape += `${matcherOf(dialect, collection, search.text)}\0${listShape(collection, search.fields)}`
   for (const [field, found] of doubles) shape += `\0${field.name}${listSlots(found.length)}`
   return shape
 }

@@ -83,9 +83,9 @@ export function pageRead(
   const search = query.search && { fields: query.search.fields, kind: kindOf(needle) }
   const deep = offset > deepOffset && collection.key.length > 0
   const shape: PageShape = { conditions, search, sort: query.sort, select: query.select, deep }
-  const searched = search && `${search.kind}\0${listShape(search.fields)}`
+  const searched = search && `${search.kind}\0${listShape(collection, search.fields)}`
   const matching = `${identityOf(collection)}\0${conditionsShape(collection, conditions, listSlots)}\0${searched ?? ''}`
-  const rest = `\0${deep ? 'deep' : ''}\0${sortShape(query.sort)}\0${listShape(query.select)}`
+  const rest = `\0${deep ? 'deep' : ''}\0${sortShape(query.sort)}\0${listShape(collection, query.select)}`
   const page = limit === 0 ? undefined : `${output}${matching}${rest}`
   const count = query.count ? `count${matching}` : undefined
   const textWith =

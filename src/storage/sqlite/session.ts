@@ -145,7 +145,7 @@ export function sqliteSession(
     row?: Row,
   ): { readonly count: number; readonly written?: ReadRow } {
     const { conditions, names, returning } = shape
-    const key = `${kind}${returning ? '' : '!'}${identityOf(collection)}\0${conditionsShape(collection, conditions, listSlots)}\0${listShape(names)}`
+    const key = `${kind}${returning ? '' : '!'}${identityOf(collection)}\0${conditionsShape(collection, conditions, listSlots)}\0${listShape(collection, names)}`
     const text = (): StatementText => writes[kind](collection, shape, guaranteed)
     const inputs: Inputs = { conditions, ...(row && { row }) }
     if (!returning) return { count: statements.run(key, text, noted(connection.changes), inputs) }

@@ -132,7 +132,6 @@ function published(all: ApplicationDefinitions): unknown {
             roles,
           })
           const {
-            constraints: _constraints,
             definition,
             fields,
             byName: _byName,
