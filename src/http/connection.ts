@@ -8,6 +8,11 @@ import type { TLSSocket } from 'node:tls'
 const maxLingerBytes = 4 * 1024 * 1024
 const lingerMilliseconds = 2_000
 
+// A shorter body fits into the buffer of Node's message. A client sends it at once, so waiting for it costs
+// less than another connection.
+const shortBodyBytes = 16 * 1024
+const shortBodyMilliseconds = 200
+
 /** Returns whether a socket is encrypted. */
 export function isEncrypted(socket: Socket & Partial<Pick<TLSSocket, 'encrypted'>>): boolean {
   return socket.encrypted === true
@@ -30,31 +35,46 @@ export function closeUnread(
     closeUnreadStream(incoming, response as unknown as Http2ServerResponse)
     return undefined
   }
-  if (incoming.complete || !announcesBody(incoming)) return undefined
-  return closeUnlessArrived(incoming)
+  if (incoming.complete) return undefined
+  const length = bodyLength(incoming)
+  return length === 0 ? undefined : closeUnlessArrived(incoming, length)
 }
 
 // Node parses the bytes after the head only when the request listener has returned. A short body may have
-// arrived already; then the connection can stay open.
-async function closeUnlessArrived(incoming: IncomingMessage): Promise<ConnectionHeaders> {
-  await new Promise((resolve) => setImmediate(resolve))
-  if (incoming.complete || incoming.destroyed) return {}
+// arrived already, or be on its way; then the connection can stay open.
+async function closeUnlessArrived(
+  incoming: IncomingMessage,
+  length: number,
+): Promise<ConnectionHeaders> {
   // Simulated messages, as in test frameworks, have no connection.
   if (typeof (incoming.socket as Partial<Socket> | null)?.destroySoon !== 'function') return {}
+  const end = performance.now() + (length < shortBodyBytes ? shortBodyMilliseconds : 0)
+  await new Promise((resolve) => setImmediate(resolve))
+  while (!hasArrived(incoming) && performance.now() < end) {
+    await new Promise((resolve) => setTimeout(resolve, 5))
+    // In between, Node reads from its sockets.
+    await new Promise((resolve) => setImmediate(resolve))
+  }
+  if (hasArrived(incoming)) return {}
   lingerAtEnd(incoming)
   return { Connection: 'close' }
 }
 
-// Reads the raw headers, because Node builds its `headers` object only when it is first read.
-function announcesBody({ rawHeaders }: IncomingMessage): boolean {
+function hasArrived({ complete, destroyed }: IncomingMessage): boolean {
+  return complete || destroyed
+}
+
+// Infinity if the length is not known. Reads the raw headers, because Node builds its `headers` object only when it is
+// first read.
+function bodyLength({ rawHeaders }: IncomingMessage): number {
   for (let index = 0; index < rawHeaders.length; index += 2) {
     const { length } = rawHeaders[index] as string
     if (length !== 'content-length'.length && length !== 'transfer-encoding'.length) continue
     const name = (rawHeaders[index] as string).toLowerCase()
-    if (name === 'transfer-encoding') return true
-    if (name === 'content-length' && rawHeaders[index + 1] !== '0') return true
+    if (name === 'transfer-encoding') return Infinity
+    if (name === 'content-length') return Number(rawHeaders[index + 1])
   }
-  return false
+  return 0
 }
 
 // Node closes a stream by itself only if none of its body was read.

@@ -1,10 +1,12 @@
 import { once } from 'node:events'
 import { connect as connectHttp2, createServer } from 'node:http2'
 import { connect, type AddressInfo } from 'node:net'
+import { setTimeout as pause } from 'node:timers/promises'
 import { expect, onTestFinished, test } from 'vitest'
 import { toNodeHandler } from '../../src/http/node.ts'
 import { noteService, notesPath } from './express-service.ts'
 import { startPlain } from '../kit/client-and-tls.ts'
+import { openLine, requestBytes } from '../kit/host-line.ts'
 
 test('a client that continues sending after a rejection is disconnected', async () => {
   const { port, close } = await startPlain(toNodeHandler(noteService().service), '127.0.0.1')
@@ -17,6 +19,19 @@ test('a client that continues sending after a rejection is disconnected', async 
   await new Promise((resolve) => socket.once('close', resolve))
   clearInterval(drip)
   expect(performance.now() - begun).toBeLessThan(4_000)
+})
+
+test('a short body may arrive after the rest of its request', async () => {
+  const { port, close } = await startPlain(toNodeHandler(noteService().service), '127.0.0.1')
+  onTestFinished(close)
+  const line = await openLine(port)
+  line.write(requestBytes(`PUT ${notesPath}`, ['Content-Length: 4']))
+  await pause(30)
+  line.write('GET ')
+  line.write(requestBytes(`GET ${notesPath}`))
+  expect((await line.take(2)).map(({ status }) => status)).toEqual([405, 200])
+  line.write(requestBytes(`PUT ${notesPath}`, ['Content-Length: 16384']))
+  expect((await line.ended()).map(({ status }) => status)).toEqual([405])
 })
 
 test('over HTTP/2 the stream of a body that is too large is closed, and the session continues', async () => {
