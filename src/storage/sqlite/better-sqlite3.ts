@@ -28,6 +28,7 @@ export interface BetterSqlite3Handle {
 export function betterSqlite3Connection(database: BetterSqlite3Handle): Connection {
   return {
     driver: 'better-sqlite3',
+    returnsWholeStrings: true,
     rows(sql) {
       const statement = reading(database, sql)
       statement.raw(true)

@@ -13,6 +13,8 @@ export type SqliteDriver = 'better-sqlite3' | 'node:sqlite'
 /** A connection of either driver. `failure.ts` classifies the errors that it throws. */
 export interface Connection {
   readonly driver: SqliteDriver
+  /** Whether it returns a string with U+0000 complete. Otherwise the string ends there. */
+  readonly returnsWholeStrings: boolean
   /** Prepares a statement that returns rows. */
   rows(sql: string): Prepared<readonly SqliteRow[]>
   /** Prepares a statement that returns one string or null for each row. */

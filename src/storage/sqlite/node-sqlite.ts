@@ -25,8 +25,11 @@ export interface NodeSqliteHandle {
 
 /** Creates a connection over `node:sqlite`. */
 export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
+  const withNul = reading(database, `SELECT 'a' || char(0) || 'b'`).statement.all()[0]
   return {
     driver: 'node:sqlite',
+    // Not before Node 24.
+    returnsWholeStrings: firstOf(withNul)?.length === 3,
     rows(sql) {
       const { statement, arrays } = reading(database, sql)
       if (arrays) return (parameters) => statement.all(...parameters) as SqliteRow[]

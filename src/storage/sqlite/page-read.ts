@@ -5,7 +5,7 @@ import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '..
 import { columnTypeOf } from './columns.ts'
 import { listSlots } from './conditions.ts'
 import type { SqliteRow } from './connection.ts'
-import { fitsAsText, type Guaranteed } from './reading.ts'
+import { fitsAsText } from './reading.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import type { NeedleKind } from './search.ts'
 import type { Inputs } from '../sql/fragments.ts'
@@ -16,6 +16,7 @@ import {
   pageStatement,
   probeStatement,
   type Output,
+  type Reading,
   type PageShape,
   type StatementText,
 } from './statements.ts'
@@ -76,7 +77,7 @@ const manyRows = 1_000
 export function pageRead(
   collection: PublishedCollection,
   query: StorageQuery,
-  { output, guaranteed, kindOf, searchIndexFor }: PageReadOptions,
+  { output, checksAll, guaranteed, kindOf, searchIndexFor }: PageReadOptions,
 ): PageRead {
   const { limit, offset, conditions } = query
   const needle = query.search === null ? '' : searchText(query.search.text)
@@ -92,7 +93,7 @@ export function pageRead(
     (pageShape: PageShape, countShape: PageShape): PageRead['text'] =>
     (statement, given) =>
       statement === 'page'
-        ? pageStatement(collection, { ...pageShape, ...given }, { output, guaranteed })
+        ? pageStatement(collection, { ...pageShape, ...given }, { output, guaranteed, checksAll })
         : countStatement(collection, { ...countShape, ...given })
   const inputs = { conditions, needle, limit, offset }
   const found = search === null ? undefined : searchIndexFor(collection, search.fields, needle)
@@ -117,9 +118,7 @@ export function pageRead(
 }
 
 /** How the statements of a page are written. */
-export interface PageReadOptions {
-  readonly output: Output
-  readonly guaranteed: Guaranteed
+export interface PageReadOptions extends Reading {
   readonly kindOf: (needle: string) => NeedleKind
   readonly searchIndexFor: SearchIndexFor
 }

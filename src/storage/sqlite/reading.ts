@@ -21,19 +21,22 @@ export function columnOf(alias?: string): (field: PublishedField) => Sql {
 
 /**
  * Returns the expressions that read a row. A value that does not fit is replaced with a blob that
- * describes it: drivers return blobs as bytes, and no field has bytes.
+ * describes it: drivers return blobs as bytes, and no field has bytes. Unless `checksAll` is set, `readRow`
+ * checks the strings of TEXT columns instead, which takes a fifth of the time.
  */
 export function readAll(
   fields: readonly PublishedField[],
-  guaranteed: Guaranteed,
+  { guaranteed, checksAll }: { readonly guaranteed: Guaranteed; readonly checksAll: boolean },
   alias?: string,
 ): Sql {
   if (fields.length === 0) return sql`null`
   const column = columnOf(alias)
+  const isReadAsIs = (field: PublishedField): boolean =>
+    !checksAll && isString(field) && !field.inKey && guaranteed.get(field) === 'no-number'
   return join(
     fields.map((field, index) => {
       const read = columnTypeOf(field).read(column(field))
-      const guard = guardOf(field, guaranteed, alias)
+      const guard = isReadAsIs(field) ? undefined : guardOf(field, guaranteed, alias)
       const value =
         guard === undefined
           ? read

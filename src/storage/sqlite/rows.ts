@@ -10,7 +10,10 @@ import type { SqliteRow, SqliteValue } from './connection.ts'
 export interface ReadRow {
   readonly row: Row
   readonly unfit: readonly UnfitValue[]
-  /** Whether a string contains U+FFFD, so that it may be invalid UTF-8. Only its stored length shows that. */
+  /**
+   * Whether a value may not fit, and was read without the lengths: a blob, or a string that contains U+0000, or U+FFFD,
+   * so that it may be invalid UTF-8.
+   */
   readonly uncertain: boolean
 }
 
@@ -26,9 +29,14 @@ export function readRow(
   const row: Record<string, StoredValue> = {}
   let unfit: UnfitValue[] | undefined
   let uncertain = false
+  const hasLengths = values.length > names.length
   for (let index = 0; index < names.length; index++) {
     const name = names[index] as string
     const value = values[index] as SqliteValue
+    if (!hasLengths && isDoubtful(value)) {
+      uncertain = true
+      continue
+    }
     if (value instanceof Uint8Array) {
       const found = Buffer.from(value).toString()
       unfit = [...(unfit ?? []), { field: name, found: descriptionOf(found) }]
@@ -36,8 +44,7 @@ export function readRow(
     }
     if (typeof value === 'string' && value.includes(replacement)) {
       const length = values[names.length + index]
-      if (length === undefined) uncertain = true
-      else if (length !== null && length !== Buffer.byteLength(value)) {
+      if (length !== null && length !== Buffer.byteLength(value)) {
         unfit = [...(unfit ?? []), { field: name, found: 'text that is not valid UTF-8' }]
         continue
       }
@@ -46,6 +53,11 @@ export function readRow(
     row[name] = value === null || decode === undefined ? (value as StoredValue) : decode(value)
   }
   return { row, unfit: unfit ?? none, uncertain }
+}
+
+function isDoubtful(value: SqliteValue): boolean {
+  if (typeof value === 'string') return value.includes(replacement) || value.includes('\0')
+  return value instanceof Uint8Array
 }
 
 /** Returns the error for a row with values that do not fit. */

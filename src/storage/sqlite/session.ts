@@ -126,7 +126,9 @@ export function sqliteSession(
   const prepareRead: Session['pageRead'] = (collection, query, output) => {
     const known = prepared.get(query)
     if (known?.collection === collection && known.read.output === output) return known.read
-    const read = pageRead(collection, query, { output, guaranteed, kindOf, searchIndexFor })
+    const checksAll = output === 'lengths' || !connection.returnsWholeStrings
+    const options = { output, checksAll, guaranteed, kindOf, searchIndexFor }
+    const read = pageRead(collection, query, options)
     // How a search is compared depends on the connection.
     if (query.search === null && Object.isFrozen(query)) prepared.set(query, { collection, read })
     return read

@@ -35,6 +35,8 @@ export type Output = 'rows' | 'lengths' | 'json'
 export interface Reading {
   readonly output: Output
   readonly guaranteed: Guaranteed
+  /** Whether SQLite checks all values, also those that `readRow` can check. It does if lengths are read. */
+  readonly checksAll: boolean
 }
 
 /** Returns the statement of a page. */
@@ -81,7 +83,7 @@ export interface WriteShape {
   readonly names: readonly string[]
   /** Empty for an insert. */
   readonly conditions: readonly Condition[]
-  /** Whether it returns the row complete: an inserted row as it is read, another one with lengths. */
+  /** Whether it returns the row complete, with lengths. */
   readonly returning: boolean
 }
 
@@ -103,7 +105,7 @@ export function insertStatement(
     ...guaranteed,
     ...names.map((name) => [fieldOf(collection, name), 'fit'] as const),
   ])
-  return textOf(sql`${insert} ${returned(collection, { output: 'rows', guaranteed: fitting })}`)
+  return textOf(sql`${insert} ${returned(collection, { ...complete, guaranteed: fitting })}`)
 }
 
 /** Returns the statement that updates a row. */
@@ -117,7 +119,7 @@ export function updateStatement(
   )
   const update = sql`update ${written(collection, conditions, sql` set ${join(changes)}`)}`
   if (!returning) return textOf(update)
-  return textOf(sql`${update} ${returned(collection, { output: 'lengths', guaranteed })}`)
+  return textOf(sql`${update} ${returned(collection, { ...complete, guaranteed })}`)
 }
 
 /** Returns the statement that deletes a row. */
@@ -190,16 +192,18 @@ function orderBy(
   return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`
 }
 
+const complete = { output: 'lengths', checksAll: true } as const
+
 function returned(collection: PublishedCollection, reading: Reading): Sql {
   return sql`returning ${selection(collection.fields, reading)}`
 }
 
 function selection(
   fields: readonly PublishedField[],
-  { output, guaranteed }: Reading,
+  { output, guaranteed, checksAll }: Reading,
   alias?: string,
 ): Sql {
   if (output === 'json') return jsonObject(fields, guaranteed, alias)
-  const values = readAll(fields, guaranteed, alias)
+  const values = readAll(fields, { guaranteed, checksAll }, alias)
   return output === 'rows' ? values : sql`${values}${readLengths(fields, alias)}`
 }

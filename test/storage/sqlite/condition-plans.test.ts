@@ -60,7 +60,11 @@ function pagePlan(collection: typeof orders, ...conditions: readonly Condition[]
   const { select } = queryOf(collection)
   const shape = { conditions, sort: [], select, search: null, deep: false }
   return planOf(
-    pageStatement(collection, shape, { output: 'rows', guaranteed: new Map<never, never>() }),
+    pageStatement(collection, shape, {
+      output: 'rows',
+      checksAll: true,
+      guaranteed: new Map<never, never>(),
+    }),
   )
 }
 
@@ -91,7 +95,11 @@ test('the items after a cursor are a range of an index', () => {
     rangesAfter(positionFields(orders, sort), values).map((conditions) => {
       const { select } = queryOf(orders)
       const shape = { conditions, sort, select, search: null, deep: false }
-      const reading = { output: 'rows', guaranteed: new Map<never, never>() } as const
+      const reading = {
+        output: 'rows',
+        checksAll: true,
+        guaranteed: new Map<never, never>(),
+      } as const
       return planOf(pageStatement(orders, shape, reading))
     })
   const id = { field: 'id', descending: false }

@@ -52,7 +52,7 @@ const fine: readonly (readonly [field: string, sql: string])[] = [
   ['ratio', '1e300'],
 ]
 
-const odd: readonly (readonly [field: string, sql: string])[] = [
+const oddValues: readonly (readonly [field: string, sql: string])[] = [
   ['label', '42'],
   ['label', `x'c3a9'`],
   // JSONB for null, which json_object would accept.
@@ -134,111 +134,127 @@ const applications = {
   },
 } satisfies ApplicationDefinitions
 
-describe.each(drivers)('%s: a table of another program', (driver) => {
-  const columns = ['id INTEGER PRIMARY KEY', ...Object.keys(good)].join(', ')
-  const reports: Observation[] = []
-  let handle: SqliteHandle
-  let service: Service<ApplicationDefinitions>
+const untyped = 'label'
+const declarations = drivers.flatMap((driver) => [
+  [driver, untyped] as const,
+  [driver, 'label TEXT'] as const,
+])
 
-  beforeAll(async () => {
-    handle = openHandle(driver, ':memory:')
-    handle.exec(`CREATE TABLE things (${columns})`)
-    fill(handle, fine, 1)
-    fill(handle, odd, 101)
-    const report = (observation: Observation): void => void reports.push(observation)
-    const storage = sqliteStorage(handle)
-    service = createService({
-      applications: applications,
-      storage,
-      security: openAccess(),
-      report,
-    })
-    await service.ready()
-  })
-  afterAll(async () => {
-    await service.close()
-    handle.close()
-  })
-
-  async function send(method: string, path: string, body?: unknown) {
-    reports.length = 0
-    const reply = await service.handle({
-      method,
-      target: `/rest/v1/shop/${path}`,
-      header: (name) => ({ 'content-type': 'application/json' })[name],
-      secure: true,
-      peer: undefined,
-      signal: undefined,
-      body: async () => new TextEncoder().encode(JSON.stringify(body)),
-    })
-    return { status: reply.status, body: JSON.parse(reply.body) as Record<string, unknown> }
-  }
-
-  const isIn = (collection: string, field: string) => field !== 'ratio' || collection === 'ratios'
-
-  describe.each(['things', 'ratios'])('as %s', (collection) => {
-    test.each(odd.map(([field, sql], index) => [field, sql, 101 + index] as const))(
-      'responds 500 for %s = %s, and reports it',
-      async (field, _sql, id) => {
-        if (!isIn(collection, field)) return
-        for (const path of [`${collection}/${id}`, `${collection}?id=${id}`]) {
-          const { status, body } = await send('GET', path)
-          expect(status).toBe(500)
-          expect(Object.keys(body)).toEqual(['message', 'validations', 'status'])
-          expect(reports).toMatchObject([
-            { type: 'stored-value-unfit', error: { fields: [field] } },
-          ])
-          const [{ error }] = reports as unknown as [{ error: Error }]
-          expect(error.message).toContain(`shop/${collection}, item ${id}: `)
-          expect(error.message).toContain(`${field} must be `)
-        }
-        // A page without the field succeeds. The report of a page with only the field still has the key.
-        expect((await send('GET', `${collection}?id=${id}&$fields=id`)).status).toBe(200)
-        expect((await send('GET', `${collection}?id=${id}&$fields=${field}`)).status).toBe(500)
-        expect(reports).toMatchObject([
-          { error: { message: expect.stringContaining(`item ${id}:`) as string } },
-        ])
-      },
+describe.each(declarations)(
+  '%s: a table of another program with the column %s',
+  (driver, label) => {
+    const names = Object.keys(good).filter((name) => name !== 'label')
+    const columns = ['id INTEGER PRIMARY KEY', label, ...names].join(', ')
+    // SQLite stores a number in a TEXT column as a string, which fits.
+    const odd = oddValues.filter(
+      ([field, sql]) => label === untyped || field !== 'label' || sql !== '42',
     )
+    const reports: Observation[] = []
+    let handle: SqliteHandle
+    let service: Service<ApplicationDefinitions>
 
-    test('responds 500 for a page with such a row among others', async () => {
-      expect(
-        (await send('GET', `${collection}?$limit=${fine.length + 1}&$count=true`)).status,
-      ).toBe(500)
-      expect(reports).toMatchObject([{ type: 'stored-value-unfit', error: { fields: ['label'] } }])
+    beforeAll(async () => {
+      handle = openHandle(driver, ':memory:')
+      handle.exec(`CREATE TABLE things (${columns})`)
+      fill(handle, fine, 1)
+      fill(handle, odd, 101)
+      const report = (observation: Observation): void => void reports.push(observation)
+      const storage = sqliteStorage(handle)
+      service = createService({
+        applications: applications,
+        storage,
+        security: openAccess(),
+        report,
+      })
+      await service.ready()
+    })
+    afterAll(async () => {
+      await service.close()
+      handle.close()
     })
 
-    test('responds 200 with the values of the others', async () => {
-      const page = await send('GET', `${collection}?$limit=${fine.length}&$count=true`)
-      expect(page.status).toBe(200)
-      const items = page.body['items'] as Record<string, unknown>[]
-      expect(items.map((item) => item['id'])).toEqual(fine.map((_, index) => index + 1))
-      expect(items[0]?.['label']).toBe('replaced \ufffd by its writer')
-      expect(items[1]).toMatchObject({ label: '\\u0000 as six characters', data: { a: 1 } })
-      expect(page.body['count']).toBe(rowsIn(handle, 'SELECT id FROM things').length)
-      expect(reports).toEqual([])
-    })
-  })
-
-  test('can be corrected and emptied through the service', async () => {
-    for (const [index, [field]] of odd.entries()) {
-      const path = `ratios/${101 + index}`
-      const other = field === 'label' ? 'quantity' : 'label'
-      const changed = await send('POST', path, { [other]: field === 'label' ? 5 : 'new' })
-      expect(changed).toMatchObject({ status: 200, body: { item: { [field]: null } } })
-      expect(reports).toMatchObject([{ type: 'stored-value-unfit', error: { fields: [field] } }])
-      if (index % 2 === 0) {
-        const corrected = await send('POST', path, { [field]: null })
-        expect(corrected).toMatchObject({ status: 200, body: { item: { [field]: null } } })
-        expect((await send('GET', path)).status).toBe(200)
-      }
-      const removed = await send('DELETE', path)
-      expect(removed).toMatchObject({ status: 200, body: { item: { [field]: null } } })
-      expect(reports).toHaveLength(index % 2 === 0 ? 0 : 1)
+    async function send(method: string, path: string, body?: unknown) {
+      reports.length = 0
+      const reply = await service.handle({
+        method,
+        target: `/rest/v1/shop/${path}`,
+        header: (name) => ({ 'content-type': 'application/json' })[name],
+        secure: true,
+        peer: undefined,
+        signal: undefined,
+        body: async () => new TextEncoder().encode(JSON.stringify(body)),
+      })
+      return { status: reply.status, body: JSON.parse(reply.body) as Record<string, unknown> }
     }
-    expect(rowsIn(handle, 'SELECT id FROM things')).toHaveLength(fine.length)
-  })
-})
+
+    const isIn = (collection: string, field: string) => field !== 'ratio' || collection === 'ratios'
+
+    describe.each(['things', 'ratios'])('as %s', (collection) => {
+      test.each(odd.map(([field, sql], index) => [field, sql, 101 + index] as const))(
+        'responds 500 for %s = %s, and reports it',
+        async (field, _sql, id) => {
+          if (!isIn(collection, field)) return
+          for (const path of [`${collection}/${id}`, `${collection}?id=${id}`]) {
+            const { status, body } = await send('GET', path)
+            expect(status).toBe(500)
+            expect(Object.keys(body)).toEqual(['message', 'validations', 'status'])
+            expect(reports).toMatchObject([
+              { type: 'stored-value-unfit', error: { fields: [field] } },
+            ])
+            const [{ error }] = reports as unknown as [{ error: Error }]
+            expect(error.message).toContain(`shop/${collection}, item ${id}: `)
+            expect(error.message).toContain(`${field} must be `)
+          }
+          // A page without the field succeeds. The report of a page with only the field still has the key.
+          expect((await send('GET', `${collection}?id=${id}&$fields=id`)).status).toBe(200)
+          expect((await send('GET', `${collection}?id=${id}&$fields=${field}`)).status).toBe(500)
+          expect(reports).toMatchObject([
+            { error: { message: expect.stringContaining(`item ${id}:`) as string } },
+          ])
+        },
+      )
+
+      test('responds 500 for a page with such a row among others', async () => {
+        expect(
+          (await send('GET', `${collection}?$limit=${fine.length + 1}&$count=true`)).status,
+        ).toBe(500)
+        expect(reports).toMatchObject([
+          { type: 'stored-value-unfit', error: { fields: ['label'] } },
+        ])
+      })
+
+      test('responds 200 with the values of the others', async () => {
+        const page = await send('GET', `${collection}?$limit=${fine.length}&$count=true`)
+        expect(page.status).toBe(200)
+        const items = page.body['items'] as Record<string, unknown>[]
+        expect(items.map((item) => item['id'])).toEqual(fine.map((_, index) => index + 1))
+        expect(items[0]?.['label']).toBe('replaced \ufffd by its writer')
+        expect(items[1]).toMatchObject({ label: '\\u0000 as six characters', data: { a: 1 } })
+        expect(page.body['count']).toBe(rowsIn(handle, 'SELECT id FROM things').length)
+        expect(reports).toEqual([])
+      })
+    })
+
+    test('can be corrected and emptied through the service', async () => {
+      for (const [index, [field]] of odd.entries()) {
+        const path = `ratios/${101 + index}`
+        const other = field === 'label' ? 'quantity' : 'label'
+        const changed = await send('POST', path, { [other]: field === 'label' ? 5 : 'new' })
+        expect(changed).toMatchObject({ status: 200, body: { item: { [field]: null } } })
+        expect(reports).toMatchObject([{ type: 'stored-value-unfit', error: { fields: [field] } }])
+        if (index % 2 === 0) {
+          const corrected = await send('POST', path, { [field]: null })
+          expect(corrected).toMatchObject({ status: 200, body: { item: { [field]: null } } })
+          expect((await send('GET', path)).status).toBe(200)
+        }
+        const removed = await send('DELETE', path)
+        expect(removed).toMatchObject({ status: 200, body: { item: { [field]: null } } })
+        expect(reports).toHaveLength(index % 2 === 0 ? 0 : 1)
+      }
+      expect(rowsIn(handle, 'SELECT id FROM things')).toHaveLength(fine.length)
+    })
+  },
+)
 
 describe.each(drivers)('%s: a table of the library', (driver) => {
   test('does not accept a value that does not fit', async () => {
@@ -254,7 +270,7 @@ describe.each(drivers)('%s: a table of the library', (driver) => {
     const served: string[] = []
     fill(handle, fine, 1)
     const ratiosOf = service.as(system).collection('shop', 'ratios')
-    for (const [index, [field, sql]] of odd.entries()) {
+    for (const [index, [field, sql]] of oddValues.entries()) {
       try {
         fill(handle, [[field, sql]], 101 + index)
       } catch {

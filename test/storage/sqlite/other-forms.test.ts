@@ -222,7 +222,11 @@ test.each(formCases.map((form) => [nameOf(form), form] as const))(
     const planOf = (query: Partial<StorageQuery>): string => {
       const { conditions, sort, select } = queryOf(things, query)
       const shape = { conditions, sort, select, search: null, deep: false }
-      const reading = { output: 'json', guaranteed: new Map<never, never>() } as const
+      const reading = {
+        output: 'json',
+        checksAll: true,
+        guaranteed: new Map<never, never>(),
+      } as const
       const { sql, slots } = pageStatement(things, shape, reading)
       const steps = rowsIn(handle, `EXPLAIN QUERY PLAN ${sql}`, ...slots.map(() => null))
       return steps.map((step) => (step as { detail: string }).detail).join('; ')

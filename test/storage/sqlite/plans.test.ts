@@ -69,7 +69,7 @@ function shapeOf(name: Table, query: Query, deep = false): PageShape {
 }
 
 function pagePlan(name: Table, query: Query, deep = false): readonly string[] {
-  const reading = { output: 'rows', guaranteed: new Map<never, never>() } as const
+  const reading = { output: 'rows', checksAll: true, guaranteed: new Map<never, never>() } as const
   return planOf(pageStatement(collections[name], shapeOf(name, query, deep), reading))
 }
 
