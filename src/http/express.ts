@@ -67,6 +67,10 @@ export function toExpressHandler(
       next()
       return
     }
+    if (hasOwnClasses) {
+      shareHiddenClass(incoming)
+      shareHiddenClass(response)
+    }
     const resume = pauseUntilRead(incoming)
     const request = new NodeRequest(incoming, response, target, reader)
     replyOf(service, request)
@@ -77,6 +81,20 @@ export function toExpressHandler(
       // Methods of the response that middleware has replaced may throw, and Express 4 ignores promises.
       .catch(next)
   }
+}
+
+// Express replaces the prototype of each message and adds properties to it. V8 before Node 24 gives such an object a
+// hidden class of its own, so that every property is found slowly, also by Node when it writes the response.
+const hasOwnClasses = Number.parseInt(process.versions.v8) < 13
+const first = Symbol('first')
+const second = Symbol('second')
+
+/** Makes V8 store the properties of an object in a dictionary: all dictionaries share one hidden class. */
+function shareHiddenClass(message: object): void {
+  Object.assign(message, { [first]: true, [second]: true })
+  // Deleting the last one first would restore the class before it.
+  Reflect.deleteProperty(message, first)
+  Reflect.deleteProperty(message, second)
 }
 
 // Express removes the mount from the URL and leaves the rest unchanged. But Express 4 treats two slashes
