@@ -5,7 +5,7 @@ import { identifier, join, literal, raw, quoted, sql, type Sql } from '../sql/fr
 
 /**
  * What a column guarantees, so that a read does not check it: that it contains only values that fit, or that it
- * contains no numbers, because SQLite stores those as strings.
+ * contains no numbers, because SQLite stores those as strings, and no null if it is in the key.
  */
 export type Guarantee = 'fit' | 'no-number'
 
@@ -32,7 +32,7 @@ export function readAll(
   if (fields.length === 0) return sql`null`
   const column = columnOf(alias)
   const isReadAsIs = (field: PublishedField): boolean =>
-    !checksAll && isString(field) && !field.inKey && guaranteed.get(field) === 'no-number'
+    !checksAll && isString(field) && guaranteed.get(field) === 'no-number'
   return join(
     fields.map((field, index) => {
       const read = columnTypeOf(field).read(column(field))
@@ -110,8 +110,8 @@ function isString({ type }: PublishedField): boolean {
 // typeof() and instr() do, and these two take a third of the time of a page.
 function notText(field: PublishedField, column: Sql, guaranteed: Guaranteed): Sql {
   const blob = sql`${column} collate binary >= x''`
-  const misfit =
-    guaranteed.get(field) === 'no-number' ? blob : sql`${blob} or ${column} collate binary < ''`
+  if (guaranteed.get(field) === 'no-number') return blob
+  const misfit = sql`${blob} or ${column} collate binary < ''`
   return field.inKey ? sql`${column} is null or ${misfit}` : misfit
 }
 

@@ -97,7 +97,7 @@ export function guaranteedFields(
     .flatMap(({ fields }) => fields.filter((field) => exact.has(field)))
 }
 
-/** Returns the fields whose columns have the affinity TEXT: SQLite stores a number in them as a string. */
+/** Returns the fields whose columns store a number as a string: affinity TEXT, and in a key NOT NULL as well. */
 export function fieldsWithoutNumbers(
   tables: Tables,
   collections: readonly PublishedCollection[],
@@ -105,9 +105,10 @@ export function fieldsWithoutNumbers(
   return collections.flatMap(({ table, fields }) => {
     const found = tables.find(table)
     if (found?.kind !== 'table') return []
-    return fields.filter(({ column }) => {
-      const declared = found.columns.get(column.toLowerCase())?.declared
-      return declared !== undefined && affinityOf(declared) === 'TEXT'
+    return fields.filter(({ column: name, inKey }) => {
+      const column = found.columns.get(name.toLowerCase())
+      if (column === undefined || (inKey && !column.notNull)) return false
+      return affinityOf(column.declared) === 'TEXT'
     })
   })
 }
