@@ -1,5 +1,5 @@
 import { unavailable } from './errors.ts'
-import { inTime, whenSettled, type MaybePromise } from './maybe-promise.ts'
+import { inTime, whenEnded, type MaybePromise } from './maybe-promise.ts'
 
 /** Whether a service accepts work, and the work in progress that closing waits for. */
 export interface Lifecycle {
@@ -81,17 +81,7 @@ function createCounter(): Counter {
   return {
     run: (work) => {
       inProgress++
-      return whenSettled(
-        work,
-        (result) => {
-          leave()
-          return result
-        },
-        (error) => {
-          leave()
-          throw error
-        },
-      )
+      return whenEnded(work, leave)
     },
     async settled() {
       if (inProgress > 0) await new Promise<void>((resolve) => waiting.push(resolve))

@@ -46,13 +46,25 @@ export function whenFailed<Result>(
   work: () => MaybePromise<Result>,
   recover: (error: unknown) => MaybePromise<Result>,
 ): MaybePromise<Result> {
-  let result: MaybePromise<Result>
-  try {
-    result = work()
-  } catch (error) {
-    return recover(error)
-  }
-  return isThenable(result) ? Promise.resolve(result).then(undefined, recover) : result
+  return whenSettled(work, (result: Result) => result, recover)
+}
+
+/** Returns the result of work, and calls `end` once it has succeeded or failed. */
+export function whenEnded<Result>(
+  work: () => MaybePromise<Result>,
+  end: () => void,
+): MaybePromise<Result> {
+  return whenSettled(
+    work,
+    (result: Result) => {
+      end()
+      return result
+    },
+    (error) => {
+      end()
+      throw error
+    },
+  )
 }
 
 /** Calls `done` with the result of work, or `failed` with its error. Errors of `done` itself are thrown. */

@@ -1,5 +1,12 @@
 import { expect, test } from 'vitest'
-import { inSequence, isThenable, whenDone, whenFailed, whenSettled } from '../src/maybe-promise.ts'
+import {
+  inSequence,
+  isThenable,
+  whenDone,
+  whenEnded,
+  whenFailed,
+  whenSettled,
+} from '../src/maybe-promise.ts'
 
 const failure = new Error('failed')
 
@@ -98,3 +105,22 @@ test('inSequence visits many entries that wait without growing the stack', async
   })
   expect(visited).toBe(20_000)
 })
+
+test.each(['value', 'promise'])(
+  'whenEnded calls its function after a %s, and after an error, which it passes on',
+  async (kind) => {
+    let calls = 0
+    const count = (): void => {
+      calls++
+    }
+    const ended = (work: () => number): unknown =>
+      whenEnded<number>(kind === 'value' ? work : async () => work(), count)
+    const throwing = (): never => {
+      throw failure
+    }
+    expect(await ended(() => 1)).toBe(1)
+    expect(calls).toBe(1)
+    await expect((async () => ended(throwing))()).rejects.toBe(failure)
+    expect(calls).toBe(2)
+  },
+)

@@ -1,7 +1,7 @@
 import type { AfterSave, Committed } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedField } from '../definition/published-field.ts'
-import { isThenable, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { acceptedItem, constraintFaults } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
@@ -93,8 +93,7 @@ function next<From extends object, To>(
   stage: MaybePromise<From | RejectedOutcome>,
   proceed: (save: From) => MaybePromise<To | RejectedOutcome>,
 ): MaybePromise<To | RejectedOutcome> {
-  if (isThenable(stage)) return Promise.resolve(stage).then((save) => next(save, proceed))
-  return isRejected(stage) ? stage : proceed(stage)
+  return whenDone(stage, (save) => (isRejected(save) ? save : proceed(save)))
 }
 
 function isRejected(stage: { readonly type?: unknown }): stage is RejectedOutcome {

@@ -1,5 +1,5 @@
 import { builtin } from '../builtin.ts'
-import { whenSettled, type MaybePromise } from '../maybe-promise.ts'
+import { whenEnded, type MaybePromise } from '../maybe-promise.ts'
 
 /** A write transaction that code runs in. */
 interface OpenTransaction {
@@ -26,19 +26,11 @@ const channel = builtin<{ channel(name: string): Channel }>('diagnostics_channel
 export function asTransaction<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
   if (channel?.hasSubscribers !== true) return work()
   const transaction = { isOpen: true }
-  // Code that the work has started and not awaited may still run after the end.
-  const end = (): void => {
-    transaction.isOpen = false
-  }
-  return whenSettled(
+  return whenEnded(
     () => channel.runStores(transaction, work),
-    (result) => {
-      end()
-      return result
-    },
-    (error) => {
-      end()
-      throw error
+    () => {
+      // Code that the work has started and not awaited may still run.
+      transaction.isOpen = false
     },
   )
 }

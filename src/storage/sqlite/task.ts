@@ -1,4 +1,4 @@
-import { isThenable, type MaybePromise } from '../../maybe-promise.ts'
+import { whenSettled, type MaybePromise } from '../../maybe-promise.ts'
 import type { StorageTransaction, TransactionOptions } from '../adapter.ts'
 import { waitLimits } from '../wait-limits.ts'
 import type { Lock, OpenTransaction } from './transaction.ts'
@@ -157,21 +157,11 @@ class CalledTask<Result> implements Task, Lock {
   }
 
   #perform(): void {
-    const { work } = this.#call
-    let worked: MaybePromise<Result>
-    try {
-      worked = work(this.opened.transaction)
-    } catch (error) {
-      this.#complete({ error })
-      return
-    }
-    if (!isThenable(worked)) this.#complete({ result: worked })
-    else {
-      void Promise.resolve(worked).then(
-        (result) => this.#complete({ result }),
-        (error: unknown) => this.#complete({ error }),
-      )
-    }
+    void whenSettled(
+      () => this.#call.work(this.opened.transaction),
+      (result) => this.#complete({ result }),
+      (error) => this.#complete({ error }),
+    )
   }
 
   #complete(outcome: Outcome<Result>): void {
