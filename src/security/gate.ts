@@ -54,8 +54,7 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
     // In Express, reading `secure` costs more than all other checks.
     if (!candidates.every(allowsPlainHttp) && !request.secure) {
       const allowing = candidates.filter(allowsPlainHttp)
-      if (allowing.length === 0 || (several && allowing.length < candidates.length))
-        throw httpsRequired(candidates, request)
+      if (allowing.length === 0 || several) throw httpsRequired(candidates, request)
       candidates = allowing
     }
     if (several) throw multipleCredentials()
