@@ -1,5 +1,6 @@
 import { describe, expect, test } from 'vitest'
 import { createService, defineCollection, openAccess, system, text } from '../../../src/index.ts'
+import { toFetchHandler } from '../../../src/http/fetch.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
 import { drivers, openHandle } from '../../kit/databases.ts'
 
@@ -19,19 +20,12 @@ describe.each(drivers)('%s: a key of another program', (driver) => {
       security: openAccess(),
       report: () => undefined,
     })
+    const handler = toFetchHandler(service)
     const all = service.as(system).collection('shop', 'notes')
     for (const key of odd) {
       handle.exec(`DELETE FROM notes; INSERT INTO notes VALUES ('tea', 'x'), (${key}, 'x')`)
       await expect(all.filter()).rejects.toMatchObject({ kind: 'unfit', fields: ['id'] })
-      const { status } = await service.handle({
-        method: 'GET',
-        target: '/rest/v1/shop/notes',
-        header: () => undefined,
-        secure: true,
-        peer: undefined,
-        signal: undefined,
-        body: () => Promise.resolve(new Uint8Array()),
-      })
+      const { status } = await handler(new Request('http://localhost/rest/v1/shop/notes'))
       expect(status).toBe(500)
       expect(await all.get('tea')).toEqual({ id: 'tea', label: 'x' })
     }
