@@ -109,7 +109,10 @@ export function givenValues(
 ): Readonly<ItemValues> {
   requireObject('The values', values)
   const own = { ...(values as Readonly<ItemValues>) }
-  for (const name of Object.keys(own)) fieldOf(collection, name)
+  for (const name of Object.keys(own)) {
+    const { type, check, show, store } = fieldOf(collection, name)
+    if (type === 'json' && check(own[name]).length === 0) own[name] = show(store(own[name]))
+  }
   return own
 }
 

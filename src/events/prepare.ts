@@ -1,5 +1,6 @@
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'
+import { frozenCopy } from '../request/item-values.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import { keyValue } from '../request/serialize.ts'
 import type { NestedAccess, Terms } from './runtime.ts'
@@ -63,7 +64,7 @@ function contextOf(event: SaveEvent, scope: CodeScope): object {
       scope.terms.runtime.report({ type: 'prepare-failed', place, error: failure })
     },
     key: type === 'Insert' ? null : keyValue(collection, event.key),
-    ...(type !== 'Delete' && { values: Object.freeze(Object.assign({}, event.submitted.values)) }),
+    ...(type !== 'Delete' && { values: frozenCopy(collection, event.submitted.values) }),
   }
 }
 

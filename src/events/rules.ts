@@ -1,10 +1,12 @@
 import type { EventName } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import type { StandardResult, Validation, ValidationContext } from '../definition/validation.ts'
 import { forbidden } from '../errors.ts'
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'
 import type { Finding } from '../request/findings.ts'
+import { frozenCopy } from '../request/item-values.ts'
 import { fieldsIn } from '../request/meets.ts'
 import { oneItem, type Condition, type ItemValues } from '../request/query.ts'
 import { keyConditions } from '../request/resolve.ts'
@@ -18,15 +20,17 @@ export function checkRules(
   rules: readonly Rule[],
   scope: Scope,
   subject: {
+    readonly collection: PublishedCollection
     readonly event: EventName
     readonly item: Readonly<ItemValues>
     readonly stored: Readonly<ItemValues> | null
   },
 ): MaybePromise<void> {
   if (rules.length === 0) return
-  const item: Readonly<Draft<CollectionShape>> = Object.freeze(Object.assign({}, subject.item))
+  const { collection } = subject
+  const item: Readonly<Draft<CollectionShape>> = frozenCopy(collection, subject.item)
   const { principal, find, system, now, signal } = scope.context()
-  const stored = subject.stored
+  const { stored } = subject
   const context = Object.freeze({
     event: subject.event,
     stored,

@@ -5,7 +5,7 @@ import { notFound } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { EventPlace } from '../observation/reports.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import { completeItem } from '../request/item-values.ts'
+import { completeItem, frozenCopy } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { itemEvent } from '../request/plan.ts'
 import type { ItemValues, Row } from '../request/query.ts'
@@ -86,7 +86,7 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
     return whenDone(readItem(event, scope), ({ item, unfit }) => {
       const draft = { ...item, ...settable(event, terms) }
       const faults = allFaults(event, item, terms)
-      const stored = Object.freeze(item)
+      const stored = frozenCopy(event.collection, item)
       return { event, scope, stored, unfit, draft, faults }
     })
   },
@@ -114,7 +114,7 @@ export const deleteSteps: SaveSteps<DeleteEvent> = {
       collection.events.Delete?.before !== undefined || collection.rulesOn.Delete.length > 0
     if (!isSeen) return { event, scope, stored: null, unfit: [], draft: null, faults: [] }
     return whenDone(readItem(event, scope), ({ item, unfit }) => {
-      const stored = Object.freeze(item)
+      const stored = frozenCopy(event.collection, item)
       const echo = readableValues(view, stored)
       return { event, scope, stored, unfit, draft: null, faults: [], echo }
     })

@@ -3,7 +3,7 @@ import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import { acceptedItem, constraintFaults } from '../request/item-values.ts'
+import { acceptedItem, constraintFaults, frozenCopy, ownCopy } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { decide as decideFindings, noFindings, type Decision } from '../request/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
@@ -111,26 +111,28 @@ function accept<Event extends SaveEvent>(save: Save<Event>): Save<Event> | Rejec
   return rejection(save, inDefinitionOrder(event.view.sendable, entries))
 }
 
-/** Calls the `before` handler, and checks the item again that it may have changed. */
+/**
+ * Calls the `before` handler, and checks the item that it may have changed. Later stages use a copy of that item,
+ * because code that has not been awaited may still change it.
+ */
 function runBefore<Event extends SaveEvent>(
   save: Save<Event>,
 ): MaybePromise<Save<Event> | RejectedOutcome> {
-  const { event, scope, stored, draft } = save
+  const { event, scope, stored } = save
   const { collection, type } = event
   const before = collection.events[type]?.before as Handler | undefined
   if (before === undefined) return save
   const { prepared } = scope
+  const draft = save.draft && ownCopy(collection, save.draft)
   const own = draft === null ? { stored, prepared } : { item: draft, stored, prepared }
   const seen = Object.assign(own, scope.context())
   const called = untilRejected(save, () => scope.call('before', () => before(seen)))
   if (draft === null) return called
   return next(called, () => {
-    const checked = scope.call('before', () => {
-      Object.assign(draft, acceptedItem(collection, draft))
-    })
-    return whenDone(checked, () => {
-      scope.add(constraintFaults(collection, draft))
-      return save
+    const accepted = scope.call('before', () => acceptedItem(collection, draft))
+    return whenDone(accepted, (item) => {
+      scope.add(constraintFaults(collection, item))
+      return { ...save, draft: item }
     })
   })
 }
@@ -150,7 +152,7 @@ function checkItem<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Sav
   if (draft !== null) scope.add(incomplete(save))
   const rules = collection.rulesOn[type]
   const item = draft ?? stored ?? {}
-  return whenDone(checkRules(rules, scope, { event: type, item, stored }), () => save)
+  return whenDone(checkRules(rules, scope, { collection, event: type, item, stored }), () => save)
 }
 
 /** Rejects a save with errors, or with warnings that the client has not confirmed. */
@@ -188,7 +190,7 @@ function write<Event extends SaveEvent>(
     whenDone(writeReferring(save, steps), (row) => {
       scope.terms.running.log.writes++
       if (event.type !== 'Delete') return Object.assign(save, { row })
-      const stored = Object.freeze(itemOf(event.collection, row))
+      const stored = frozenCopy(event.collection, itemOf(event.collection, row))
       return Object.assign(save, { row, stored, echo: readableValues(event.view, stored) })
     })
   return whenFailed<Written<Save<Event>> | RejectedOutcome>(store, (error) => {
@@ -259,7 +261,7 @@ function itemsOf({ event, row, stored }: Written<Save>): {
   readonly item: Item<CollectionShape>
   readonly stored: Readonly<ItemValues> | null
 } {
-  return { item: Object.freeze(itemOf(event.collection, row)), stored }
+  return { item: frozenCopy(event.collection, itemOf(event.collection, row)), stored }
 }
 
 /** Returns the rejection of a save. It repeats an item that was read or written, or what the client sent. */

@@ -3,6 +3,7 @@ import { suggestion } from '../checks/nearest-name.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
+import type { Json } from '../protocol/json.ts'
 import type { ItemValues } from './query.ts'
 
 /**
@@ -53,6 +54,35 @@ export function acceptedItem(
     accepted[name] = value === null || value === undefined ? null : field.accept(value)
   }
   return accepted
+}
+
+/** Returns a copy of an item that application code may change, also within its json values. */
+export function ownCopy(
+  { hasJson, fields }: PublishedCollection,
+  item: Readonly<ItemValues>,
+): ItemValues {
+  const copy: ItemValues = Object.assign({}, item)
+  if (!hasJson) return copy
+  for (const { name, type, show, store } of fields) {
+    if (type === 'json' && copy[name] !== undefined) copy[name] = show(store(copy[name]))
+  }
+  return copy
+}
+
+/** Returns a copy of an item that can't be changed, not even within its json values. */
+export function frozenCopy(
+  collection: PublishedCollection,
+  item: Readonly<ItemValues>,
+): Readonly<ItemValues> {
+  const copy = ownCopy(collection, item)
+  if (collection.hasJson) Object.values(copy).forEach(freezeJson)
+  return Object.freeze(copy)
+}
+
+function freezeJson(value: Json | undefined): void {
+  if (typeof value !== 'object' || value === null) return
+  Object.values(value).forEach(freezeJson)
+  Object.freeze(value)
 }
 
 /** Returns a field by name. Throws a TypeError that suggests the nearest name if it is unknown. */
