@@ -4,6 +4,8 @@ import { internal } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'
 import type { Outcome } from '../request/outcome.ts'
+import { entriesFor } from '../request/view.ts'
+import type { StorageError } from '../storage/adapter.ts'
 import { collectionAccess } from './access.ts'
 import { withComputed } from './computed.ts'
 import { filterAsRows, filterAsText, filterInScope } from './filter.ts'
@@ -14,11 +16,12 @@ import type { ManyOutcome, ManySaves, ManySteps, PreparedMany } from './many.ts'
 import { whenPrepared } from './prepare.ts'
 import { requireTransaction } from './runtime.ts'
 import type { Caller, NestedAccess, Running, Runtime, Terms } from './runtime.ts'
-import { runSave } from './save.ts'
+import { rejection, runSave } from './save.ts'
 import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
 import { openScope, type Prepared, type Scope } from './scope.ts'
 import { traced } from './traced.ts'
 import { isBrief, isOneWrite, rejectionFor, runUnit } from './unit.ts'
+import { entriesOf } from './write-faults.ts'
 
 /** The deepest nesting of events that handlers invoke. */
 const maxDepth = 16
@@ -65,12 +68,19 @@ function runAsUnit(
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
   const brief = isBrief(runtime, collection)
-  const options = { collection, mode, brief, oneWrite: isOneWrite(event), depth } as const
+  const refused = (error: StorageError): Outcome => rejectedAtCommit(event, error)
+  const unit = { collection, mode, brief, oneWrite: isOneWrite(event), depth, refused } as const
   const outside = { transaction: undefined, depth: depth ?? 0, log: { writes: 0, committed: [] } }
   return whenPrepared(event, { runtime, caller, running: outside }, nestedAccess, (prepared) => {
     const work = (running: Running) => runInUnit(event, { runtime, caller, running }, prepared)
-    return runUnit(runtime, options, work, (undo) => rejectionFor(caller, undo))
+    return runUnit(runtime, unit, work, (undo) => rejectionFor(caller, undo))
   })
+}
+
+/** Returns the outcome of a save that storage rejects only at the commit. */
+function rejectedAtCommit(event: DataEvent, error: StorageError): Outcome {
+  if (event.type === 'Filter' || event.type === 'Delete') throw error
+  return rejection({ event }, entriesFor(event.view, entriesOf(event.view, error)))
 }
 
 /**

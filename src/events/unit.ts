@@ -4,17 +4,26 @@ import type { DataEvent } from '../request/event.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import { asTransaction } from '../observation/open-transaction.ts'
 import { entriesShownTo } from '../request/view.ts'
-import type { StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
+import type { StorageError, StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
 import { conflictPauses, isConflict } from '../work/repeat-conflicts.ts'
 import { Rollback } from './guard.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
+import { isAboutItem } from './write-faults.ts'
 
 /** How a unit of work begins. */
-export interface UnitOptions extends Pick<TransactionOptions, 'mode' | 'brief' | 'oneWrite'> {
+export interface UnitOptions<Result> extends Pick<
+  TransactionOptions,
+  'mode' | 'brief' | 'oneWrite'
+> {
   /** The collection of its event; absent for other work. If functions serve it, there is no transaction. */
   readonly collection?: PublishedCollection
   /** How many events are nested around it. Default 0. */
   readonly depth?: number | undefined
+  /**
+   * Called instead of failing if the work has ended, but storage rejects the commit because of a value or a
+   * duplicate: a deferred constraint, or one that has undone the transaction.
+   */
+  readonly refused?: (error: StorageError) => Result
 }
 
 /**
@@ -24,19 +33,22 @@ export interface UnitOptions extends Pick<TransactionOptions, 'mode' | 'brief' |
  */
 export function runUnit<Result>(
   { adapter }: Runtime,
-  { collection, depth = 0, mode, brief, oneWrite }: UnitOptions,
+  { collection, depth = 0, mode, brief, oneWrite, refused }: UnitOptions<Result>,
   work: (running: Running) => MaybePromise<Result>,
   undone: (undo: Rollback) => Result,
 ): MaybePromise<Result> {
   let log: Running['log']
+  let hasEnded = false
   let pause: ReturnType<typeof conflictPauses> | undefined
   const complete = (transaction?: StorageTransaction): MaybePromise<Result> =>
     whenDone(work({ transaction, depth, log }), (result) => {
       if (log.failure !== undefined) throw log.failure.error
+      hasEnded = true
       return result
     })
   const begin = (): MaybePromise<Result> => {
     log = { writes: 0, committed: [] }
+    hasEnded = false
     if (collection?.serve !== undefined) return complete()
     const options = oneWrite === true ? { mode, brief, oneWrite } : { mode, brief }
     return adapter.transaction(options, (transaction) =>
@@ -49,6 +61,7 @@ export function runUnit<Result>(
   }
   const failed = (error: unknown): MaybePromise<Result> => {
     if (error instanceof Rollback) return undone(error)
+    if (hasEnded && refused !== undefined && isAboutItem(error)) return refused(error)
     if (log.hasCalledCode === true || !isConflict(error)) throw error
     pause ??= conflictPauses()
     return pause(error).then(() => whenSettled(begin, completed, failed))

@@ -55,11 +55,13 @@ export function writeFaults(
   })
 }
 
-function isAboutItem(error: unknown): error is StorageError {
+/** Returns whether an error says that storage does not accept a value, or has a duplicate of it. */
+export function isAboutItem(error: unknown): error is StorageError {
   return isStorageError(error) && (error.kind === 'duplicate' || error.kind === 'invalid')
 }
 
-function entriesOf(view: View, { kind, fields }: StorageError): readonly ValidationEntry[] {
+/** Returns the entries for an error about an item. */
+export function entriesOf(view: View, { kind, fields }: StorageError): readonly ValidationEntry[] {
   if (kind === 'duplicate') return duplicateEntries(view, fields)
   const names = fields.join(', ') || 'A value'
   const are = fields.length > 1 ? 'are' : 'is'

@@ -55,7 +55,7 @@ export function nodeSqliteConnection(database: NodeSqliteHandle): Connection {
     define(name, work) {
       database.function(name, { deterministic: true }, (value) => work(value as SqliteValue))
     },
-    inTransaction: () => database.isTransaction ?? isInTransaction(database),
+    inTransaction: () => isInTransaction(database),
     close: () => void database.close(),
   }
 }
@@ -85,9 +85,12 @@ function firstOf(row: unknown): string | null {
 
 function isInTransaction(database: NodeSqliteHandle): boolean {
   try {
+    const { isTransaction } = database
+    if (isTransaction !== undefined) return isTransaction
     database.exec('BEGIN')
-  } catch {
-    return true
+  } catch (error) {
+    // The application may have closed its handle.
+    return !(error instanceof Error && error.message === 'database is not open')
   }
   database.exec('COMMIT')
   return false

@@ -47,6 +47,8 @@ export interface Call<Result> {
 /** What the tasks of a writer share. */
 export interface Surroundings {
   readonly open: (lock: Lock) => OpenTransaction
+  /** Returns whether a transaction is open on the connection. */
+  readonly inTransaction: () => boolean
   /** Called when the task has to wait for the lock again. */
   readonly enqueue: (task: Task) => void
   /** Returns whether a task that has held the lock for some milliseconds must release it. */
@@ -100,6 +102,10 @@ class CalledTask<Result> implements Task, Lock {
 
   isHeld(): boolean {
     return this.#state === 'held'
+  }
+
+  isIntact(): boolean {
+    return this.#surroundings.inTransaction()
   }
 
   acquire(): Promise<void> {

@@ -9,6 +9,8 @@ import type { Session } from './session.ts'
 /** The lock of a transaction, which may be released while application code waits. */
 export interface Lock {
   isHeld(): boolean
+  /** Returns false if SQLite has rolled back the transaction by itself. */
+  isIntact(): boolean
   /** Resolves when the lock is held again. Rejects if the transaction can't go on. */
   acquire(): Promise<void>
 }
@@ -22,6 +24,8 @@ export interface OpenTransaction {
   hasRead(): boolean
   /** Whether a save of it has succeeded. */
   hasSaved(): boolean
+  /** The error for which SQLite has rolled back the whole transaction. */
+  lost(): { readonly error: unknown } | undefined
   /** Returns whether its reads are still current. Throws the errors of the driver. */
   isCurrent(): boolean
   /** Ends the transaction. Later calls reject. */
@@ -47,6 +51,7 @@ class SessionTransaction implements OpenTransaction, StorageTransaction {
   #operation: Operation = 'read'
   #hasSaved = false
   #log: ReadLog | undefined
+  #lost: { readonly error: unknown } | undefined
 
   constructor(session: Session, constraints: ConstraintFields, lock: Lock) {
     this.#session = session
@@ -64,6 +69,10 @@ class SessionTransaction implements OpenTransaction, StorageTransaction {
 
   hasSaved(): boolean {
     return this.#hasSaved
+  }
+
+  lost(): { readonly error: unknown } | undefined {
+    return this.#lost
   }
 
   isCurrent(): boolean {
@@ -114,6 +123,8 @@ class SessionTransaction implements OpenTransaction, StorageTransaction {
     if (!this.#lock.isHeld()) {
       return this.#lock.acquire().then(() => this.#run(as, collection, work, rowOf))
     }
+    // Each further statement would be committed by itself.
+    if (this.#lost !== undefined) return rejected(this.#lost.error)
     if (as === 'save' || this.#operation === 'read') this.#operation = as
     try {
       const result = work()
@@ -126,7 +137,12 @@ class SessionTransaction implements OpenTransaction, StorageTransaction {
           ? constraints.check(collection, message)
           : constraints.foreignKey(collection, rowOf()),
       )
-      return Promise.reject(failure)
+      if (!this.#lock.isIntact()) this.#lost = { error: failure }
+      return rejected(failure)
     }
   }
+}
+
+async function rejected(error: unknown): Promise<never> {
+  throw error
 }

@@ -60,6 +60,29 @@ describe.skipIf((await missingServer()) !== undefined)(
       expect((await client.get('/app/seats/2')).status).toBe(404)
     })
 
+    test('rejects a save of a collection with code at the commit', async () => {
+      const before = (): void => undefined
+      const { seat, room, row, size } = seats.fields
+      const coded = defineCollection(
+        { key: 'seat', table: 'seats', fields: { seat, room, row, size } },
+        { events: { Insert: { before }, Update: { before } } },
+      )
+      const other = createService({
+        applications: { app: { collections: { rooms, seats: coded } } },
+        storage: postgresStorage(schema.pool),
+        security: openAccess(),
+      })
+      const { post } = createTestClient(other)
+      const inserted = await post('/app/seats', { seat: 2, room: 'north', row: 1 })
+      expect([inserted.status, inserted.body.validations]).toMatchObject([
+        400,
+        [{ severity: 'error' }],
+      ])
+      expect((await post('/app/seats/1', { size: 10 })).status).toBe(400)
+      expect((await post('/app/seats/1', { size: 9 })).status).toBe(200)
+      await other.close()
+    })
+
     test('rejects an update with a value that exists, or that a trigger does not accept', async () => {
       await client.post('/app/seats', { seat: 2, room: 'north', row: 2 })
       const same = await client.post('/app/seats/2', { row: 1, room: 'north' })
