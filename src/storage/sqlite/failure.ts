@@ -5,7 +5,7 @@ import { StorageError } from '../adapter.ts'
 export type Operation = 'read' | 'save' | 'delete'
 
 type FailureKind =
-  'busy' | 'unavailable' | 'duplicate' | 'notNull' | 'check' | 'foreignKey' | 'fault'
+  'busy' | 'unavailable' | 'duplicate' | 'notNull' | 'check' | 'foreignKey' | 'rowNumber' | 'fault'
 
 /** The result codes that are handled. An extended code begins with the name of its primary code. */
 const kinds: readonly (readonly [name: string, code: number, kind: FailureKind])[] = [
@@ -23,6 +23,7 @@ const kinds: readonly (readonly [name: string, code: number, kind: FailureKind])
   ['SQLITE_FULL', 13, 'unavailable'],
   ['SQLITE_CANTOPEN', 14, 'unavailable'],
   ['SQLITE_PROTOCOL', 15, 'unavailable'],
+  ['SQLITE_MISMATCH', 20, 'rowNumber'],
 ]
 
 /** Returns whether an error means that another connection holds the lock. */
@@ -53,6 +54,9 @@ export function storageFailure(
       return storageError('duplicate', fieldsInMessage(error, collection))
     case 'notNull':
       return storageError('invalid', fieldsInMessage(error, collection))
+    // An INTEGER PRIMARY KEY is the number of the row, which has no fraction.
+    case 'rowNumber':
+      return storageError('invalid')
     case 'check':
       return storageError('invalid', fieldsOf('check', (error as Error).message))
     case 'foreignKey':

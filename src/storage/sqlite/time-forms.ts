@@ -98,7 +98,11 @@ function unixTime(type: Time, perSecond: 1 | 1000): OtherForm {
       ...numeric,
       ...readAs((column) => readUnix(type, perSecond, column)),
       fits: ['INTEGER', 'NUMERIC', 'REAL', 'BLOB'],
-      bind: (value) => BigInt(milliseconds(type, value) / (1000 / perSecond)),
+      bind(value) {
+        const count = milliseconds(type, value) / (1000 / perSecond)
+        // A reference may have a fraction that no stored key has.
+        return Number.isInteger(count) ? BigInt(count) : count
+      },
       letters: type === 'date' ? 'none' : 'ascii',
     },
   }

@@ -29,6 +29,8 @@ const driverErrors: readonly (readonly [object, string | undefined])[] = [
   [{ errcode: 275 }, 'invalid'],
   [{ code: 'SQLITE_CONSTRAINT_TRIGGER' }, 'invalid'],
   [{ errcode: 787 }, 'invalid'],
+  [{ code: 'SQLITE_MISMATCH' }, 'invalid'],
+  [{ errcode: 20 }, 'invalid'],
   [{ code: 'SQLITE_ERROR' }, undefined],
   [{ errcode: 1 }, undefined],
   [{ code: 'ENOENT' }, undefined],
