@@ -50,7 +50,7 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
       credential = found
     }
     if (credential === undefined)
-      return openCaller ?? reject({ rejected: 'missing' }, undefined, request)
+      return openCaller ?? reject({ rejected: 'missing' }, undefined, { request })
     // In Express, reading `secure` costs more than all other checks.
     if (!candidates.every(allowsPlainHttp) && !request.secure) {
       const allowing = candidates.filter(allowsPlainHttp)
@@ -86,11 +86,13 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
       const provider = candidates[index] as SecurityProvider
       const result = provider.identify(credential, context)
       if (isThenable(result)) {
+        // The address is not known any more once the client has disconnected.
+        const known = { ...attempt, peer: attempt.peer ?? attempt.request.peer }
         return Promise.resolve(result).then((settled) => {
           const found = checkedResult(provider, settled)
           return isPrincipal(found)
             ? found
-            : identify(attempt, index + 1, moreSpecific(rejection, found, provider))
+            : identify(known, index + 1, moreSpecific(rejection, found, provider))
         })
       }
       const found = checkedResult(provider, result)
@@ -98,13 +100,13 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
       rejection = moreSpecific(rejection, found, provider)
     }
     const provider = rejection?.provider ?? candidates.at(-1)?.name
-    return reject(rejection ?? { rejected: 'unknown' }, provider, attempt.request)
+    return reject(rejection ?? { rejected: 'unknown' }, provider, attempt)
   }
 
   function reject(
     { rejected, user, keyId }: Rejected,
     provider: string | undefined,
-    request: Credentials,
+    { request, peer = request.peer }: Pick<Attempt, 'request' | 'peer'>,
   ): MaybePromise<never> {
     report({
       type: 'credential-rejected',
@@ -112,7 +114,7 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
       provider: provider ?? null,
       user: user ?? null,
       keyId: keyId ?? null,
-      peer: request.peer ?? null,
+      peer: peer ?? null,
     })
     const error = unauthenticated(challenge)
     if (limiting === undefined || rejected === 'missing') throw error
@@ -143,6 +145,8 @@ interface Attempt {
   readonly credential: Credential
   readonly candidates: readonly SecurityProvider[]
   readonly request: Credentials
+  /** The address of the client, if it was read before something had to wait. */
+  readonly peer?: string | undefined
 }
 
 const none: SecurityProvider[] = []
