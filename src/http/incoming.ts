@@ -170,5 +170,8 @@ function write(response: ServerResponse, reply: ServiceReply, more?: ConnectionH
   if (isLarge(reply.body)) {
     // A client that disconnects early is not an error of the service.
     pipeline(Readable.from(bodyPieces(reply.body)), response, () => undefined)
-  } else response.end(reply.body)
+    return
+  }
+  // Text of as many bytes as characters is ASCII, which Node writes faster as Latin-1.
+  response.end(reply.body, length === reply.body.length ? 'latin1' : 'utf8')
 }
