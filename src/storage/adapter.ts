@@ -124,7 +124,11 @@ export interface StorageAdapter extends StorageReader {
    * message that names the table and the field if a table does not fit its definition.
    */
   open(collections: readonly PublishedCollection[]): MaybePromise<void>
-  /** Required for the ability `textPages`. If it returns undefined, the service calls `filter`. */
+  /**
+   * Required for the ability `textPages`. Returns a page as JSON text, for a response. If it returns undefined,
+   * the service calls `filter`. Like a cached response, the page may lack commits of other processes for a time
+   * that the adapter states. It MUST have every commit of this adapter.
+   */
   filterText?(
     collection: PublishedCollection,
     query: StorageQuery,

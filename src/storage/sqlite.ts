@@ -16,6 +16,7 @@ import { inspectTables } from './sqlite/inspect-tables.ts'
 import { openConnections, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
 import type { Guarantee } from './sqlite/reading.ts'
+import { readSnapshot } from './sqlite/read-snapshot.ts'
 import { plainReads, threadedReads } from './sqlite/reads.ts'
 import { createSchema } from './sqlite/schema.ts'
 import { missingSearches } from './sqlite/search-index.ts'
@@ -69,11 +70,12 @@ export function sqliteStorage(
   const { searchIndexFor } = searches
   const opened = { guaranteed, computed, searchIndexFor, collections: () => openCollections }
   const written = writtenTables(connection)
-  const session = sqliteSession(connection, opened, written)
+  const session = sqliteSession(connection, opened, { written })
+  const snapshot = readSnapshot(reader, complete.maxStaleness)
   const reads =
     reader === connection
       ? plainReads(session)
-      : threadedReads(reader, sqliteSession(reader, opened), complete)
+      : threadedReads(reader, sqliteSession(reader, opened, { snapshot }), complete)
   const constraints = constraintFields(connection)
   let defersConstraints = false
   let closing: Promise<void> | undefined
@@ -87,11 +89,13 @@ export function sqliteStorage(
     isShared: durable,
     sharesCommits: () => !defersConstraints,
     began: () => written.refresh(),
+    committing: snapshot.end,
     committed: () => clock.committed(),
   })
   const clock = versionClock(connection, {
     written,
     isFrozen: writer.isFrozen,
+    othersCommitted: snapshot.end,
     maxStaleness: complete.maxStaleness,
   })
 
@@ -161,6 +165,7 @@ export function sqliteStorage(
     searches.opened(tables, collections)
     clock.opened(tables, collections)
     reads.opened(tables, collections)
+    snapshot.end()
     openCollections = Math.max(openCollections, collections.length)
     const deferred = `SELECT 1 FROM sqlite_schema WHERE sql LIKE '%INITIALLY%DEFERRED%' LIMIT 1`
     defersConstraints = rowsOf(connection, deferred).length > 0
@@ -177,6 +182,7 @@ export function sqliteStorage(
   async function closeAll(): Promise<void> {
     await writer.close()
     await reads.close()
+    snapshot.end()
     if (!owned) return
     if (reader !== connection) reader.close()
     connection.close()

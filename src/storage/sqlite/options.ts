@@ -34,8 +34,8 @@ export interface SqliteOptions {
   readonly lockTimeout?: number
   /**
    * Milliseconds for which a commit of another process may be unknown to what this process remembers, such
-   * as the callers of API keys. 0: each request reads what it uses. Commits of this process are always
-   * known. Default 1.
+   * as the callers of API keys, and to requests that read in the same turn of the event loop. 0: each request
+   * reads what it uses. Commits of this storage are always known. Default 1.
    */
   readonly maxStaleness?: number
   /**

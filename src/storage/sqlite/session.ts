@@ -13,6 +13,7 @@ import {
   type ReadPage,
 } from './page-read.ts'
 import type { Guaranteed } from './reading.ts'
+import type { ReadSnapshot } from './read-snapshot.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
 import type { Inputs } from '../sql/fragments.ts'
@@ -60,11 +61,19 @@ export interface Opened {
   collections(): number
 }
 
-/** Creates a session on a connection. It caches prepared statements, and notes which tables they write. */
+/** What the session of one connection uses. */
+export interface SessionUse {
+  /** Notes the tables that the session writes. */
+  readonly written?: WrittenTables
+  /** Shared by the reads whose JSON text becomes a response. Other reads end it, so they see every commit. */
+  readonly snapshot?: ReadSnapshot
+}
+
+/** Creates a session on a connection. It caches prepared statements. */
 export function sqliteSession(
   connection: Connection,
   opened: Opened,
-  written?: WrittenTables,
+  { written, snapshot }: SessionUse,
 ): Session {
   const { guaranteed, computed, searchIndexFor } = opened
   const statements = statementCache(() => statementCapacity(opened.collections()))
@@ -101,6 +110,8 @@ export function sqliteSession(
 
   function runPage(read: PageRead): RawPage {
     const { output, page, count, inputs } = read
+    if (output === 'json') snapshot?.enter()
+    else snapshot?.end()
     const readRows = (): RawPage['rows'] => {
       if (page === undefined) return []
       const prepare = output === 'json' ? connection.strings : connection.rows

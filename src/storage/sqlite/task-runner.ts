@@ -23,6 +23,8 @@ export interface TaskRunnerOptions {
   readonly busyTimeout: number
   /** Whether transactions may share a commit. */
   readonly sharesCommits: () => boolean
+  /** Called before each attempt to commit. */
+  readonly committing: () => void
   /** Called after each commit. */
   readonly committed: () => void
 }
@@ -33,7 +35,7 @@ const pauseMilliseconds = 3
 /** Creates the runner of the tasks of a connection. */
 export function taskRunner(
   connection: Connection,
-  { queue, busyTimeout, sharesCommits, committed }: TaskRunnerOptions,
+  { queue, busyTimeout, sharesCommits, committing, committed }: TaskRunnerOptions,
 ): TaskRunner {
   const commitCommand = connection.command('COMMIT')
   const rollbackCommand = connection.command('ROLLBACK')
@@ -156,10 +158,14 @@ export function taskRunner(
   // No task is settled before the commit. A rejection, too, may depend on what another member wrote.
   async function commit(members: readonly Task[]): Promise<boolean> {
     const began = performance.now()
-    let error = attempt(commitCommand)
+    const end = (): unknown => {
+      committing()
+      return attempt(commitCommand)
+    }
+    let error = end()
     while (isBusy(error) && performance.now() - began < busyTimeout) {
       await busyPause()
-      error = attempt(commitCommand)
+      error = end()
     }
     if (error === undefined) {
       commits++

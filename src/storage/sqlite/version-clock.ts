@@ -24,6 +24,8 @@ export interface ClockOptions {
   readonly written: WrittenTables
   /** Whether a transaction is open on the connection that does not see the commits of others. */
   readonly isFrozen: () => boolean
+  /** Called when a commit of another connection is noticed. */
+  readonly othersCommitted: () => void
   /** Milliseconds for which the commits of other connections may be unknown. 0: none. */
   readonly maxStaleness: number
 }
@@ -34,7 +36,7 @@ export interface ClockOptions {
  */
 export function versionClock(
   connection: Connection,
-  { written, isFrozen, maxStaleness }: ClockOptions,
+  { written, isFrozen, othersCommitted, maxStaleness }: ClockOptions,
 ): VersionClock {
   // It changes only with the commits of other connections.
   const dataVersion = connection.value('PRAGMA data_version')
@@ -65,6 +67,7 @@ export function versionClock(
       })
     }
     if (current === others) return
+    othersCommitted()
     changes += 1
     anyTable = changes
     const found = schemaVersion()

@@ -33,6 +33,8 @@ export interface WriterOptions {
   readonly sharesCommits: () => boolean
   /** Called when a transaction has begun on the connection. */
   readonly began: () => void
+  /** Called before each attempt to commit. */
+  readonly committing: () => void
   /** Called after each commit. */
   readonly committed: () => void
 }
