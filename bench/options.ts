@@ -23,7 +23,18 @@ const flags = {
   servers: { type: 'string' },
   quick: { type: 'boolean', default: false },
   write: { type: 'boolean', default: false },
+  help: { type: 'boolean', default: false },
 } as const
+
+function helpText({ scenarios, servers }: Choices): string {
+  return `Options:
+  --only NAMES      the scenarios and figures to measure, separated by commas: ${scenarios.join(', ')}
+  --servers NAMES   the servers to measure, separated by commas: ${servers.join(', ')}
+  --rounds NUMBER   how often each server is measured (5; with --quick 2)
+  --seconds NUMBER  how long a round takes (2; with --quick 1)
+  --quick           short rounds, and no wait for a quiet machine
+  --write           write the results to the README of this folder`
+}
 
 function chosen(flag: string, text: string | undefined, known: string[]): string[] {
   if (text === undefined) return known
@@ -39,9 +50,23 @@ function count(name: string, text: string | undefined, otherwise: number): numbe
   throw new Error(`${name} must be a whole number above 0.`)
 }
 
+/** Reads the command line. Prints the help, or what is wrong, and ends the process. */
 export function readOptions(args: string[], env: NodeJS.ProcessEnv, known: Choices): Options {
+  try {
+    const options = parse(args, env, known)
+    if (options !== 'help') return options
+    console.log(helpText(known))
+    process.exit(0)
+  } catch (error) {
+    console.error(`${error instanceof Error ? error.message : String(error)}\n\n${helpText(known)}`)
+    process.exit(2)
+  }
+}
+
+function parse(args: string[], env: NodeJS.ProcessEnv, known: Choices): Options | 'help' {
   const { values } = parseArgs({ args, options: flags })
-  const { quick, write } = values
+  const { quick, write, help } = values
+  if (help) return 'help'
   return {
     rounds: count('rounds', values.rounds ?? env['ROUNDS'], quick ? 2 : 5),
     seconds: count('seconds', values.seconds ?? env['SECONDS'], quick ? 1 : 2),
