@@ -46,7 +46,10 @@ export class ServiceError extends Error {
   readonly status: number
   readonly headers: Readonly<Record<string, string>>
 
+  /** Throws a TypeError for a code that is not in the list, and for a message that is not a string or is empty. */
   constructor(code: ServiceErrorCode, message: string, options: ServiceErrorOptions = {}) {
+    if (!isCode(code)) throw new TypeError(`ServiceError: unknown code ${String(code)}`)
+    if (!isMessage(message)) throw new TypeError('ServiceError: message must be a non-empty string')
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ServiceError'
     this.code = code
@@ -56,9 +59,25 @@ export class ServiceError extends Error {
   }
 }
 
-/** Returns whether a value is a {@link ServiceError}, including one of another copy of the package. */
+/**
+ * Returns whether a value is a {@link ServiceError}, including one of another copy of the package. Returns false if the
+ * code is not in the list of this copy, if the status is not that of the code, or if the message is not a string or is
+ * empty.
+ */
 export function isServiceError(value: unknown): value is ServiceError {
-  return typeof value === 'object' && value !== null && brand in value
+  if (typeof value !== 'object' || value === null || !(brand in value)) return false
+  // Another copy of the package may have other codes, and JavaScript can change the members of an error.
+  const { code, status, message, headers } = value as Partial<Record<keyof ServiceError, unknown>>
+  const isKnown = isCode(code) && status === errorStatuses[code]
+  return isKnown && isMessage(message) && typeof headers === 'object' && headers !== null
+}
+
+function isCode(code: unknown): code is ServiceErrorCode {
+  return typeof code === 'string' && Object.hasOwn(errorStatuses, code)
+}
+
+function isMessage(message: unknown): message is string {
+  return typeof message === 'string' && message !== ''
 }
 
 /** Returns the error for everything that does not exist or that the caller must not see. */

@@ -11,6 +11,20 @@ export function asServiceError(
   report: Report,
   placeOf: () => EventPlace | null,
 ): ServiceError {
+  try {
+    return translated(error, report, placeOf)
+  } catch (fault) {
+    // The members of the error can't be read, as those of a revoked proxy.
+    report({ type: 'request-failed', place: placeOf(), error: fault })
+    return internal(fault)
+  }
+}
+
+function translated(
+  error: unknown,
+  report: Report,
+  placeOf: () => EventPlace | null,
+): ServiceError {
   if (isServiceError(error) && Object.entries(error.headers).every(isHeader)) {
     // For example an authorization server that can't be reached. Nothing else reports it.
     if (error.code === 'UNAVAILABLE' && error.cause instanceof Error) {

@@ -4,6 +4,11 @@ import type { SecurityProvider } from '../../src/security/index.ts'
 import { base, describeContract } from './contract.ts'
 import { expectError } from '../kit/expectations.ts'
 
+/** Creates a ServiceError that JavaScript has changed, or that another version of the package has created. */
+function changed(members: object): unknown {
+  return Object.assign(new ServiceError('FORBIDDEN', 's3cret'), members)
+}
+
 // What the provider of this suite throws, named by a header.
 const thrown: Readonly<Record<string, () => unknown>> = {
   Error: () => new Error('s3cret at x.ts:1:1'),
@@ -12,6 +17,18 @@ const thrown: Readonly<Record<string, () => unknown>> = {
   undefined: () => undefined,
   object: () => ({ message: 's3cret', status: 200, statusCode: 200 }),
   symbol: () => Symbol('s3cret'),
+  'foreign code': () => changed({ code: 's3cret' }),
+  'foreign status': () => changed({ status: 200 }),
+  'no status': () => changed({ status: undefined }),
+  'empty message': () => changed({ message: '' }),
+  'symbol as message': () => changed({ message: Symbol('s3cret') }),
+  'no headers': () => changed({ headers: undefined }),
+  'revoked proxy': () => {
+    const { proxy, revoke } = Proxy.revocable({}, {})
+    revoke()
+    return proxy
+  },
+  'unknown code': () => new ServiceError('s3cret' as ServiceErrorCode, 'A sentence.'),
   ...Object.fromEntries(
     (Object.keys(errorStatuses) as ServiceErrorCode[]).map((code) => [
       code,
@@ -48,17 +65,16 @@ describeContract('errors', { security: thrower }, (contract) => {
     expect(contract.missingRights()).toMatchObject(code === 'FORBIDDEN' ? [missing] : [])
   })
 
-  test.each(['Error', 'text', 'null', 'undefined', 'object', 'symbol'])(
+  test.each(Object.keys(thrown).filter((what) => !(what in errorStatuses)))(
     'a thrown %s responds 500 with a fixed message, and is reported',
     async (what) => {
       const answer = await provoke(what)
       expectError(answer, 500, /^The request could not be served/)
       expect(answer.text).not.toContain('s3cret')
-      const error = thrown[what]?.()
       const reports = contract.reports()
       expect(reports).toMatchObject([{ type: 'request-failed' }])
-      if (typeof error !== 'symbol')
-        expect(reports).toMatchObject([{ place: { event: 'Filter' }, error }])
+      if (['Error', 'text', 'null', 'undefined', 'object'].includes(what))
+        expect(reports).toMatchObject([{ place: { event: 'Filter' }, error: thrown[what]?.() }])
     },
   )
 
