@@ -10,6 +10,7 @@ import { pathRoot } from '../protocol/names.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
 import { decodePercent } from '../protocol/percent.ts'
 import { closeUnread, type ConnectionHeaders } from './connection.ts'
+import { replyOf } from './incoming.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
 import { requireOutside, targetBelow } from './prefix.ts'
 import {
@@ -148,13 +149,13 @@ export function handleBadUrls(
       reply.send(error)
       return
     }
-    void whenDone(
-      service.handle(serviceRequest(request, reply, { prefix: place.prefix, target })),
-      async (result) => {
+    replyOf(service, serviceRequest(request, reply, { prefix: place.prefix, target }))
+      .then(async (result) => {
         const more = await closeUnread(request.raw, reply.raw)
         reply.send(respond(reply, result, more))
-      },
-    )
+      })
+      // Fastify ignores what this function returns, and an unhandled rejection would end the process.
+      .catch(() => reply.raw.destroy())
   }
 }
 

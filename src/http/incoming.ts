@@ -136,7 +136,9 @@ function incomplete(): ServiceError {
  * request, Node responds 400 only if no response is being written.
  */
 export function replyOf(service: RequestHandler, request: ServiceRequest): Promise<ServiceReply> {
-  return Promise.resolve(service.handle(request))
+  return new Promise((resolve) => {
+    resolve(service.handle(request))
+  })
 }
 
 /**

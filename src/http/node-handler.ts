@@ -55,7 +55,11 @@ export function toNodeHandler(
       return
     }
     const request = new NodeRequest(incoming, response, target ?? '/', reader)
-    void replyOf(service, request).then((reply) => writeReply(incoming, response, reply))
+    replyOf(service, request)
+      .then((reply) => writeReply(incoming, response, reply))
+      // A wrapper around `handle` may reject, and Node rejects an invalid status or header. An unhandled rejection
+      // would end the process.
+      .catch(() => response.destroy())
   }
 }
 
