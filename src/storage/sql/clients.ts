@@ -1,6 +1,6 @@
 import { isThenable, type MaybePromise } from '../../maybe-promise.ts'
 import type { Connection, Connections } from './connection.ts'
-import { closedError, unavailable } from './failure.ts'
+import { closedError, notConnected, unavailable } from './failure.ts'
 
 /** A client of a pool, while it is not given back. */
 export interface PoolClient {
@@ -56,7 +56,7 @@ export function clientConnections(
       (error: unknown) => {
         received()
         // A call that began to wait after the request has another one.
-        if (waiting[0] !== undefined && waiting[0].index < before) fail(error)
+        if (waiting[0] !== undefined && waiting[0].index < before) fail(notConnected(error))
         requestMissing()
       },
     )

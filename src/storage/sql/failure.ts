@@ -18,6 +18,11 @@ export const networkFailures = {
   ECONNRESET: 'unavailable',
   ETIMEDOUT: 'unavailable',
   EPIPE: 'unavailable',
+  ECONNABORTED: 'unavailable',
+  EHOSTUNREACH: 'unavailable',
+  EHOSTDOWN: 'unavailable',
+  ENETUNREACH: 'unavailable',
+  ENETDOWN: 'unavailable',
   ENOTFOUND: 'unavailable',
   EAI_AGAIN: 'unavailable',
 } as const
@@ -90,6 +95,23 @@ export function storageFailure(
 /** Creates the error of a call that storage can't carry out now. */
 export function unavailable(cause: unknown): StorageError {
   return new StorageError('unavailable', { cause })
+}
+
+/**
+ * Creates the error of a call for which the pool has opened no connection. Whatever the reason is, such as a changed
+ * password, the request is not at fault and may succeed later.
+ */
+export function notConnected(cause: unknown): StorageError {
+  // Node's error for several addresses of a host has a code and an empty message.
+  const reason = cause instanceof AggregateError && 'code' in cause ? cause.code : messageOf(cause)
+  return new StorageError('unavailable', {
+    cause,
+    message: `storage: no connection: ${String(reason)}`,
+  })
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }
 
 /** Creates the error of every call after `close`. */

@@ -320,7 +320,24 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
       'the client library in C, and proxies': ['2006', '2013'],
       'the state of a socket that the driver has not noticed': ['EPIPE'],
       'a name server that does not respond': ['EAI_AGAIN'],
+      'a network without a route to the server': [
+        'ECONNABORTED',
+        'EHOSTUNREACH',
+        'EHOSTDOWN',
+        'ENETUNREACH',
+        'ENETDOWN',
+      ],
     },
+  })
+
+  test.each<readonly [string, PoolOptions, readonly number[]]>([
+    ['a wrong password', { password: 'wrong' }, [1045]],
+    ['an unknown user', { user: 'no_such_user' }, [1044, 1045]],
+    ['an unknown database', { database: 'no_such_database' }, [1044, 1049]],
+  ])('storage is unavailable to %s', async (_, settings, numbers) => {
+    const failure: unknown = await opened(settings).catch((error: unknown) => error)
+    expect(failure).toMatchObject({ kind: 'unavailable' })
+    expect(numbers).toContain(((failure as Error).cause as { readonly errno?: unknown }).errno)
   })
 
   test('spaces that the column would cut are invalid', async () => {

@@ -277,7 +277,24 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
       'a network that loses packets for minutes': ['ETIMEDOUT'],
       'the state of a socket that the driver has not noticed': ['EPIPE'],
       'a name server that does not respond': ['EAI_AGAIN'],
+      'a network without a route to the server': [
+        'ECONNABORTED',
+        'EHOSTUNREACH',
+        'EHOSTDOWN',
+        'ENETUNREACH',
+        'ENETDOWN',
+      ],
     },
+  })
+
+  test.each([
+    ['an unknown role', { user: 'no_such_role' }, /^28/],
+    ['an unknown database', { database: 'no_such_database' }, /^3D000$/],
+  ])('storage is unavailable to %s', async (_, settings, code) => {
+    await expect(opened(settings)).rejects.toMatchObject({
+      kind: 'unavailable',
+      cause: { code: expect.stringMatching(code) as unknown },
+    })
   })
 
   test('a row that a trigger skips is invalid', async () => {
