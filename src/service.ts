@@ -26,6 +26,7 @@ import { checkedStorage } from './storage/checked.ts'
 import { completeConditions } from './storage/complete-conditions.ts'
 import { inspectStorage } from './storage/inspect-storage.ts'
 import { openOnce, whenOpen } from './storage/open-once.ts'
+import { requireReadable } from './storage/require-readable.ts'
 import type { InspectionProgress, StorageProblem } from './storage/problem.ts'
 import { tracedStorage } from './observation/traced-storage.ts'
 import { logRequests } from './observation/request-log.ts'
@@ -34,8 +35,8 @@ import { repeatConflicts } from './work/repeat-conflicts.ts'
 /** A running service: responds to requests, and runs the same events in process. */
 export interface Service<Applications> extends RequestHandler, WithPageHost {
   /**
-   * Resolves when storage is open and the patterns of fields were analyzed. Rejects if storage can't be
-   * opened.
+   * Resolves when storage is open, a read of at most one row has succeeded, and the patterns of fields were
+   * analyzed. Each call reads again. Rejects if storage can't be opened or read, and once `close` was called.
    */
   ready(): Promise<void>
   /**
@@ -180,7 +181,7 @@ export function createService<const Applications extends ApplicationDefinitions>
       return Object.hasOwn(applications, application) || pages?.contain(target) === true
     },
     ready: async () => {
-      await storageOpen()
+      await lifecycle.enter(storageOpen, () => requireReadable(storage, kept()))
       await patternsReported
     },
     inspect: async (progress = () => undefined) => {

@@ -9,6 +9,7 @@ import { nodeShape, toNodeHandler, type NodeHandlerOptions } from './node-handle
 
 /** A service that {@link serve} opens and closes. */
 export interface ServedService extends RequestHandler {
+  /** Rejects while requests can't be served: storage can't be opened or read, or the service is closed. */
   ready(): Promise<void>
   close(): Promise<void>
 }
@@ -23,7 +24,10 @@ export interface ServeOptions extends NodeHandlerOptions {
   readonly tls?: Pick<ServerOptions, 'key' | 'cert' | 'ca' | 'pfx' | 'passphrase'>
   /** Stops the server, like `close`, when it is aborted. */
   readonly signal?: AbortSignal
-  /** Whether `/live` and `/ready` respond 200 or 503, for process monitors. Default: false. */
+  /**
+   * Whether the server responds to `/live` and `/ready`, for process monitors. `/live` is always 200. `/ready` is 503
+   * while `ready` of the service rejects, and while the server stops; otherwise 200. Default: false.
+   */
   readonly health?: boolean
   /** Milliseconds for which `close` waits for requests in progress. Default: 10000. */
   readonly grace?: number

@@ -8,6 +8,7 @@ import {
   memoryStorage,
   openAccess,
 } from '../../src/index.ts'
+import { StorageError } from '../../src/storage/index.ts'
 import { serve, type ServedService, type ServeOptions } from '../../src/http/serve.ts'
 
 const things = defineCollection({ key: 'id', fields: { id: integer() } })
@@ -66,6 +67,55 @@ test('is not ready while storage can not be opened', async () => {
   expect((await fetch(`${serving.url}/ready`)).status).toBe(503)
   expect((await fetch(`${serving.url}/live`)).status).toBe(200)
   await serving.close()
+})
+
+test('is not ready while storage can not be read, and after the service is closed', async () => {
+  const memory = memoryStorage()
+  const limits: number[] = []
+  let failure: Error | undefined
+  const service = createService({
+    applications: { app: { collections: { things } } },
+    storage: {
+      ...memory,
+      filter: (collection, query) => {
+        limits.push(query.limit)
+        if (failure !== undefined) throw failure
+        return memory.filter(collection, query)
+      },
+    },
+    security: openAccess(),
+  })
+  const serving = await started(service, { health: true })
+  const origin = `http://127.0.0.1:${serving.port}`
+  const statuses = () =>
+    Promise.all(['/live', '/ready'].map(async (path) => (await fetch(origin + path)).status))
+  limits.length = 0
+  expect(await statuses()).toEqual([200, 200])
+  for (const error of [new StorageError('unavailable'), new Error('lost')]) {
+    failure = error
+    expect(await statuses()).toEqual([200, 503])
+    await expect(service.ready()).rejects.toBe(error)
+  }
+  failure = new StorageError('unfit')
+  expect(await statuses()).toEqual([200, 200])
+  expect(limits).toEqual([1, 1, 1, 1, 1, 1])
+  failure = undefined
+  const closed = service.close()
+  await expect(service.ready()).rejects.toMatchObject({ code: 'UNAVAILABLE' })
+  await closed
+  expect(await statuses()).toEqual([200, 503])
+  expect(limits).toHaveLength(6)
+  await serving.close()
+})
+
+test('is ready without stored collections', async () => {
+  const service = createService({
+    applications: {},
+    storage: memoryStorage(),
+    security: openAccess(),
+  })
+  await expect(service.ready()).resolves.toBeUndefined()
+  await service.close()
 })
 
 test('close waits for requests in progress, and closes keep-alive connections', async () => {

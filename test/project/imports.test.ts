@@ -160,6 +160,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/complete-conditions',
     'storage/inspect-storage',
     'storage/open-once',
+    'storage/require-readable',
     'storage/adapter',
     'storage/problem',
     'work/repeat-conflicts',
