@@ -200,3 +200,26 @@ function tracingChannel(name: string): TracingChannel | undefined {
   const module = builtin<{ tracingChannel(name: string): TracingChannel }>('diagnostics_channel')
   return module.tracingChannel?.(name)
 }
+
+/** Returns what a trace has of the client of a request. */
+export function tracedClient(request: {
+  readonly secure: boolean
+  readonly peer: string | undefined
+}): Pick<RequestTrace, 'secure' | 'peer'> {
+  return {
+    secure: readOr(false, () => request.secure),
+    peer: readOr(null, () => request.peer ?? null),
+  }
+}
+
+/**
+ * Returns what `read` returns, or `fallback` if it throws. A binding may call application code to read a request. If
+ * that throws, a request that does not need it must get the same response as without a log or subscribers.
+ */
+export function readOr<Value>(fallback: Value, read: () => Value): Value {
+  try {
+    return read()
+  } catch {
+    return fallback
+  }
+}

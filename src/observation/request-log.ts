@@ -3,7 +3,7 @@ import type { ServiceError } from '../errors.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
 import type { ServiceReply, ServiceRequest } from '../request/request.ts'
-import { stages, type RequestTrace } from './channels.ts'
+import { readOr, stages, tracedClient, type RequestTrace } from './channels.ts'
 import { guardedListener } from './reports.ts'
 
 /** Receives one entry for each request after its response. MUST NOT throw; what it throws is ignored. */
@@ -58,9 +58,8 @@ function traceOf(request: ServiceRequest, hideCredentials: LogOptions['hideCrede
     method: request.method,
     path,
     query: hideCredentials(query),
-    secure: request.secure,
-    peer: request.peer ?? null,
-    traceparent: request.header('traceparent') ?? null,
+    ...tracedClient(request),
+    traceparent: readOr(null, () => request.header('traceparent') ?? null),
     application: null,
     collection: null,
     event: null,

@@ -1,6 +1,6 @@
 import { isThenable, whenDone } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import { stages, type Traces } from '../observation/channels.ts'
+import { stages, tracedClient, type Traces } from '../observation/channels.ts'
 import type { Report } from '../observation/reports.ts'
 import { securityCollections, type SecurityStorage } from './collections.ts'
 import { createGate, type Gate } from './gate.ts'
@@ -169,8 +169,7 @@ function tracedGate(gate: Gate): Gate {
   return (request) => {
     if (!stages.security.isWatched) return gate(request)
     const trace: Traces['rowgate:security'] = {
-      secure: request.secure,
-      peer: request.peer ?? null,
+      ...tracedClient(request),
       provider: null,
       user: null,
       keyId: null,

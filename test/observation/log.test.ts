@@ -2,9 +2,10 @@ import { afterEach, expect, test, vi } from 'vitest'
 import type { RequestTrace } from '../../src/index.ts'
 import type { SecurityProvider } from '../../src/security/index.ts'
 import { apiKeys } from '../../src/security/index.ts'
+import { toFetchHandler } from '../../src/http/fetch.ts'
 import { createTestClient } from '../../src/http/test-client.ts'
 import { newKey } from '../kit/keys.ts'
-import { openDesk } from '../http/desk.ts'
+import { address, openDesk } from '../http/desk.ts'
 import { listen } from '../kit/listen.ts'
 
 const ends: (() => Promise<void>)[] = []
@@ -139,4 +140,34 @@ test.each<[string, Also]>([
   expect(entries).toHaveLength(1)
   expect(errors()).toEqual([])
   expect(unhandled).not.toHaveBeenCalled()
+})
+
+test.each([false, true])(
+  'code for the client that throws does not affect requests that do not need it, traced: %s',
+  async (isTraced) => {
+    const { service, entries, errors } = openLogged([])
+    const traces = isTraced ? listen('request', 'security') : undefined
+    const fail = () => {
+      throw new Error('no client')
+    }
+    const handle = toFetchHandler(service, { secure: fail, peer: fail })
+    expect((await handle(new Request(address))).status).toBe(200)
+    const client = { secure: false, peer: null }
+    expect(entries).toMatchObject([{ ...client, status: 200 }])
+    const heard = traces && [...traces.ended('request'), ...traces.ended('security')]
+    expect(heard ?? [client, client]).toMatchObject([client, client])
+    expect(errors()).toEqual([])
+  },
+)
+
+test('code for the client that throws is a 500 if authentication needs it', async () => {
+  const { service, entries, errors } = openLogged([apiKeys({ name: 'keys' })])
+  const fail = () => {
+    throw new Error('no client')
+  }
+  const handle = toFetchHandler(service, { secure: fail, peer: fail })
+  const headers = { 'X-API-Key': 'x'.repeat(22) }
+  expect((await handle(new Request(address, { headers }))).status).toBe(500)
+  expect(entries).toMatchObject([{ secure: false, peer: null, status: 500, code: 'INTERNAL' }])
+  expect(errors()).toEqual(['Error: no client'])
 })
