@@ -121,7 +121,8 @@ export async function rowgateFastify(
           // The app's handlerTimeout may have ended the request before.
           if (result.fault !== undefined) request.log.error({ err: result.fault }, 'request failed')
           return whenDone(closeUnread(request.raw, reply.raw), (more) =>
-            reply.sent ? undefined : respond(reply, result, more),
+            // Fastify takes an undefined result as a response that is still to be sent.
+            reply.sent ? undefined : (respond(reply, result, more) ?? reply.send()),
           )
         })
       },
@@ -184,9 +185,10 @@ function respond(
   reply: FastifyReply,
   { status, headers, body, bytes }: ServiceReply,
   more: ConnectionHeaders = {},
-): string | Uint8Array | Readable | null {
+): string | Uint8Array | Readable | undefined {
   reply.code(status).headers(headers).headers(more)
-  if (status === 304) return null
+  // Fastify adds a Content-Type to an empty string.
+  if (status === 304 || body === '') return undefined
   // Hooks of the app get the same kind of value for a response, whether it was cached or not.
   if (bytes !== undefined && 'Content-Encoding' in headers) return bytes
   if (!isLarge(body)) return body

@@ -191,7 +191,7 @@ function toResponse(reply: ServiceReply, more: ConnectionHeaders | undefined): R
   const { status, headers, bytes } = reply
   if (status === 304) return new Response(null, { status, headers: { ...headers, ...more } })
   const complete = (
-    content: string | Uint8Array<ArrayBuffer> | ReadableStream,
+    content: string | Uint8Array<ArrayBuffer> | ReadableStream | null,
     length: number,
   ): Response =>
     new Response(content, {
@@ -200,6 +200,8 @@ function toResponse(reply: ServiceReply, more: ConnectionHeaders | undefined): R
     })
   if (bytes !== undefined) return complete(bytes as Uint8Array<ArrayBuffer>, bytes.byteLength)
   const { body } = reply
+  // Response adds a Content-Type to an empty string.
+  if (body === '') return complete(null, 0)
   if (isLarge(body)) {
     return complete(streamOf(body), ascii.test(body) ? body.length : byteLength(body))
   }

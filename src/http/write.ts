@@ -24,6 +24,8 @@ export function replyWriter(
     'Cache-Control': 'no-store',
     ...(serviceVersion !== false && { [names.version]: serviceVersion }),
   })
+  // A file has a media type of its own, and a redirect has no content.
+  const { 'Content-Type': _, ...pageHeaders } = headers
   const withNotes = ({ next, isEstimated }: PageNotes): ServiceReply['headers'] => ({
     ...(next !== undefined && { [names.nextCursor]: next }),
     ...(isEstimated && { [names.estimatedCount]: 'true' }),
@@ -41,6 +43,6 @@ export function replyWriter(
       body: encodeError({ message, validations: [], status }),
       ...(status >= 500 && { fault: cause }),
     }),
-    page: (reply) => ({ ...reply, headers: { ...headers, ...reply.headers } }),
+    page: (reply) => ({ ...reply, headers: { ...pageHeaders, ...reply.headers } }),
   }
 }

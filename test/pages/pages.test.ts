@@ -123,7 +123,13 @@ describe.each(bindings)('a page through $name', ({ start }) => {
     ]) {
       const answer = await ask(path as string)
       expect(answer).toMatchObject({ status: 308, text: '' })
-      expect(answer.headers).toMatchObject({ location, 'cache-control': 'no-cache' })
+      expect(answer.headers).toMatchObject({
+        location,
+        'cache-control': 'no-cache',
+        'content-length': '0',
+        'x-svc-version': '4.54',
+      })
+      expect(answer.headers).not.toHaveProperty('content-type')
     }
     expect((await ask('help/', { method: 'POST' })).status).toBe(405)
   })
