@@ -3,6 +3,7 @@ import { maxDepth } from '../protocol/json.ts'
 import {
   decimalForm,
   hasFraction,
+  hasCanonicalFraction,
   hasStorableFraction,
   isDateTime,
   isDay,
@@ -157,8 +158,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     accepts: (value, field) =>
       isDateTime(value as string) && hasStorableFraction(value as string, field),
     store: (value) => withoutZeroFraction(value as string),
-    acceptsText: (text, field) => isDateTime(text) && hasStorableFraction(text, field),
-    storeText: withoutZeroFraction,
+    acceptsText: (text, field) => isDateTime(text) && hasCanonicalFraction(text, field),
     compare: compareAscii,
   },
   instant: {
@@ -167,8 +167,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     accepts: (value, field) =>
       isInstant(value as string) && hasStorableFraction(value as string, field),
     store: (value) => withoutZeroFraction(value as string),
-    acceptsText: (text, field) => isInstant(text) && hasStorableFraction(text, field),
-    storeText: withoutZeroFraction,
+    acceptsText: (text, field) => isInstant(text) && hasCanonicalFraction(text, field),
     compare: (left, right) =>
       compareAscii((left as string).slice(0, -1), (right as string).slice(0, -1)),
   },

@@ -36,6 +36,11 @@ export function hasStorableFraction(text: string, field: Field): boolean {
   return hasFraction(field) || !withoutZeroFraction(text).includes('.')
 }
 
+/** Returns whether the fraction of a date-time or instant is canonical, so not zero, and the column can hold it. */
+export function hasCanonicalFraction(text: string, field: Field): boolean {
+  return hasStorableFraction(text, field) && withoutZeroFraction(text) === text
+}
+
 /** Returns the canonical form of a date-time or instant, without a fraction of zero. */
 export function withoutZeroFraction(text: string): string {
   return text.replace('.000', '')

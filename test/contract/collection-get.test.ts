@@ -124,6 +124,7 @@ describeReads('GET of a collection', {}, (contract) => {
     expect(itemsIn(await contract.get('/samples?moment=2024-01-01T00:00:00Z'))).toHaveLength(1)
     expect(itemsIn(await contract.get('/samples?ratio=0.5'))).toHaveLength(1)
     expectError(await contract.get('/samples?moment=2024-01-01T00:00:00'), 400, 'moment')
+    expectError(await contract.get('/samples?moment=2024-01-01T00:00:00.000Z'), 400, 'moment')
     expectError(await contract.get('/samples?id=0a'), 400, 'id')
   })
 })

@@ -188,6 +188,8 @@ const rejected: readonly (readonly [id: string, ...queries: string[]])[] = [
     'seen=2024-01-05T00:00:00Z',
     'seen=2024-01-05T24:00:00',
     'seen=2024-01-05%2000:00:00',
+    'seen=2024-01-05T00:00:00.000',
+    'seen=2024-01-05T00:00:00.5',
   ],
   ['a filter on json', 'extra=1', 'extra='],
   ['a string with U+0000', 'companyName=%00'],

@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { boolean, date, integer, json, text } from '../../src/index.ts'
+import { boolean, date, dateTime, instant, integer, json, text } from '../../src/index.ts'
 import { publishCollection } from '../../src/storage/index.ts'
 import {
   clientMistakes,
@@ -37,6 +37,21 @@ const visits = publishCollection('app', 'visits', {
 })
 const loose = publishCollection('app', 'loose', { fields: { a: integer(), b: json(), c: text() } })
 const rules = { limitExcess: 'clamp' } as const
+
+test('a fraction of zero is not canonical in keys and conditions', () => {
+  for (const [field, at] of [
+    [dateTime(), '2024-01-05T10:00:00'],
+    [instant(), '2024-01-05T10:00:00Z'],
+  ] as const) {
+    const times = publishCollection('app', 'times', { key: 'at', fields: { at: field } })
+    const zero = at.replace(/Z?$/, '.000$&')
+    expect(resolveKey(times, at)).toEqual([at])
+    expect(() => resolveKey(times, zero)).toThrow(expect.objectContaining({ code: 'NOT_FOUND' }))
+    const equal = (text: string) => resolveConditions(times, new Map([['at', text]]))
+    expect(equal(at)).toEqual([{ field: 'at', is: 'equal', value: at }])
+    expect(() => equal(zero)).toThrow('at must be a real date and time')
+  }
+})
 
 test('a sort order may name 10 fields, and not 11', () => {
   const sorted = resolveSort(wide, keys.slice(0, 10))
