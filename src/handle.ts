@@ -57,14 +57,14 @@ export interface RequestDependencies {
  * promise only if something has to wait: storage, application code, or a body that has not arrived.
  */
 export function respond(
-  service: RequestDependencies,
+  dependencies: RequestDependencies,
   request: ServiceRequest,
   observer?: RequestObserver,
 ): MaybePromise<ServiceReply> {
   return whenFailed(
-    () => handle(service, request, observer),
+    () => handle(dependencies, request, observer),
     (error) => {
-      const { publication, runtime, writer } = service
+      const { publication, runtime, writer } = dependencies
       const failure = asServiceError(error, runtime.report, () => placeOf(publication, request))
       observer?.onError(failure)
       return writer.error(failure)
@@ -74,18 +74,19 @@ export function respond(
 
 /** The life of a request: every check, in the order in which the contract defines them. */
 function handle(
-  service: RequestDependencies,
+  dependencies: RequestDependencies,
   request: ServiceRequest,
   observer?: RequestObserver,
 ): MaybePromise<ServiceReply> {
-  const { options, security, plans, runtime, lifecycle, headers, writer, cache, pages } = service
+  const { options, security, plans, runtime, lifecycle, headers, writer, cache, pages } =
+    dependencies
   lifecycle.requireOpen()
   const target = originForm(request.target)
-  const planned = plans.routeOf(request.method, target)
-  if (planned === undefined && pages?.contain(target) === true) {
-    return replyOfPage(service, pages, request, observer)
+  const keptRoute = plans.routeOf(request.method, target)
+  if (keptRoute === undefined && pages?.contain(target) === true) {
+    return replyOfPage(dependencies, pages, request, observer)
   }
-  const route = planned ?? findRoute(service, request.method, target)
+  const route = keptRoute ?? findRoute(dependencies, request.method, target)
   const { path, published, name } = route
   if (published !== undefined) observer?.onTarget(published, name)
 
@@ -109,12 +110,13 @@ function handle(
         const event = { collection, event: name, principal, nested: false, cached: true }
         return runtime.enter(() => tracedReply(cached, event))
       }
-      const known = plannedRead(route, resource.view)
-      const query = known?.query ?? resolveQuery(name, resource, decodeQuery(cleanQuery), options)
+      const keptEvent = plannedRead(route, resource.view)
+      const query =
+        keptEvent?.query ?? resolveQuery(name, resource, decodeQuery(cleanQuery), options)
       const confirmed = decodeIgnoredWarnings(ignoredWarnings)
       const body = bytes === undefined ? undefined : decodeBody(bytes)
-      const event = known ?? planEvent(name, resource, query, body)
-      if (known === undefined && !hasCredentials) plans.keep(target, route, event)
+      const event = keptEvent ?? planEvent(name, resource, query, body)
+      if (keptEvent === undefined && !hasCredentials) plans.keep(target, route, event)
       const caller = { principal, confirmed, signal: () => request.signal }
 
       return whenDone(

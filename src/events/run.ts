@@ -68,8 +68,15 @@ function runAsUnit(
   }
   const mode = event.type === 'Filter' ? 'read' : 'write'
   const brief = isBrief(runtime, collection)
-  const refused = (error: StorageError): Outcome => rejectedAtCommit(event, error)
-  const unit = { collection, mode, brief, oneWrite: isOneWrite(event), depth, refused } as const
+  const rejectedAtCommit = (error: StorageError): Outcome => commitRejection(event, error)
+  const unit = {
+    collection,
+    mode,
+    brief,
+    oneWrite: isOneWrite(event),
+    depth,
+    rejectedAtCommit,
+  } as const
   const outside = { transaction: undefined, depth: depth ?? 0, log: { writes: 0, committed: [] } }
   return whenPrepared(event, { runtime, caller, running: outside }, nestedAccess, (prepared) => {
     const work = (running: Running) => runInUnit(event, { runtime, caller, running }, prepared)
@@ -78,7 +85,7 @@ function runAsUnit(
 }
 
 /** Returns the outcome of a save that storage rejects only at the commit. */
-function rejectedAtCommit(event: DataEvent, error: StorageError): Outcome {
+function commitRejection(event: DataEvent, error: StorageError): Outcome {
   if (event.type === 'Filter' || event.type === 'Delete') throw error
   return rejection({ event }, entriesFor(event.view, entriesOf(event.view, error)))
 }

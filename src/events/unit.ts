@@ -23,7 +23,7 @@ export interface UnitOptions<Result> extends Pick<
    * Called instead of failing if the work has ended, but storage rejects the commit because of a value or a
    * duplicate: a deferred constraint, or one that has undone the transaction.
    */
-  readonly refused?: (error: StorageError) => Result
+  readonly rejectedAtCommit?: (error: StorageError) => Result
 }
 
 /**
@@ -33,7 +33,7 @@ export interface UnitOptions<Result> extends Pick<
  */
 export function runUnit<Result>(
   { adapter }: Runtime,
-  { collection, depth = 0, mode, brief, oneWrite, refused }: UnitOptions<Result>,
+  { collection, depth = 0, mode, brief, oneWrite, rejectedAtCommit }: UnitOptions<Result>,
   work: (running: Running) => MaybePromise<Result>,
   undone: (undo: Rollback) => Result,
 ): MaybePromise<Result> {
@@ -61,7 +61,8 @@ export function runUnit<Result>(
   }
   const failed = (error: unknown): MaybePromise<Result> => {
     if (error instanceof Rollback) return undone(error)
-    if (hasEnded && refused !== undefined && isAboutItem(error)) return refused(error)
+    if (hasEnded && rejectedAtCommit !== undefined && isAboutItem(error))
+      return rejectedAtCommit(error)
     if (log.hasCalledCode === true || !isConflict(error)) throw error
     pause ??= conflictPauses()
     return pause(error).then(() => whenSettled(begin, completed, failed))
