@@ -37,8 +37,9 @@ export interface ServiceErrorOptions {
 }
 
 /**
- * The only error with which a request is rejected. Its message is sent to the client: it names what is
- * wrong, and never contains input, SQL or a stack.
+ * The only error with which a request is rejected. Its message is sent to the client: it names what is wrong,
+ * and may repeat a name that the client sent, at most 64 characters of it. The library never puts SQL, a stack
+ * or a stored value in a message; application code that throws this error should not, either.
  */
 export class ServiceError extends Error {
   readonly code: ServiceErrorCode
