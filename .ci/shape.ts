@@ -95,7 +95,7 @@ export function checkShape(): Promise<string> {
     'exported names:',
     ...entries.map((entry) => `  ${entry} ${names.filter((name) => name.entry === entry).length}`),
     `odd words: ${words.length}, besides ${exemptions.length} exemptions`,
-    ...countedByRoom(words),
+    ...countedByFolder(words),
     ...(process.env['SHAPE_WORDS'] === undefined
       ? []
       : words.map(({ place, text, write }) => `  ${place}: ${text.trim()}  (${write})`)),
@@ -123,13 +123,13 @@ function withoutExempted(path: string, line: string): string {
     .reduce((text, exemption) => text.replace(exemption.text, ''), line)
 }
 
-function countedByRoom(words: readonly Finding[]): readonly string[] {
+function countedByFolder(words: readonly Finding[]): readonly string[] {
   const counts = new Map<string, number>()
   for (const { place } of words) {
-    const room = place.split(':')[0]?.split('/').slice(0, 2).join('/') ?? place
-    counts.set(room, (counts.get(room) ?? 0) + 1)
+    const folder = place.split(':')[0]?.split('/').slice(0, 2).join('/') ?? place
+    counts.set(folder, (counts.get(folder) ?? 0) + 1)
   }
-  return [...counts].sort(([, a], [, b]) => b - a).map(([room, count]) => `  ${room} ${count}`)
+  return [...counts].sort(([, a], [, b]) => b - a).map(([folder, count]) => `  ${folder} ${count}`)
 }
 
 function quantile(sorted: readonly number[], share: number): number {

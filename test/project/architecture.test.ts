@@ -41,14 +41,14 @@ function blank(text: string): string {
 /** The files that the tree of the page names. Comments begin with `#`. */
 function filesOfTree(): readonly string[] {
   const [, tree = ''] = /^```\nsrc\/\n([^]*?)^test\//m.exec(page) ?? []
-  let room = ''
+  let outer = ''
   let folder = 'src'
   return tree.split('\n').flatMap((line) => {
     const [content = ''] = line.split('#')
     const [, space = '', name = '', rest = ''] = /^( +)(?:([\w-]+)\/ )?(.*)$/.exec(content) ?? []
     if (name !== '') {
-      if (space.length === 2) room = name
-      folder = posix.join('src', space.length === 2 ? room : `${room}/${name}`)
+      if (space.length === 2) outer = name
+      folder = posix.join('src', space.length === 2 ? outer : `${outer}/${name}`)
     }
     return rest
       .split(' ')

@@ -21,9 +21,9 @@ const aroundService = [
 ]
 
 /**
- * Who may import whom. A room is a folder of src, or a file directly in it without `.ts`; it may
- * import itself and what stands here: whole rooms, or single files of a room. No edge imports
- * another edge: storage, security, http and what is like them meet in service.ts and handle.ts only.
+ * Who may import whom. A file directly in src counts as a folder with its name, without `.ts`. A folder may import
+ * itself and what is listed here: whole folders, or single files of a folder. No adapter, provider or binding imports
+ * another one: storage, security, http and the like meet only in service.ts and handle.ts.
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   builtin: [],
@@ -188,14 +188,16 @@ function placeOf(path: string): string {
   return path.replace(/^src\//, '').replace(/\.ts$/, '')
 }
 
-function roomOf(path: string): string {
+function folderOf(path: string): string {
   return placeOf(path).split('/')[0] ?? ''
 }
 
 function isAllowed(from: string, to: string): boolean {
-  const allowed = mayImport[roomOf(from)] ?? []
+  const allowed = mayImport[folderOf(from)] ?? []
   return (
-    roomOf(from) === roomOf(to) || allowed.includes(roomOf(to)) || allowed.includes(placeOf(to))
+    folderOf(from) === folderOf(to) ||
+    allowed.includes(folderOf(to)) ||
+    allowed.includes(placeOf(to))
   )
 }
 
@@ -216,8 +218,8 @@ function cyclesOf(paths: readonly string[]): readonly string[] {
   return cycles
 }
 
-test('every room of src has a row in the table', () => {
-  expect(files.map(roomOf).filter((room) => !Object.hasOwn(mayImport, room))).toEqual([])
+test('every folder of src has a row in the table', () => {
+  expect(files.map(folderOf).filter((folder) => !Object.hasOwn(mayImport, folder))).toEqual([])
 })
 
 test('every import follows the table', () => {
@@ -231,7 +233,7 @@ test('every relative import names a file of src, with its ending', () => {
 })
 
 test('the client imports types of the service only: a browser loads none of its code', () => {
-  const client = files.filter((path) => roomOf(path) === 'client')
+  const client = files.filter((path) => folderOf(path) === 'client')
   const strays = client.flatMap((path) =>
     runTimeImportsOf(path).filter((specifier) => !specifier.startsWith('./')),
   )
