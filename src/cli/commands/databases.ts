@@ -9,7 +9,7 @@ const schema: Option = {
 const storage: Option = {
   name: 'storage',
   value: 'database',
-  description: 'A SQLite file or a postgres:// URL',
+  description: 'A SQLite file, or a postgres:// or mysql:// URL',
 }
 
 /** Commands on a database, which need no module of a service. */
