@@ -45,7 +45,7 @@ export const serverForms = {
    */
   dateTime: ['seconds', 'microseconds'],
   instant: ['seconds', 'microseconds'],
-  /** `jsonb`: the database orders the members anew, keeps one of members with the same name, and rewrites numbers. */
+  /** `jsonb`: the database changes the order of the members, keeps one of members with the same name, and rewrites numbers. */
   json: ['jsonb'],
 } as const
 

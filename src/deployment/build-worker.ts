@@ -119,7 +119,11 @@ async function requeue(
   const { releaseId, attempt, lost } = release
   if (lost + 1 >= maxLost) {
     const end = { built: now().toISOString(), log: release.log }
-    const failed = await store.fail(release, `${maxLost} workers have died over it.`, end)
+    const failed = await store.fail(
+      release,
+      `${maxLost} workers stopped responding during this build.`,
+      end,
+    )
     if (failed !== undefined) emit({ type: 'lost', releaseId, attempt })
     return
   }

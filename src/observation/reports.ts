@@ -102,7 +102,7 @@ export type Observation =
   | { readonly type: 'limiter-failed'; readonly error: unknown }
   /** Something about a key, such as its last use, could not be recorded. */
   | { readonly type: 'security-record-failed'; readonly error: unknown }
-  /** A pattern of a field can hold the process, since patterns run on the main thread. Reported at start. */
+  /** A pattern of a field can block the process, because patterns run on the main thread. Reported at start. */
   | {
       readonly type: 'pattern-at-risk'
       readonly application: string
@@ -132,7 +132,7 @@ export type Observation =
       readonly lane: string | null
       readonly error: unknown
     }
-  /** A worker died over a delivery, or took longer than its lease. Another one sends it again. */
+  /** A worker ended during a delivery, or made no progress for a whole lease. Another one sends it again. */
   | {
       readonly type: 'delivery-lost'
       readonly deliveryId: string

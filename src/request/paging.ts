@@ -39,7 +39,7 @@ export interface GivenCursor {
 
 /**
  * Plans a page of a collection with cursors. `conditions` are those of the caller, without its row rule: rights
- * are applied to each page anew. Throws for a string that is not a cursor of the order.
+ * are applied to each page separately. Throws for a string that is not a cursor of the order.
  */
 export function planCursor(
   collection: PublishedCollection,

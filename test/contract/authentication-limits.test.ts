@@ -8,7 +8,7 @@ import { expectError, itemsIn } from '../kit/expectations.ts'
 import { expectUnknown, flipped, newKey, plainKeys, withKey } from '../kit/keys.ts'
 import { clockAt } from '../kit/clock.ts'
 
-/** A limiter that begins anew with each case. */
+/** A limiter that starts empty for each case. */
 function renewed(make: () => Limiter): Limiter {
   let current = make()
   beforeEach(() => void (current = make()))

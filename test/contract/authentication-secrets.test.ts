@@ -25,7 +25,7 @@ interface Place extends Storage {
   bytes(): readonly Buffer[]
 }
 
-/** A kind of storage anew, the database in a directory that stays until it has been read. */
+/** Returns a new storage of a kind, the database in a directory that stays until it has been read. */
 function placeOf(name: string): Place {
   if (name === 'memory') {
     const open = () => ({ storage: memoryStorage(), remove: () => undefined })

@@ -165,7 +165,9 @@ test('processes that die over a release again and again make it fail, and others
   const last = start(order('last'))
   await ask.once(releaseId, 'failed')
   const { releases } = await balance(storage, { accepted: [], log })
-  expect(releases).toMatchObject([{ attempt: 3, error: '3 workers have died over it.' }])
+  expect(releases).toMatchObject([
+    { attempt: 3, error: '3 workers stopped responding during this build.' },
+  ])
   const next = await ask.queue()
   await ask.once(next['releaseId'], 'built')
   expect(await last.stop()).toBe(0)

@@ -38,7 +38,7 @@ test('nothing is stalled before a lease has passed', () => {
   for (let count = 0; count < 5; count += 1) expect(stalled([job('one')])).toEqual([])
 })
 
-test('what was away in between is seen anew', async () => {
+test('a job that was absent in between counts as new', async () => {
   const { stalled } = tracker(lease)
   expect(await watched((count) => stalled(count === 3 ? [] : [job('one')]))).toEqual([])
 })

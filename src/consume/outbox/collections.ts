@@ -41,7 +41,10 @@ const deliveries = defineCollection({
       description: 'The number of claims. Stale workers are recognized by it.',
     }),
     failures: integer({ required: true, description: 'The number of failed calls.' }),
-    lost: integer({ required: true, description: 'The number of workers that died over it.' }),
+    lost: integer({
+      required: true,
+      description: 'The number of workers that stopped responding during it.',
+    }),
     created: instant({ required: true }),
     due: instant({ required: true, description: 'The time from which it may be sent.' }),
     ended: instant({ description: 'The time at which it was delivered, or died.' }),

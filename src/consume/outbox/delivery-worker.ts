@@ -90,7 +90,7 @@ export function startDeliveryWorker(
   }
 }
 
-/** Gives back a delivery whose worker has died, or marks it dead if too many have died over it. */
+/** Gives back a delivery whose worker stopped responding, or marks it dead if too many workers have. */
 async function takeBack(
   dependencies: DeliveryDependencies,
   delivery: StoredDelivery,
@@ -99,7 +99,7 @@ async function takeBack(
   const { id, endpoint, lane } = delivery
   const lost = delivery.lost + 1
   if (lost >= options.maxLost) {
-    const error = `${lost} workers have died over it.`
+    const error = `${lost} workers stopped responding during this delivery.`
     host.report({ type: 'delivery-dead', deliveryId: id, endpoint, lane, error: new Error(error) })
     await markDead(dependencies, delivery, { error: null, changes: { lost, error } })
     return

@@ -14,7 +14,7 @@ export interface Delivery {
   readonly state: DeliveryState
   /** The number of failed calls. */
   readonly failures: number
-  /** The number of workers that died over it. */
+  /** The number of workers that stopped responding during it. */
   readonly lost: number
   /** An instant, like `due` and `ended`. */
   readonly created: string

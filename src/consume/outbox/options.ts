@@ -128,7 +128,7 @@ export interface OutboxOptions<Endpoints = OutboxEndpoints> {
   readonly callTimeout?: number | undefined
   /** How long a delivery may be in progress before another worker takes it over. Default 60,000. */
   readonly lease?: number | undefined
-  /** How many workers may die over a delivery before it is dead. Default 3. */
+  /** How many workers may stop responding during a delivery before it is dead. Default 3. */
   readonly maxLost?: number | undefined
   /** The interval at which workers look for deliveries of other processes. Default 1,000. */
   readonly pollInterval?: number | undefined

@@ -156,7 +156,7 @@ function plannedRows(plan: unknown): number | undefined {
   return Math.round((rows * Number(only?.filtered ?? 100)) / 100)
 }
 
-/** Returns the statement that declares a column anew: as it is, but for what follows its type. */
+/** Returns the statement that redeclares a column: as it is, but for what follows its type. */
 export function modifyColumn(
   { name: table }: Table,
   { name, type, declared, default: value, ending = '' }: Column,

@@ -64,9 +64,7 @@ export function addedKeys(draft: TablesDraft): readonly PlannedChange[] {
           kind: former.length === 0 ? 'add' : 'rebuild',
           table: from.table,
           description:
-            former.length === 0
-              ? `Adds the ${of}.`
-              : `Declares the ${of} anew, with another effect.`,
+            former.length === 0 ? `Adds the ${of}.` : `Redeclares the ${of}, with another effect.`,
           statements: [
             ...drops.map(({ statement }) => statement),
             addForeignKey(tables.dialect, reference, names),

@@ -50,7 +50,7 @@ export function createdTable(sharing: readonly PublishedCollection[]): Effect {
   }
 }
 
-/** Returns the effect of a new column, or of one that is declared anew. */
+/** Returns the effect of a new column, or of one that is redeclared. */
 export function withColumn(
   name: string,
   sharing: readonly PublishedCollection[],

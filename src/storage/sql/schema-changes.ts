@@ -5,7 +5,7 @@ import { folded, groupByTable } from './tables.ts'
 
 /**
  * What a change does. `add`: it creates a table, column, index or constraint. `rename`: other programs may know the
- * old name. `rebuild`: it declares columns anew, and may copy the table. `drop`: the values of a column are lost.
+ * old name. `rebuild`: it redeclares columns, and may copy the table. `drop`: the values of a column are lost.
  */
 export type SchemaChangeKind = 'add' | 'rename' | 'rebuild' | 'drop'
 
@@ -134,13 +134,13 @@ export function creation(
   return { kind: 'add', table, description, statements: [statement] }
 }
 
-/** Returns the change that declares columns of a table anew. */
+/** Returns the change that redeclares columns of a table. */
 export function redeclaration(
   { quoted }: Pick<Draft, 'quoted'>,
   table: string,
   { columns, statements }: { readonly columns: readonly string[] } & Statements,
 ): PlannedChange {
-  const description = `Declares ${columns.map(quoted).join(', ')} of the table ${quoted(table)} anew, which copies the table.`
+  const description = `Redeclares ${columns.map(quoted).join(', ')} of the table ${quoted(table)}, which copies the table.`
   return { kind: 'rebuild', table, description, statements }
 }
 
@@ -150,7 +150,7 @@ export function searchCreation(
   table: string,
   { isLeft, statements }: { readonly isLeft: boolean } & Statements,
 ): PlannedChange {
-  const creates = isLeft ? 'Creates anew' : 'Creates'
+  const creates = isLeft ? 'Recreates' : 'Creates'
   const description = `${creates} the search index of the table ${quoted(table)}.`
   return { kind: 'add', table, description, statements }
 }

@@ -139,7 +139,7 @@ export function columnDefinition(
   return `${quoted(field.column)} ${type}${numbered}${field.inKey ? ' NOT NULL' : ''}`
 }
 
-/** Returns the type of a new column. `table`: the table of one that is declared anew, whose indexes stay. */
+/** Returns the type of a new column. `table`: the table of one that is redeclared, whose indexes stay. */
 export function declaredType(
   { columnTypes }: Dialect,
   sharing: readonly PublishedCollection[],

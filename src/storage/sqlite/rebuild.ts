@@ -10,14 +10,14 @@ import { closing, isSign, isWord, tokensOf, type Token } from './tokens.ts'
 export interface Rebuild {
   readonly name: string
   readonly table: Table
-  /** The fields whose columns are declared anew. */
+  /** The fields whose columns are redeclared. */
   readonly unfit: readonly PublishedField[]
 }
 
 const temporary = 'rowgate_rebuilt'
 
 /**
- * Returns the statements that declare columns of a table anew and keep its rows, its other columns, indexes and
+ * Returns the statements that redeclare columns of a table and keep its rows, its other columns, indexes and
  * triggers. Undefined if a column has a constraint of its own that would be lost.
  */
 export function rebuildStatements(
@@ -35,7 +35,7 @@ export function rebuildStatements(
   const own = `SELECT sql FROM sqlite_schema WHERE lower(tbl_name) = lower(?)
     AND type IN ('index', 'trigger') AND sql IS NOT NULL AND lower(substr(name, 1, ${searchPrefix.length})) <> '${searchPrefix}'
     ORDER BY type, rowid`
-  // A search index is filled anew afterwards: its texts may have another form.
+  // A search index is filled again afterwards: its texts may have another form.
   const dependents = rowsOf(connection, own, [name]).map(([statement]) => `${statement as string};`)
   const sequence = /\bAUTOINCREMENT\b/i.test(table.statement) ? keptSequence(name) : []
   return [

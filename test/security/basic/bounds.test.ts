@@ -134,7 +134,7 @@ describe('a password', () => {
     expect(await given.identify(basic('maria', 'new'), context)).toMatchObject({ user: 'maria' })
   })
 
-  test('that is hashed anew is not remembered for the old hash', async () => {
+  test('that is hashed again is not remembered for the old hash', async () => {
     const { given, needsHash } = occupied()
     const users = people(person('maria', { password: await given.hash('secret') }))
     const context = contextOf(users)

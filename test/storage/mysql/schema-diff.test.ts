@@ -108,7 +108,7 @@ describe.skipIf(missing !== undefined)('the tables of MariaDB', () => {
     },
   })
 
-  test('are renamed, extended, declared anew and dropped from, and keep their rows', async () => {
+  test('are renamed, extended, redeclared and dropped from, and keep their rows', async () => {
     await database.run(...made)
     await apply({ customers, orders })
     await open({ customers, orders })
@@ -189,7 +189,7 @@ describe.skipIf(missing !== undefined)('the tables of MariaDB', () => {
       fields: { id: integer(), name: text({ maxLength: 4, unique: true }) },
     })
     await expect(apply({ items })).rejects.toThrow(
-      /^Declares `name` of the table `items` anew.* This failed, and the changes before it stay: .*rowgate_length/,
+      /^Redeclares `name` of the table `items`.* This failed, and the changes before it stay: .*rowgate_length/,
     )
     expect(await database.run('select name from items')).toEqual([{ name: 'one   ' }])
     await database.run("update items set name = 'one '")

@@ -64,7 +64,7 @@ describe.skipIf(missing !== undefined)('a connection of PostgreSQL', () => {
     expect(rows).toMatchObject([{ name: expect.stringMatching(/^rowgate_/) as string, uses: '4' }])
   })
 
-  test('prepares a statement anew after the type of a column has changed', async () => {
+  test('prepares a statement again after the type of a column has changed', async () => {
     const storage = await opened(pool({ max: 1 }))
     for (let time = 0; time < 3; time++) await read(storage)
     await schema.run('alter table measurements alter column id type integer')
@@ -76,7 +76,7 @@ describe.skipIf(missing !== undefined)('a connection of PostgreSQL', () => {
     expect(await storage.transaction(writing, read)).toEqual([stored])
   })
 
-  test('prepares statements anew that the server has forgotten', async () => {
+  test('prepares statements again that the server has forgotten', async () => {
     const own = pool({ max: 1 })
     const storage = await opened(own)
     for (let time = 0; time < 3; time++) await read(storage)

@@ -201,7 +201,7 @@ describe.skipIf(missing !== undefined)('the tables of PostgreSQL', () => {
     expect(await sentences(apply({ items }))).toEqual([
       [
         'rebuild',
-        'Declares "feeling", "size", "price", "data", "made", "ratio" of the table "items" anew, which copies the table.',
+        'Redeclares "feeling", "size", "price", "data", "made", "ratio" of the table "items", which copies the table.',
       ],
     ])
     await open({ items })
@@ -280,12 +280,12 @@ describe.skipIf(missing !== undefined)('the tables of PostgreSQL', () => {
     expect(await sentences(apply(keyed(integer(), 'cascade')))).toEqual([
       [
         'rebuild',
-        'Declares the foreign key ("parent") of the table "children" anew, with another effect.',
+        'Redeclares the foreign key ("parent") of the table "children", with another effect.',
       ],
     ])
     expect(await sentences(apply(keyed(text(), 'cascade')))).toEqual([
-      ['rebuild', 'Declares "id" of the table "parents" anew, which copies the table.'],
-      ['rebuild', 'Declares "parent" of the table "children" anew, which copies the table.'],
+      ['rebuild', 'Redeclares "id" of the table "parents", which copies the table.'],
+      ['rebuild', 'Redeclares "parent" of the table "children", which copies the table.'],
       ['add', 'Adds the foreign key ("parent") of the table "children".'],
     ])
     expect(await open(keyed(text(), 'cascade'))).toBe(1)

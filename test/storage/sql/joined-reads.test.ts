@@ -127,7 +127,7 @@ describe.each(pooledServers)(
       },
     )
 
-    test('all reject if the statement fails, and the next ones are read anew', async () => {
+    test('all reject if the statement fails, and the next ones are read again', async () => {
       const { storage } = await opened(1)
       const fail = () =>
         Array.from({ length: 3 }, async () => storage.filterText?.(customers, one('a')))

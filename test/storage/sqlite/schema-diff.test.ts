@@ -157,7 +157,7 @@ describe('a database that somebody else made', () => {
   })
 })
 
-describe('a column that has to be declared anew', () => {
+describe('a column that has to be redeclared', () => {
   const before = defineCollection({
     key: 'orderId',
     fields: { orderId: integer(), paid: text(), amount: decimal({ precision: 8, scale: 2 }) },
@@ -182,7 +182,7 @@ describe('a column that has to be declared anew', () => {
     runStatements(file, dependents)
     const applied = apply({ orders: after }, ['add', 'rebuild'])
     expect(applied.changes.map(({ kind, description }) => [kind, description])).toEqual([
-      ['rebuild', 'Declares "paid", "amount" of the table "orders" anew, which copies the table.'],
+      ['rebuild', 'Redeclares "paid", "amount" of the table "orders", which copies the table.'],
     ])
     await open({ orders: after })
     runStatements(file, 'INSERT INTO orders VALUES (3, NULL, NULL)')
@@ -204,7 +204,7 @@ describe('a column that has to be declared anew', () => {
     apply({ orders: before })
     runStatements(file, `INSERT INTO orders VALUES (1, 'perhaps', NULL)`)
     expect(() => apply({ orders: after })).toThrow(
-      'Declares "paid", "amount" of the table "orders" anew, which copies the table. This failed, and nothing was changed: ',
+      'Redeclares "paid", "amount" of the table "orders", which copies the table. This failed, and nothing was changed: ',
     )
     expect(rows('SELECT paid FROM orders')).toEqual([['perhaps']])
   })

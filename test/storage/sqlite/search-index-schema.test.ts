@@ -134,11 +134,11 @@ test('schema apply creates, replaces and drops an index', async () => {
   const wider = { ...notes, fields: { ...notes.fields, extra: text(), more: text() } }
   expect(scene.apply({ notes: wider })).toEqual([
     ['add', 'Adds the column "more" to the table "notes".'],
-    ['add', 'Creates anew the search index of the table "notes".'],
+    ['add', 'Recreates the search index of the table "notes".'],
   ])
   expect(await scene.find({ notes: wider }, 'two')).toBe(1)
   expect(scene.apply({ notes })).toEqual([
-    ['add', 'Creates anew the search index of the table "notes".'],
+    ['add', 'Recreates the search index of the table "notes".'],
     ['drop', 'Drops the column "extra" of the table "notes", which the definition does not name.'],
     ['drop', 'Drops the column "more" of the table "notes", which the definition does not name.'],
   ])
