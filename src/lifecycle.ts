@@ -51,7 +51,7 @@ export function createLifecycle(maxAuthentication: number): Lifecycle {
     close: (begin, end) => {
       const close = async (): Promise<void> => {
         begin()
-        // A caller that is authenticated from now on gets no further, but its provider may have begun other work.
+        // A request that is authenticated from now on is rejected, but its provider may have begun other work.
         await inTime(authentications.settled(), maxAuthentication, (reject) => {
           reject(new Error('late'))
         }).catch(() => undefined)

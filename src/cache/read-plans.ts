@@ -37,7 +37,7 @@ export interface ReadPlans {
   /** Returns the route of a target with a plan. */
   routeOf(method: string, target: string): Route | undefined
   /**
-   * Keeps the event of a route if it reads a collection without handlers and its target comes again. The
+   * Keeps the event of a route if it reads a collection without handlers and its target is repeated. The
    * target MUST NOT contain credentials.
    */
   keep(target: string, route: Route, event: DataEvent): void

@@ -12,7 +12,7 @@ const maxSlots = 2 ** 20
 
 /**
  * Creates a table of hashes with `slots` places of eight bytes, rounded up to a power of two. Each key has one
- * place. There it replaces another key only every other time, at random: of keys that come in turn and share
+ * place. There it replaces another key only every other time, at random: of keys that alternate and share
  * a place, one stays until it is repeated.
  */
 export function seenOnce(slots: number): SeenOnce {

@@ -151,7 +151,7 @@ async function within<Result>(
   work: (signal: AbortSignal) => Promise<Result>,
 ): Promise<Result> {
   const control = new AbortController()
-  // Neither a credential's function nor a custom fetch needs to heed the signal.
+  // The function of a credential and a custom fetch may ignore the signal.
   let stop: (error: RequestError) => void = () => undefined
   const stopped = new Promise<never>((_, reject) => {
     stop = (error) => {

@@ -1,4 +1,4 @@
-/** How far a job in progress is. It changes with every sign of life of its worker. */
+/** How far a job in progress is. It changes with every heartbeat of its worker. */
 export interface Progress {
   readonly id: string
   /** The number of claims. */

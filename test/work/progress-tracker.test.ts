@@ -25,7 +25,7 @@ async function watched(look: (count: number) => readonly Job[]): Promise<readonl
   return last
 }
 
-test('what does not move for a whole lease is stalled, and what moves is not', async () => {
+test('a job without progress for a whole lease is stalled, and one with progress is not', async () => {
   const { stalled } = tracker(lease)
   const still = job('still')
   const look = (count: number) =>
@@ -43,7 +43,7 @@ test('a job that was absent in between counts as new', async () => {
   expect(await watched((count) => stalled(count === 3 ? [] : [job('one')]))).toEqual([])
 })
 
-test('a process that slept takes nothing for stalled: the others may have slept as well', () => {
+test('after a suspended process resumes, no job is stalled at once: other processes may have been suspended as well', () => {
   const { stalled } = tracker(lease)
   expect(stalled([job('one')])).toEqual([])
   Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 3 * lease)

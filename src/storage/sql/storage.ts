@@ -70,7 +70,7 @@ export function sqlStorage(database: Database): StorageAdapter {
   const joinTexts = joinedReads<StorageTextPage | undefined>(database.acquireTimeout / 10)
   let tables: Tables = noTables(dialect)
   const enforced = new Set<Reference>()
-  // A planned query is frozen, and comes again with each request for the same target.
+  // A planned query is frozen, and used again for each request with the same target.
   let planned = new WeakMap<StorageQuery, PlannedRead>()
   let closing: Promise<void> | undefined
 

@@ -86,7 +86,7 @@ export function sqliteSession(
   // Whether the running write has a savepoint.
   let isGuarded = false
 
-  // A planned query is frozen, and comes again with each request for the same target.
+  // A planned query is frozen, and used again for each request with the same target.
   const prepared = new WeakMap<
     StorageQuery,
     { readonly collection: PublishedCollection; readonly read: PageRead }
