@@ -1,5 +1,6 @@
-import { unwatchFile, watchFile } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { serve } from '../http/serve.ts'
 import type { RequestHandler } from '../request/request.ts'
@@ -56,10 +57,12 @@ async function serveDatabase(
     const applications = await loadDefinition(definition, workingFolder, version)
     return { applications, service: await openService(applications, database, keys) }
   }
+  const file = resolve(workingFolder, definition)
+  const firstVersion = await versionOf(file)
   const first = await withMistakes(load, context)
   const current = switchable(first.service)
   const serving = await serve(current.service, address)
-  let watched: Promise<void> = Promise.resolve()
+  let watched: Promise<void> | undefined
   try {
     const key = await firstKey(first.service, given)
     announce({ url: serving.url, key, keys, loaded: first }, context)
@@ -68,17 +71,43 @@ async function serveDatabase(
         'Warning: keys are not encrypted on the network. Serve them over HTTPS only.\n',
       )
     if (given.has('watch')) {
-      watchFile(resolve(workingFolder, definition), { interval: 200 }, ({ mtimeMs }) => {
-        watched = watched.then(() => reload(() => load(String(mtimeMs)), current, context))
-      })
+      watched = watch(file, firstVersion, stopping, (version) =>
+        reload(() => load(version), current, context),
+      )
     }
     await aborted(stopping)
     context.note('Stopping.')
   } finally {
-    unwatchFile(resolve(workingFolder, definition))
     await watched
     await serving.close()
   }
+}
+
+const watchInterval = 200
+
+/**
+ * Calls `changed` after each change of a file since `version` was read, until `stopping` is aborted. Node's
+ * `watchFile` would miss a change before its own first look at the file.
+ */
+async function watch(
+  file: string,
+  version: string,
+  stopping: AbortSignal,
+  changed: (version: string) => Promise<void>,
+): Promise<void> {
+  let seen = version
+  while (!stopping.aborted) {
+    const current = await versionOf(file)
+    if (current !== seen) await changed(current)
+    seen = current
+    await sleep(watchInterval, undefined, { signal: stopping }).catch(() => undefined)
+  }
+}
+
+/** Returns a text that changes when a file is written. It is the same as long as the file is missing. */
+async function versionOf(file: string): Promise<string> {
+  const found = await stat(file).catch(() => undefined)
+  return found === undefined ? 'missing' : `${found.mtimeMs}-${found.size}`
 }
 
 type Served = Service<ApplicationDefinitions>
