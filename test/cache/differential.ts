@@ -96,13 +96,12 @@ export async function compare(
     await nextTurn()
     const asked = Array.from({ length: 1 + below(4) }, next)
     const atStart: string[] = []
-    let writes = 0
+    const writesAtStart: number[] = []
     for (const each of asked.toReversed()) {
-      writes = foreignWrites()
+      writesAtStart.unshift(foreignWrites())
       atStart.unshift(textOf(await ask(uncached, each)))
     }
     for (const [index, each] of asked.entries()) {
-      if (index > 0) writes = foreignWrites()
       const before = index === 0 ? (atStart[0] ?? '') : textOf(await ask(uncached, each))
       const reply = await ask(cached, each)
       check(each, reply)
@@ -116,9 +115,10 @@ export async function compare(
       if (got === after) continue
       const isFirst = index === 0
       if (!isFirst && got === atStart[index]) counts.late += 1
-      // Two writes may change a response and change it back.
-      else if (before !== after || foreignWrites() - writes > 1) counts.contended += 1
-      else if (isFirst || before === atStart[index]) {
+      // A response may be as old as any moment of the turn, and two writes may change it and change it back.
+      else if (before !== after || foreignWrites() - (writesAtStart[index] ?? 0) > 1) {
+        counts.contended += 1
+      } else if (isFirst || before === atStart[index]) {
         counts.stale += 1
         if (counts.staleExamples.length < 3)
           counts.staleExamples.push({ path: each.path, before, got, after })
