@@ -19,13 +19,12 @@ export function replyWriter(
   names: Pick<BrandedHeaders, 'version' | 'nextCursor' | 'estimatedCount'>,
   serviceVersion: string | false,
 ): ReplyWriter {
-  const headers = Object.freeze({
-    'Content-Type': responseMediaType,
+  // A file of a page has a media type of its own, and a redirect has no content.
+  const pageHeaders = {
     'Cache-Control': 'no-store',
     ...(serviceVersion !== false && { [names.version]: serviceVersion }),
-  })
-  // A file has a media type of its own, and a redirect has no content.
-  const { 'Content-Type': _, ...pageHeaders } = headers
+  }
+  const headers = Object.freeze({ 'Content-Type': responseMediaType, ...pageHeaders })
   const withNotes = ({ next, isEstimated }: PageNotes): ServiceReply['headers'] => ({
     ...(next !== undefined && { [names.nextCursor]: next }),
     ...(isEstimated && { [names.estimatedCount]: 'true' }),
