@@ -110,7 +110,8 @@ export function notConnected(cause: unknown): StorageError {
   })
 }
 
-function messageOf(error: unknown): string {
+/** Returns the message of anything that was thrown. */
+export function messageOf(error: unknown): string {
   return error instanceof Error ? error.message : String(error)
 }
 

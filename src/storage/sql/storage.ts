@@ -15,7 +15,7 @@ import {
 import { checkedStorage } from '../checked.ts'
 import type { Connection, Connections, TextRow } from './connection.ts'
 import type { Dialect, Tables } from './dialect.ts'
-import { storageFailure } from './failure.ts'
+import { messageOf, storageFailure } from './failure.ts'
 import { inspectServerTables } from './inspect-server-tables.ts'
 import { joinedInserts } from './joined-inserts.ts'
 import { joinedReads, type JoinReads, type ReadRoute } from './joined-reads.ts'
@@ -229,8 +229,7 @@ export function schemaText(dialect: Dialect, applications: ApplicationDefinition
 function schemaFailure({ errors, storage }: Dialect, error: unknown, statement: string): unknown {
   const converted = storageFailure(errors, error, 'read')
   if (isStorageError(converted) && converted.kind === 'unavailable') return converted
-  const reason = error instanceof Error ? error.message : String(error)
-  return new TypeError(`${storage}: this statement failed: ${reason}\n${statement}`, {
+  return new TypeError(`${storage}: this statement failed: ${messageOf(error)}\n${statement}`, {
     cause: error,
   })
 }
