@@ -89,6 +89,7 @@ export function sqliteStorage(
     isShared: durable,
     sharesCommits: () => !defersConstraints,
     began: () => written.refresh(),
+    // A commit may run a checkpoint, which an older read transaction would keep incomplete.
     committing: snapshot.end,
     committed: () => clock.committed(),
   })
