@@ -31,6 +31,7 @@ import {
   row,
   testErrorTable,
   unavailable,
+  untestedNetworkFailures,
   updateCrosswise,
   updateHeld,
   updateOvertaken,
@@ -318,15 +319,7 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
       'a connection that is ended, of which this server says nothing': ['1927'],
       'the network between the server and another client': ['1158', '1159', '1160', '1161'],
       'the client library in C, and proxies': ['2006', '2013'],
-      'the state of a socket that the driver has not noticed': ['EPIPE'],
-      'a name server that does not respond': ['EAI_AGAIN'],
-      'a network without a route to the server': [
-        'ECONNABORTED',
-        'EHOSTUNREACH',
-        'EHOSTDOWN',
-        'ENETUNREACH',
-        'ENETDOWN',
-      ],
+      ...untestedNetworkFailures,
     },
   })
 

@@ -23,6 +23,7 @@ import {
   row,
   testErrorTable,
   unavailable,
+  untestedNetworkFailures,
   updateCrosswise,
   updateHeld,
   updateOvertaken,
@@ -275,15 +276,7 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
       'a server that crashes': ['57P02'],
       'a server that starts or recovers': ['57P03'],
       'a network that loses packets for minutes': ['ETIMEDOUT'],
-      'the state of a socket that the driver has not noticed': ['EPIPE'],
-      'a name server that does not respond': ['EAI_AGAIN'],
-      'a network without a route to the server': [
-        'ECONNABORTED',
-        'EHOSTUNREACH',
-        'EHOSTDOWN',
-        'ENETUNREACH',
-        'ENETDOWN',
-      ],
+      ...untestedNetworkFailures,
     },
   })
 

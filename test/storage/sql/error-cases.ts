@@ -190,6 +190,19 @@ export interface ErrorTable {
   readonly documented: Readonly<Record<string, readonly string[]>>
 }
 
+/** The failures of a network that no case provokes, on each server. */
+export const untestedNetworkFailures = {
+  'the state of a socket that the driver has not noticed': ['EPIPE'],
+  'a name server that does not respond': ['EAI_AGAIN'],
+  'a network without a route to the server': [
+    'ECONNABORTED',
+    'EHOSTUNREACH',
+    'EHOSTDOWN',
+    'ENETUNREACH',
+    'ENETDOWN',
+  ],
+} satisfies ErrorTable['documented']
+
 /** Tests every row of a table of errors. */
 export function testErrorTable({ table, rowOf, cases, documented }: ErrorTable): void {
   test.each(cases)('%s is converted: %s', async (code, _, provoke, becomes) => {
