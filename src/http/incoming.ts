@@ -133,12 +133,14 @@ function incomplete(): ServiceError {
 
 /**
  * Returns the reply for a request, after Node has parsed all bytes that arrived with it: to bytes that are not a
- * request, Node responds 400 only if no response is being written.
+ * request, Node responds 400 only if no response is being written. Rejects if a wrapper around `handle` fails.
  */
 export function replyOf(service: RequestHandler, request: ServiceRequest): Promise<ServiceReply> {
-  return new Promise((resolve) => {
-    resolve(service.handle(request))
-  })
+  try {
+    return Promise.resolve(service.handle(request))
+  } catch (error) {
+    return Promise.reject(error as Error)
+  }
 }
 
 /**
@@ -164,7 +166,8 @@ function write(response: ServerResponse, reply: ServiceReply, more?: ConnectionH
     return
   }
   const length = bytes?.byteLength ?? Buffer.byteLength(reply.body)
-  response.writeHead(status, { ...headers, ...more, 'Content-Length': length })
+  const whole = { ...headers, 'Content-Length': length }
+  response.writeHead(status, more === undefined ? whole : { ...whole, ...more })
   if (bytes !== undefined) {
     response.end(bytes)
     return
