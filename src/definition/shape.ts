@@ -53,7 +53,7 @@ const ownValue = z.union([
   z.strictObject({ attribute: nonEmpty }),
   z.strictObject({ principal: z.literal('user') }),
 ])
-const scalar = z.union([z.string(), z.number(), z.boolean(), z.null()])
+const scalar = z.union([z.string(), z.number(), z.boolean(), z.literal(null)])
 const compared = z.union([scalar, ownValue])
 const through = z.strictObject({
   field: z.optional(fieldName),
