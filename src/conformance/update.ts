@@ -123,7 +123,53 @@ export const updateCases: readonly ConformanceCase[] = [
       equal((await find(adapter, samples, { select: ['label'] }))[0], { label: 'new' }, 'the row')
     },
   },
+  {
+    name: 'an update as text returns the JSON of the selected fields, byte for byte, and changes the same row',
+    run: async ({ adapter }) => {
+      const key = { orderId: 1, product: 'tea' }
+      for (const changes of [
+        { quantity: 9 },
+        { note: '"\\\u0001é😀' },
+        { note: null, quantity: 8 },
+      ]) {
+        for (const select of [orderLines.allNames, ['note'], ['product', 'quantity']]) {
+          const text = await updateText(adapter, key, changes, select)
+          if (text === undefined) continue
+          const [, row = {}] = await find(adapter, orderLines)
+          equal(row, { ...row, ...key, ...changes }, 'the changed row')
+          const item = Object.fromEntries(select.map((name) => [name, row[name]]))
+          equal(text, JSON.stringify(item), 'the text that updateText returned')
+        }
+      }
+      const [first, , third] = await find(adapter, orderLines)
+      equal([first, third], [lines[0], lines[2]], 'the other rows')
+    },
+  },
+  {
+    name: 'an update as text returns null for a missing key, and changes nothing',
+    run: async ({ adapter }) => {
+      for (const key of [
+        { orderId: 3, product: 'rum' },
+        { orderId: 1, product: 'RUM' },
+      ]) {
+        const text = await updateText(adapter, key, { quantity: 9 }, orderLines.allNames)
+        equal(text ?? null, null, 'the text that updateText returned')
+      }
+      equal(await find(adapter, orderLines), lines, 'the rows')
+    },
+  },
 ]
+
+/** Updates an order line as text. Undefined if the adapter can't. */
+async function updateText(
+  adapter: StorageAdapter,
+  conditions: Row,
+  changes: Row,
+  select: readonly string[],
+): Promise<string | null | undefined> {
+  if ((await find(adapter, orderLines)).length === 0) await store(adapter, orderLines, lines)
+  return write(adapter, (on) => on.updateText?.(orderLines, equals(conditions), changes, select))
+}
 
 /** Updates an order line. Stores the order lines first if there are none. */
 async function update(

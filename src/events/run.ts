@@ -20,6 +20,7 @@ import { rejection, runSave } from './save.ts'
 import { deleteSteps, insertSteps, updateSteps } from './save-steps.ts'
 import { openScope, type Prepared, type Scope } from './scope.ts'
 import { traced } from './traced.ts'
+import { updateAsText } from './unread-update.ts'
 import { isBrief, isOneWrite, rejectionFor, runUnit } from './unit.ts'
 import { entriesOf } from './write-faults.ts'
 
@@ -79,7 +80,12 @@ function runAsUnit(
   } as const
   const outside = { transaction: undefined, depth: depth ?? 0, log: { writes: 0, committed: [] } }
   return whenPrepared(event, { runtime, caller, running: outside }, nestedAccess, (prepared) => {
-    const work = (running: Running) => runInUnit(event, { runtime, caller, running }, prepared)
+    const work = (running: Running): MaybePromise<Outcome> => {
+      const terms = { runtime, caller, running }
+      const save = () => runInUnit(event, terms, prepared)
+      if (page === 'rows' || prepared !== undefined) return save()
+      return whenDone(updateAsText(event, terms), (outcome) => outcome ?? save())
+    }
     return runUnit(runtime, unit, work, (undo) => rejectionFor(caller, undo))
   })
 }

@@ -16,10 +16,10 @@ import { readableValues, wholeView } from '../request/view.ts'
 import { isStorageError, unfitError } from '../storage/adapter.ts'
 import { computedFaults } from './computed.ts'
 import { deleteReferred } from './delete-referred.ts'
-import { changesReadReference } from './references.ts'
 import type { Terms } from './runtime.ts'
 import type { SaveSteps } from './save.ts'
 import type { Scope } from './scope.ts'
+import { decidesAlone, fixedIn, submittedRow } from './unread-update.ts'
 
 /** The steps of an Insert: the submitted values, completed with defaults. */
 export const insertSteps: SaveSteps<InsertEvent> = {
@@ -235,41 +235,6 @@ function readOnlyFaults(
 }
 
 const noFaults: readonly ValidationEntry[] = []
-
-// Clients can't write read-only fields; handlers and `system` can.
-function fixedIn(
-  { view }: InsertEvent | UpdateEvent,
-  { running, caller }: Terms,
-): readonly PublishedField[] {
-  const isByApplication = running.depth > 1 || caller.principal.kind === 'system'
-  return isByApplication ? view.unwritable : view.fixed
-}
-
-/**
- * Returns whether the submitted values of an Update can be saved whatever the stored item is: they have no
- * errors, and no code or row rule has to see the item.
- */
-function decidesAlone(event: UpdateEvent, terms: Terms): boolean {
-  const { collection, view, submitted } = event
-  const { serve, rulesOn, events, references } = collection
-  if (serve !== undefined || rulesOn.Update.length > 0 || view.rows.length > 0) return false
-  if (Object.keys(events.Update ?? {}).some((moment) => moment !== 'prepare')) return false
-  if (submitted.faults.length > 0 || submitted.computed !== undefined) return false
-  if (references.length > 0 && changesReadReference(event, terms)) return false
-  const { values } = submitted
-  if (fixedIn(event, terms).some(({ name }) => values[name] !== undefined)) return false
-  return collection.fields.every(({ name, required }) => !(required && values[name] === null))
-}
-
-/** Returns the stored forms of the submitted values. */
-function submittedRow({ collection, submitted: { values } }: UpdateEvent): Row {
-  const row: Record<string, StoredValue> = {}
-  for (const { name, store } of collection.fields) {
-    const value = values[name]
-    if (value !== undefined) row[name] = store(value)
-  }
-  return row
-}
 
 /** Returns the stored values of an item, as far as `isWritten` accepts them. */
 function rowOf(

@@ -3,9 +3,9 @@ import { whenDone, type MaybePromise } from '../maybe-promise.ts'
 import { stages, type Traces } from './channels.ts'
 import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
 
-/** Wraps an adapter. While the channel `rowgate:storage` has a subscriber, each call is traced on it. */
+/** Wraps a plain adapter. While the channel `rowgate:storage` has a subscriber, each call is traced on it. */
 export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
-  const { name, supports } = adapter
+  const { name } = adapter
 
   function traced<Result>(
     operation: Exclude<Traces['rowgate:storage']['operation'], 'transaction'>,
@@ -36,15 +36,22 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
           () => transaction.update(collection, conditions, changes),
           oneRow,
         ),
+      ...(transaction.updateText !== undefined && {
+        updateText: (collection, conditions, changes, select) =>
+          traced(
+            'update',
+            collection,
+            () => transaction.updateText?.(collection, conditions, changes, select),
+            (text) => (typeof text === 'string' ? 1 : 0),
+          ),
+      }),
       delete: (collection, conditions) =>
         traced('delete', collection, () => transaction.delete(collection, conditions), oneRow),
     }
   }
 
   return {
-    name,
-    supports,
-    open: (collections) => adapter.open(collections),
+    ...adapter,
     filter: (collection, query, context) =>
       traced('filter', collection, () => adapter.filter(collection, query, context), pageLength),
     ...(adapter.filterText !== undefined && {
@@ -55,18 +62,6 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
           () => adapter.filterText?.(collection, query, context),
           textLength,
         ),
-    }),
-    ...(adapter.enforces !== undefined && {
-      enforces: (reference) => adapter.enforces?.(reference) === true,
-    }),
-    ...(adapter.estimateCount !== undefined && {
-      estimateCount: (collection, conditions) => adapter.estimateCount?.(collection, conditions),
-    }),
-    ...(adapter.version !== undefined && {
-      version: (collections) => adapter.version?.(collections),
-    }),
-    ...(adapter.inspect !== undefined && {
-      inspect: (collections, progress) => adapter.inspect?.(collections, progress) ?? [],
     }),
     transaction: (options, work) => {
       if (!stages.storage.isWatched) return adapter.transaction(options, work)
@@ -88,7 +83,6 @@ export function tracedStorage(adapter: StorageAdapter): StorageAdapter {
         (thrown) => trace.undone && thrown === failure,
       )
     },
-    close: () => adapter.close(),
   }
 }
 

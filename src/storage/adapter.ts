@@ -67,6 +67,17 @@ export interface StorageTransaction extends StorageReader {
     changes: Row,
   ): MaybePromise<Row | undefined>
   /**
+   * Optional. Changes a row like `update`, and returns its item as JSON text with the fields of `select`, for a response:
+   * byte for byte the output of `JSON.stringify`. Null if no row meets the conditions. If it returns undefined, whether
+   * or not it has changed the row, or rejects because of a value, the service calls `update`.
+   */
+  updateText?(
+    collection: PublishedCollection,
+    conditions: readonly Condition[],
+    changes: Row,
+    select: readonly string[],
+  ): MaybePromise<string | null | undefined>
+  /**
    * Removes the row that meets all conditions and returns it complete, or undefined if there is none. A
    * stored value that does not fit its field is left out of the returned row, so that the row can be deleted.
    */

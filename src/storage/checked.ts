@@ -27,6 +27,12 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
         whenDone(transaction.update(collection, conditions, changes), (row) =>
           check.changed(collection, row),
         ),
+      ...(transaction.updateText !== undefined && {
+        updateText: (collection, conditions, changes, select) =>
+          whenDone(transaction.updateText?.(collection, conditions, changes, select), (text) =>
+            typeof text === 'string' ? check.text(collection, select, text) : text,
+          ),
+      }),
       delete: (collection, conditions) =>
         whenDone(transaction.delete(collection, conditions), (row) =>
           check.changed(collection, row),
@@ -79,6 +85,8 @@ interface Checker {
   ): StorageTextPage | undefined
   /** A row that was read or inserted: complete, and every value fits. */
   row(collection: PublishedCollection, row: Row): Row
+  /** The JSON text of an item: that of its row, with the named fields. */
+  text(collection: PublishedCollection, names: readonly string[], text: string): string
   /** An estimate of a number of rows. */
   estimate(number: number | undefined): number | undefined
   /** A row that was updated or deleted, without the values that do not fit. */
@@ -137,6 +145,7 @@ function checkerOf(adapter: string): Checker {
         count: countOf(page.count, query),
       }
     },
+    text: textOf,
     estimate(number) {
       if (number === undefined || (Number.isSafeInteger(number) && number >= 0)) return number
       throw fault('an estimate that is not a non-negative integer')

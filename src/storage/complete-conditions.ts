@@ -128,6 +128,12 @@ export function completeConditions(adapter: StorageAdapter): StorageAdapter {
       isComplete(conditions)
         ? on.update(collection, conditions, changes)
         : write(on, collection, conditions, (own) => on.update(collection, own, changes)),
+    ...(on.updateText !== undefined && {
+      updateText: (collection, conditions, changes, select) =>
+        isComplete(conditions)
+          ? on.updateText?.(collection, conditions, changes, select)
+          : undefined,
+    }),
     delete: (collection, conditions) =>
       isComplete(conditions)
         ? on.delete(collection, conditions)

@@ -77,6 +77,10 @@ export async function mountTransaction<Result>(
         callOn(homeFor(collection, conditions), true, (on) =>
           on.update(collection, conditions, changes),
         ),
+      updateText: (collection, conditions, changes, select) =>
+        callOn(homeFor(collection, conditions), true, (on) =>
+          on.updateText?.(collection, conditions, changes, select),
+        ),
       delete: (collection, conditions) =>
         callOn(homeFor(collection, conditions), true, (on) => on.delete(collection, conditions)),
     })

@@ -146,6 +146,38 @@ test.each(texts)('responds 500 for a page as text with %s', async (_title, items
   expect(reports).toMatchObject([{ type }])
 })
 
+test.each([
+  ['text with spaces', noteText.replaceAll(':', ': '), 'request-failed'],
+  ['a value of a wrong type', noteText.replace('"tea"', '5'), 'stored-value-unfit'],
+])('responds 500 for an update that returns %s', async (_title, updated, type) => {
+  open(updatingTo(updated))
+  await send('', 'POST', { ...note, data: { a: 1 } })
+  expect(await send('/1', 'POST', { size: 2 })).toEqual({ status: 500, body: fault })
+  expect(reports.map((report) => report.type)).toEqual([type])
+})
+
+test.each([
+  ['the text of the item', noteText, 200],
+  ['null, for an item that is missing', null, 404],
+  ['undefined, so that update is called', undefined, 200],
+])('an update may return %s', async (_title, updated, status) => {
+  open(updatingTo(updated))
+  await send('', 'POST', { ...note, data: { a: 1 } })
+  const response = await send('/1', 'POST', { size: 2 })
+  expect(response.status).toBe(status)
+  if (status === 200) expect(response.body).toMatchObject({ item: JSON.parse(noteText) as object })
+})
+
+/** Returns a memory storage whose `updateText` returns a text, and changes nothing. */
+function updatingTo(updated: string | null | undefined): StorageAdapter {
+  const memory = memoryStorage()
+  return {
+    ...memory,
+    transaction: (options, work) =>
+      memory.transaction(options, (on) => work({ ...on, updateText: () => updated })),
+  }
+}
+
 test('serves a correct page as text', async () => {
   open({ filterText: () => ({ items: [noteText], count: 3 }) })
   expect((await send('?$limit=1&$count=true')).body).toMatchObject({

@@ -174,7 +174,8 @@ export function filterText(
 // The fields of a collection that SQLite can't write as JSON.
 const withoutJson = new WeakMap<PublishedCollection, readonly string[]>()
 
-function writesJson(collection: PublishedCollection, select: readonly string[]): boolean {
+/** Returns whether SQLite can write the named fields as JSON. */
+export function writesJson(collection: PublishedCollection, select: readonly string[]): boolean {
   if (select.length > maxJsonFields) return false
   let names = withoutJson.get(collection)
   if (names === undefined) {

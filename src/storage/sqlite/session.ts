@@ -2,7 +2,6 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { oneItem, shownCount } from '../../request/query.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { Condition, Row, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
-import { listSlots } from './conditions.ts'
 import type { Connection, Prepared, SqliteRow } from './connection.ts'
 import {
   filterRows,
@@ -17,17 +16,19 @@ import type { ReadSnapshot } from './read-snapshot.ts'
 import { readRow, unfitRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
 import type { Inputs } from '../sql/fragments.ts'
-import { conditionsShape, identityOf, listShape, statementCapacity } from '../sql/shape.ts'
+import { statementCapacity } from '../sql/shape.ts'
 import type { SearchIndexFor } from './search-indexes.ts'
 import { statementCache } from './statement-cache.ts'
 import {
   deleteStatement,
   insertStatement,
   updateStatement,
+  writeKey,
   type Output,
   type StatementText,
   type WriteShape,
 } from './statements.ts'
+import { updateText, type UpdateText } from './update-text.ts'
 import type { WrittenTables } from './written-tables.ts'
 
 /**
@@ -48,6 +49,7 @@ export interface Session {
     conditions: readonly Condition[],
     changes: Row,
   ): Row | undefined
+  readonly updateText: UpdateText
   delete(collection: PublishedCollection, conditions: readonly Condition[]): Row | undefined
 }
 
@@ -158,7 +160,7 @@ export function sqliteSession(
     row?: Row,
   ): { readonly count: number; readonly written?: ReadRow } {
     const { conditions, names, returning } = shape
-    const key = `${kind}${returning ? '' : '!'}${identityOf(collection)}\0${conditionsShape(collection, conditions, listSlots)}\0${listShape(collection, names)}`
+    const key = writeKey(`${kind}${returning ? '' : '!'}`, collection, conditions, names)
     const text = (): StatementText => writes[kind](collection, shape, guaranteed)
     const inputs: Inputs = { conditions, ...(row && { row }) }
     if (!returning) return { count: statements.run(key, text, noted(connection.changes), inputs) }
@@ -252,6 +254,7 @@ export function sqliteSession(
         if (count === 0) return undefined
         return stored === undefined ? changedRow(before.row, changes, names) : stored.row
       }),
+    updateText: updateText({ connection, statements, written, computed, guaranteed }),
     delete: (collection, conditions) =>
       undoing(() => {
         const before = rowBefore(collection, conditions)

@@ -3,10 +3,11 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { Condition, SortField, StorageQuery } from '../adapter.ts'
 import { bindValue, columnTypeOf } from './columns.ts'
 import { fieldOf, readsOthers, where } from '../sql/conditions.ts'
-import { joinedConditions, writeConditions } from './conditions.ts'
+import { joinedConditions, listSlots, writeConditions } from './conditions.ts'
 import { columnOf, jsonObject, readAll, readLengths, type Guaranteed } from './reading.ts'
 import { likePattern, searchCondition, type SearchShape } from './search.ts'
 import { identifier, join, sql, type Slot, type Sql } from '../sql/fragments.ts'
+import { conditionsShape, identityOf, listShape } from '../sql/shape.ts'
 import { foundRows, probe } from './search-statements.ts'
 import type { SearchIndex } from './search-indexes.ts'
 import type { MatchNeedle } from './trigrams.ts'
@@ -67,6 +68,17 @@ export function pageStatement(
   )
 }
 
+/** Returns the statement that reads the one item that meets the conditions as JSON text. */
+export function itemTextStatement(
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  select: readonly string[],
+  guaranteed: Guaranteed,
+): StatementText {
+  const shape = { conditions, select, sort: [], search: null, deep: false }
+  return pageStatement(collection, shape, { output: 'json', guaranteed, checksAll: false })
+}
+
 /** Returns the statement that counts the matching rows. */
 export function countStatement(collection: PublishedCollection, shape: PageShape): StatementText {
   return textOf(sql`select count(*) ${matchingClauses(collection, shape)}`)
@@ -85,6 +97,17 @@ export interface WriteShape {
   readonly conditions: readonly Condition[]
   /** Whether it returns the row complete, with lengths. */
   readonly returning: boolean
+}
+
+/** Returns what identifies the SQL of a write of a kind, with its conditions and the fields that it names. */
+export function writeKey(
+  kind: string,
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  names: readonly string[],
+): string {
+  const matching = conditionsShape(collection, conditions, listSlots)
+  return `${kind}${identityOf(collection)}\0${matching}\0${listShape(collection, names)}`
 }
 
 /** Returns the statement that inserts a row. */

@@ -110,6 +110,18 @@ class SessionTransaction implements OpenTransaction, StorageTransaction {
       () => ({ ...this.#session.update(collection, conditions, {}), ...changes }),
     )
 
+  readonly updateText: Required<StorageTransaction>['updateText'] = (
+    collection,
+    conditions,
+    changes,
+    select,
+  ) =>
+    this.#run('save', collection, () => {
+      const { isChanged, text } = this.#session.updateText(collection, conditions, changes, select)
+      if (isChanged) this.#hasSaved = true
+      return text
+    })
+
   readonly delete: StorageTransaction['delete'] = (collection, conditions) =>
     this.#run('delete', collection, () => this.#session.delete(collection, conditions))
 
@@ -128,7 +140,7 @@ class SessionTransaction implements OpenTransaction, StorageTransaction {
     if (as === 'save' || this.#operation === 'read') this.#operation = as
     try {
       const result = work()
-      if (as !== 'read' && result !== undefined) this.#hasSaved = true
+      if (as !== 'read' && result !== undefined && result !== null) this.#hasSaved = true
       return result
     } catch (error) {
       const constraints = this.#constraints
