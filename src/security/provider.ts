@@ -2,7 +2,8 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import { anonymous, type Principal } from '../definition/principal.ts'
 import type { Credentials } from '../request/request.ts'
 import type { RejectionReason } from '../observation/reports.ts'
-import type { KeyLookup } from './keys/key-store.ts'
+import type { SecurityStorage } from './collections.ts'
+import type { Keyring, KeyLookup } from './keys/key-store.ts'
 import type { UserLookup } from './users/user-store.ts'
 
 /** How callers authenticate, as the environment record names it. */
@@ -97,6 +98,25 @@ export interface KeyProvider extends SecurityProvider {
   readonly maxExpiry: number | null
   /** Returns a new key, or the given one, with the hash by which it is found. */
   mint(chosen?: string): { readonly key: string; readonly hash: string }
+}
+
+/** What a keyring needs. */
+export interface KeyringOptions {
+  readonly storage: SecurityStorage
+  /** The API key providers of the service, in the order of their priority. */
+  readonly providers: readonly KeyProvider[]
+  readonly users: UserLookup
+  /** Whether the users are built in, so that transactions can check that a user exists. Default false. */
+  readonly keepsUsers?: boolean
+  readonly now: () => Date
+}
+
+/** The member of a provider that creates the keyring of its service. Without a provider, its code is not loaded. */
+export const keyringFactory: unique symbol = Symbol.for('rowgate.keyringFactory')
+
+/** A provider of API keys that creates the keyring. */
+export interface WithKeyring extends KeyProvider {
+  readonly [keyringFactory]: (options: KeyringOptions) => Keyring
 }
 
 /** A provider that checks passwords: what the built-in users need. */

@@ -6,16 +6,16 @@ import { securityCollections, type SecurityStorage } from './collections.ts'
 import { createGate, type Gate } from './gate.ts'
 import { createKeyLog, type KeyLog } from './keys/key-log.ts'
 import type { Keyring } from './keys/key-store.ts'
-import { createKeyring } from './keys/keyring.ts'
 import type { Limits } from './limiter.ts'
 import { applyLimits } from './limiting.ts'
 import { createUsers } from './users/own-users.ts'
-import type {
-  KeyProvider,
-  OpenAccess,
-  PasswordProvider,
-  SecurityContext,
-  SecurityProvider,
+import {
+  keyringFactory,
+  type OpenAccess,
+  type PasswordProvider,
+  type SecurityContext,
+  type SecurityProvider,
+  type WithKeyring,
 } from './provider.ts'
 import { credentialsInQuery, type QueryCredentials } from './query-credentials.ts'
 import type { Account, FindUser, User, UserLookup, Users } from './users/user-store.ts'
@@ -65,9 +65,13 @@ export function secure(options: SecurityOptions): Security {
     gate: tracedGate(createGate({ providers, anyone, context, limiting, report })),
     ...credentialsInQuery(providers),
     keys:
-      keyProviders.length > 0
-        ? createKeyring({ storage, providers: keyProviders, users, keepsUsers, now })
-        : absentKeyring(),
+      keyProviders[0]?.[keyringFactory]({
+        storage,
+        providers: keyProviders,
+        users,
+        keepsUsers,
+        now,
+      }) ?? absentKeyring(),
     users: keepsUsers ? own : absentUsers(options.users !== undefined),
     flush: () => keys.flush(),
     collections: [
@@ -121,8 +125,8 @@ function isProvider(given: SecurityProvider | OpenAccess): given is SecurityProv
   return !isOpenAccess(given)
 }
 
-function isKeyProvider(provider: SecurityProvider): provider is KeyProvider {
-  return provider.type === 'api_key' && 'mint' in provider
+function isKeyProvider(provider: SecurityProvider): provider is WithKeyring {
+  return keyringFactory in provider
 }
 
 function isPasswordProvider(provider: SecurityProvider): provider is PasswordProvider {

@@ -11,7 +11,15 @@ import { isKeyText } from './key-form.ts'
 import { inactiveReason } from './key-lifetime.ts'
 import type { KeyRecord } from './key-store.ts'
 import { mintKey, sha256 } from './key-text.ts'
-import type { KeyProvider, Rejected, SecurityContext, Credential } from '../provider.ts'
+import { createKeyring } from './keyring.ts'
+import {
+  keyringFactory,
+  type Credential,
+  type KeyProvider,
+  type Rejected,
+  type SecurityContext,
+  type WithKeyring,
+} from '../provider.ts'
 import { admitUser } from '../users/admit-user.ts'
 import type { User } from '../users/user-store.ts'
 import { keepLatest } from '../../keep-latest.ts'
@@ -88,11 +96,12 @@ export function apiKeys(options: ApiKeyOptions): ApiKeyProvider {
       const attempt = { context, hash, version }
       return whenDone(context.keys.find(hash), (key) => identifyOwner(key, attempt))
     },
+    [keyringFactory]: createKeyring,
     mint(chosen) {
       const key = chosen ?? mintKey(record.length)
       return { key, hash: sha256(key) }
     },
-  } satisfies ApiKeyProvider)
+  } satisfies ApiKeyProvider & WithKeyring)
 }
 
 /** What identifies the caller of one request. */

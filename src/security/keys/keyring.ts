@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { isUuid } from '../../definition/field-type.ts'
 import { orderedId } from '../../definition/ordered-id.ts'
 import { accepted, checkCall, line, minutes } from '../check-call.ts'
-import { readAll, securityCollections, type SecurityStorage } from '../collections.ts'
+import { readAll, securityCollections } from '../collections.ts'
 import { readEvents, recordEvent } from './key-event.ts'
 import { requireChosenKey, storeMissingKey } from './key-changes.ts'
 import { expiryOf, instantOf } from './key-lifetime.ts'
@@ -10,22 +10,10 @@ import { findKey, keyRecord, newKey, storedKey, type StoredKey } from './key-row
 import { revokeKey } from './key-changes.ts'
 import { retireKey } from './key-changes.ts'
 import type { Keyring, KeyRecord, NewKey } from './key-store.ts'
-import type { KeyProvider } from '../provider.ts'
+import type { KeyProvider, KeyringOptions } from '../provider.ts'
 import type { StorageReader } from '../../storage/adapter.ts'
 import { tableReader } from '../../storage/table.ts'
-import type { UserLookup } from '../users/user-store.ts'
 import { missingUser } from '../users/missing-user.ts'
-
-/** What a keyring needs. */
-export interface KeyringOptions {
-  readonly storage: SecurityStorage
-  /** The API key providers of the service, in the order of their priority. */
-  readonly providers: readonly KeyProvider[]
-  readonly users: UserLookup
-  /** Whether the users are built in, so that transactions can check that a user exists. Default false. */
-  readonly keepsUsers?: boolean
-  readonly now: () => Date
-}
 
 const { keys, users: builtInUsers } = securityCollections
 const writing = { mode: 'write', brief: true, priority: 'high' } as const
