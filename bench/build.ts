@@ -19,6 +19,7 @@ export function buildLibrary(): void {
 
 /** Compiles the servers to plain JavaScript, so that no loader stands between them and node. */
 export async function buildServers(names: string[]): Promise<void> {
+  if (names.length === 0) return
   await build({
     config: false,
     silent: true,
