@@ -139,7 +139,7 @@ export function replyOf(service: RequestHandler, request: ServiceRequest): Promi
   try {
     return Promise.resolve(service.handle(request))
   } catch (error) {
-    return Promise.reject(error as Error)
+    return Promise.reject(error)
   }
 }
 

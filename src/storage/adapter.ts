@@ -273,22 +273,6 @@ export function unfitError(
   return new StorageError('unfit', { fields: values.map(({ field }) => field), message })
 }
 
-/** Throws a TypeError if a field of a storage without the ability `columnDefaults` has `default: 'database'`. */
-export function rejectColumnDefaults(
-  storage: string,
-  collections: readonly PublishedCollection[],
-): void {
-  const places = collections.flatMap(({ application, name, fields }) =>
-    fields
-      .filter(({ hasColumnDefault }) => hasColumnDefault)
-      .map((field) => `${application}/${name}.${field.name}`),
-  )
-  if (places.length === 0) return
-  throw new TypeError(
-    `The storage ${storage} has no columns with defaults, but default is 'database' for ${places.join(', ')}. Set a value or a function instead.`,
-  )
-}
-
 /** Returns whether a value is a {@link StorageError}, also one of another copy of the package. */
 export function isStorageError(value: unknown): value is StorageError {
   return typeof value === 'object' && value !== null && brand in value

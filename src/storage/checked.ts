@@ -4,7 +4,7 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
 import { encodeRow } from '../request/serialize.ts'
-import { isSelfChecking, rejectColumnDefaults, unfitError, type UnfitValue } from './adapter.ts'
+import { isSelfChecking, unfitError, type UnfitValue } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageTextPage, StorageTransaction } from './adapter.ts'
 
 /**
@@ -74,6 +74,22 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
       adapter.transaction(options, (transaction) => work(within(transaction))),
     close: () => adapter.close(),
   }
+}
+
+/** Throws a TypeError if a field of a storage without the ability `columnDefaults` has `default: 'database'`. */
+export function rejectColumnDefaults(
+  storage: string,
+  collections: readonly PublishedCollection[],
+): void {
+  const places = collections.flatMap(({ application, name, fields }) =>
+    fields
+      .filter(({ hasColumnDefault }) => hasColumnDefault)
+      .map((field) => `${application}/${name}.${field.name}`),
+  )
+  if (places.length === 0) return
+  throw new TypeError(
+    `The storage ${storage} has no columns with defaults, but default is 'database' for ${places.join(', ')}. Set a value or a function instead.`,
+  )
 }
 
 interface Checker {

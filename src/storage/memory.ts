@@ -1,8 +1,9 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { everyCondition } from '../request/query.ts'
-import { StorageError, markSelfChecking, rejectColumnDefaults } from './adapter.ts'
+import { StorageError, markSelfChecking } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageQuery } from './adapter.ts'
 import type { StorageTransaction, TransactionOptions } from './adapter.ts'
+import { rejectColumnDefaults } from './checked.ts'
 import { sharedTables, sharing, throughTables, type SharedTable } from './memory-shared.ts'
 import {
   changedTable,

@@ -109,21 +109,30 @@ function keysOf(
   names: readonly string[],
   select: readonly string[],
 ): Keys {
+  if (names.length !== 1) return createKeys(collection, conditions, names, select)
   const [name = ''] = names
-  let known: Map<string, Keys> | undefined
-  if (names.length === 1) {
-    known = keysOfOne.get(select)
-    const found = known?.get(name)
-    if (found?.collection === collection) return found
+  let known = keysOfOne.get(select)
+  if (known === undefined) {
+    known = new Map()
+    keysOfOne.set(select, known)
   }
-  const keys = {
+  let keys = known.get(name)
+  if (keys?.collection !== collection) {
+    keys = createKeys(collection, conditions, names, select)
+    known.set(name, keys)
+  }
+  return keys
+}
+
+function createKeys(
+  collection: PublishedCollection,
+  conditions: readonly Condition[],
+  names: readonly string[],
+  select: readonly string[],
+): Keys {
+  return {
     collection,
     update: writeKey('updateText', collection, conditions, names),
     read: writeKey('itemText', collection, conditions, select),
   }
-  if (names.length === 1) {
-    if (known === undefined) keysOfOne.set(select, (known = new Map()))
-    known.set(name, keys)
-  }
-  return keys
 }
