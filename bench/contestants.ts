@@ -7,8 +7,6 @@ export interface Contestant {
   dialect: Dialect
   /** The hand-written server that its ratios are to. */
   base: string
-  /** Whether it does only what no program can avoid: it checks a key in memory, and no values. */
-  isFloor?: boolean
   /** Where its tables are. Default: a SQLite file. */
   database?: 'postgres'
 }
@@ -21,21 +19,21 @@ export const contestants: Contestant[] = [
   open('rowgate-watched', 'rowgate, all channels watched'),
   open('node-http', '`node:http` by hand'),
   keyed('node-http-keys', '`node:http` by hand, API key'),
-  floor('node-http-floor', 'floor: one statement, key in memory', 'node-http-keys'),
-  floor('node-http-constant', 'floor: a constant text, key in memory', 'node-http-keys'),
+  keyed('node-http-floor', 'floor: one statement, key in memory', 'node-http-keys'),
+  keyed('node-http-constant', 'floor: a constant text, key in memory', 'node-http-keys'),
   open('fastify', 'Fastify 5 by hand'),
   open('express', 'Express 5 by hand'),
   { ...open('feathers', 'Feathers 5 (koa, knex)'), dialect: feathers },
   keyed('rowgate-fastify', 'rowgate in Fastify, API key', 'fastify-keys'),
   keyed('rowgate-fastify-uncached', 'the same, no response cache', 'fastify-keys'),
   keyed('fastify-keys', 'Fastify 5 by hand, API key', 'fastify-keys'),
-  floor('fastify-floor', 'floor in Fastify: one statement, key in memory', 'fastify-keys'),
-  floor('fastify-constant', 'floor in Fastify: a constant text, key in memory', 'fastify-keys'),
+  keyed('fastify-floor', 'floor in Fastify: one statement, key in memory', 'fastify-keys'),
+  keyed('fastify-constant', 'floor in Fastify: a constant text, key in memory', 'fastify-keys'),
   keyed('rowgate-express', 'rowgate in Express, API key', 'express-keys'),
   keyed('rowgate-express-uncached', 'the same, no response cache', 'express-keys'),
   keyed('express-keys', 'Express 5 by hand, API key', 'express-keys'),
-  floor('express-floor', 'floor in Express: one statement, key in memory', 'express-keys'),
-  floor('express-constant', 'floor in Express: a constant text, key in memory', 'express-keys'),
+  keyed('express-floor', 'floor in Express: one statement, key in memory', 'express-keys'),
+  keyed('express-constant', 'floor in Express: a constant text, key in memory', 'express-keys'),
   keyed('rowgate-hono', 'rowgate in Hono, API key', 'hono-keys'),
   keyed('hono-keys', 'Hono 4 by hand, API key', 'hono-keys'),
 ]
@@ -60,8 +58,4 @@ function keyed(name: string, title: string, base = 'node-http-keys'): Contestant
 
 function postgres(name: string, title: string, base = 'postgres-hand'): Contestant {
   return { ...open(name, title), base, database: 'postgres' }
-}
-
-function floor(name: string, title: string, base: string): Contestant {
-  return { ...keyed(name, title, base), isFloor: true }
 }

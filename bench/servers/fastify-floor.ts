@@ -1,6 +1,6 @@
 import { fastify } from 'fastify'
 import { announce, databaseFile, tableNames } from './announce.ts'
-import { floorOf, noKey } from './floor.ts'
+import { floorOf, headers, noKey } from './floor.ts'
 import { openDatabase } from './store.ts'
 
 const floor = floorOf(openDatabase(databaseFile()), tableNames())
@@ -8,7 +8,7 @@ const app = fastify()
 app.get('/*', (request, reply) => {
   const isAdmitted = floor.keys.admits(request.headers['x-api-key'])
   const { status, text } = isAdmitted ? floor.read(request.url) : noKey
-  void reply.code(status).header('Content-Type', 'application/json; charset=utf-8').send(text)
+  void reply.code(status).headers(headers).send(text)
 })
 
 await app.listen({ port: 0, host: '127.0.0.1' })

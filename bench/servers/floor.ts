@@ -6,26 +6,30 @@ import { leastKeyCheck, type KeyCheck } from './key-check.ts'
 import {
   around,
   errorReply,
+  failedReply,
   itemReply,
   limitOf,
   offsetOf,
   pageReply,
   unauthorized,
 } from './replies.ts'
+import { failuresOf } from './rules.ts'
 import type { Changes } from './store.ts'
 
 /** A response, which is JSON. */
 export interface Text {
-  readonly status: 200 | 401 | 404
+  readonly status: 200 | 400 | 401 | 404
   readonly text: string | Buffer
 }
 
 /**
- * The least that a program can do which reads the rows and keeps the writes: one prepared statement for each
- * request, of which SQLite writes the JSON, and one commit for the writes of a few turns of the event loop. It
- * looks for the hash of a key in memory, checks no values, and parses a target once.
+ * The least that a program can do which keeps the contract: one prepared statement for each request, of which SQLite
+ * writes the JSON, and one commit for the writes of a few turns of the event loop. It looks for the hash of a key in
+ * memory, checks values as the other hand-written servers do, and parses a target once. What it keeps is read again
+ * if another process has changed the database, which it asks SQLite once in a turn of the event loop.
  */
 export interface Floor {
+  /** Checks the keys of requests. */
   readonly keys: KeyCheck
   read(target: string): Text
   /** Writes a row of the body of a request, and responds after the commit. */
@@ -33,6 +37,13 @@ export interface Floor {
   /** Called with the path of a table after each commit that wrote to it. */
   onWrite(listener: (path: string) => void): void
 }
+
+/** The headers that the contract demands of each response, besides `Content-Length`. */
+export const headers = Object.freeze({
+  'Content-Type': 'application/json; charset=utf-8',
+  'Cache-Control': 'no-store',
+  'X-Svc-Version': '4.54',
+})
 
 const mark = 'here'
 
@@ -56,6 +67,23 @@ export function floorOf(db: Database, tables: readonly string[]): Floor {
   db.pragma('synchronous = FULL')
   const keys = leastKeyCheck(db)
   const listeners: ((path: string) => void)[] = []
+  const dataVersion = db.prepare('PRAGMA data_version').pluck()
+  let version = dataVersion.get()
+  let isCurrent = false
+
+  function notice(): void {
+    if (isCurrent) return
+    isCurrent = true
+    setImmediate(() => {
+      isCurrent = false
+    })
+    const current = dataVersion.get()
+    if (current === version) return
+    version = current
+    keys.refresh()
+    for (const { path } of stores) for (const listener of listeners) listener(path)
+  }
+
   const begin = db.prepare('BEGIN IMMEDIATE')
   const commit = db.prepare('COMMIT')
   const waiting: (() => () => void)[] = []
@@ -111,6 +139,10 @@ export function floorOf(db: Database, tables: readonly string[]): Floor {
       },
       write(target: string, body: string): Text {
         const row = JSON.parse(body) as Changes
+        const failures = failuresOf(row, target === path)
+        if (failures.length > 0) {
+          return { status: 400, text: JSON.stringify(failedReply(row, failures)) }
+        }
         if (target === path) {
           insert.run(columns.map((name) => row[name] ?? null))
           return itemText(body)
@@ -125,7 +157,13 @@ export function floorOf(db: Database, tables: readonly string[]): Floor {
   const reads = new Map<string, () => Text>()
 
   return {
-    keys,
+    keys: {
+      admits(key) {
+        notice()
+        return keys.admits(key)
+      },
+      headers: keys.headers,
+    },
     read(target) {
       let read = reads.get(target)
       if (read === undefined) {
@@ -174,10 +212,7 @@ export function constantFloor(floor: Floor): Floor {
 export function floorHandler(floor: Floor): RequestListener {
   return (request, response) => {
     const respond = ({ status, text }: Text): void => {
-      response.writeHead(status, {
-        'Content-Type': 'application/json; charset=utf-8',
-        'Content-Length': Buffer.byteLength(text),
-      })
+      response.writeHead(status, { ...headers, 'Content-Length': Buffer.byteLength(text) })
       response.end(text)
     }
     const target = request.url ?? ''

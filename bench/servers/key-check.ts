@@ -40,12 +40,22 @@ function addUsers(db: Database): string {
   return key
 }
 
-/** The least that a check of keys can do: it reads the hashes once, and looks for the one of each request. */
-export function leastKeyCheck(db: Database): KeyCheck {
+/** A check of keys that keeps their hashes. */
+export interface LeastKeyCheck extends KeyCheck {
+  /** Reads the hashes again. */
+  refresh(): void
+}
+
+/** The least that a check of keys can do: it reads the hashes, and looks for the one of each request. */
+export function leastKeyCheck(db: Database): LeastKeyCheck {
   const key = addUsers(db)
-  const hashes = new Set(db.prepare<[], string>('SELECT hash FROM keys').pluck().all())
+  const active = db.prepare<[], string>('SELECT hash FROM keys WHERE revoked IS NULL').pluck()
+  let hashes = new Set(active.all())
   return {
     admits: (key) => typeof key === 'string' && hashes.has(digest(key)),
+    refresh: () => {
+      hashes = new Set(active.all())
+    },
     headers: { 'x-api-key': key },
   }
 }
