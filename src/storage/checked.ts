@@ -30,7 +30,7 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
       ...(transaction.updateText !== undefined && {
         updateText: (collection, conditions, changes, select) =>
           whenDone(transaction.updateText?.(collection, conditions, changes, select), (text) =>
-            typeof text === 'string' ? check.text(collection, select, text) : text,
+            text === null || text === undefined ? text : check.text(collection, select, text),
           ),
       }),
       delete: (collection, conditions) =>

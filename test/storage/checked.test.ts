@@ -147,6 +147,7 @@ test.each(texts)('responds 500 for a page as text with %s', async (_title, items
 })
 
 test.each([
+  ['a number', 5 as unknown as string, 'request-failed'],
   ['text with spaces', noteText.replaceAll(':', ': '), 'request-failed'],
   ['a value of a wrong type', noteText.replace('"tea"', '5'), 'stored-value-unfit'],
 ])('responds 500 for an update that returns %s', async (_title, updated, type) => {

@@ -58,9 +58,14 @@ export function updateText(use: UpdateTextUse): UpdateText {
     const count = statements.run(keys.update, update, untriggered, inputs)
     if (count <= 0) return count === 0 ? noRow : notRun
     const read = (): StatementText => itemTextStatement(collection, conditions, select, guaranteed)
-    const [text] = statements.run(keys.read, read, connection.strings, inputs)
-    const fits = typeof text === 'string' && fitsAsText(text)
-    return { isChanged: true, text: fits ? text : undefined }
+    try {
+      const [text] = statements.run(keys.read, read, connection.strings, inputs)
+      const fits = typeof text === 'string' && fitsAsText(text)
+      return { isChanged: true, text: fits ? text : undefined }
+    } catch {
+      // The update that the service calls instead fails as well, and the transaction is undone.
+      return { isChanged: true, text: undefined }
+    }
   }
 }
 
@@ -72,7 +77,8 @@ function isKey({ key }: PublishedCollection, conditions: readonly Condition[]): 
   if (conditions.length !== key.length) return false
   for (let index = 0; index < key.length; index++) {
     const condition = conditions[index] as Condition
-    if (condition.is !== 'equal' || condition.field !== key[index]?.name) return false
+    if (condition.is !== 'equal' || condition.value === null) return false
+    if (condition.field !== key[index]?.name) return false
   }
   return true
 }

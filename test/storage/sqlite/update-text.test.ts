@@ -4,7 +4,11 @@ import { integer, text } from '../../../src/definition/field.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
 import { equal } from '../../../src/request/query.ts'
 import type { Condition, Row, StorageAdapter } from '../../../src/storage/adapter.ts'
-import { sqliteStorage, type SqliteHandle } from '../../../src/storage/sqlite.ts'
+import {
+  sqliteStorage,
+  type BetterSqlite3Handle,
+  type SqliteHandle,
+} from '../../../src/storage/sqlite.ts'
 import { drivers, observed, openHandle, rowsIn } from '../../kit/databases.ts'
 import { temporaryFolder } from '../../kit/storages.ts'
 
@@ -31,12 +35,14 @@ describe.each(drivers)('%s: an update as text', (driver) => {
   let handle: SqliteHandle
   let storage: StorageAdapter
   let commands: string[]
+  let isReadable: boolean
 
   beforeEach(async () => {
     handle = openHandle(driver, `${temporaryFolder()}/notes.db`)
     handle.exec(tables)
     commands = []
-    storage = sqliteStorage(observed(handle, commands))
+    isReadable = true
+    storage = sqliteStorage(failingToRead(observed(handle, commands), () => !isReadable))
     await storage.open([notes])
   })
   afterEach(async () => {
@@ -118,6 +124,19 @@ describe.each(drivers)('%s: an update as text', (driver) => {
     expect(updated).toEqual({ id: 1, number: 5, owner: null })
   })
 
+  test('whose text can not be read is undone if its transaction fails, although it has no savepoint', async () => {
+    isReadable = false
+    const oneWrite = { mode: 'write', brief: true, oneWrite: true } as const
+    const failed = storage.transaction(oneWrite, async (on) => {
+      const changed = await on.updateText?.(notes, [equal('id', 1)], { number: 5 }, notes.allNames)
+      throw new Error(`no: ${changed}`)
+    })
+    const other = storage.transaction(oneWrite, (on) => on.delete(notes, [equal('id', 2)]))
+    await Promise.allSettled([failed, other])
+    await expect(failed).rejects.toThrow()
+    expect(row()).toEqual(one)
+  })
+
   test('that has changed a row is undone if its transaction fails', async () => {
     const failed = storage.transaction({ mode: 'write', brief: true }, async (on) => {
       await on.updateText?.(notes, [equal('id', 1)], { number: 5 }, notes.allNames)
@@ -127,3 +146,16 @@ describe.each(drivers)('%s: an update as text', (driver) => {
     expect(row()).toEqual(one)
   })
 })
+
+/** Returns a handle that prepares no statement that writes JSON while `isFailing` returns true. */
+function failingToRead(handle: SqliteHandle, isFailing: () => boolean): SqliteHandle {
+  return new Proxy(handle, {
+    get(target, name) {
+      if (name !== 'prepare') return Reflect.get(target, name) as unknown
+      return (sql: string): unknown => {
+        if (isFailing() && sql.includes('json_object')) throw new Error('The text is unreadable.')
+        return (target as BetterSqlite3Handle).prepare(sql)
+      }
+    },
+  })
+}
