@@ -52,18 +52,19 @@ export function updateText(use: UpdateTextUse): UpdateText {
     const names = changedNames(conditions, changes)
     if (names === undefined || !writesJson(collection, select)) return notRun
     const inputs = { conditions, row: changes, limit: 1, offset: 0 }
-    const keys = keysOf(collection, conditions, names, select)
     const update = (): StatementText =>
       updateStatement(collection, { names, conditions, returning: false }, guaranteed)
-    const count = statements.run(keys.update, update, untriggered, inputs)
+    const updateKey = writeKey('updateText', collection, conditions, names)
+    const count = statements.run(updateKey, update, untriggered, inputs)
     if (count <= 0) return count === 0 ? noRow : notRun
     const read = (): StatementText => itemTextStatement(collection, conditions, select, guaranteed)
+    const readKey = writeKey('itemText', collection, conditions, select)
     try {
-      const [text] = statements.run(keys.read, read, connection.strings, inputs)
+      const [text] = statements.run(readKey, read, connection.strings, inputs)
       const fits = typeof text === 'string' && fitsAsText(text)
       return { isChanged: true, text: fits ? text : undefined }
     } catch {
-      // The update that the service calls instead fails as well, and the transaction is undone.
+      // The service calls `update`, which reads the row again.
       return { isChanged: true, text: undefined }
     }
   }
@@ -97,48 +98,4 @@ function changedNames(
     else if (fixed.is === 'equal' && fixed.value !== value) return undefined
   }
   return names.length === 0 ? undefined : names
-}
-
-/** What identifies the SQL of an update and of the read after it. */
-interface Keys {
-  readonly collection: PublishedCollection
-  readonly update: string
-  readonly read: string
-}
-
-// The keys of updates of one field, which are the most frequent ones, by the fields that they return.
-const keysOfOne = new WeakMap<readonly string[], Map<string, Keys>>()
-
-function keysOf(
-  collection: PublishedCollection,
-  conditions: readonly Condition[],
-  names: readonly string[],
-  select: readonly string[],
-): Keys {
-  if (names.length !== 1) return createKeys(collection, conditions, names, select)
-  const [name = ''] = names
-  let known = keysOfOne.get(select)
-  if (known === undefined) {
-    known = new Map()
-    keysOfOne.set(select, known)
-  }
-  let keys = known.get(name)
-  if (keys?.collection !== collection) {
-    keys = createKeys(collection, conditions, names, select)
-    known.set(name, keys)
-  }
-  return keys
-}
-
-function createKeys(
-  collection: PublishedCollection,
-  conditions: readonly Condition[],
-  names: readonly string[],
-  select: readonly string[],
-): Keys {
-  return {
-    collection,
-    update: writeKey('updateText', collection, conditions, names),
-    read: writeKey('itemText', collection, conditions, select),
-  }
 }
