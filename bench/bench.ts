@@ -1,5 +1,5 @@
 import { buildLibrary, buildServers } from './build.ts'
-import type { Contestant } from './contestants.ts'
+import { inCheckout, type Contestant } from './contestants.ts'
 import { pinLoadGenerator } from './cores.ts'
 import type { Figures } from './figures.ts'
 import { quietMachine } from './machine.ts'
@@ -28,6 +28,12 @@ export async function runBench({ scenarios, figures, contestants, section }: Ben
   const chosenFigures = figures.filter(isChosen)
   const entrantsOf = (servers: readonly string[]) =>
     contestants.filter(({ name }) => servers.includes(name) && options.servers.includes(name))
+  const withOthers = (entrants: readonly Contestant[]) =>
+    entrants.flatMap((entrant) =>
+      options.against === undefined || !entrant.name.startsWith('rowgate')
+        ? [entrant]
+        : [entrant, inCheckout(options.against, entrant)],
+    )
 
   buildLibrary()
   const programs = [
@@ -40,7 +46,9 @@ export async function runBench({ scenarios, figures, contestants, section }: Ben
 
   const measurements: Measurement[] = []
   for (const scenario of chosenScenarios) {
-    measurements.push(await measure(scenario, entrantsOf(scenario.servers), surroundings))
+    measurements.push(
+      await measure(scenario, withOthers(entrantsOf(scenario.servers)), surroundings),
+    )
   }
   const sections: string[] = []
   for (const figure of chosenFigures) {

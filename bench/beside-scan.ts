@@ -1,6 +1,7 @@
 import { Agent, get } from 'node:http'
 import { once } from 'node:events'
 import { setTimeout as delay } from 'node:timers/promises'
+import { programOf } from './build.ts'
 import { archive, createDatabase, rowOf } from './database.ts'
 import { envelope } from './dialects.ts'
 import type { Figures } from './figures.ts'
@@ -58,7 +59,11 @@ async function steadily(
 /** Measures items at 200 a second, first alone and then beside one search of all rows a second. */
 async function rowsFor(name: string, seconds: number, pinned: boolean): Promise<string[][]> {
   const database = databaseFileOf(tables, createDatabase)
-  const server = await startServer(name, { database, tables: Object.keys(tables), pinned })
+  const server = await startServer(programOf(name), {
+    database,
+    tables: Object.keys(tables),
+    pinned,
+  })
   const nextItem = turns(1, 1_000_000)
   const item = () =>
     envelope.item(archive, rowOf(archive, ((nextItem() * 997) % 1_000_000) + 1).customerId)

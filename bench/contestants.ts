@@ -1,3 +1,4 @@
+import { resolve } from 'node:path'
 import { envelope, feathers, type Dialect } from './dialects.ts'
 
 /** A server under test; its program is `servers/<name>.ts`. */
@@ -9,6 +10,8 @@ export interface Contestant {
   base: string
   /** Where its tables are. Default: a SQLite file. */
   database?: 'postgres'
+  /** The compiled program, if it is one of another checkout. */
+  program?: string
 }
 
 export const contestants: Contestant[] = [
@@ -37,6 +40,20 @@ export const contestants: Contestant[] = [
   keyed('rowgate-hono', 'rowgate in Hono, API key', 'hono-keys'),
   keyed('hono-keys', 'Hono 4 by hand, API key', 'hono-keys'),
 ]
+
+/** Returns the server as another checkout has it, which must have measured it before. */
+export function inCheckout(folder: string, { name, title, ...others }: Contestant): Contestant {
+  return {
+    ...others,
+    name: nameIn(folder, name),
+    title: `${title}, in ${folder}`,
+    program: resolve(folder, 'bench', 'dist', `${name}.js`),
+  }
+}
+
+export function nameIn(folder: string, name: string): string {
+  return `${folder}:${name}`
+}
 
 /** The servers on PostgreSQL. */
 export const onPostgres: Contestant[] = [

@@ -1,3 +1,4 @@
+import { programOf } from './build.ts'
 import type { Contestant } from './contestants.ts'
 import { createDatabase, salesTables } from './database.ts'
 import { loadFor, type Round } from './load.ts'
@@ -36,8 +37,9 @@ async function start(
     contestant.database === 'postgres'
       ? await createSchema(tables)
       : databaseFileOf(tables, createDatabase)
+  const program = contestant.program ?? programOf(contestant.name)
   const names = Object.keys(tables)
-  const server = await startServer(contestant.name, { database, tables: names, pinned })
+  const server = await startServer(program, { database, tables: names, pinned })
   try {
     await checkAnswers(scenario, contestant, server)
   } catch (error) {

@@ -1,3 +1,4 @@
+import { programOf } from './build.ts'
 import { createDatabase, salesTables } from './database.ts'
 import { envelope } from './dialects.ts'
 import type { Figures } from './figures.ts'
@@ -25,7 +26,11 @@ function nextRequest(): () => HttpRequest {
 
 async function usagesOf(name: string, pinned: boolean): Promise<Usage[]> {
   const database = databaseFileOf(salesTables, createDatabase)
-  const server = await startServer(name, { database, tables: Object.keys(salesTables), pinned })
+  const server = await startServer(programOf(name), {
+    database,
+    tables: Object.keys(salesTables),
+    pinned,
+  })
   try {
     const usages: Usage[] = []
     const request = nextRequest()

@@ -8,6 +8,8 @@ export interface Options {
   waitSeconds: number
   scenarios: string[]
   servers: string[]
+  /** The folder of another checkout, whose servers of rowgate are measured as well. */
+  against?: string
   write: boolean
 }
 
@@ -21,6 +23,7 @@ const flags = {
   seconds: { type: 'string' },
   only: { type: 'string' },
   servers: { type: 'string' },
+  against: { type: 'string' },
   quick: { type: 'boolean', default: false },
   write: { type: 'boolean', default: false },
   help: { type: 'boolean', default: false },
@@ -30,6 +33,7 @@ function helpText({ scenarios, servers }: Choices): string {
   return `Options:
   --only NAMES      the scenarios and figures to measure, separated by commas: ${scenarios.join(', ')}
   --servers NAMES   the servers to measure, separated by commas: ${servers.join(', ')}
+  --against FOLDER  measures rowgate as another checkout has it as well; it must have measured it before
   --rounds NUMBER   how often each server is measured (5; with --quick 2)
   --seconds NUMBER  how long a round takes (2; with --quick 1)
   --quick           short rounds, and no wait for a quiet machine
@@ -74,6 +78,7 @@ function parse(args: string[], env: NodeJS.ProcessEnv, known: Choices): Options 
     waitSeconds: quick ? 0 : 600,
     scenarios: chosen('only', values.only, known.scenarios),
     servers: chosen('servers', values.servers, known.servers),
+    ...(values.against !== undefined && { against: values.against }),
     write,
   }
 }

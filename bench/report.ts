@@ -1,5 +1,6 @@
 import { statfsSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
+import { nameIn } from './contestants.ts'
 import { goalLines } from './goals.ts'
 import type { Round } from './load.ts'
 import { percent } from './machine.ts'
@@ -68,7 +69,21 @@ function othersLine(entries: readonly Entry[]): string {
   return `Other programs used ${percent(median(shares))} of the machine, at most ${most} in a round.`
 }
 
-function section({ scenario, entries }: Measurement): string[] {
+/** Compares each server with what it costs in another checkout. */
+function againstLines(entries: readonly Entry[], folder: string | undefined): string[] {
+  if (folder === undefined) return []
+  return entries.flatMap((entry) => {
+    const { name } = entry.contestant
+    const other = entries.find(({ contestant }) => contestant.name === nameIn(folder, name))
+    if (other === undefined) return []
+    const ratios = ratiosOf(entry, other, 'cpuMicroseconds')
+    return [
+      `${name} uses ${median(ratios).toFixed(3)} × the CPU µs that it uses in ${folder}; spread ${spread(ratios)}.`,
+    ]
+  })
+}
+
+function section({ scenario, entries }: Measurement, against: string | undefined): string[] {
   const rows = entries.map((entry) => rowOf(entry, entries))
   return [
     `### ${scenario.title}`,
@@ -76,6 +91,7 @@ function section({ scenario, entries }: Measurement): string[] {
     ...table([headings, ...rows]),
     '',
     othersLine(entries),
+    ...againstLines(entries, against).flatMap((line) => ['', line]),
     ...goalLines(scenario.goals, entries).flatMap((goal) => ['', goal]),
     '',
   ]
@@ -92,5 +108,11 @@ function machine(options: Options, pinned: boolean): string {
 }
 
 export function report(measurements: Measurement[], options: Options, pinned: boolean): string {
-  return [machine(options, pinned), '', ...measurements.flatMap(section)].join('\n').trimEnd()
+  return [
+    machine(options, pinned),
+    '',
+    ...measurements.flatMap((measured) => section(measured, options.against)),
+  ]
+    .join('\n')
+    .trimEnd()
 }

@@ -3,7 +3,6 @@ import { once } from 'node:events'
 import { constants, copyFileSync, mkdtempSync, rmSync } from 'node:fs'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
-import { programOf } from './build.ts'
 import { serverCommand } from './cores.ts'
 import type { Tables } from './database.ts'
 import type { Headers, Usage } from './servers/announce.ts'
@@ -70,13 +69,13 @@ export function databaseFileOf(
   return { place: file, remove: () => rmSync(join(file, '..'), { recursive: true, force: true }) }
 }
 
-/** Starts a server by name in a process of its own. */
+/** Starts the program of a server in a process of its own. */
 export async function startServer(
-  name: string,
+  program: string,
   { database, tables, pinned }: ServerOptions,
 ): Promise<RunningServer> {
   const child = spawn(
-    ...serverCommand(pinned, ['--expose-gc', programOf(name), database.place, ...tables]),
+    ...serverCommand(pinned, ['--expose-gc', program, database.place, ...tables]),
     {
       stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
       env: { ...process.env, NODE_ENV: 'production' },
