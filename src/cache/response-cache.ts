@@ -53,6 +53,8 @@ export interface CacheSlot {
   readonly version: string | number
   /** The response, if it is cached and current. */
   readonly cached: CachedResponse | undefined
+  /** Whether the response of an earlier version was kept and used. */
+  readonly wasUsed: boolean
 }
 
 /** Keeps responses of reads for as long as storage has not changed. */
@@ -62,7 +64,10 @@ export interface ResponseCache {
    * Throws nothing.
    */
   slotFor(request: CacheableRequest): CacheSlot | undefined
-  /** Keeps the response of a slot if its target was requested before in the same version, and it is not too large. */
+  /**
+   * Keeps the response of a slot if its target was requested before in the same version, or that of an earlier
+   * version was used, and it is not too large.
+   */
   keep(slot: CacheSlot, response: CachedResponse): void
   statistics(): CacheStatistics
 }
@@ -78,7 +83,7 @@ export function createResponseCache(
   { maxBytes }: Required<CacheOptions>,
   storage: Pick<StorageAdapter, 'version'>,
 ): ResponseCache {
-  const kept = generations<CachedResponse & Pick<CacheSlot, 'version'>>(maxBytes)
+  const kept = generations<Kept>(maxBytes)
   const seen = seenOnce(maxBytes / bytesPerSeenTarget)
   // The fields of a view, which all callers with the same roles share.
   const fieldSets = new WeakMap<PublishedCollection, FieldSet>()
@@ -112,23 +117,30 @@ export function createResponseCache(
       const found = kept.get(key)
       if (found?.version === version) {
         hits += 1
-        return { key, version, cached: found }
+        found.isUsed = true
+        return { key, version, cached: found, wasUsed: true }
       }
       misses += 1
       if (found !== undefined) kept.delete(key)
-      return { key, version, cached: undefined }
+      return { key, version, cached: undefined, wasUsed: found?.isUsed === true }
     },
-    keep({ key, version }, { reply, outcome }) {
-      if (reply.status !== 200 || !seen.isRepeated(key, version)) return
+    keep({ key, version, wasUsed }, { reply, outcome }) {
+      if (reply.status !== 200 || !(wasUsed || seen.isRepeated(key, version))) return
       const { body } = reply
       if (body.length > maxBytes * maxShare) return
       const bytes = utf8.encode(body)
       const size = bytes.byteLength + 2 * key.length + entryBytes
       if (size > maxBytes * maxShare) return
-      kept.set(key, { reply: withBytes(reply, bytes), outcome, version }, size)
+      kept.set(key, { reply: withBytes(reply, bytes), outcome, version, isUsed: false }, size)
     },
     statistics: () => ({ hits, misses, entries: kept.entries(), bytes: kept.bytes(), maxBytes }),
   }
+}
+
+interface Kept extends CachedResponse {
+  readonly version: string | number
+  /** Whether it was the response to a request. */
+  isUsed: boolean
 }
 
 interface FieldSet {
