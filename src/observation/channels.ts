@@ -105,15 +105,6 @@ export interface Traces {
   }
 }
 
-/** The stages that are traced. */
-export const stages = {
-  request: openStage('rowgate:request'),
-  security: openStage('rowgate:security'),
-  event: openStage('rowgate:event'),
-  storage: openStage('rowgate:storage'),
-  call: openStage('rowgate:call'),
-}
-
 /**
  * The member of a trace in which a subscriber to `start` can set a function that runs the work. Stores
  * bound to the channel are not enough for OpenTelemetry, whose context can only be entered by a call.
@@ -141,24 +132,39 @@ interface TracingChannel {
 }
 
 function openStage<Name extends keyof Traces>(name: Name): Stage<Traces[Name]> {
-  type Trace = Traces[Name]
   const channel = tracingChannel(name)
   if (channel === undefined) return { isWatched: false, run: (_trace, work) => work() }
-  const finish = (trace: Trace): void => {
-    channel.asyncStart.publish(trace)
-    channel.asyncEnd.publish(trace)
+  return new TracedStage(channel)
+}
+
+/** A class, because V8 finds an accessor of an object literal slowly, and each request reads this one several times. */
+class TracedStage<Trace extends object> implements Stage<Trace> {
+  readonly #channel: TracingChannel
+
+  constructor(channel: TracingChannel) {
+    this.#channel = channel
   }
-  const begun = <Result>(
-    trace: Trace,
-    work: () => Result,
-    expected: (thrown: unknown) => boolean,
-  ): Result => {
+
+  get isWatched(): boolean {
+    return this.#channel.hasSubscribers
+  }
+
+  run<Result>(trace: Trace, work: () => Result, expected = never): Result {
+    return this.#channel.start.runStores(trace, () => this.#begun(trace, work, expected))
+  }
+
+  #begun<Result>(trace: Trace, work: () => Result, expected: (thrown: unknown) => boolean): Result {
+    const channel = this.#channel
+    const finish = (): void => {
+      channel.asyncStart.publish(trace)
+      channel.asyncEnd.publish(trace)
+    }
     const fail = (error: unknown): never => {
       if (!expected(error)) {
         Object.assign(trace, { error })
         channel.error.publish(trace)
       }
-      finish(trace)
+      finish()
       throw error
     }
     let result: Result
@@ -170,21 +176,23 @@ function openStage<Name extends keyof Traces>(name: Name): Stage<Traces[Name]> {
     }
     channel.end.publish(trace)
     if (!isThenable(result)) {
-      finish(trace)
+      finish()
       return result
     }
     return Promise.resolve(result).then((settled) => {
-      finish(trace)
+      finish()
       return settled
     }, fail) as Result
   }
-  return {
-    get isWatched() {
-      return channel.hasSubscribers
-    },
-    run: (trace, work, expected = never) =>
-      channel.start.runStores(trace, () => begun(trace, work, expected)),
-  }
+}
+
+/** The stages that are traced. */
+export const stages = {
+  request: openStage('rowgate:request'),
+  security: openStage('rowgate:security'),
+  event: openStage('rowgate:event'),
+  storage: openStage('rowgate:storage'),
+  call: openStage('rowgate:call'),
 }
 
 function within<Result>(trace: object & Surrounded, work: () => Result): Result {
@@ -192,7 +200,7 @@ function within<Result>(trace: object & Surrounded, work: () => Result): Result 
   return around === undefined ? work() : around(work)
 }
 
-function never(): boolean {
+function never(_thrown: unknown): boolean {
   return false
 }
 
