@@ -45,17 +45,21 @@ export async function runBench({ scenarios, figures, contestants, section }: Ben
   const surroundings = { options, pinned, machine: quietMachine(options.waitSeconds) }
 
   const measurements: Measurement[] = []
-  for (const scenario of chosenScenarios) {
-    measurements.push(
-      await measure(scenario, withOthers(entrantsOf(scenario.servers)), surroundings),
-    )
-  }
   const sections: string[] = []
-  for (const figure of chosenFigures) {
-    await surroundings.machine.wait()
-    sections.push(await figure.measure(surroundings))
+  const results = () => [report(measurements, options, pinned), ...sections].join('\n\n')
+  try {
+    for (const scenario of chosenScenarios) {
+      measurements.push(
+        await measure(scenario, withOthers(entrantsOf(scenario.servers)), surroundings),
+      )
+    }
+    for (const figure of chosenFigures) {
+      await surroundings.machine.wait()
+      sections.push(await figure.measure(surroundings))
+    }
+  } finally {
+    // Also if a later measurement fails: half an hour of results must not be lost.
+    console.log(`\n${results()}`)
   }
-  const text = [report(measurements, options, pinned), ...sections].join('\n\n')
-  console.log(`\n${text}`)
-  if (options.write) writeReadme(section, text)
+  if (options.write) writeReadme(section, results())
 }
