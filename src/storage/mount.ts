@@ -122,9 +122,12 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     },
     transaction: async (options, work) => {
       if (closed) throw new StorageError('unavailable')
-      // Transactions that share a commit on one adapter could wait for each other on another one.
-      const brief = options.brief && distinct.length === 1
-      return mountTransaction({ homeFor, active, options: { ...options, brief } }, work)
+      if (distinct.length === 1) return mountTransaction({ homeFor, active, options }, work)
+      // Transactions that share a commit on one adapter could wait for each other on another one, and an adapter
+      // that commits with its write could not undo it if another one fails to commit.
+      const { oneWrite: _oneWrite, ...others } = options
+      const apart = { ...others, brief: false }
+      return mountTransaction({ homeFor, active, options: apart }, work)
     },
     close: async () => {
       closed = true

@@ -193,6 +193,31 @@ describe('transactions', () => {
     expect(kept).toEqual([[1], [], []])
   })
 
+  test('are undone if another adapter fails to commit, also those that end with their first write', async () => {
+    const given: unknown[] = []
+    const memory = memoryStorage()
+    const noting: StorageAdapter = {
+      ...memory,
+      transaction: async (options, work) => {
+        given.push(options)
+        return memory.transaction(options, work)
+      },
+    }
+    const oneWrite = { mode: 'write', brief: true, oneWrite: true } as const
+    const single = mount({ '*': noting })
+    const several = mount({ staff: failing('commit'), '*': noting })
+    for (const storage of [single, several]) await storage.open(all)
+    await single.transaction(oneWrite, (on) => on.insert(orders, { id: 1 }))
+    const work = several.transaction(oneWrite, async (on) => {
+      await on.filter(people, everything)
+      return on.insert(orders, { id: 2 })
+    })
+    await expect(work).rejects.toMatchObject({ kind: 'unavailable' })
+    // The adapter that commits with its write would keep it.
+    expect(given).toEqual([oneWrite, writing])
+    expect(await idsOf(several, orders)).toEqual([1])
+  })
+
   test('that use two adapters in opposite order do not deadlock', async () => {
     const storage = mount({ sales: memoryStorage(), staff: memoryStorage() })
     await storage.open(all)
