@@ -6,6 +6,7 @@ import type { StorageAdapter, StorageTransaction } from '../../src/storage/adapt
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 import { drivers, openHandle, temporaryDirectory } from '../kit/databases.ts'
+import { temporaryFolder } from '../kit/storages.ts'
 
 const writing = { mode: 'write', brief: false } as const
 const urgent = { mode: 'write', brief: true, priority: 'high' } as const
@@ -215,6 +216,27 @@ describe.each(kinds)('%s: application code that waits', (name, open) => {
       expect(await visits(storage)).toEqual([1])
     }))
 })
+
+test.each(drivers)(
+  '%s: a write waits no longer than queueTimeout, also soon after one with high priority',
+  async (driver) => {
+    const storage = sqliteStorage(`${temporaryFolder()}/a.db`, { ...options, driver })
+    await storage.open([customers])
+    await storage.transaction(urgent, insert('high'))
+    const slow = storage.transaction(writing, async (transaction) => {
+      await insert('slow')(transaction)
+      await pause(1_500)
+    })
+    const order: string[] = []
+    const ended = slow.then(() => order.push('slow'))
+    const waiting = storage.transaction(writing, insert('waiting'))
+    await expect(waiting).rejects.toMatchObject({ kind: 'unavailable' })
+    order.push('expired')
+    await ended
+    expect(order).toEqual(['expired', 'slow'])
+    await storage.close()
+  },
+)
 
 describe.each(drivers)('%s: two processes', (driver) => {
   test('share a file whose write lock is kept busy by one of them', async () => {

@@ -42,6 +42,8 @@ export function waitingTasks(limits: WaitLimits): WaitingTasks {
   let tasks: Task[] = []
   let blockedSince: number | undefined
   let expiry: ReturnType<typeof setTimeout> | undefined
+  // When the timer is due.
+  let expiresAt = Infinity
 
   function take(isIn: (task: Task) => boolean): readonly Task[] {
     const taken: Task[] = []
@@ -58,15 +60,19 @@ export function waitingTasks(limits: WaitLimits): WaitingTasks {
 
   function expire(): void {
     expiry = undefined
+    expiresAt = Infinity
     const now = performance.now()
     for (const task of take((one) => endOf(one) <= now)) task.fail(givenUp('expired'))
-    armExpiry()
+    if (tasks.length > 0)
+      expireAt(tasks.reduce((least, task) => Math.min(least, endOf(task)), Infinity))
   }
 
-  function armExpiry(): void {
-    if (expiry !== undefined || tasks.length === 0) return
-    const next = tasks.reduce((least, task) => Math.min(least, endOf(task)), Infinity)
-    expiry = setTimeout(expire, Math.max(1, next - performance.now()))
+  /** Sets the timer, unless it is due earlier. */
+  function expireAt(end: number): void {
+    if (end >= expiresAt) return
+    clearTimeout(expiry)
+    expiresAt = end
+    expiry = setTimeout(expire, Math.max(1, end - performance.now()))
     expiry.unref()
   }
 
@@ -80,7 +86,7 @@ export function waitingTasks(limits: WaitLimits): WaitingTasks {
       const behind = rank === lastRank ? -1 : tasks.findIndex((other) => rankOf(other) > rank)
       if (behind === -1) tasks.push(task)
       else tasks.splice(behind, 0, task)
-      armExpiry()
+      expireAt(endOf(task))
     },
     first() {
       dropSettled()
