@@ -63,7 +63,9 @@ export function updateText(use: UpdateTextUse): UpdateText {
       const [text] = statements.run(readKey, read, connection.strings, inputs)
       const fits = typeof text === 'string' && fitsAsText(text)
       return { isChanged: true, text: fits ? text : undefined }
-    } catch {
+    } catch (error) {
+      // SQLite may have rolled back everything. A further write would be committed by itself.
+      if (!connection.inTransaction()) throw error
       // The service calls `update`, which reads the row again.
       return { isChanged: true, text: undefined }
     }

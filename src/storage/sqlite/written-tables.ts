@@ -1,3 +1,4 @@
+import { keepLatest } from '../../keep-latest.ts'
 import { rowsOf, type Connection, type SqliteRow, type SqliteValue } from './connection.ts'
 import { folded, searchPrefix } from '../sql/tables.ts'
 
@@ -24,6 +25,10 @@ interface Program {
 
 // How a constraint fails that was declared ON CONFLICT FAIL: it keeps what the statement has changed so far.
 const keepingChanges = 3
+// Marks the counter of foreign keys that are checked at the commit.
+const deferred = 1
+// Clients choose which fields they write, so there can be any number of statements.
+const maxPrograms = 4_096
 
 /** Returns what finds the tables that the statements of a connection write, by the programs that SQLite compiles. */
 export function writtenTables(connection: Connection): WrittenTables {
@@ -41,11 +46,13 @@ export function writtenTables(connection: Connection): WrittenTables {
     // Reading makes SQLite load a changed schema, which EXPLAIN does not look for.
     roots ??= rootPages(connection)
     const steps = rowsOf(connection, `EXPLAIN ${sql}`, parameters)
-    // A trigger may fail in a way that keeps its changes, and a virtual table runs statements of its own.
+    // A trigger may fail in a way that keeps its changes, a virtual table runs statements of its own, and a deferred
+    // foreign key fails at the commit.
     const undoesItself = !steps.some(
-      ([, opcode, , second]) =>
+      ([, opcode, first, second]) =>
         opcode === 'Program' ||
         opcode === 'VUpdate' ||
+        (opcode === 'FkCounter' && Number(first) === deferred) ||
         ((opcode === 'Halt' || opcode === 'HaltIfNull') && Number(second) === keepingChanges),
     )
     return { tables: tablesOf(steps, roots), undoesItself }
@@ -74,7 +81,7 @@ export function writtenTables(connection: Connection): WrittenTables {
       let program = known.get(sql)
       if (program === undefined) {
         program = programOf(sql, parameters)
-        known.set(sql, program)
+        keepLatest(known, sql, program, maxPrograms)
       }
       const { tables, undoesItself } = program
       if (tables === 'any') any = true

@@ -36,13 +36,19 @@ describe.each(drivers)('%s: an update as text', (driver) => {
   let storage: StorageAdapter
   let commands: string[]
   let isReadable: boolean
+  let rollsBack: boolean
 
   beforeEach(async () => {
     handle = openHandle(driver, `${temporaryFolder()}/notes.db`)
     handle.exec(tables)
     commands = []
     isReadable = true
-    storage = sqliteStorage(failingToRead(observed(handle, commands), () => !isReadable))
+    rollsBack = false
+    const failing = failingToRead(observed(handle, commands), () => {
+      if (!isReadable && rollsBack) handle.exec('ROLLBACK')
+      return !isReadable
+    })
+    storage = sqliteStorage(failing)
     await storage.open([notes])
   })
   afterEach(async () => {
@@ -137,6 +143,38 @@ describe.each(drivers)('%s: an update as text', (driver) => {
     expect(row()).toEqual(one)
   })
 
+  test('whose transaction SQLite has rolled back fails, and nothing is written after it', async () => {
+    isReadable = false
+    rollsBack = true
+    const failed = storage.transaction(
+      { mode: 'write', brief: true, oneWrite: true },
+      async (on) => {
+        const conditions = [equal('id', 1)]
+        const text = await on.updateText?.(notes, conditions, { number: 5 }, notes.allNames)
+        return text ?? on.update(notes, conditions, { number: 5 })
+      },
+    )
+    await expect(failed).rejects.toMatchObject({ kind: 'unavailable' })
+    expect(row()).toEqual(one)
+  })
+
+  test('is left to an update if it could break a deferred foreign key, which fails only at the commit', async () => {
+    handle.exec(`PRAGMA foreign_keys = OFF; DROP TABLE notes;
+      CREATE TABLE notes (
+        id INTEGER PRIMARY KEY, name TEXT, number INTEGER,
+        owner INTEGER REFERENCES owners DEFERRABLE INITIALLY DEFERRED
+      );
+      INSERT INTO notes VALUES (1, 'one', 1, 7); PRAGMA foreign_keys = ON`)
+    const orphan = { ...one, name: 'new', owner: 7 }
+    expect(await update({ name: 'new', owner: 7 })).toBeUndefined()
+    const updated = await storage.transaction({ mode: 'write', brief: true }, (on) =>
+      on.update(notes, [equal('id', 1)], { name: 'new', owner: 7 }),
+    )
+    expect(updated).toEqual(orphan)
+    expect(row()).toEqual(orphan)
+    expect(await update({ name: 'newer' })).toContain('newer')
+  })
+
   test('that has changed a row is undone if its transaction fails', async () => {
     const failed = storage.transaction({ mode: 'write', brief: true }, async (on) => {
       await on.updateText?.(notes, [equal('id', 1)], { number: 5 }, notes.allNames)
@@ -153,7 +191,7 @@ function failingToRead(handle: SqliteHandle, isFailing: () => boolean): SqliteHa
     get(target, name) {
       if (name !== 'prepare') return Reflect.get(target, name) as unknown
       return (sql: string): unknown => {
-        if (isFailing() && sql.includes('json_object')) throw new Error('The text is unreadable.')
+        if (sql.includes('json_object') && isFailing()) throw new Error('The text is unreadable.')
         return (target as BetterSqlite3Handle).prepare(sql)
       }
     },
