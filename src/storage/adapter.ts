@@ -103,7 +103,8 @@ export interface TransactionOptions {
   readonly priority?: 'high'
   /**
    * True if the work ends with its first write that succeeds, and can't fail after it. The adapter may then commit
-   * with that write. If a write that fails changes nothing, such a transaction needs no savepoint. Default false.
+   * with that write, but not with an `updateText` that returns undefined. If a write that fails changes nothing, such a
+   * transaction needs no savepoint. Default false.
    */
   readonly oneWrite?: boolean
 }
