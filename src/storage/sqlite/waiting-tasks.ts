@@ -42,7 +42,7 @@ export function waitingTasks(limits: WaitLimits): WaitingTasks {
   let tasks: Task[] = []
   let blockedSince: number | undefined
   let expiry: ReturnType<typeof setTimeout> | undefined
-  // When the timer is due.
+  // When the timer is due; infinite without one.
   let expiresAt = Infinity
 
   function take(isIn: (task: Task) => boolean): readonly Task[] {
@@ -59,12 +59,10 @@ export function waitingTasks(limits: WaitLimits): WaitingTasks {
   }
 
   function expire(): void {
-    expiry = undefined
     expiresAt = Infinity
     const now = performance.now()
     for (const task of take((one) => endOf(one) <= now)) task.fail(givenUp('expired'))
-    if (tasks.length > 0)
-      expireAt(tasks.reduce((least, task) => Math.min(least, endOf(task)), Infinity))
+    expireAt(tasks.reduce((least, task) => Math.min(least, endOf(task)), Infinity))
   }
 
   /** Sets the timer, unless it is due earlier. */
