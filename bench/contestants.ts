@@ -10,8 +10,8 @@ export interface Contestant {
   base: string
   /** Where its tables are. Default: a SQLite file. */
   database?: 'postgres'
-  /** The compiled program, if it is one of another checkout. */
-  program?: string
+  /** If it is a server of another checkout: its folder and compiled program, and the name of the same server here. */
+  elsewhere?: { folder: string; program: string; here: string }
 }
 
 export const contestants: Contestant[] = [
@@ -45,14 +45,10 @@ export const contestants: Contestant[] = [
 export function inCheckout(folder: string, { name, title, ...others }: Contestant): Contestant {
   return {
     ...others,
-    name: nameIn(folder, name),
+    name: `${folder}:${name}`,
     title: `${title}, in ${folder}`,
-    program: resolve(folder, 'bench', 'dist', `${name}.js`),
+    elsewhere: { folder, program: resolve(folder, 'bench', 'dist', `${name}.js`), here: name },
   }
-}
-
-export function nameIn(folder: string, name: string): string {
-  return `${folder}:${name}`
 }
 
 /** The servers on PostgreSQL. */

@@ -37,7 +37,7 @@ async function start(
     contestant.database === 'postgres'
       ? await createSchema(tables)
       : databaseFileOf(tables, createDatabase)
-  const program = contestant.program ?? programOf(contestant.name)
+  const program = contestant.elsewhere?.program ?? programOf(contestant.name)
   const names = Object.keys(tables)
   const server = await startServer(program, { database, tables: names, pinned })
   try {

@@ -1,6 +1,5 @@
 import { statfsSync } from 'node:fs'
 import { cpus, tmpdir } from 'node:os'
-import { nameIn } from './contestants.ts'
 import { goalLines } from './goals.ts'
 import type { Round } from './load.ts'
 import { percent } from './machine.ts'
@@ -70,20 +69,19 @@ function othersLine(entries: readonly Entry[]): string {
 }
 
 /** Compares each server with what it costs in another checkout. */
-function againstLines(entries: readonly Entry[], folder: string | undefined): string[] {
-  if (folder === undefined) return []
-  return entries.flatMap((entry) => {
-    const { name } = entry.contestant
-    const other = entries.find(({ contestant }) => contestant.name === nameIn(folder, name))
-    if (other === undefined) return []
-    const ratios = ratiosOf(entry, other, 'cpuMicroseconds')
+function againstLines(entries: readonly Entry[]): string[] {
+  return entries.flatMap((other) => {
+    const { elsewhere } = other.contestant
+    const own = entries.find(({ contestant }) => contestant.name === elsewhere?.here)
+    if (elsewhere === undefined || own === undefined) return []
+    const ratios = ratiosOf(own, other, 'cpuMicroseconds')
     return [
-      `${name} uses ${median(ratios).toFixed(3)} × the CPU µs that it uses in ${folder}; spread ${spread(ratios)}.`,
+      `${elsewhere.here} uses ${median(ratios).toFixed(3)} × the CPU µs that it uses in ${elsewhere.folder}; spread ${spread(ratios)}.`,
     ]
   })
 }
 
-function section({ scenario, entries }: Measurement, against: string | undefined): string[] {
+function section({ scenario, entries }: Measurement): string[] {
   const rows = entries.map((entry) => rowOf(entry, entries))
   return [
     `### ${scenario.title}`,
@@ -91,7 +89,7 @@ function section({ scenario, entries }: Measurement, against: string | undefined
     ...table([headings, ...rows]),
     '',
     othersLine(entries),
-    ...againstLines(entries, against).flatMap((line) => ['', line]),
+    ...againstLines(entries).flatMap((line) => ['', line]),
     ...goalLines(scenario.goals, entries).flatMap((goal) => ['', goal]),
     '',
   ]
@@ -108,11 +106,5 @@ function machine(options: Options, pinned: boolean): string {
 }
 
 export function report(measurements: Measurement[], options: Options, pinned: boolean): string {
-  return [
-    machine(options, pinned),
-    '',
-    ...measurements.flatMap((measured) => section(measured, options.against)),
-  ]
-    .join('\n')
-    .trimEnd()
+  return [machine(options, pinned), '', ...measurements.flatMap(section)].join('\n').trimEnd()
 }
