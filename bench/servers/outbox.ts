@@ -44,6 +44,8 @@ const outbox = createOutbox({
     }),
   },
   workers: 0,
+  // With the default, a delivery is dead in one of some fifty runs, which then never ends.
+  attempts: 100,
   pollInterval: 100,
   backOff: { first: 10, max: 100 },
 })
