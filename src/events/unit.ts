@@ -89,7 +89,9 @@ export function isOneWrite({ collection, type, output }: DataEvent): boolean {
   // Application code may write other items, and deletes may write those that refer to the item.
   if (before !== undefined || after !== undefined || collection.rulesOn[type].length > 0)
     return false
-  return type !== 'Delete' || collection.referredBy.length === 0
+  // The value that a column default gives may not fit.
+  if (type === 'Insert') return !collection.hasColumnDefaults
+  return type === 'Update' || collection.referredBy.length === 0
 }
 
 /**

@@ -61,6 +61,7 @@ export function collectionMistakes(
   }
   return [
     ...collection.fields.flatMap((field) => columnMistakes(dialect, collection, field, table)),
+    ...unreturnedMistakes(dialect, collection, table),
     ...keyMistakes(dialect, collection, table),
     ...uniqueMistakes(dialect, collection, table),
     ...searchMistakes(tables, collection, collections),
@@ -121,6 +122,30 @@ function columnMistakes(
     ]
   }
   return []
+}
+
+/** Returns the mistakes of fields whose values in a new row can't be read, because no statement finds the row. */
+function unreturnedMistakes(
+  { database, writes }: Dialect,
+  collection: PublishedCollection,
+  table: Table,
+): readonly string[] {
+  if (writes.returning.includes('insert') || !collection.publishes.has('Insert')) return []
+  const { key, fields } = collection
+  const isNumbered = ({ column }: PublishedField): boolean =>
+    table.find(column)?.numberedBy !== undefined
+  const unknown =
+    key.length === 0
+      ? fields.filter((field) => field.hasColumnDefault || field.generated === 'database')
+      : key.filter((field) => field.hasColumnDefault && !isNumbered(field))
+  const advice =
+    key.length === 0
+      ? `, so a new row of a collection without a key must get all of its values from the service. Set a value or a function as the default of the field, or give the collection a key.`
+      : `, so the key of a new row must be known or numbered. Set a value or a function as the default of the field.`
+  return unknown.map(
+    (field) =>
+      `${nameOf(collection, field)}: ${database} does not return the rows that it inserts${advice}`,
+  )
 }
 
 function isView({ kind }: Table): boolean {

@@ -53,23 +53,23 @@ export function insertText(
   })
 }
 
-/** Returns the statement of the complete row that was inserted, by its key. */
+/** Returns the statement of the complete row that was inserted, by its key. The server may have numbered a part of it. */
 export function insertedStatement(
   tables: Tables,
   collection: PublishedCollection,
   row: Row,
 ): BoundStatement {
-  const isNumbered = (field: PublishedField): boolean =>
-    field.generated === 'database' && (row[field.name] ?? null) === null
-  const shape = `inserted${identityOf(collection)}\0${collection.key.map(isNumbered).join('\0')}`
+  const isMissing = ({ name: field }: PublishedField): boolean => (row[field] ?? null) === null
+  const shape = `inserted${identityOf(collection)}\0${collection.key.map(isMissing).join('\0')}`
   const text = tables.texts.find(shape, () => {
     const { lastNumber } = tables.dialect.writes
     const place = placeOf(tables, collection)
-    const terms = collection.key.map((field) =>
-      lastNumber !== undefined && isNumbered(field)
+    const terms = collection.key.map((field) => {
+      const isNumbered = isMissing(field) && columnOf(place.found, field).numberedBy !== undefined
+      return lastNumber !== undefined && isNumbered
         ? sql`${place.column(field)} = ${lastNumber}`
-        : sql`${place.column(field)} = ${rowParameter(place, field)}`,
-    )
+        : sql`${place.column(field)} = ${rowParameter(place, field)}`
+    })
     return sql`select ${complete(place)} from ${place.table}${where(terms)}`
   })
   return bind(text, { conditions: [], row })

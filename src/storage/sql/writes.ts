@@ -19,10 +19,16 @@ export async function insertRow(
   collection: PublishedCollection,
   row: Row,
 ): Promise<Row> {
-  const { writes, transactions } = tables.dialect
+  const { database, writes, transactions } = tables.dialect
   const statement = insertStatement(tables, collection, row)
   if (!writes.returning.includes('insert')) {
+    const given = collection.key.length === 0 ? completeRow(collection, row) : null
+    if (given === undefined) {
+      throw new Error(`${database} returns no values of column defaults of a row without a key`)
+    }
     await connection.matched(statement)
+    // Another row could be found.
+    if (given !== null) return given
     const inserted = insertedStatement(tables, collection, row)
     const stored = await one(connection, tables, collection, inserted)
     if (stored !== undefined) return stored
@@ -37,6 +43,11 @@ export async function insertRow(
     await transactions.afterInsert?.(connection, tables, collection, row)
   }
   return stored
+}
+
+/** Returns a row that gives a value to each column; undefined if the database supplies one. */
+function completeRow({ allNames }: PublishedCollection, row: Row): Row | undefined {
+  return allNames.every((name) => row[name] !== undefined) ? row : undefined
 }
 
 /** Returns whether a row has a number that storage would generate otherwise. */
