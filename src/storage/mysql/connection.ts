@@ -134,8 +134,8 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
       session: client,
       rows: async (statement) => (await rows(textOf(statement))) as readonly TextRow[],
       matched: async (statement) => matchedIn(await send(textOf(statement))),
-      command: async (text) => {
-        await send(text)
+      command: async (...texts) => {
+        for (const text of texts) await send(text)
         return ''
       },
       async change(text) {

@@ -78,7 +78,10 @@ export function mysqlDialect(server: MysqlServer): Dialect {
       },
     },
     transactions: {
-      begin: 'start transaction',
+      begin: {
+        snapshot: ['start transaction'],
+        serializable: ['set transaction isolation level serializable', 'start transaction'],
+      },
       needsSavepoints: false,
       commit: async (connection) => {
         await connection.command('commit')

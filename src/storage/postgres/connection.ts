@@ -100,7 +100,8 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     let hasBegun = false
     let isLimited = true
 
-    async function command(text: string): Promise<string> {
+    async function command(...texts: readonly string[]): Promise<string> {
+      const text = texts.join('; ')
       const begins = text.startsWith('begin')
       if (begins) isLimited = !text.includes('statement_timeout = 0')
       // What follows the begin overrides the settings.

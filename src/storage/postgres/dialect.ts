@@ -100,7 +100,10 @@ export const postgresDialect: Dialect = {
     matches: (text, pattern) => sql`(${text}) collate "C.utf8" ~ ${pattern}::text`,
   },
   transactions: {
-    begin: 'begin isolation level repeatable read',
+    begin: {
+      snapshot: ['begin isolation level repeatable read'],
+      serializable: ['begin isolation level serializable'],
+    },
     needsSavepoints: true,
     checkDeferred: 'set constraints all immediate',
     async commit(connection) {

@@ -27,8 +27,11 @@ export interface Connection {
   rows(statement: BoundStatement): Promise<readonly TextRow[]>
   /** Runs a statement that returns no rows, and returns the number of rows that it has found. */
   matched(statement: BoundStatement): Promise<number>
-  /** Runs statements without parameters and returns the command of the last one, such as `COMMIT`. */
-  command(text: string): Promise<string>
+  /**
+   * Runs statements without parameters, in one round trip if the database allows it. Returns the command of the last
+   * one, such as `COMMIT`.
+   */
+  command(...texts: readonly string[]): Promise<string>
   /** Runs a statement that changes the schema, which may take any time. */
   change(text: string): Promise<unknown>
   /** Closes the connection when it is given back. */

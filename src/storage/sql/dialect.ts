@@ -183,10 +183,16 @@ export interface InspectedRows {
   column(name: string): Sql
 }
 
+/** How far concurrent transactions are kept apart. */
+export type Isolation = 'snapshot' | 'serializable'
+
 /** How a database runs transactions. */
 export interface Transactions {
-  /** Begins a transaction that sees one state, and that fails if another one has changed what it writes. */
-  readonly begin: string
+  /**
+   * Begin a transaction that sees one state, and that fails if another one has changed what it writes; `serializable`:
+   * also if another one has changed what it has read.
+   */
+  readonly begin: Readonly<Record<Isolation, readonly string[]>>
   /** Whether a failed statement ends the transaction, unless it is undone to a savepoint. */
   readonly needsSavepoints: boolean
   /** Checks the constraints that are deferred to the commit. Absent: the database has none. */

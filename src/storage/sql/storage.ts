@@ -14,7 +14,7 @@ import {
 } from '../adapter.ts'
 import { checkedStorage } from '../checked.ts'
 import type { Connection, Connections, TextRow } from './connection.ts'
-import type { Dialect, Tables } from './dialect.ts'
+import type { Dialect, Isolation, Tables } from './dialect.ts'
 import { messageOf, storageFailure } from './failure.ts'
 import { inspectServerTables } from './inspect-server-tables.ts'
 import { joinedInserts } from './joined-inserts.ts'
@@ -70,6 +70,7 @@ export function sqlStorage(database: Database): StorageAdapter {
   const joinTexts = joinedReads<StorageTextPage | undefined>(database.acquireTimeout / 10)
   let tables: Tables = noTables(dialect)
   const enforced = new Set<Reference>()
+  let isolation: Isolation = 'snapshot'
   // A planned query is frozen, and used again for each request with the same target.
   let planned = new WeakMap<StorageQuery, PlannedRead>()
   let closing: Promise<void> | undefined
@@ -85,6 +86,8 @@ export function sqlStorage(database: Database): StorageAdapter {
     planned = new WeakMap()
     for (const reference of collections.flatMap(({ references }) => references)) {
       if (isEnforced(reference, found)) enforced.add(reference)
+      // The service reads what it refers to, and what refers to a row before its delete: rows that others change.
+      else isolation = 'serializable'
     }
   }
 
@@ -137,12 +140,13 @@ export function sqlStorage(database: Database): StorageAdapter {
     })
   }
 
-  const transaction: StorageAdapter['transaction'] = async (options, work) => {
+  const transaction: StorageAdapter['transaction'] = async ({ mode, oneWrite }, work) => {
     const run = { began: false }
     try {
       return await use((connection) => {
         run.began = true
-        return runTransaction(connection, tables, options, work)
+        const own = mode === 'write' ? { oneWrite, isolation } : {}
+        return runTransaction(connection, tables, own, work)
       })
     } catch (error) {
       // An error of the work is passed on unchanged.

@@ -1,13 +1,8 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
-import {
-  isStorageError,
-  type Row,
-  type StorageTransaction,
-  type TransactionOptions,
-} from '../adapter.ts'
+import { isStorageError, type Row, type StorageTransaction } from '../adapter.ts'
 import type { Connection } from './connection.ts'
-import type { Dialect, Tables } from './dialect.ts'
+import type { Dialect, Isolation, Tables } from './dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
 import { readPage } from './reads.ts'
 import { bringsNumber, deleteRow, insertRow, updateRow } from './writes.ts'
@@ -21,11 +16,19 @@ interface WriteOptions {
   readonly isAlone: boolean
 }
 
+/** How {@link runTransaction} runs work. */
+export interface RunOptions {
+  /** As in {@link TransactionOptions}. */
+  readonly oneWrite?: boolean | undefined
+  /** Default: `snapshot`. */
+  readonly isolation?: Isolation
+}
+
 /** Runs work in a transaction that sees one state, and that fails if another one has changed what it writes. */
 export async function runTransaction<Result>(
   connection: Connection,
   tables: Tables,
-  { oneWrite = false }: Pick<TransactionOptions, 'oneWrite'>,
+  { oneWrite = false, isolation = 'snapshot' }: RunOptions,
   work: (transaction: StorageTransaction) => MaybePromise<Result>,
 ): Promise<Result> {
   const { dialect } = tables
@@ -49,12 +52,12 @@ export async function runTransaction<Result>(
     return turn
   }
 
-  /** Begins the transaction with its first statement. Another command may follow in the same round trip. */
-  async function begin(command?: string): Promise<void> {
-    const commands = [...(hasBegun ? [] : [transactions.begin]), ...(command ? [command] : [])]
+  /** Begins the transaction with its first statement, and runs more commands. */
+  async function begin(...more: readonly string[]): Promise<void> {
+    const commands = hasBegun ? more : [...transactions.begin[isolation], ...more]
     if (commands.length === 0) return
     hasBegun = true
-    await connection.command(commands.join('; '))
+    await connection.command(...commands)
   }
 
   async function read<Value>(call: () => Promise<Value>): Promise<Value> {
@@ -82,7 +85,7 @@ export async function runTransaction<Result>(
         return written
       }
       if (transactions.needsSavepoints) {
-        await begin(hasSavepoint ? 'release s; savepoint s' : 'savepoint s')
+        await begin(...(hasSavepoint ? ['release s'] : []), 'savepoint s')
         hasSavepoint = true
       } else await begin()
       const result = await call()
@@ -115,7 +118,9 @@ export async function runTransaction<Result>(
     filter: (collection, query) =>
       inTurn(() => read(() => readPage(connection, tables, collection, query))),
     insert: (collection, row) => {
-      const isAlone = returning.includes('insert') && !bringsNumber(collection, row)
+      // What a trigger makes of the row may not fit.
+      const isKnown = tables.find(collection.table)?.runsCode !== true
+      const isAlone = isKnown && returning.includes('insert') && !bringsNumber(collection, row)
       return inTurn(() =>
         write({ operation: 'save', collection, row, isAlone }, () =>
           insertRow(connection, tables, collection, row),
