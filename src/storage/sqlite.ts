@@ -24,7 +24,7 @@ import { searchIndexes } from './sqlite/search-indexes.ts'
 import { sqliteSession } from './sqlite/session.ts'
 import {
   exactColumns,
-  computedCollections,
+  readBackCollections,
   fieldsWithoutNumbers,
   guaranteedFields,
   missingColumns,
@@ -65,10 +65,10 @@ export function sqliteStorage(
   const guaranteed = new Map<PublishedField, Guarantee>()
   const enforced = new Set<Reference>()
   let openCollections = 0
-  const computed = new Set<PublishedCollection>()
+  const readBack = new Set<PublishedCollection>()
   const searches = searchIndexes(connection)
   const { searchIndexFor } = searches
-  const opened = { guaranteed, computed, searchIndexFor, collections: () => openCollections }
+  const opened = { guaranteed, readBack, searchIndexFor, collections: () => openCollections }
   const written = writtenTables(connection)
   const session = sqliteSession(connection, opened, { written })
   const snapshot = readSnapshot(reader, complete.maxStaleness)
@@ -162,7 +162,7 @@ export function sqliteStorage(
       guaranteed.set(field, 'no-number')
     for (const field of guaranteedFields(tables, collections, exact)) guaranteed.set(field, 'fit')
     for (const each of enforcedReferences(connection, tables, collections)) enforced.add(each)
-    for (const each of computedCollections(tables, collections)) computed.add(each)
+    for (const each of readBackCollections(tables, collections)) readBack.add(each)
     searches.opened(tables, collections)
     clock.opened(tables, collections)
     reads.opened(tables, collections)

@@ -60,6 +60,22 @@ function isDoubtful(value: SqliteValue): boolean {
   return value instanceof Uint8Array
 }
 
+/** Returns a row that a write has returned. Throws if one of the named fields does not fit, or was converted to a number. */
+export function keptRow(
+  collection: PublishedCollection,
+  stored: ReadRow,
+  given: Row,
+  names: readonly string[],
+): Row {
+  const unfit = stored.unfit.filter(({ field }) => names.includes(field))
+  const converted = names.filter(
+    (name) => typeof given[name] === 'string' && typeof stored.row[name] === 'number',
+  )
+  if (unfit.length === 0 && converted.length === 0) return stored.row
+  const numbers = converted.map((field) => ({ field, found: 'a number' }))
+  throw unfitRow(collection, { ...stored, unfit: [...unfit, ...numbers] })
+}
+
 /** Returns the error for a row with values that do not fit. */
 export function unfitRow(collection: PublishedCollection, { row, unfit }: ReadRow): StorageError {
   const key = collection.key.map(({ name }) => {

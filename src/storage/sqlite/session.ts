@@ -13,7 +13,7 @@ import {
 } from './page-read.ts'
 import type { Guaranteed } from './reading.ts'
 import type { ReadSnapshot } from './read-snapshot.ts'
-import { readRow, unfitRow, type ReadRow } from './rows.ts'
+import { keptRow, readRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
 import type { Inputs } from '../sql/fragments.ts'
 import { statementCapacity } from '../sql/shape.ts'
@@ -56,8 +56,8 @@ export interface Session {
 /** What the sessions of a storage share. It grows when collections are opened. */
 export interface Opened {
   readonly guaranteed: Guaranteed
-  /** The collections of which a write may change other fields than those that it sets. */
-  readonly computed: ReadonlySet<PublishedCollection>
+  /** The collections whose rows are read back after a write: a column may have another value than it was given. */
+  readonly readBack: ReadonlySet<PublishedCollection>
   readonly searchIndexFor: SearchIndexFor
   /** Returns the number of open collections. */
   collections(): number
@@ -77,7 +77,7 @@ export function sqliteSession(
   opened: Opened,
   { written, snapshot }: SessionUse,
 ): Session {
-  const { guaranteed, computed, searchIndexFor } = opened
+  const { guaranteed, readBack, searchIndexFor } = opened
   const statements = statementCache(() => statementCapacity(opened.collections()))
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
@@ -228,15 +228,14 @@ export function sqliteSession(
       undoing(() => {
         const names = namesIn(collection, row)
         // A column keeps each value as it is given. Returning the row would cost as much as writing it.
-        const isKnown = names === collection.allNames
+        const isKnown = names === collection.allNames && !readBack.has(collection)
         // What is returned may not fit.
         if (!isKnown) guard()
         const shape = { names, conditions: [], returning: !isKnown }
         const { count, written: stored } = write('insert', collection, shape, row)
         if (isKnown && count === 1) return row
         if (stored === undefined) throw new Error('A trigger has ignored the insert.')
-        if (stored.unfit.length > 0) throw unfitRow(collection, stored)
-        return stored.row
+        return keptRow(collection, stored, row, collection.allNames)
       }),
     update: (collection, conditions, changes) =>
       undoing(() => {
@@ -249,12 +248,17 @@ export function sqliteSession(
           if (value !== undefined && value !== before.row[name]) names.push(name)
         }
         if (names.length === 0) return before.row
-        const shape = { names, conditions, returning: computed.has(collection) }
+        const returning = readBack.has(collection)
+        // What is returned may not fit.
+        if (returning) guard()
+        const shape = { names, conditions, returning }
         const { count, written: stored } = write('update', collection, shape, changes)
         if (count === 0) return undefined
-        return stored === undefined ? changedRow(before.row, changes, names) : stored.row
+        return stored === undefined
+          ? changedRow(before.row, changes, names)
+          : keptRow(collection, stored, changes, names)
       }),
-    updateText: updateText({ connection, statements, written, computed, guaranteed }),
+    updateText: updateText({ connection, statements, written, readBack, guaranteed }),
     delete: (collection, conditions) =>
       undoing(() => {
         const before = rowBefore(collection, conditions)

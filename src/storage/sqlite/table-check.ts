@@ -113,14 +113,21 @@ export function fieldsWithoutNumbers(
   })
 }
 
-/** Returns the collections that have a field whose column SQLite computes from others. */
-export function computedCollections(
+/**
+ * Returns the collections of which a column may have another value than it is given: SQLite computes it from others, or
+ * converts texts to numbers.
+ */
+export function readBackCollections(
   tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly PublishedCollection[] {
   return collections.filter(({ table, fields }) => {
     const columns = tables.find(table)?.columns
-    return fields.some(({ column }) => columns?.get(column.toLowerCase())?.computed === true)
+    return fields.some((field) => {
+      const column = columns?.get(field.column.toLowerCase())
+      if (column === undefined) return false
+      return column.computed || !keepsValues(field, column.declared)
+    })
   })
 }
 
@@ -182,7 +189,11 @@ function fitsColumn(field: PublishedField, table: Table): boolean {
   if (column === undefined) return false
   // A column of numbers keeps other strings as they are, and clients can't write a string that it would convert.
   if (field.type === 'text' && field.readOnly) return true
-  return columnTypeOf(field).fits.includes(affinityOf(column.declared))
+  return keepsValues(field, column.declared)
+}
+
+function keepsValues(field: PublishedField, declared: string): boolean {
+  return columnTypeOf(field).fits.includes(affinityOf(declared))
 }
 
 function columnMistakes(

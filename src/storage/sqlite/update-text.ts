@@ -30,7 +30,7 @@ export interface UpdateTextUse {
   readonly connection: Connection
   readonly statements: StatementCache
   readonly written: WrittenTables | undefined
-  readonly computed: ReadonlySet<PublishedCollection>
+  readonly readBack: ReadonlySet<PublishedCollection>
   readonly guaranteed: Guaranteed
 }
 
@@ -39,7 +39,7 @@ export interface UpdateTextUse {
  * changes no row of a table whose triggers would notice that.
  */
 export function updateText(use: UpdateTextUse): UpdateText {
-  const { connection, statements, written, computed, guaranteed } = use
+  const { connection, statements, written, readBack, guaranteed } = use
 
   // Returns -1 for a statement that is not run.
   function untriggered(sql: string): Prepared<number> {
@@ -48,7 +48,7 @@ export function updateText(use: UpdateTextUse): UpdateText {
   }
 
   return (collection, conditions, changes, select) => {
-    if (!isKey(collection, conditions) || computed.has(collection)) return notRun
+    if (!isKey(collection, conditions) || readBack.has(collection)) return notRun
     const names = changedNames(conditions, changes)
     if (names === undefined || !writesJson(collection, select)) return notRun
     const inputs = { conditions, row: changes, limit: 1, offset: 0 }

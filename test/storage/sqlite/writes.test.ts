@@ -61,6 +61,25 @@ describe.each(drivers)('%s: writes', (driver) => {
     expect(await write((on) => on.update(collection, byId, { name: 'b' }))).toBeUndefined()
   })
 
+  test('fail for a read-only text that the column would keep as a number', async () => {
+    const fields = { id: integer(), code: text({ readOnly: true }) }
+    const coded = publishCollection('app', 'coded', defineCollection({ key: 'id', fields }))
+    handle.exec('CREATE TABLE coded (id INTEGER PRIMARY KEY, code NUMERIC)')
+    await storage.open([coded])
+    const stored = async () =>
+      (await storage.filter(coded, queryOf(coded))).rows.map((each) => ({ ...each }))
+    const kept = { id: 1, code: 'x7' }
+    expect({ ...(await write((on) => on.insert(coded, kept))) }).toEqual(kept)
+    const unfit = { kind: 'unfit', fields: ['code'] }
+    const insert = write((on) => on.insert(coded, { id: 2, code: '007' }))
+    await expect(insert).rejects.toMatchObject(unfit)
+    const update = write(async (on) => {
+      await expect(async () => on.update(coded, byId, { code: '007' })).rejects.toMatchObject(unfit)
+    })
+    await update
+    expect(await stored()).toEqual([kept])
+  })
+
   test.each([own, foreign])(
     'do not set a column that keeps its value: $name',
     async (collection) => {
