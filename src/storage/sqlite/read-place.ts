@@ -26,8 +26,12 @@ export interface ReadPlaces {
   mayProbe(read: PageRead): boolean
   /** Called with the milliseconds that a timed read took. */
   took(read: PageRead, milliseconds: number): void
-  /** Returns a condition with which a read can be interrupted. Undefined if it does not need one. */
-  interruptionOf(collection: PublishedCollection, read: PageRead): Sql | undefined
+  /** Returns a condition with which a statement of a read can be interrupted. Undefined if it does not need one. */
+  interruptionOf(
+    collection: PublishedCollection,
+    read: PageRead,
+    statement: 'page' | 'count',
+  ): Sql | undefined
 }
 
 /**
@@ -49,6 +53,8 @@ const maxSlowMilliseconds = 50
 const slowFor = 600_000
 // How long a table counts as small before its rows are counted again. Counting takes about 0.1 ms.
 const recountMilliseconds = 1_000
+// Rows before a page, in the order of an index, that take tens of milliseconds. A condition would double that.
+const longOffset = 1_000_000
 const rowids = ['_rowid_', 'rowid', 'oid']
 
 /**
@@ -131,9 +137,10 @@ export function readPlaces(connection: Connection, minRows: number): ReadPlaces 
         keepLatest(slow, matching, taken, maxStatements)
       } else if (before !== undefined) slow.delete(matching)
     },
-    interruptionOf(collection, { page, count }) {
+    interruptionOf(collection, { page, count, inputs }, statement) {
       const isPage = extents.get(page ?? count ?? '') === 'page'
-      return isPage ? undefined : interruption(tables.get(collection))
+      const isShort = statement === 'count' || inputs.offset < longOffset
+      return isPage && isShort ? undefined : interruption(tables.get(collection))
     },
   }
 }

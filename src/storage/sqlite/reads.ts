@@ -56,9 +56,7 @@ export function threadedReads(connection: Connection, session: Session, options:
 
   function jobOf(collection: PublishedCollection, read: PageRead, found?: FoundRead): ScanJob {
     const { page, count, inputs, output } = read
-    const first = places.interruptionOf(collection, read)
-    const bound = (key: string | undefined, write: () => StatementText) => {
-      if (key === undefined) return undefined
+    const bound = (key: string, write: () => StatementText) => {
       let known = texts.get(key)
       if (known === undefined) {
         known = write()
@@ -66,11 +64,18 @@ export function threadedReads(connection: Connection, session: Session, options:
       }
       return { sql: known.sql, parameters: known.slots.map((slot) => slot.read(inputs)) }
     }
+    const interruptible = (key: string | undefined, source: PageRead, kind: 'page' | 'count') => {
+      if (key === undefined) return undefined
+      const first = places.interruptionOf(collection, read, kind)
+      return bound(first === undefined ? key : `interruptible ${key}`, () =>
+        source.text(kind, { first }),
+      )
+    }
     return {
       probe: found && bound(found.probe, found.probeText),
-      found: found && bound(found.page, () => found.text('page', { first })),
-      page: bound(page, () => read.text('page', { first })),
-      count: bound(count, () => read.text('count', { first })),
+      found: found && interruptible(found.page, found, 'page'),
+      page: interruptible(page, read, 'page'),
+      count: interruptible(count, read, 'count'),
       strings: output === 'json',
       limit: inputs.limit,
       offset: inputs.offset,

@@ -65,7 +65,8 @@ function inSnapshot(work) {
   try {
     return work()
   } finally {
-    database.exec('COMMIT')
+    // After some errors, SQLite has ended the transaction. The error of the read counts.
+    try { database.exec('COMMIT') } catch {}
   }
 }
 

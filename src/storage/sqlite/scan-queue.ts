@@ -116,7 +116,7 @@ export function scanQueue({ maxWaiting, timeout, start }: ScanQueueOptions): Sca
   return {
     run(job, context) {
       if (closing !== undefined) return Promise.reject(closedError())
-      if (waiting.size >= maxWaiting) {
+      if (running !== undefined && waiting.size >= maxWaiting) {
         const cause = new Error(`${waiting.size} reads of large tables are waiting already`)
         return Promise.reject(unavailable(cause))
       }

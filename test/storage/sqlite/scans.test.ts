@@ -1,7 +1,7 @@
 import { existsSync, renameSync } from 'node:fs'
 import { get } from 'node:http'
 import fc from 'fast-check'
-import { describe, expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test, vi } from 'vitest'
 import { queryOf, type PartialQuery } from '../../../src/conformance/case.ts'
 import { customers, rowOf, samples } from '../../../src/conformance/collections.ts'
 import { publishCollection } from '../../../src/definition/published.ts'
@@ -262,6 +262,21 @@ describe.each(drivers)('%s: a scan in the thread', (driver) => {
     expect(await kinds).toEqual(scans.map(() => 'unavailable'))
     await expect(storage.filter(publishedEndless, search)).rejects.toMatchObject({
       cause: { message: 'the storage is closed' },
+    })
+  })
+
+  test('runs with a queue of 0 while no other one runs', async () => {
+    const storage = await fileWith(driver, 3).open({ ...threaded, scanQueue: 0, scanTimeout: 500 })
+    const all = queryOf(publishedNotes)
+    expect((await storage.filter(publishedNotes, all)).rows).toHaveLength(3)
+    const scan = Promise.resolve(storage.filter(publishedEndless, search))
+    await expect(storage.filter(publishedNotes, all)).rejects.toMatchObject({
+      cause: { message: '0 reads of large tables are waiting already' },
+    })
+    await expect(scan).rejects.toMatchObject({ kind: 'unavailable' })
+    // Its place is free once the thread has noticed.
+    await vi.waitFor(async () => {
+      expect((await storage.filter(publishedNotes, all)).rows).toHaveLength(3)
     })
   })
 
