@@ -3,7 +3,7 @@ import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import { acceptedItem, constraintFaults, frozenCopy, ownCopy } from '../request/item-values.ts'
+import { changedItem, constraintFaults, frozenCopy, ownCopy } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { decide as decideFindings, noFindings, type Decision } from '../request/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
@@ -129,7 +129,7 @@ function runBefore<Event extends SaveEvent>(
   const called = untilRejected(save, () => scope.call('before', () => before(seen)))
   if (draft === null) return called
   return next(called, () => {
-    const accepted = scope.call('before', () => acceptedItem(collection, draft))
+    const accepted = scope.call('before', () => changedItem(collection, draft, stored))
     return whenDone(accepted, (item) => {
       scope.add(constraintFaults(collection, item))
       return { ...save, draft: item }

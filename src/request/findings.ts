@@ -70,5 +70,11 @@ function identify(finding: Finding, subject: FindingSubject): MaybePromise<strin
     .filter((name) => name in data)
     .map((name) => [name, data[name]])
   const identity = [finding.name, finding.field ?? null, collection.application, collection.name]
-  return digestOf(JSON.stringify([...identity, event, key, canonicalData]))
+  return digestOf(JSON.stringify([...identity, event, key, canonicalData], sorted))
+}
+
+/** Sorts the members of objects, for JSON. */
+function sorted(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
 }

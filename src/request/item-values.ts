@@ -56,6 +56,27 @@ export function acceptedItem(
   return accepted
 }
 
+/**
+ * Returns the canonical form of an item that a `before` handler may have changed; `stored` is null for a new one. Throws
+ * a TypeError for unknown fields, wrong types and another key than the stored one.
+ */
+export function changedItem(
+  collection: PublishedCollection,
+  item: Readonly<ItemValues>,
+  stored: Readonly<ItemValues> | null,
+): ItemValues {
+  const accepted = acceptedItem(collection, item)
+  if (stored === null) return accepted
+  for (const { name, store } of collection.key) {
+    if (store(accepted[name]) !== store(stored[name])) {
+      throw new TypeError(
+        `The field ${name} is part of the key of a stored item, which can't change.`,
+      )
+    }
+  }
+  return accepted
+}
+
 /** Returns a copy of an item that application code may change, also within its json values. */
 export function ownCopy(
   { hasJson, fields }: PublishedCollection,

@@ -5,10 +5,12 @@ import {
   error,
   information,
   integer,
+  json,
   principal,
   text,
   warning,
   type CollectionBehaviour,
+  type Json,
 } from '../../src/index.ts'
 import { planDelete, planInsert, planUpdate } from '../../src/request/plan.ts'
 import { viewOf } from '../../src/request/view.ts'
@@ -179,4 +181,25 @@ test('rules run one after the other, also without findings before them', async (
   expect(steps).toEqual(['one begins', 'one ends', 'two begins', 'two ends'])
   expect(outcome.type).toBe('item')
   expect(reports).toEqual([])
+})
+
+test('the id of a warning is the same for a json value with its members in another order', async () => {
+  const pages = publishCollection(
+    'app',
+    'pages',
+    defineCollection(
+      { key: 'id', fields: { id: integer(), extra: json() } },
+      { validations: [warning('odd', { check: () => 'Odd.' })] },
+    ),
+  )
+  const idOf = async (extra: Json) => {
+    const outcome = await stubbedStorage(pages).run(
+      planInsert(viewOf(pages, maria), { id: 1, extra }),
+    )
+    return outcome.type === 'rejected' ? outcome.validations[0]?.validationId : undefined
+  }
+  const id = await idOf({ a: [{ c: 1, d: 2 }], b: null })
+  expect(id).toBeDefined()
+  expect(await idOf({ b: null, a: [{ d: 2, c: 1 }] })).toBe(id)
+  expect(await idOf({ b: null, a: [{ d: 1, c: 2 }] })).not.toBe(id)
 })

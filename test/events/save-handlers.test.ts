@@ -131,3 +131,27 @@ test.each(['Insert', 'Update'] as const)(
     await service.close()
   },
 )
+
+test.each(['noteId', 'all'])(
+  'a before handler that changes the key of a stored item: %s',
+  async (which) => {
+    const { notes, reports } = open({
+      Save: {
+        before: ({ item, stored }) => {
+          if (stored === null) return
+          if (which === 'noteId') item.noteId = 2
+          else for (const name of Object.keys(item)) Reflect.deleteProperty(item, name)
+        },
+      },
+    })
+    await notes.insert({ noteId: 1, title: 'a' })
+    await expect(notes.update(1, { title: 'b' })).rejects.toMatchObject({
+      cause: {
+        message: "The field noteId is part of the key of a stored item, which can't change.",
+      },
+    })
+    expect(reports).toMatchObject([{ type: 'handler-failed' }])
+    expect(await notes.get(1)).toEqual({ noteId: 1, title: 'a' })
+    expect(await notes.get(2)).toBeUndefined()
+  },
+)
