@@ -118,7 +118,7 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
     })
     const error = unauthenticated(challenge)
     if (limiting === undefined || rejected === 'missing') throw error
-    return limiting.failed(request).then(() => {
+    return limiting.failed(peer).then(() => {
       throw error
     })
   }

@@ -9,8 +9,8 @@ import type { Limiter, Limits } from './limiter.ts'
 export interface Limiting {
   /** Throws TOO_MANY_REQUESTS for a client with too many failures, before its credential is verified. */
   requireUnblocked(request: Credentials): void
-  /** Counts a rejected credential. Rejects with TOO_MANY_REQUESTS above the limit. */
-  failed(request: Credentials): Promise<void>
+  /** Counts a rejected credential of a client. Rejects with TOO_MANY_REQUESTS above the limit. */
+  failed(peer: string | undefined): Promise<void>
   /** Counts a request. Rejects with TOO_MANY_REQUESTS above the limit. */
   admit(principal: Principal, request: Credentials): Promise<void>
 }
@@ -50,9 +50,9 @@ export function applyLimits(
       if (wait > 0) throw tooMany(wait)
       blocked.delete(client)
     },
-    failed: async (request) => {
+    failed: async (peer) => {
       if (failures === undefined) return
-      const client = clientOf(request)
+      const client = clientOf({ peer })
       const wait = await consume(failures, client)
       if (wait === undefined) return
       block(client, wait)
@@ -66,7 +66,7 @@ export function applyLimits(
   }
 }
 
-function clientOf({ peer }: Credentials): string {
+function clientOf({ peer }: Pick<Credentials, 'peer'>): string {
   return peer ?? 'unknown'
 }
 
