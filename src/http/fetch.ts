@@ -110,6 +110,7 @@ class FetchRequest<Context extends readonly unknown[]> implements ServiceRequest
   readonly prefix: string | undefined
   readonly #request: Request
   readonly #call: FetchCall<Context>
+  #signal: AbortSignal | undefined
 
   constructor(request: Request, target: string, call: FetchCall<Context>) {
     this.method = request.method
@@ -132,8 +133,15 @@ class FetchRequest<Context extends readonly unknown[]> implements ServiceRequest
     return incoming?.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '')
   }
 
+  // Created once. The reason of the server's signal need not be an AbortError, which tells that the client has left.
   get signal(): AbortSignal {
-    return this.#request.signal
+    if (this.#signal !== undefined) return this.#signal
+    const controller = new AbortController()
+    const { signal } = this.#request
+    if (signal.aborted) controller.abort()
+    signal.addEventListener('abort', () => controller.abort(), { once: true })
+    this.#signal = controller.signal
+    return controller.signal
   }
 
   // An arrow function, so that a provider can destructure it.

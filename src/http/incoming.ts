@@ -60,7 +60,7 @@ export class NodeRequest<Incoming extends IncomingMessage> implements ServiceReq
     if (this.#signal !== undefined) return this.#signal
     const controller = new AbortController()
     const response = this.#response
-    if (response.destroyed) controller.abort()
+    if (response.destroyed || hasLostStream(response)) controller.abort()
     response.once('close', () => {
       if (!response.writableFinished) controller.abort()
     })
@@ -100,10 +100,13 @@ export function readIncoming(incoming: Readable, limit: number): Promise<Uint8Ar
     const chunks: Uint8Array[] = []
     let length = 0
     // The listeners stay: without one for errors, an error after the response would end the process.
-    incoming.on('data', (chunk: Uint8Array) => {
+    incoming.on('data', (chunk: Uint8Array | string) => {
       if (length > limit) return
-      length += chunk.length
-      chunks.push(chunk)
+      // Other code may have set an encoding.
+      const bytes =
+        typeof chunk === 'string' ? Buffer.from(chunk, incoming.readableEncoding ?? 'utf8') : chunk
+      length += bytes.length
+      chunks.push(bytes)
       if (length <= limit) return
       chunks.length = 0
       incoming.pause()
@@ -124,7 +127,14 @@ export function readIncoming(incoming: Readable, limit: number): Promise<Uint8Ar
 
 /** Throws MALFORMED_BODY for a message that was cut off before its end. */
 export function requireWhole(incoming: Readable): void {
-  if (incoming.destroyed && !incoming.readableEnded) throw incomplete()
+  if (hasLostStream(incoming) || (incoming.destroyed && !incoming.readableEnded)) throw incomplete()
+}
+
+// The messages of HTTP/2 are not destroyed with their stream.
+function hasLostStream(message: object): boolean {
+  return (
+    (message as { readonly stream?: { readonly destroyed?: boolean } }).stream?.destroyed === true
+  )
 }
 
 function incomplete(): ServiceError {

@@ -196,6 +196,8 @@ describe('on the wire', () => {
     const aborted = new Promise((resolve) => signal?.addEventListener('abort', resolve))
     socket.destroy()
     await aborted
+    // The server's reason is a text, which would count as an error of the service.
+    expect(signal?.reason).toMatchObject({ name: 'AbortError' })
   })
 })
 

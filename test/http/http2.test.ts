@@ -1,22 +1,27 @@
 import { once } from 'node:events'
 import {
   connect,
+  constants,
   createSecureServer,
   type ClientHttp2Session,
   type Http2SecureServer,
+  type ServerHttp2Stream,
 } from 'node:http2'
 import type { AddressInfo } from 'node:net'
-import { afterAll, beforeAll, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import {
   createService,
   defineCollection,
   integer,
   memoryStorage,
+  principal,
   text,
+  type Observation,
+  type Principal,
   type Service,
 } from '../../src/index.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
-import { apiKeys } from '../../src/security/index.ts'
+import { apiKeys, type SecurityProvider } from '../../src/security/index.ts'
 import { makeCertificate } from '../kit/tls.ts'
 
 const notes = defineCollection({ key: 'id', fields: { id: integer(), line: text() } })
@@ -87,6 +92,82 @@ test('error responses come over HTTP/2 as well', async () => {
   expect(await statusOf({ ':path': path, ':method': 'PUT' })).toBe(405)
   const large = { ':path': path, ':method': 'POST', 'content-type': 'application/json' }
   expect(await statusOf(large, `{"line":"${'x'.repeat(2000)}"}`)).toBe(413)
+})
+
+describe('a client that resets its stream while its credential is checked', () => {
+  test('has a failure that counts for its address, and a signal that is aborted', async () => {
+    const clients: string[] = []
+    let settle: (principal: Principal | undefined) => void = () => undefined
+    let begin: () => void = () => undefined
+    const aborted: boolean[] = []
+    const reports: Observation[] = []
+    const slow: SecurityProvider = {
+      name: 'slow',
+      priority: 1,
+      challenge: 'Slow',
+      find: () => ({ place: 'header', value: 'x' }),
+      identify: () => {
+        begin()
+        return new Promise((resolve) => {
+          settle = resolve
+        })
+      },
+    }
+    const memory = memoryStorage()
+    const limited = createService({
+      applications,
+      storage: {
+        ...memory,
+        filter: (collection, query, context) => {
+          if (context !== undefined) aborted.push(context.signal()?.aborted === true)
+          return memory.filter(collection, query)
+        },
+      },
+      security: slow,
+      limits: {
+        failures: {
+          consume: (client) => {
+            clients.push(client)
+            return Promise.resolve()
+          },
+        },
+      },
+      report: (observation) => reports.push(observation),
+    })
+    const { private: secret, cert } = await makeCertificate()
+    const own = createSecureServer({ key: secret, cert }, toNodeHandler(limited))
+    await new Promise<void>((resolve) => own.listen(0, '127.0.0.1', resolve))
+    const address = `https://localhost:${(own.address() as AddressInfo).port}`
+    const other = connect(address, { ca: cert })
+    const reset = async (
+      headers: Readonly<Record<string, string>>,
+      result: Principal | undefined,
+    ): Promise<void> => {
+      const begun = new Promise<void>((resolve) => (begin = resolve))
+      const serverStream = new Promise<ServerHttp2Stream>((resolve) => own.once('stream', resolve))
+      const stream = other.request(headers)
+      stream.on('error', () => undefined)
+      stream.end(headers[':method'] === 'POST' ? '{"id":1}' : undefined)
+      await begun
+      const closed = once(await serverStream, 'close')
+      stream.close(constants.NGHTTP2_CANCEL)
+      await closed
+      settle(result)
+      await new Promise((resolve) => setTimeout(resolve, 20))
+    }
+    const maria = principal('maria')
+    await reset({ ':path': path }, undefined)
+    expect(clients).toEqual(['127.0.0.1'])
+    expect(reports).toMatchObject([{ type: 'credential-rejected', peer: '127.0.0.1' }])
+    await reset({ ':path': path }, maria)
+    expect(aborted).toEqual([true])
+    const json = { 'content-type': 'application/json' }
+    await reset({ ':path': path, ':method': 'POST', ...json }, maria)
+    expect(reports).toHaveLength(1)
+    other.destroy()
+    await new Promise((resolve) => own.close(resolve))
+    await limited.close()
+  })
 })
 
 test('a client that disconnects in the middle of a body has no effect on others', async () => {

@@ -63,3 +63,28 @@ test('over HTTP/2 the stream of a body that is too large is closed, and the sess
   const [answer] = (await once(next, 'response')) as [Readonly<Record<string, unknown>>]
   expect(answer).toMatchObject({ ':status': 200 })
 })
+
+test.each([
+  ['{"title":"\u00e4"'],
+  ['{"title":', '"\u00e4"}'],
+  ['{"title":"ab', 'cdefghijklmnopqrstu"}'],
+])('a body that other code reads as text: %s%s', async (...pieces) => {
+  const { service } = noteService({ bodyLimit: 30 })
+  const handler = toNodeHandler(service)
+  const { port, close } = await startPlain((request, response) => {
+    request.setEncoding('utf8')
+    handler(request, response)
+  }, '127.0.0.1')
+  onTestFinished(close)
+  const line = await openLine(port)
+  const length = Buffer.byteLength(pieces.join(''))
+  const headers = ['Content-Type: application/json', `Content-Length: ${length}`]
+  line.write(requestBytes(`POST ${notesPath}`, headers))
+  for (const piece of pieces) {
+    await pause(30)
+    line.write(piece)
+  }
+  const [response] = await line.take(1)
+  const expected = pieces.length === 1 ? 400 : length > 30 ? 413 : 200
+  expect(response?.status).toBe(expected)
+})
