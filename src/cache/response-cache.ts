@@ -12,7 +12,7 @@ import { seenOnce } from './seen-once.ts'
 
 /** The options of the response cache. */
 export interface CacheOptions {
-  /** The most bytes that it keeps: bodies and keys, and what the process needs for each. Default 16 MiB. */
+  /** The most bytes that it keeps: bodies, headers and keys, and what the process needs for each. Default 16 MiB. */
   readonly maxBytes?: number
 }
 
@@ -129,7 +129,7 @@ export function createResponseCache(
       const { body } = reply
       if (body.length > maxBytes * maxShare) return
       const bytes = utf8.encode(body)
-      const size = bytes.byteLength + 2 * key.length + entryBytes
+      const size = bytes.byteLength + 2 * key.length + lengthOf(reply.headers) + entryBytes
       if (size > maxBytes * maxShare) return
       kept.set(key, { reply: withBytes(reply, bytes), outcome, version, isUsed: false }, size)
     },
@@ -174,6 +174,13 @@ function keyOf(fieldSet: string, rows: readonly Condition[], target: string): st
     } else caller += JSON.stringify([partsOf(condition)])
   }
   return caller + target
+}
+
+// A cursor can be longer than its page.
+function lengthOf(headers: ServiceReply['headers']): number {
+  let length = 0
+  for (const name in headers) length += (headers[name] as string).length
+  return length
 }
 
 const utf8 = new TextEncoder()

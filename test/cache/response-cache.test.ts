@@ -134,6 +134,24 @@ describe.each(storages)('on $name', (on) => {
   })
 })
 
+test('the size of a response has that of its cursor', async () => {
+  const sizeOf = async (length: number): Promise<number> => {
+    const listed = defineCollection({ key: 'id', fields, cursor: true })
+    const { service, client } = open({}, { notes: listed })
+    for (const id of [1, 2]) {
+      await service
+        .as(maria)
+        .collection('app', 'notes')
+        .insert({ id, title: 'x'.repeat(length) })
+    }
+    for (let round = 0; round < 3; round++)
+      await client.get('/app/notes?$sort=title&$fields=id&$limit=1')
+    expect(service.statistics().cache).toMatchObject({ entries: 1, hits: 1 })
+    return service.statistics().cache?.bytes ?? 0
+  }
+  expect((await sizeOf(1_000)) - (await sizeOf(10))).toBeGreaterThan(990)
+})
+
 test('a request that is not plain, or has no place in the cache, never comes from it', async () => {
   const handled = defineCollection(
     { key: 'id', fields },
