@@ -47,6 +47,7 @@ export function openPages(host: Omit<PageHost, 'name'>): Pages | undefined {
   function compressedOf(content: PageContent): Promise<Uint8Array> {
     const known = compressed.get(content) ?? gzip(content.text)
     compressed.set(content, known)
+    known.catch(() => compressed.delete(content))
     return known
   }
 
