@@ -87,8 +87,7 @@ function decimalPattern({ definition }: PublishedField, place: ValuePlace): stri
     readonly precision: number
     readonly scale: number
   }
-  // Clients may send -0.
-  const isNegative = minimum === undefined || minimum.startsWith('-') || place !== 'response'
+  const isNegative = minimum === undefined || minimum.startsWith('-') || place === 'target'
   const more = precision - scale - 1
   const whole = more < 0 ? '0' : `(0|[1-9]${more === 0 ? '' : `[0-9]{0,${more}}`})`
   const digits = place === 'body' ? `(\\.[0-9]{1,${scale}})?` : `\\.[0-9]{${scale}}`

@@ -5,10 +5,9 @@ import { isStorageError, type StorageTransaction } from '../../storage/adapter.t
 import { pauseAfter, retryWhileUnavailable } from '../../work/back-off.ts'
 import type { EndpointResponse } from '../call.ts'
 import { CallError, isCallError } from '../call-error.ts'
-import { joinTables, storeItems, tablesOf, type TargetCollections } from '../rules/apply-rules.ts'
+import { joinTables, storeItems, tablesOf, withTables } from '../rules/apply-rules.ts'
 import { callerOf, type Caller } from '../rules/caller.ts'
 import { RuleError } from '../rules/rule-error.ts'
-import { readTables } from '../tables/read-tables.ts'
 import { readResponse, storeResponse, type StoredDelivery } from './delivery.ts'
 import { settle, type DeliveryStore } from './delivery-store.ts'
 import type { CheckedEndpoint, CompleteOutbox, DeliveryContext } from './options.ts'
@@ -33,59 +32,62 @@ export async function deliver(
   claimed: StoredDelivery,
   closing: AbortSignal,
 ): Promise<void> {
-  const known = dependencies.options.endpoints.get(claimed.endpoint)
-  const { response: kept } = claimed
+  const { options } = dependencies
+  const { endpoint, response: kept } = claimed
+  const known = options.endpoints.get(endpoint)
+  if (known === undefined) {
+    const detail = 'the outbox has no such endpoint'
+    const error = new CallError('INVALID_INPUT', endpoint, { detail })
+    await fail(dependencies, claimed, { error, closing })
+    return
+  }
   let response: EndpointResponse
   try {
-    response = kept === null ? await call(dependencies, claimed, closing) : readResponse(kept)
-  } catch (error) {
-    if (closing.aborted && !isCallError(error)) await giveBack(dependencies, claimed, kept)
-    else await fail(dependencies, claimed, callErrorOf(claimed, error))
+    response = kept === null ? await call(known, claimed, { options, closing }) : readResponse(kept)
+  } catch (cause) {
+    const error = callErrorOf(claimed, cause)
+    if (closing.aborted && !isCallError(cause)) await giveBack(dependencies, claimed, kept)
+    else await fail(dependencies, claimed, { error, closing })
     return
   }
   try {
     await retryWhileUnavailable(closing, () => succeed(dependencies, claimed, { known, response }))
   } catch (error) {
-    const stored = storeResponse(response, dependencies.options.maxStoredResponse)
+    if (error instanceof ClaimLost) return
+    const stored = storeResponse(response, options.maxStoredResponse)
     // The service closes while storage is unavailable. The response is applied by the next worker.
     if (isUnavailable(error)) await giveBack(dependencies, claimed, stored)
-    else await reject(dependencies, claimed, { error, stored })
+    else await reject(dependencies, claimed, { error, stored, closing })
   }
 }
 
-async function call(
-  { options }: DeliveryDependencies,
-  { id, endpoint, input }: StoredDelivery,
-  signal: AbortSignal,
+function call(
+  { endpoint }: CheckedEndpoint,
+  { id, input }: StoredDelivery,
+  { options, closing }: { readonly options: CompleteOutbox; readonly closing: AbortSignal },
 ): Promise<EndpointResponse> {
-  const known = options.endpoints.get(endpoint)
-  if (known === undefined) {
-    throw new CallError('INVALID_INPUT', endpoint, { detail: 'the outbox has no such endpoint' })
-  }
   const timeout = options.callTimeout
-  return known.endpoint.call(JSON.parse(input) as unknown, { idempotencyKey: id, timeout, signal })
+  const own = { idempotencyKey: id, timeout, signal: closing }
+  return endpoint.call(JSON.parse(input) as unknown, own)
 }
 
 /** Stores that a delivery was delivered, with what its handler writes. */
 async function succeed(
   dependencies: DeliveryDependencies,
   claimed: StoredDelivery,
-  {
-    known,
-    response,
-  }: { readonly known: CheckedEndpoint | undefined; readonly response: EndpointResponse },
+  { known, response }: { readonly known: CheckedEndpoint; readonly response: EndpointResponse },
 ): Promise<void> {
   const { host } = dependencies
   const settled = { state: 'delivered', error: null, response: null } as const
-  const { rules = [], onSuccess } = known ?? {}
+  const { rules, onSuccess } = known
   // Joining needs no transaction, so that writers do not wait for it.
-  const tables = tablesOf(response.body, known?.tables)
+  const tables = tablesOf(response.body, known.tables)
   const items = joinTables(rules, tables, callerOfDelivery(claimed))
   await settleWith(dependencies, claimed, {
     changes: { ...settled, ended: host.now().toISOString() },
     handle: async (at) => {
-      const results = await storeItems(items, at as TargetCollections).catch(rethrow)
-      await onSuccess?.({ ...at, response, tables: readTables(tables), results } as never)
+      const results = await storeItems(items, at)
+      await onSuccess?.(withTables({ ...at, response, results }, tables) as never)
     },
   })
 }
@@ -94,34 +96,39 @@ async function succeed(
 async function fail(
   dependencies: DeliveryDependencies,
   claimed: StoredDelivery,
-  error: CallError,
+  { error, closing }: { readonly error: CallError; readonly closing: AbortSignal },
 ): Promise<void> {
   const { options, host, store, wake } = dependencies
   const failures = claimed.failures + 1
   const isDead = failures >= options.attempts || isFinal(error)
   reportFailure(dependencies, claimed, { error, isDead })
   if (isDead) {
-    await markDead(dependencies, claimed, { error, changes: { failures, error: error.message } })
+    const changes = { failures, error: error.message }
+    await retryWhileUnavailable(closing, () => markDead(dependencies, claimed, { error, changes }))
     return
   }
   const requested = Math.min((error.retryAfter ?? 0) * 1000, options.backOff.max)
   const pause = Math.max(pauseAfter(failures, options.backOff), requested)
   const due = new Date(host.now().getTime() + pause).toISOString()
-  if (await store.giveBack(claimed, { failures, due, error: error.message }))
-    wake(claimed.id, pause)
+  const changes = { failures, due, error: error.message }
+  const isKept = await retryWhileUnavailable(closing, () => store.giveBack(claimed, changes))
+  if (isKept) wake(claimed.id, pause)
 }
 
 /** Stores that a response could not be stored. `retry` applies it again without another call. */
 async function reject(
   dependencies: DeliveryDependencies,
   claimed: StoredDelivery,
-  { error, stored }: { readonly error: unknown; readonly stored: string | null },
+  {
+    error,
+    stored,
+    closing,
+  }: { readonly error: unknown; readonly stored: string | null; readonly closing: AbortSignal },
 ): Promise<void> {
-  if (error instanceof ClaimLost) return
   reportFailure(dependencies, claimed, { error, isDead: true })
   const message = error instanceof Error ? error.message : 'not an error'
   const changes = { error: textOf(`The response was not stored: ${message}`), response: stored }
-  await settleDead(dependencies, claimed, changes)
+  await retryWhileUnavailable(closing, () => settleDead(dependencies, claimed, changes))
 }
 
 /** Stores that a delivery is dead, with what its handler writes. If the handler fails, only its writes are lost. */
@@ -185,7 +192,11 @@ async function settleWith(
     const settled = await inTransaction(within, (storage) => settle(storage, claimed, changes))
     if (settled === undefined) throw new ClaimLost()
     const { id: deliveryId, failures } = claimed
-    await handle({ ...within, deliveryId, failures, caller: callerOfDelivery(claimed) })
+    try {
+      await handle({ ...within, deliveryId, failures, caller: callerOfDelivery(claimed) })
+    } catch (error) {
+      throw transientCause(error)
+    }
     return settled.next
   })
   if (next !== undefined) wake(next, 0)
@@ -233,9 +244,9 @@ function callerOfDelivery({ input, row }: StoredDelivery): Caller {
   return callerOf(Object(JSON.parse(row ?? input)) as object)
 }
 
-/** Throws the error of storage that a rule could not store an item for; that is tried again. */
-function rethrow(error: unknown): never {
-  throw error instanceof RuleError && isUnavailable(error.cause) ? error.cause : error
+/** Returns the error of storage that a rule could not store an item for, which is tried again; else the error itself. */
+function transientCause(error: unknown): unknown {
+  return error instanceof RuleError && isUnavailable(error.cause) ? error.cause : error
 }
 
 function callErrorOf({ endpoint }: StoredDelivery, error: unknown): CallError {

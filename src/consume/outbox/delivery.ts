@@ -65,13 +65,25 @@ const omitted = new Set(['set-cookie', 'set-cookie2'])
 
 /**
  * Returns the JSON of a response that is stored until rules and handlers accept it; null if it is longer than
- * `maxLength` characters. The call is repeated then, with the same idempotency key.
+ * `maxLength` characters, or if its schema has made something else than JSON of it. The call is repeated then, with the
+ * same idempotency key.
  */
 export function storeResponse(response: EndpointResponse, maxLength: number): string | null {
   const { status, headers, body } = response
+  if (body !== undefined && !isJson(body)) return null
   const pairs = [...headers].filter(([name]) => !omitted.has(name))
   const json = JSON.stringify({ status, headers: pairs, body })
   return json.length <= maxLength ? json : null
+}
+
+function isJson(value: unknown): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
+  if (typeof value === 'number') return Number.isFinite(value)
+  if (typeof value !== 'object') return false
+  if (Array.isArray(value)) return value.every(isJson)
+  const prototype: unknown = Object.getPrototypeOf(value)
+  const isPlain = prototype === Object.prototype || prototype === null
+  return isPlain && Object.values(value).every((member) => member === undefined || isJson(member))
 }
 
 /** Returns a stored response. */

@@ -5,7 +5,7 @@ import type { CollectionAccess } from '../../definition/handler.ts'
 import type { CollectionShape } from '../../definition/item.ts'
 import type { Json } from '../../protocol/json.ts'
 import { flatten, type FlattenOptions } from '../tables/flatten.ts'
-import { readTables } from '../tables/read-tables.ts'
+import { readTables, type ResponseReader } from '../tables/read-tables.ts'
 import type { ResponseTables } from '../tables/table.ts'
 import { callerOf, type Caller } from './caller.ts'
 import type { Rule } from './rule.ts'
@@ -75,18 +75,30 @@ export function timed(timeout: number | undefined): { readonly timeout?: number 
   return timeout === undefined ? {} : { timeout }
 }
 
-/** Returns the tables of a response. A response without body has no rows. */
-export function tablesOf(response: unknown, options?: FlattenOptions): ResponseTables {
-  return flatten((response ?? []) as Json, options)
+/** Makes the tables of a response when they are first needed: not every response can be read as tables. */
+export type MakeTables = () => ResponseTables
+
+/** Returns what makes the tables of a response. A response without body has no rows. */
+export function tablesOf(response: unknown, options?: FlattenOptions): MakeTables {
+  let made: ResponseTables | undefined
+  return () => (made ??= flatten((response ?? []) as Json, options))
+}
+
+/** Returns what a handler receives, with the tables of a response. */
+export function withTables(context: object, tables: MakeTables): object {
+  let reader: ResponseReader | undefined
+  const get = (): ResponseReader => (reader ??= readTables(tables()))
+  return Object.defineProperty({ ...context }, 'tables', { enumerable: true, get })
 }
 
 /** Returns the items that rules make of tables, in the order of the rules. Throws a {@link RuleError}. */
 export function joinTables(
   rules: readonly AnyRule[],
-  tables: ResponseTables,
+  tables: MakeTables,
   caller: Caller,
 ): readonly PreparedItem[] {
-  const reader = readTables(tables)
+  if (rules.length === 0) return []
+  const reader = readTables(tables())
   return rules.flatMap((rule) => prepareItems(rule, { reader, caller }))
 }
 

@@ -118,7 +118,7 @@ export async function sendTogether<
     const parts: readonly Part[] =
       match === undefined
         ? [{ tables, caller: noCaller, context: { callers, response } }]
-        : matchedParts(matchRows(endpoint.name, tables, match, rows), callers, response)
+        : matchedParts(matchRows(endpoint.name, tables(), match, rows), callers, response)
     const stored = await storeParts(user, { rules, timeout, onSuccess }, parts)
     return stored.map((results, index) => ({ index, status: 'stored', results }))
   } catch (error) {
@@ -138,7 +138,7 @@ function matchedParts(
 ): readonly Part[] {
   return parts.map((tables, index) => {
     const caller = callers[index] as Caller
-    return { tables, caller, context: { caller, response, index } }
+    return { tables: () => tables, caller, context: { caller, response, index } }
   })
 }
 

@@ -3,15 +3,16 @@ import {
   joinTables,
   storeItems,
   timed,
+  withTables,
   type ActingUser,
+  type MakeTables,
   type TargetCollections,
 } from '../rules/apply-rules.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { Rule } from '../rules/rule.ts'
 import type { RuleResult } from '../rules/write-items.ts'
 import type { FlattenOptions } from '../tables/flatten.ts'
-import { readTables, type ResponseReader } from '../tables/read-tables.ts'
-import type { ResponseTables } from '../tables/table.ts'
+import type { ResponseReader } from '../tables/read-tables.ts'
 
 /** What a success handler receives, in the transaction in which the rules have stored their items. */
 export interface Success<Within extends TargetCollections, Response, Row> {
@@ -62,7 +63,7 @@ export type SendResult =
 
 /** A part of a response, and what it belongs to. */
 export interface Part {
-  readonly tables: ResponseTables
+  readonly tables: MakeTables
   readonly caller: Caller
   /** What the success handler receives besides the tables, the results and the collections. */
   readonly context: object
@@ -91,8 +92,8 @@ export async function storeParts(
     for (const { tables, context, items } of joined) {
       const results = await storeItems(items, within)
       all.push(results)
-      const own = { tables: readTables(tables), results, collection: within.collection }
-      await onSuccess?.({ ...context, ...own } as never)
+      const seen = { ...context, results, collection: within.collection }
+      await onSuccess?.(withTables(seen, tables) as never)
     }
     return all
   }, timed(timeout))
