@@ -1,3 +1,4 @@
+import { builtin } from '../builtin.ts'
 import type { Worker } from './worker-pool.ts'
 
 /** What a polling worker takes its jobs from, and does with them. */
@@ -42,6 +43,8 @@ export function startPolling<Job>(options: PollingOptions<Job>): PollingWorker {
   const tried = new Set<string>()
   const state: { again: boolean; stopped: boolean } = { again: false, stopped: false }
   let polling: Promise<void> | undefined
+  // What wakes the worker may run in a transaction or in a trace, which its jobs do not belong to.
+  const inOwnContext = contextOfNow()
   const hasRoom = (): boolean => !state.stopped && running.size < concurrency
 
   function start(job: Job): void {
@@ -69,13 +72,15 @@ export function startPolling<Job>(options: PollingOptions<Job>): PollingWorker {
 
   function poll(): void {
     state.again = true
-    if (!hasRoom()) return
-    polling ??= startFound()
-      .catch(report)
-      .finally(() => {
-        polling = undefined
-        if (state.again && hasRoom()) poll()
-      })
+    if (!hasRoom() || polling !== undefined) return
+    inOwnContext(() => {
+      polling = startFound()
+        .catch(report)
+        .finally(() => {
+          polling = undefined
+          if (state.again && hasRoom()) poll()
+        })
+    })
   }
 
   const timer = setInterval(() => {
@@ -97,4 +102,16 @@ export function startPolling<Job>(options: PollingOptions<Job>): PollingWorker {
       await Promise.all(running.values())
     },
   }
+}
+
+interface Context {
+  runInAsyncScope(work: () => void): void
+}
+
+/** Returns a function that runs work in the asynchronous context in which it was created. */
+function contextOfNow(): (work: () => void) => void {
+  const { AsyncResource } = builtin<{ AsyncResource: new (type: string) => Context }>('async_hooks')
+  if (AsyncResource === undefined) return (work) => work()
+  const context = new AsyncResource('rowgate.worker')
+  return (work) => context.runInAsyncScope(work)
 }

@@ -52,7 +52,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/adapter',
     'storage/table',
   ],
-  work: ['storage/adapter'],
+  work: ['builtin', 'storage/adapter'],
   openapi: [...core, 'keep-latest', 'pages/page', 'publication', 'security/provider'],
   pages: [...core, 'security/provider'],
   explorer: ['checks', 'pages/page', 'security/provider'],
