@@ -62,6 +62,9 @@ async function load(isAllowed: AddressCheck, ca?: TrustedCertificates): Promise<
     ...(ca !== undefined && { ca: [ca].flat() }),
   })
   const agent = new Agent({
+    // The time-outs of the connection limit a call.
+    headersTimeout: 0,
+    bodyTimeout: 0,
     connect: (target, done) => {
       // lookup is not called for an IP address.
       const host = target.hostname.replace(/^\[|\]$/g, '')
