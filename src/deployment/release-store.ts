@@ -62,8 +62,11 @@ export interface ReleaseStore {
   nextQueued(solutionId: string): Promise<BuildTicket | undefined>
   /** Returns the package of a release in base64; null before it is built. */
   file(releaseId: string): Promise<string | null>
-  /** Stores the snapshot of a release. It replaces the snapshot of an earlier attempt. */
-  saveSnapshot(releaseId: string, files: string): Promise<void>
+  /**
+   * Stores the snapshot of a release in progress. It replaces the snapshot of an earlier attempt. Returns false and
+   * stores nothing if the claim is lost.
+   */
+  saveSnapshot(claimed: Release, files: string): Promise<boolean>
 }
 
 const { releases, packages, snapshots, buildLocks } = deploymentCollections
@@ -143,11 +146,16 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
       return row && { releaseId: releaseOf(row).releaseId }
     },
     file: (releaseId) => readStoredPackage(storage, releaseId),
-    saveSnapshot: (releaseId, files) =>
+    saveSnapshot: (claimed, files) =>
       storage.transaction(writing, async (transaction) => {
+        const { releaseId, lost } = claimed
+        // A write, so that it conflicts with the claim of another worker.
+        const release = await changed(transaction, inProgress(claimed), { lost })
+        if (release === undefined) return false
         const own = table(transaction, snapshots)
         await own.remove({ releaseId })
         await own.insert({ releaseId, files })
+        return true
       }),
   }
 }

@@ -1,3 +1,4 @@
+import { inTime } from '../maybe-promise.ts'
 import { retryWhileUnavailable } from '../work/back-off.ts'
 import { BuildError } from './builders/build-error.ts'
 import type { BuildEvent } from './build-event.ts'
@@ -12,8 +13,11 @@ export interface BuildDependencies {
   readonly store: ReleaseStore
   readonly solutions: ReadonlyMap<string, Solution>
   readonly builder: Builder
-  /** Takes the snapshot of a solution and stores it with the release. */
-  readonly takeSnapshot: (release: Release, solution: Solution) => Promise<readonly PackageFile[]>
+  /** Takes the snapshot of a solution and stores it with the release. Undefined if the claim is lost. */
+  readonly takeSnapshot: (
+    release: Release,
+    solution: Solution,
+  ) => Promise<readonly PackageFile[] | undefined>
   /** Milliseconds without a heartbeat after which a build is lost. */
   readonly lease: number
   /** Milliseconds that one build may take. */
@@ -50,14 +54,16 @@ export async function runBuild(
   const heartbeats = sendHeartbeats(dependencies, claimed, stop)
   const log = buildLog(claimed, emit)
   const end = (): BuildEnd => ({ built: now().toISOString(), log: log.text() })
+  const work = build(dependencies, claimed, { log, signal: control.signal })
   try {
-    const work = build(dependencies, claimed, { log, signal: control.signal })
     const built = await untilAborted(work, control)
     return await retryWhileUnavailable(control.signal, () => store.finish(claimed, built, end()))
   } catch (error) {
     const reason = control.signal.aborted ? (control.signal.reason as StopReason) : undefined
     if (reason === 'lost') return undefined
     if (reason === 'closing') {
+      // Another worker must not build while this builder runs, and the process may end after this.
+      await ended(work)
       await store.giveBack(claimed)
       return undefined
     }
@@ -81,6 +87,8 @@ async function build(
   const solution = solutions.get(release.solutionId)
   if (solution === undefined) throw new BuildError('The solution no longer exists.')
   const snapshot = release.snapshot ? await takeSnapshot(release, solution) : null
+  // Nobody waits for the result any more.
+  if (snapshot === undefined || signal.aborted) throw new Error('The build was stopped.')
   const { releaseId, version, releaseNotes, releaseDate, attempt } = release
   const { progress, line } = log
   const job = { releaseId, solution, version, releaseNotes, releaseDate, attempt, snapshot }
@@ -108,7 +116,7 @@ function buildLog({ releaseId }: Release, emit: (event: BuildEvent) => void): Bu
       if (fraction >= 0 && fraction <= 1) emit({ type: 'progress', releaseId, fraction })
     },
     line: (text) => {
-      const line = text.slice(0, maxLineLength).toWellFormed().replaceAll('\0', '')
+      const line = storable(text)
       emit({ type: 'line', releaseId, line })
       lines.push(line)
       length += line.length + 1
@@ -155,11 +163,25 @@ function untilAborted<Result>(work: Promise<Result>, { signal }: AbortController
   })
 }
 
+// A program that does not end by itself is killed after two seconds.
+const endMilliseconds = 5_000
+
+/** Resolves when work has succeeded or failed, or has not ended in time. */
+async function ended(work: Promise<unknown>): Promise<void> {
+  await inTime(work, endMilliseconds, (reject) => {
+    reject(new Error('The builder has not ended.'))
+  }).catch(() => undefined)
+}
+
 // Other errors of a builder are for your application only.
 function publicReason(error: unknown): string {
-  return error instanceof BuildError && error.message !== ''
-    ? error.message
-    : 'The builder has failed.'
+  const reason = error instanceof BuildError ? storable(error.message) : ''
+  return reason === '' ? 'The builder has failed.' : reason
+}
+
+/** Returns a text without the characters that storage may not accept, of at most 2,000 characters. */
+function storable(text: string): string {
+  return text.slice(0, maxLineLength).toWellFormed().replaceAll('\0', '')
 }
 
 function timeoutError(milliseconds: number): BuildError {

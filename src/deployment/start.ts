@@ -46,10 +46,10 @@ export function startDeployment(
     store,
     solutions,
     emit,
-    takeSnapshot: async ({ releaseId }, solution) => {
+    takeSnapshot: async (release, solution) => {
       const files = await takeSnapshot(storage, solution, data)
-      await store.saveSnapshot(releaseId, snapshotText(files))
-      return files
+      const isSaved = await store.saveSnapshot(release, snapshotText(files))
+      return isSaved ? files : undefined
     },
   }
   const report = ({ error }: { readonly error: unknown }): void => {

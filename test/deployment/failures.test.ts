@@ -26,6 +26,7 @@ const failing: readonly (readonly [string, Builder, string])[] = [
   ['rejects with an error of its own', saying(new Error('secret of the host')), hasFailed],
   ['rejects with a text', saying('secret'), hasFailed],
   ['rejects with nothing', saying(undefined), hasFailed],
+  ['rejects with a reason that has U+0000', saying(new BuildError('\0Red.\0')), 'Red.'],
   ['rejects with an empty reason', saying(new BuildError('')), hasFailed],
   [
     'throws',

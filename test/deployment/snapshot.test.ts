@@ -1,6 +1,7 @@
 import { describe, expect, test } from 'vitest'
 import { createDeployment } from '../../src/deployment/index.ts'
 import { deploymentCollections } from '../../src/deployment/collections.ts'
+import { releaseStore } from '../../src/deployment/release-store.ts'
 import { createService, memoryStorage, openAccess, system } from '../../src/index.ts'
 import type { StorageAdapter } from '../../src/storage/index.ts'
 import { storages } from '../kit/storages.ts'
@@ -111,4 +112,15 @@ test('data of a collection that is not published is a mistake at start', () => {
     })
   expect(start).toThrow('deployment.snapshotData: there is no collection sales/orders')
   expect(start).not.toThrow('sales/countries')
+})
+
+test('of a worker that has lost its release replaces none', async () => {
+  const { storage, ask } = await stage({ snapshotData })
+  const { releaseId } = await ask.build({ solutionId: 'northwind', snapshot: true })
+  const before = await keptBy(storage)
+  const store = releaseStore(storage)
+  const built = await store.find(String(releaseId))
+  if (built === undefined) throw new Error('The release is missing.')
+  expect(await store.saveSnapshot({ ...built, status: 'building' }, '{}')).toBe(false)
+  expect(await keptBy(storage)).toEqual(before)
 })

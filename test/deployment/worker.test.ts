@@ -75,3 +75,22 @@ describe.each(storages)('workers, $name', (on) => {
     expect(types).toEqual(['started', 'started', 'ended', 'ended'])
   })
 })
+
+test('a worker that stops gives a release back when its builder has ended', async () => {
+  const builder = gatedBuilder({ obeys: false })
+  const { service, deployment, ask } = await stage({ builder, workers: 0 })
+  const { releaseId } = await ask.queue()
+  const worker = deployment.work()
+  const build = await builder.next()
+  let hasStopped = false
+  const stopping = worker.stop().then(() => {
+    hasStopped = true
+  })
+  await expect.poll(() => build.signal.aborted).toBe(true)
+  await new Promise((resolve) => setTimeout(resolve, 50))
+  expect([hasStopped, (await ask.record(releaseId))['status']]).toEqual([false, 'building'])
+  build.fail(new Error('stopped'))
+  await stopping
+  expect((await ask.record(releaseId))['status']).toBe('queued')
+  await service.close()
+})
