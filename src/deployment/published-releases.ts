@@ -1,6 +1,8 @@
 import type { CollectionShape } from '../definition/item.ts'
 import type { FilterCall, ServedPage } from '../definition/serve.ts'
-import { equal, type StorageQuery } from '../request/query.ts'
+import { givenConditions } from '../request/given-conditions.ts'
+import { fieldOf } from '../request/item-values.ts'
+import { equal, type Condition, type StorageQuery } from '../request/query.ts'
 import { deploymentCollections } from './collections.ts'
 import { releaseOf, type Release } from './release.ts'
 import type { DeploymentStorage, ReleaseStore } from './release-store.ts'
@@ -20,10 +22,11 @@ export interface PublishedReleases {
 
 type PageCall = Pick<
   FilterCall<CollectionShape>,
-  'conditions' | 'search' | 'sort' | 'limit' | 'offset' | 'count' | 'fields'
+  'conditions' | 'where' | 'search' | 'sort' | 'limit' | 'offset' | 'count' | 'fields'
 >
 
 const { releases } = deploymentCollections
+const ofReleases = { collection: releases, fieldOf: (name: string) => fieldOf(releases, name) }
 
 /** Creates the reads of published releases. Storage makes their pages. */
 export function publishedReleases(
@@ -37,11 +40,13 @@ export function publishedReleases(
   }
 
   async function page(call: PageCall): Promise<ServedPage<PublishedRelease>> {
-    const { conditions, search, sort, limit = Number.MAX_SAFE_INTEGER, offset, fields } = call
+    const { search, sort, limit = Number.MAX_SAFE_INTEGER, offset, fields } = call
+    const equalities = Object.entries(call.conditions).map(([field, value]): Condition =>
+      value === null ? { field, is: 'empty' } : equal(field, value as string | boolean),
+    )
+    const others = call.where === undefined ? [] : givenConditions(ofReleases, call.where)
     const { rows, count } = await storage.filter(releases, {
-      conditions: Object.entries(conditions).map(([field, value]) =>
-        value === null ? { field, is: 'empty' } : equal(field, value as string | boolean),
-      ),
+      conditions: [...equalities, ...others],
       search: search ?? null,
       sort,
       limit,
@@ -57,8 +62,8 @@ export function publishedReleases(
   return {
     page,
     get: async (releaseId, fields) => {
-      const one = { conditions: { releaseId }, search: undefined, sort: [], limit: 1, offset: 0 }
-      return (await page({ ...one, count: false, fields })).page[0]
+      const one = { conditions: { releaseId }, where: undefined, search: undefined, sort: [] }
+      return (await page({ ...one, limit: 1, offset: 0, count: false, fields })).page[0]
     },
   }
 }

@@ -22,6 +22,19 @@ describe.each(storages)('deployment in process, $name', (on) => {
     expect(await queue.get(String(releaseId))).toMatchObject({ status: 'built' })
   })
 
+  test('reads and counts with conditions that are more than a value', async () => {
+    const { service, ask } = await stage({ on })
+    for (const version of ['1.0', '2.0', '2.1']) {
+      await ask.build({ solutionId: 'northwind', version })
+    }
+    const releases = service.as(deployer).collection('svc-deploy', 'release')
+    const second = { solutionId: 'northwind', version: { startsWith: '2.' } } as const
+    expect(await releases.count(second)).toBe(2)
+    const { items } = await releases.filter(second)
+    expect(items.map(({ version }) => version).sort()).toEqual(['2.0', '2.1'])
+    expect(await releases.exists({ ...second, version: { in: ['3.0', '4.0'] } })).toBe(false)
+  })
+
   test('rejects a principal without the role', async () => {
     const { service } = await stage({ on })
     for (const who of [anonymous, principal('ben'), principal('ben', { roles: ['Reader'] })]) {

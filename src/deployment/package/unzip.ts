@@ -86,9 +86,12 @@ function readRecord(archive: Buffer, at: number, end: number): ZipRecord {
   if (at + centralLength > end) throw formError()
   const nameEnd = at + centralLength + archive.readUInt16LE(at + 28)
   if (nameEnd > end) throw formError()
+  const name = archive.subarray(at + centralLength, nameEnd)
+  const path = name.toString('utf8')
+  // Invalid UTF-8 is longer when it is encoded again.
+  if (!Buffer.from(path).equals(name)) throw formError()
   return {
-    // Invalid UTF-8 is found when the header is encoded again and compared.
-    path: archive.toString('utf8', at + centralLength, nameEnd),
+    path,
     crc: archive.readUInt32LE(at + 16),
     packed: archive.readUInt32LE(at + 20),
     size: archive.readUInt32LE(at + 24),

@@ -6,8 +6,9 @@ import { PackageError } from '../../../src/deployment/package/package-error.ts'
 import { readPackage } from '../../../src/deployment/package/read-package.ts'
 import { openZip } from '../../../src/deployment/package/unzip.ts'
 import { writePackage } from '../../../src/deployment/package/write-package.ts'
+import { commentLength } from '../../../src/deployment/package/zip-layout.ts'
 import { chunksOf, zip } from '../../../src/deployment/package/zip.ts'
-import { bytesOf, sha256 } from './archives.ts'
+import { bytesOf, forge, reseal, sha256 } from './archives.ts'
 import { applications, jobOf, reversed } from './release.ts'
 
 const part = fc.stringMatching(/^[a-z0-9äé€ _-]{0,9}[a-z0-9]$/)
@@ -140,3 +141,13 @@ test.each([['../x'], ['a', 'a'], ['a', 'a/b']])(
     await expect(zip(all)).rejects.toThrow(names.at(-1))
   },
 )
+
+test('a name that is not valid UTF-8 is an error of the package', () => {
+  const name = 'n'.repeat(30_000)
+  const archive = forge([{ path: name, bytes: bytesOf('x') }])
+  const unsealed = Buffer.from(archive.subarray(0, archive.length - commentLength))
+  for (let at = unsealed.indexOf(name); at >= 0; at = unsealed.indexOf(name, at + 1)) {
+    unsealed.fill(0xff, at, at + name.length)
+  }
+  expect(() => openZip(reseal(unsealed), 2 ** 30)).toThrow(PackageError)
+})
