@@ -85,13 +85,22 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
     }
   }
 
+  // A key that was created while its user was removed may have been stored after that.
+  async function revokeFormer(transaction: StorageTransaction, user: string): Promise<void> {
+    if (keepsKeys) await revokeKeysOf(transaction, user, now())
+  }
+
   return Object.freeze({
     find: (user) => whenDone(stored.one({ user }, accountFields), account),
 
     async add(user) {
       const row = await newRow('users.add', user)
       return reader.user(
-        await storage.transaction(writing, (transaction) => insertUser(transaction, row)),
+        await storage.transaction(writing, async (transaction) => {
+          const inserted = await insertUser(transaction, row)
+          await revokeFormer(transaction, user.user)
+          return inserted
+        }),
       )
     },
 
@@ -105,7 +114,11 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
       return reader.user(
         await storage.transaction(writing, async (transaction) => {
           const own = table(transaction, users)
-          return (await own.one({ user: name })) ?? own.insertMissing(row)
+          const present = await own.one({ user: name })
+          if (present !== undefined) return present
+          const inserted = await own.insertMissing(row)
+          await revokeFormer(transaction, name)
+          return inserted
         }),
       )
     },
@@ -144,7 +157,7 @@ export function createUsers(options: UsersOptions): Users & UserLookup {
       await storage.transaction(writing, async (transaction) => {
         const row = await table(transaction, users).remove({ user })
         if (row === undefined) throw missingUser('users.remove', user)
-        if (keepsKeys) await revokeKeysOf(transaction, user, now())
+        await revokeFormer(transaction, user)
       })
     },
   } satisfies Users & UserLookup)

@@ -1,4 +1,6 @@
 import { describe, expect, test } from 'vitest'
+import { equal } from '../../../src/request/query.ts'
+import { securityCollections } from '../../../src/security/collections.ts'
 import type { KeyRequest } from '../../../src/security/keys/key-store.ts'
 import { createKeyring } from '../../../src/security/keys/keyring.ts'
 import { openFixture, provider, storageNames } from './fixture.ts'
@@ -301,6 +303,24 @@ describe.each(storageNames)('the keyring over %s', (storage) => {
     await fixture.users.change('maria', { enabled: true })
     expect(await fixture.fate(key)).toEqual(identified)
   })
+
+  test.each(['add', 'ensure'] as const)(
+    'a key that was stored while its user was removed does not work for a new one: %s',
+    async (how) => {
+      const fixture = await openFixture(storage)
+      await fixture.users.add({ user: 'maria' })
+      const { key } = await fixture.keys.create({ user: 'maria' })
+      // The removal has not seen the key.
+      await fixture.storage.transaction({ mode: 'write', brief: true }, async (on) => {
+        await on.delete(securityCollections.users, [equal('user', 'maria')])
+      })
+      await fixture.users[how]({ user: 'maria' })
+      expect(await fixture.fate(key)).toBe('revoked')
+      const later = await fixture.keys.create({ user: 'maria' })
+      await fixture.users.ensure({ user: 'maria' })
+      expect(await fixture.fate(later.key)).toEqual({ user: 'maria' })
+    },
+  )
 
   test('a user that is removed takes the keys along for good', async () => {
     const fixture = await openFixture(storage)
