@@ -60,7 +60,8 @@ export function completeConditions(adapter: StorageAdapter): StorageAdapter {
         if (rest.length > 1 && found.length > maxCompletedRows) break
       }
       rows = found
-      if (rest.length === 1) return pageOfRows(collection, rows, { ...query, search: null })
+      if (rest.length === 1)
+        return pageOfRows(collection, rows, { ...query, conditions: rest, search: null })
     }
     if (rows.length > maxCompletedRows) throw tooManyRows(collection, rest)
     const through = await throughRows(reader, rest)

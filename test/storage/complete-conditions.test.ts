@@ -3,6 +3,7 @@ import { equals, queryOf, store } from '../../src/conformance/case.ts'
 import { everyCollection, orderLines, samples } from '../../src/conformance/collections.ts'
 import { testStorageAdapter } from '../../src/conformance/index.ts'
 import type { Condition, StorageAdapter } from '../../src/storage/adapter.ts'
+import { checkedStorage } from '../../src/storage/checked.ts'
 import { completeConditions } from '../../src/storage/complete-conditions.ts'
 import { memoryStorage } from '../../src/storage/memory.ts'
 import { mount } from '../../src/storage/mount.ts'
@@ -64,7 +65,8 @@ test('an adapter with all kinds is returned unchanged', () => {
 })
 
 test('a query that needs more than 10,000 rows is rejected, and one that needs 10,000 is not', async () => {
-  const adapter = completeConditions(limited())
+  // What is checked has the selected fields only.
+  const adapter = completeConditions(checkedStorage(limited()))
   await adapter.open(everyCollection)
   const rows = Array.from({ length: 10_000 }, (_, id) => ({ id, quantity: id % 2, label: 'a' }))
   await store(adapter, samples, rows)
@@ -81,6 +83,11 @@ test('a query that needs more than 10,000 rows is rejected, and one that needs 1
   const listed = [{ field: 'id', is: 'in', values: [10_000, 1, 7, 7] }] as const
   const few = await adapter.filter(samples, queryOf(samples, { conditions: listed, count: true }))
   expect([few.rows.map(({ id }) => id), few.count]).toEqual([[1, 7, 10_000], 3])
+  const both = [...equals({ label: 'a' }), { field: 'quantity', is: 'in', values: [0, 7] }] as const
+  const narrow = queryOf(samples, { conditions: both, select: ['id'], limit: 2, count: true })
+  await store(adapter, samples, [{ id: 10_001, quantity: 1, label: 'a' }])
+  const found = await adapter.filter(samples, narrow)
+  expect([found.rows.map(({ id }) => id), found.count]).toEqual([[0, 2], 5_000])
   const through: Condition = {
     is: 'through',
     collection: samples,
