@@ -1,6 +1,6 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import { rowsOf, type Connection } from './connection.ts'
-import { columnDefinition } from './schema.ts'
+import { columnDefinition, isWrittenColumn } from './schema.ts'
 import { quoted } from '../sql/fragments.ts'
 import { searchPrefix } from '../sql/tables.ts'
 import type { Table } from './tables.ts'
@@ -58,8 +58,23 @@ function changedPart(part: TablePart, unfit: readonly PublishedField[]): string 
   const field = unfit.find((one) => one.column.toLowerCase() === column?.toLowerCase())
   // A comment at the end must not hide the comma that follows.
   if (field === undefined) return text.includes('--') ? `${text}\n` : text
-  const isKept = tokensOf(text).some((token) => ownConstraints.some((word) => isWord(token, word)))
-  return isKept ? undefined : columnDefinition(field)
+  const words = wordsOf(text)
+  if (ownConstraints.some((word) => words.includes(word))) return undefined
+  if (words.includes('CHECK') && !isWrittenColumn(text, field)) return undefined
+  const definition = columnDefinition(field)
+  return words.includes('NOT') && !field.inKey ? `${definition} NOT NULL` : definition
+}
+
+/** Returns the words that follow the name of a column, outside of parentheses, in upper case. */
+function wordsOf(text: string): readonly string[] {
+  const tokens = tokensOf(text)
+  const words: string[] = []
+  for (let at = 1; at < tokens.length; at++) {
+    const { kind, text: word } = tokens[at] as Token
+    if (isSign(tokens[at], '(')) at = closing(tokens, at)
+    else if (kind === 'word') words.push(word.toUpperCase())
+  }
+  return words
 }
 
 // The numbers of deleted rows must not be used again.
@@ -67,7 +82,7 @@ function keptSequence(name: string): readonly string[] {
   const [from, to] = [name, temporary].map((each) => `'${each.replaceAll("'", "''")}'`)
   return [
     `DELETE FROM sqlite_sequence WHERE name = ${to};`,
-    `INSERT INTO sqlite_sequence (name, seq) SELECT ${to}, seq FROM sqlite_sequence WHERE name = ${from};`,
+    `INSERT INTO sqlite_sequence (name, seq) SELECT ${to}, seq FROM sqlite_sequence WHERE name = ${from} COLLATE NOCASE;`,
   ]
 }
 

@@ -97,6 +97,17 @@ export function otherCheck(statement: string, field: PublishedField): string | u
   )?.name
 }
 
+/** Returns whether a column is declared as {@link columnDefinition} writes it for a field of any type, or NOT NULL as well. */
+export function isWrittenColumn(declaration: string, field: PublishedField): boolean {
+  const written = `${declaration.replace(/ NOT NULL$/, '')},`
+  const ofText = { ...field, type: 'text', definition: { type: 'text' } } as const
+  return (
+    hasColumn(written, field) ||
+    hasColumn(written, ofText) ||
+    otherCheck(written, field) !== undefined
+  )
+}
+
 interface OtherField {
   readonly name: string
   readonly definition: Field

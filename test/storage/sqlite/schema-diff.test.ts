@@ -224,10 +224,34 @@ describe('a column that has to be redeclared', () => {
     ])
   })
 
-  test('does not reuse the numbers of deleted rows', () => {
+  test('keeps NOT NULL, and is left if it has a check of its own', () => {
+    const { file, apply, diff, rows } = openScene(`
+      CREATE TABLE orders (orderId INTEGER PRIMARY KEY, paid INT NOT NULL, amount INT CHECK (amount > 0))`)
+    const made = (fields: Readonly<Record<string, ReturnType<typeof text>>>) => ({
+      orders: defineCollection({ key: 'orderId', fields: { orderId: integer(), ...fields } }),
+    })
+    apply(made({ paid: text() }), ['add', 'rebuild'])
+    expect(
+      rows(`SELECT type, "notnull" FROM pragma_table_info('orders') WHERE name = 'paid'`),
+    ).toEqual([['TEXT', 1]])
+    expect(() => runStatements(file, 'INSERT INTO orders (orderId) VALUES (1)')).toThrow('NOT NULL')
+    const { changes, mistakes } = diff(made({ amount: text() }), ['add', 'rebuild'])
+    expect(changes).toEqual([])
+    expect(mistakes).toEqual([expect.stringContaining('column "amount" of table "orders" is')])
+    const asNumber = defineCollection({
+      key: 'orderId',
+      fields: { orderId: integer(), paid: integer() },
+    })
+    apply({ orders: asNumber }, ['add', 'rebuild'])
+    expect(
+      rows(`SELECT type, "notnull" FROM pragma_table_info('orders') WHERE name = 'paid'`),
+    ).toEqual([['INTEGER', 1]])
+  })
+
+  test.each(['orders', 'Orders'])('does not reuse the numbers of deleted rows of %s', (name) => {
     const { file, apply, rows } = openScene(`
-      CREATE TABLE orders (orderId INTEGER PRIMARY KEY AUTOINCREMENT, paid TEXT);
-      INSERT INTO orders VALUES (9, NULL); DELETE FROM orders;
+      CREATE TABLE ${name} (orderId INTEGER PRIMARY KEY AUTOINCREMENT, paid TEXT);
+      INSERT INTO ${name} VALUES (9, NULL); DELETE FROM ${name};
     `)
     const paid = defineCollection({
       key: 'orderId',
