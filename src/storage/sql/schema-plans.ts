@@ -190,7 +190,7 @@ function nullChanges(draft: TablesDraft): readonly PlannedChange[] {
     table.columns.flatMap((column): readonly PlannedChange[] => {
       const fields = fieldsOf(sharing, column.name)
       const of = `the column ${quoted(column.name)} of the table ${quoted(name)}`
-      if (!column.notNull && fields.some(({ inKey }) => inKey)) {
+      if (!column.notNull && !column.isComputed && fields.some(({ inKey }) => inKey)) {
         return [
           {
             kind: 'add',

@@ -178,7 +178,7 @@ function keyMistakes(
     .flatMap((column) =>
       column?.notNull === false
         ? [
-            `${nameOf(collection)}: column ${quoted(column.name)} of the key of table ${quoted(table.name)} may be null. Change it with\n${schema.rejectNull(table, column)}`,
+            `${nameOf(collection)}: column ${quoted(column.name)} of the key of table ${quoted(table.name)} may be null. ${column.isComputed ? 'Declare it NOT NULL.' : `Change it with\n${schema.rejectNull(table, column)}`}`,
           ]
         : [],
     )
