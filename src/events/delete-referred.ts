@@ -26,7 +26,7 @@ export function deleteReferred(
   const kind = deletesInStorage(event.collection, adapter)
   if (kind !== 'alone') return deleteAll(deletes, kind === 'withinLevels')
   return whenFailed(remove, async (error) => {
-    if (!isStorageError(error) || error.kind !== 'referenced') throw error
+    requireReferenced(error)
     const effects = await effectsAfter(deletes)
     if (effects === undefined) throw error
     await rejectUsed(effects, scope)
@@ -79,9 +79,16 @@ async function deleteAll(deletes: Deletes, isInStorage: boolean): Promise<Row> {
   const effects = await effectsOf(event, scope)
   if (effects === undefined) throw notFound()
   await rejectUsed(effects, scope)
-  return isInStorage && effects.levels <= maxStorageLevels
-    ? remove()
-    : applyEffects(deletes, effects)
+  if (!isInStorage || effects.levels > maxStorageLevels) return applyEffects(deletes, effects)
+  return whenFailed(remove, (error) => {
+    requireReferenced(error)
+    return applyEffects(deletes, effects)
+  })
+}
+
+/** Throws an error other than that of storage which rejects the delete of an item to which others refer. */
+function requireReferenced(error: unknown): void {
+  if (!isStorageError(error) || error.kind !== 'referenced') throw error
 }
 
 async function applyEffects({ scope, remove }: Deletes, effects: Effects): Promise<Row> {
@@ -101,7 +108,18 @@ async function applyEffects({ scope, remove }: Deletes, effects: Effects): Promi
  */
 async function deleteRows(doomed: readonly StoredRow[], source: Scope['source']): Promise<Row> {
   const [first, ...others] = doomed as readonly [StoredRow, ...StoredRow[]]
-  let former: Row = {}
+  const formerOf = (names: readonly string[]): Row =>
+    Object.fromEntries(names.map((name) => [name, first.row[name] ?? null]))
+  // Otherwise a cascade of storage would delete it with a row to which it refers.
+  const circle = namesInCircle(first, others)
+  let former = formerOf(circle)
+  if (circle.length > 0) {
+    await source.update(
+      first.collection,
+      keyConditions(first.collection, first.row),
+      nullsOf(circle),
+    )
+  }
   for (let left = referringFirst(others), isDetached = false; left.length > 0;) {
     const kept: StoredRow[] = []
     let failure: unknown
@@ -110,7 +128,7 @@ async function deleteRows(doomed: readonly StoredRow[], source: Scope['source'])
       await whenFailed<unknown>(
         () => source.delete(collection, keyConditions(collection, row)),
         (error) => {
-          if (!isStorageError(error) || error.kind !== 'referenced') throw error
+          requireReferenced(error)
           kept.push(one)
           failure = error
         },
@@ -121,13 +139,24 @@ async function deleteRows(doomed: readonly StoredRow[], source: Scope['source'])
       isDetached = true
       for (const { collection, row } of [...kept, first])
         await source.update(collection, keyConditions(collection, row), detaching(collection))
-      former = Object.fromEntries(
-        Object.keys(detaching(first.collection)).map((name) => [name, first.row[name] ?? null]),
-      )
+      former = formerOf(Object.keys(detaching(first.collection)))
     }
     left = kept
   }
   return former
+}
+
+/** Returns the fields by which a row refers to one of others, as far as they can be null. */
+function namesInCircle({ collection, row }: StoredRow, others: readonly StoredRow[]): string[] {
+  const leading = collection.references.filter(({ fields, to }) => {
+    if (fields.some((field) => field.required || field.inKey)) return false
+    return others.some(
+      (other) =>
+        other.collection === to &&
+        fields.every(({ name }, index) => row[name] === other.row[to.key[index]?.name ?? '']),
+    )
+  })
+  return leading.flatMap(({ fields }) => fields.map(({ name }) => name))
 }
 
 /** Returns nulls for the fields of references of a collection that can be null. */

@@ -95,37 +95,87 @@ describeRelations('a delete', (on) => {
   })
 })
 
-test('foreign keys with ON DELETE RESTRICT do not reject a cascade that deletes all referring items', async () => {
+test.each([
+  ['', 'notes first'],
+  ['', 'orders first'],
+  [', parent INTEGER REFERENCES customers ON DELETE CASCADE', 'notes first'],
+  [', parent INTEGER REFERENCES customers ON DELETE CASCADE', 'orders first'],
+])(
+  'foreign keys with ON DELETE RESTRICT do not reject a cascade that deletes all referring items%s, %s',
+  async (parent, order) => {
+    const [driver = 'node:sqlite'] = drivers
+    const file = join(mkdtempSync(join(tmpdir(), 'rowgate-')), 'data.db')
+    const handle = openHandle(driver, file)
+    const tables = [
+      `CREATE TABLE notes (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers ON DELETE CASCADE,
+      "order" INTEGER REFERENCES orders ON DELETE RESTRICT);`,
+      'CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers ON DELETE CASCADE);',
+    ]
+    if (order === 'orders first') tables.reverse()
+    handle.exec(`
+    CREATE TABLE customers (id INTEGER PRIMARY KEY${parent}); ${tables.join('\n')}
+    INSERT INTO customers (id) VALUES (1); INSERT INTO orders VALUES (1, 1); INSERT INTO notes VALUES (1, 1, 1);`)
+    handle.close()
+    const customer = integer({ references: 'customers', onDelete: 'cascade' })
+    const withParent = defineCollection({
+      key: 'id',
+      fields: { id: integer(), parent: integer({ references: 'customers', onDelete: 'cascade' }) },
+    })
+    const collections = {
+      customers: parent === '' ? plain : withParent,
+      orders: defineCollection({ key: 'id', fields: { id: integer(), customer } }),
+      notes: defineCollection({
+        key: 'id',
+        fields: { id: integer(), customer, order: integer({ references: 'orders' }) },
+      }),
+    }
+    const service = createService({
+      applications: { app: { collections } },
+      storage: sqliteStorage(file, { driver }),
+      security: openAccess(),
+    })
+    const own = service.as(system)
+    await expect(own.collection('app', 'orders').delete(1)).rejects.toMatchObject({
+      message: 'Other items still refer to this one: notes.',
+    })
+    expect(await own.collection('app', 'customers').delete(1)).toMatchObject({ rejected: false })
+    expect((await own.collection('app', 'notes').filter()).items).toEqual([])
+    await service.close()
+  },
+)
+
+test('an item that a cascade of the database would delete with another one is deleted', async () => {
   const [driver = 'node:sqlite'] = drivers
   const file = join(mkdtempSync(join(tmpdir(), 'rowgate-')), 'data.db')
   const handle = openHandle(driver, file)
   handle.exec(`
-    CREATE TABLE customers (id INTEGER PRIMARY KEY);
-    CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers ON DELETE CASCADE);
-    CREATE TABLE notes (id INTEGER PRIMARY KEY, customer INTEGER REFERENCES customers ON DELETE CASCADE,
-      "order" INTEGER REFERENCES orders ON DELETE RESTRICT);
-    INSERT INTO customers VALUES (1); INSERT INTO orders VALUES (1, 1); INSERT INTO notes VALUES (1, 1, 1);`)
+    CREATE TABLE nodes (id INTEGER PRIMARY KEY, next INTEGER REFERENCES nodes ON DELETE CASCADE);
+    CREATE TABLE logs (id INTEGER PRIMARY KEY, node INTEGER);
+    INSERT INTO nodes VALUES (1, NULL), (2, 1); UPDATE nodes SET next = 2 WHERE id = 1;
+    INSERT INTO logs VALUES (1, 2);`)
   handle.close()
-  const customer = integer({ references: 'customers', onDelete: 'cascade' })
-  const collections = {
-    customers: plain,
-    orders: defineCollection({ key: 'id', fields: { id: integer(), customer } }),
-    notes: defineCollection({
-      key: 'id',
-      fields: { id: integer(), customer, order: integer({ references: 'orders' }) },
-    }),
-  }
+  const next = integer({ references: 'nodes', onDelete: 'cascade' })
   const service = createService({
-    applications: { app: { collections } },
+    applications: {
+      app: {
+        collections: {
+          nodes: defineCollection({ key: 'id', fields: { id: integer(), next } }),
+          logs: defineCollection({
+            key: 'id',
+            fields: { id: integer(), node: integer({ references: 'nodes', onDelete: 'setNull' }) },
+          }),
+        },
+      },
+    },
     storage: sqliteStorage(file, { driver }),
     security: openAccess(),
   })
   const own = service.as(system)
-  await expect(own.collection('app', 'orders').delete(1)).rejects.toMatchObject({
-    message: 'Other items still refer to this one: notes.',
+  expect(await own.collection('app', 'nodes').delete(1)).toMatchObject({
+    item: { id: 1, next: 2 },
   })
-  expect(await own.collection('app', 'customers').delete(1)).toMatchObject({ rejected: false })
-  expect((await own.collection('app', 'notes').filter()).items).toEqual([])
+  expect((await own.collection('app', 'nodes').filter()).items).toEqual([])
+  expect((await own.collection('app', 'logs').filter()).items).toEqual([{ id: 1, node: null }])
   await service.close()
 })
 
