@@ -32,8 +32,8 @@ interface FieldConstraints {
 
 /**
  * Returns the check of the type and constraints of a field. It is compiled at its first use, so the field must
- * not change. It rejects every value that `fieldSchema` rejects, except other spellings of the values of an
- * enumeration, and those that JSON Schema can't express.
+ * not change. It rejects every value that `fieldSchema` rejects, except other spellings of what that accepts, such as
+ * `-0.0` for a decimal, and those that JSON Schema can't express.
  */
 export function compileConstraints(name: string, field: Field): CheckValue {
   let compiled: FieldConstraints | undefined

@@ -10,6 +10,12 @@ import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
 import { closedError, handleInUse, isBusy, storageFailure } from './sqlite/failure.ts'
 import { enforcedReferences } from './sqlite/foreign-keys.ts'
+import {
+  exactColumns,
+  fieldsWithoutNumbers,
+  guaranteedFields,
+  readBackCollections,
+} from './sqlite/guarantees.ts'
 import { createIndex, indexFailure, missingIndexes } from './sqlite/indexes.ts'
 import { declaredIndexes } from './sql/wanted-indexes.ts'
 import { inspectTables } from './sqlite/inspect-tables.ts'
@@ -22,15 +28,7 @@ import { createSchema } from './sqlite/schema.ts'
 import { missingSearches } from './sqlite/search-index.ts'
 import { searchIndexes } from './sqlite/search-indexes.ts'
 import { sqliteSession } from './sqlite/session.ts'
-import {
-  exactColumns,
-  readBackCollections,
-  fieldsWithoutNumbers,
-  guaranteedFields,
-  missingColumns,
-  missingTables,
-  tableMistakes,
-} from './sqlite/table-check.ts'
+import { missingColumns, missingTables, tableMistakes } from './sqlite/table-check.ts'
 import { readTables, type Tables } from './sqlite/tables.ts'
 import { openTransaction } from './sqlite/transaction.ts'
 import { versionClock } from './sqlite/version-clock.ts'

@@ -144,17 +144,22 @@ describe('the way of a request', () => {
   })
 
   test('ends with the signal of the request', async () => {
-    const signals: unknown[] = []
+    const signals: AbortSignal[] = []
     const rest = toFetchHandler({
       ...echoConnection,
       handle: (request) => {
-        signals.push(request.signal)
+        if (request.signal !== undefined) signals.push(request.signal, request.signal)
         return echoConnection.handle(request)
       },
     })
-    const request = new Request('http://localhost/')
-    await rest(request)
-    expect(signals).toEqual([request.signal])
+    const leaving = new AbortController()
+    await rest(new Request('http://localhost/', { signal: leaving.signal }))
+    const [signal, again] = signals
+    expect([signal?.aborted, signal === again]).toEqual([false, true])
+    leaving.abort('the client has left')
+    expect(signal?.reason).toMatchObject({ name: 'AbortError' })
+    await rest(new Request('http://localhost/', { signal: leaving.signal }))
+    expect(signals[2]?.reason).toMatchObject({ name: 'AbortError' })
   })
 })
 

@@ -11,7 +11,8 @@ import {
   type SchemaDiff,
 } from '../sql/schema-changes.ts'
 import { draftOf, plans } from './schema-plans.ts'
-import { exactColumns, tableMistakes } from './table-check.ts'
+import { exactColumns } from './guarantees.ts'
+import { tableMistakes } from './table-check.ts'
 import { readTables } from './tables.ts'
 
 /** How a database is changed. */

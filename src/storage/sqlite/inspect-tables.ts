@@ -17,7 +17,8 @@ import {
 } from './inspected-table.ts'
 import { sharingIn } from './search-index.ts'
 import { identifier, quoted, type Sql } from '../sql/fragments.ts'
-import { collectionMistakes, exactColumns, guaranteedFields } from './table-check.ts'
+import { exactColumns, guaranteedFields } from './guarantees.ts'
+import { collectionMistakes } from './table-check.ts'
 import { readTables } from './tables.ts'
 import { bytesFunction, bytesOf, isFieldJson, jsonFunction, unfitRows } from './unfit-rows.ts'
 

@@ -5,15 +5,9 @@ import { storedForms } from '../../definition/stored-forms.ts'
 import { affinityOf } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
 import { uniqueIndex } from '../sql/wanted-indexes.ts'
+import { keepsValues } from './guarantees.ts'
 import { createIndex, hasIndex } from './indexes.ts'
-import {
-  bareColumn,
-  columnDefinition,
-  createSchema,
-  createTables,
-  exactFields,
-  otherCheck,
-} from './schema.ts'
+import { bareColumn, columnDefinition, createSchema, createTables, otherCheck } from './schema.ts'
 import { quoted } from '../sql/fragments.ts'
 import { hasSearch, searchOf, sharingIn, type Sharing } from './search-index.ts'
 import { rowNumberOf, type Table, type Tables } from './tables.ts'
@@ -65,70 +59,6 @@ export function collectionMistakes(
   return [
     `${missing} or create it with\n${statement}\nand with defaults of the columns ${columns}.`,
   ]
-}
-
-/** Returns the fields whose columns are declared as {@link columnDefinition} writes them. */
-export function exactColumns(
-  tables: Tables,
-  collections: readonly PublishedCollection[],
-): ReadonlySet<PublishedField> {
-  const exact = new Set<PublishedField>()
-  for (const { table, fields } of collections) {
-    const statement = tables.find(table)?.statement
-    if (statement === undefined) continue
-    for (const field of exactFields(statement, fields)) exact.add(field)
-  }
-  return exact
-}
-
-/**
- * Returns the fields whose columns accept only values that fit: the table is STRICT, and the column has
- * the CHECK that {@link columnDefinition} writes.
- *
- * @param exact the result of {@link exactColumns}
- */
-export function guaranteedFields(
-  tables: Tables,
-  collections: readonly PublishedCollection[],
-  exact: ReadonlySet<PublishedField>,
-): readonly PublishedField[] {
-  return collections
-    .filter(({ table }) => tables.find(table)?.strict === true)
-    .flatMap(({ fields }) => fields.filter((field) => exact.has(field)))
-}
-
-/** Returns the fields whose columns store a number as a string: affinity TEXT, and in a key NOT NULL as well. */
-export function fieldsWithoutNumbers(
-  tables: Tables,
-  collections: readonly PublishedCollection[],
-): readonly PublishedField[] {
-  return collections.flatMap(({ table, fields }) => {
-    const found = tables.find(table)
-    if (found?.kind !== 'table') return []
-    return fields.filter(({ column: name, inKey }) => {
-      const column = found.columns.get(name.toLowerCase())
-      if (column === undefined || (inKey && !column.notNull)) return false
-      return affinityOf(column.declared) === 'TEXT'
-    })
-  })
-}
-
-/**
- * Returns the collections of which a column may have another value than it is given: SQLite computes it from others, or
- * converts texts to numbers.
- */
-export function readBackCollections(
-  tables: Tables,
-  collections: readonly PublishedCollection[],
-): readonly PublishedCollection[] {
-  return collections.filter(({ table, fields }) => {
-    const columns = tables.find(table)?.columns
-    return fields.some((field) => {
-      const column = columns?.get(field.column.toLowerCase())
-      if (column === undefined) return false
-      return column.computed || !keepsValues(field, column.declared)
-    })
-  })
 }
 
 /** Returns the statements that create the missing tables, except those that need defaults of columns. */
@@ -190,10 +120,6 @@ function fitsColumn(field: PublishedField, table: Table): boolean {
   // A column of numbers keeps other strings as they are, and clients can't write a string that it would convert.
   if (field.type === 'text' && field.readOnly) return true
   return keepsValues(field, column.declared)
-}
-
-function keepsValues(field: PublishedField, declared: string): boolean {
-  return columnTypeOf(field).fits.includes(affinityOf(declared))
 }
 
 function columnMistakes(
