@@ -5,6 +5,7 @@ import { notFound } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { EventPlace } from '../observation/reports.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
+import { canonicalJson, type Json } from '../protocol/json.ts'
 import { completeItem, frozenCopy } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { itemEvent } from '../request/plan.ts'
@@ -227,11 +228,16 @@ function readOnlyFaults(
   for (const field of fixedIn(event, terms)) {
     const { name } = field
     if (values[name] === undefined) continue
-    if (field.store(values[name]) === field.store(before[name])) continue
+    if (isEqual(field, values[name], before[name])) continue
     faults ??= []
     faults.push(fault(name, 'is read-only'))
   }
   return faults ?? noFaults
+}
+
+function isEqual({ type, store }: PublishedField, one?: Json, other?: Json): boolean {
+  if (store(one) === store(other)) return true
+  return type === 'json' && canonicalJson(one) === canonicalJson(other)
 }
 
 const noFaults: readonly ValidationEntry[] = []

@@ -8,6 +8,16 @@ export type Json =
 /** The maximum nesting of a request body and of a json field. */
 export const maxDepth = 32
 
+/** Returns the JSON of a value with the members of its objects in one order: equal for values that are equal. */
+export function canonicalJson(value: unknown): string {
+  return JSON.stringify(value, sorted)
+}
+
+function sorted(_name: string, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+}
+
 const utf8 = new TextDecoder('utf-8', { fatal: true })
 
 /** A decoded request body. */

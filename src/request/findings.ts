@@ -1,5 +1,6 @@
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
+import { canonicalJson } from '../protocol/json.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import { digestOf } from './digest.ts'
 import type { DataEvent } from './event.ts'
@@ -70,11 +71,5 @@ function identify(finding: Finding, subject: FindingSubject): MaybePromise<strin
     .filter((name) => name in data)
     .map((name) => [name, data[name]])
   const identity = [finding.name, finding.field ?? null, collection.application, collection.name]
-  return digestOf(JSON.stringify([...identity, event, key, canonicalData], sorted))
-}
-
-/** Sorts the members of objects, for JSON. */
-function sorted(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
+  return digestOf(canonicalJson([...identity, event, key, canonicalData]))
 }

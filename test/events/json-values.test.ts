@@ -12,6 +12,7 @@ import {
   type CollectionBehaviour,
   type Json,
 } from '../../src/index.ts'
+import { createTestClient } from '../../src/http/test-client.ts'
 
 const fields = { id: integer(), tags: json(), note: text({ maxLength: 5 }) }
 
@@ -104,4 +105,27 @@ test('what a before handler changes after it has returned is not stored', async 
   })
   await notes.insert({ id: 1, tags: [], note: 'short' })
   expect(await notes.get(1)).toMatchObject({ note: 'short' })
+})
+
+test('a read-only json value may be sent back with its members in another order', async () => {
+  const notes = defineCollection({
+    key: 'id',
+    fields: {
+      id: integer(),
+      facts: json({ readOnly: true, default: { a: 1, b: [{ c: 2, d: 3 }] } }),
+    },
+  })
+  const service = createService({
+    applications: { desk: { collections: { notes } } },
+    storage: memoryStorage(),
+    security: openAccess(),
+  })
+  const client = createTestClient(service)
+  await client.post('/desk/notes', { id: 1 })
+  const send = async (facts: Json) =>
+    (await client.post('/desk/notes/1', { facts })).body.validations
+  expect(await send({ b: [{ d: 3, c: 2 }], a: 1 })).toEqual([])
+  expect(await send({ b: [{ d: 2, c: 3 }], a: 1 })).toMatchObject([{ field: 'facts' }])
+  expect(await send(null)).toMatchObject([{ field: 'facts' }])
+  await service.close()
 })
