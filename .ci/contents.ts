@@ -1,4 +1,7 @@
+import { readFileSync } from 'node:fs'
+import { dirname, join } from 'node:path'
 import { StepFailure } from './command.ts'
+import { root } from './entries.ts'
 import { explorerAssets } from './explorer-assets.ts'
 
 /** A file of the package, with its size in bytes. */
@@ -18,10 +21,23 @@ export function checkContents(files: readonly PackedFile[]): void {
   const paths = new Set(files.map(({ path }) => path))
   for (const path of Object.keys(explorerAssets))
     if (!paths.has(path)) mistakes.push(`${path} is missing`)
+  for (const page of [...paths].filter((path) => path.endsWith('.md')))
+    for (const link of linksOf(page))
+      if (!paths.has(link) && ![...paths].some((path) => path.startsWith(`${link}/`)))
+        mistakes.push(`${page} links to ${link}, which the package does not contain`)
   const commandLine = files.filter(({ path }) => /^dist\/cli(?:\.js|\/.*)$/.test(path))
   if (commandLine.length === 0) mistakes.push('dist/cli.js is missing')
   const size = commandLine.reduce((sum, file) => sum + file.size, 0)
   if (size > maxCommandLineSize)
     mistakes.push(`dist/cli.js and dist/cli have ${size} bytes; the limit is ${maxCommandLineSize}`)
   if (mistakes.length > 0) throw new StepFailure(mistakes.join('\n'))
+}
+
+/** Returns the files of the repository to which a page links. */
+function linksOf(page: string): readonly string[] {
+  const prose = readFileSync(join(root, page), 'utf8').replace(/^ *```[\s\S]*?^ *```/gm, '')
+  return [...prose.replace(/`[^`\n]*`/g, '').matchAll(/\]\(([^)#\s]+)/g)]
+    .map(([, target = '']) => target)
+    .filter((target) => !/^[a-z]+:/.test(target))
+    .map((target) => join(dirname(page), target))
 }

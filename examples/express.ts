@@ -13,6 +13,6 @@ const service = createService({
 
 const app = express()
 app.use('/api', toExpressHandler(service))
-app.listen(port, () => {
+app.listen(port, '127.0.0.1', () => {
   console.log(`http://localhost:${port}/api/rest/v1/desk/notes`)
 })

@@ -15,5 +15,5 @@ const prefix = '/api'
 // Fastify rejects malformed percent-encoding before any plugin runs. This responds as the service does.
 const app = fastify({ frameworkErrors: handleBadUrls(service, { prefix }) })
 await app.register(rowgateFastify, { service, prefix })
-const address = await app.listen({ port })
+const address = await app.listen({ port, host: '127.0.0.1' })
 console.log(`${address}/api/rest/v1/desk/notes`)

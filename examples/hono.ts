@@ -24,6 +24,6 @@ const app = new Hono<{ Bindings: HttpBindings }>()
 app.use('/api/*', async (c, next) => (await rest(c.req.raw, c.env)) ?? next())
 app.get('/api/hello', (c) => c.text('This route is mine.'))
 
-serve({ fetch: app.fetch, port }, () => {
+serve({ fetch: app.fetch, port, hostname: '127.0.0.1' }, () => {
   console.log(`http://localhost:${port}/api/rest/v1/desk/notes`)
 })

@@ -11,6 +11,6 @@ const service = createService({
   security: openAccess(),
 })
 
-createServer(toNodeHandler(service)).listen(port, () => {
+createServer(toNodeHandler(service)).listen(port, '127.0.0.1', () => {
   console.log(`http://localhost:${port}/rest/v1/desk/notes`)
 })

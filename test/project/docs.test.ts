@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs'
-import { dirname, join } from 'node:path'
+import { dirname, join, relative } from 'node:path'
 import { expect, test } from 'vitest'
 import { root } from '../../.ci/entries.ts'
 import { errorStatuses } from '../../src/errors.ts'
@@ -38,13 +38,17 @@ function importedNames(path: string): readonly (readonly [string, string])[] {
   )
 }
 
-/** The targets of a page's links that lie in this repository. */
+/** Where the repository is published: pages link there to what the package does not contain. */
+const repository = /^https:\/\/github\.com\/rowgate\/rowgate\/(?:blob|tree)\/main\//
+
+/** The targets of a page's links that lie in this repository, as paths from the page. */
 function linksOf(path: string): readonly string[] {
   const prose = textOf(path)
     .replace(/^ *```[\s\S]*?^ *```/gm, '')
     .replace(/`[^`\n]*`/g, '')
   return [...prose.matchAll(/\]\(<?([^)>\s]+)>?(?:\s+"[^"]*")?\)/g)]
-    .map(([, target = '']) => target)
+    .map(([, target = '']) => target.replace(repository, `${relative(dirname(path), '.')}/`))
+    .map((target) => target.replace(/^\//, ''))
     .filter((target) => !/^([a-z]+:|\/\/)/.test(target))
 }
 
