@@ -13,7 +13,7 @@ import { whenDone, whenFailed, type MaybePromise } from './maybe-promise.ts'
 import type { EventPlace } from './observation/reports.ts'
 import type { CompleteOptions } from './options.ts'
 import type { Pages } from './pages/pages.ts'
-import { decodeBody } from './protocol/json.ts'
+import { decodeBody } from './protocol/body.ts'
 import type { BrandedHeaders } from './protocol/names.ts'
 import {
   decodePath,
@@ -114,7 +114,7 @@ function handle(
       const query =
         keptEvent?.query ?? resolveQuery(name, resource, decodeQuery(cleanQuery), options)
       const confirmed = decodeIgnoredWarnings(ignoredWarnings)
-      const body = bytes === undefined ? undefined : decodeBody(bytes)
+      const body = bytes === undefined ? undefined : decodeBody(bytes, collection.jsonNames)
       const event = keptEvent ?? planEvent(name, resource, query, body)
       if (keptEvent === undefined && !hasCredentials) plans.keep(target, route, event)
       const caller = { principal, confirmed, signal: () => request.signal }

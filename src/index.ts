@@ -116,6 +116,8 @@ export type {
 export { anonymous, principal, system, type Principal } from './definition/principal.ts'
 
 export type { Envelope, ValidationEntry } from './protocol/envelope.ts'
+export { JsonNumber } from './protocol/json-number.ts'
+export { parseJson, stringifyJson } from './protocol/json-text.ts'
 export type { Json } from './protocol/json.ts'
 export type { Page } from './pages/page.ts'
 export type { RequestHandler, ServiceReply, ServiceRequest } from './request/request.ts'

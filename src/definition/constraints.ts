@@ -1,6 +1,6 @@
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { hasLengthWithin } from '../protocol/code-points.ts'
-import type { Json } from '../protocol/json.ts'
+import { canonicalJson, type Json } from '../protocol/json.ts'
 import type { Bounds, Field, TextOptions } from './field.ts'
 import { fieldTypes } from './field-type.ts'
 import { compilePattern } from './pattern.ts'
@@ -75,7 +75,7 @@ function constraintsOf(field: Field): FieldConstraints {
     isOfJsonType: jsonTypeTest(field),
     accepts: (value) => type.accepts(value, field),
     mustBe: () => `must be ${type.mustBe(field)}`,
-    others: [...formOf(field), ...enumerationOf(field), ...boundsOf(field)],
+    others: [...patternOf(field), ...enumerationOf(field), ...boundsOf(field)],
     lengths: lengthsOf(field as TextOptions),
   }
 }
@@ -111,7 +111,7 @@ function lengthsOf({ minLength, maxLength }: TextOptions): readonly Constraint[]
   ]
 }
 
-function formOf(field: Field): readonly Constraint[] {
+function patternOf(field: Field): readonly Constraint[] {
   const text = field as TextOptions
   if (text.pattern === undefined) return none
   const matches = compilePattern(text)
@@ -127,11 +127,13 @@ function enumerationOf(field: Field): readonly Constraint[] {
   const { enumeration } = field
   if (enumeration === undefined) return none
   const { store } = fieldTypes[field.type]
-  const allowed = new Set(enumeration.map((value) => store(value, field)))
+  const isJson = field.type === 'json'
+  const formOf = (value: Json) => (isJson ? canonicalJson(value) : store(value, field))
+  const allowed = new Set(enumeration.map(formOf))
   return [
     {
-      test: (value) => allowed.has(store(value, field)),
-      message: () => `must be one of ${enumeration.join(', ')}`,
+      test: (value) => allowed.has(formOf(value)),
+      message: () => `must be one of ${(isJson ? [...allowed] : enumeration).join(', ')}`,
     },
   ]
 }

@@ -1,5 +1,6 @@
-import type { Json } from '../protocol/json.ts'
-import { maxDepth } from '../protocol/json.ts'
+import { isJsonNumber } from '../protocol/json-number.ts'
+import { parseJson, stringifyJson } from '../protocol/json-text.ts'
+import { maxDepth, mayExceedBounds, type Json } from '../protocol/json.ts'
 import {
   decimalForm,
   hasFraction,
@@ -13,7 +14,7 @@ import {
 } from './value-forms.ts'
 import type { Field, FieldTypeName } from './field.ts'
 
-/** The value of a field in a stored row. A json field is stored as canonical JSON text. */
+/** The value of a field in a stored row. A json field is stored as its JSON text. */
 export type StoredValue = string | number | boolean | null
 
 /** A field type. A new type is one more entry in `fieldTypes`. */
@@ -24,7 +25,7 @@ export interface FieldType {
   readonly mustBe: (field: Field) => string
   /** Returns whether a JSON value of the right JSON type is valid for the field. */
   accepts(value: Json, field: Field): boolean
-  /** Returns the stored form of an accepted value; equal values have equal stored forms. */
+  /** Returns the stored form of an accepted value; equal values have equal stored forms, those of type json apart. */
   store(value: Json, field: Field): StoredValue
   /** Returns the value of a stored form, as items have it. */
   readonly show: (stored: StoredValue) => Json
@@ -183,11 +184,12 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     compare: compareAscii,
   },
   json: {
-    mustBe: () => `a JSON value of at most ${maxDepth} levels, with finite numbers`,
+    mustBe: () =>
+      `a JSON value of at most ${maxDepth} levels, with numbers that are finite as a double, and strings without U+0000 and lone surrogates`,
     accepts: (value) => isJsonValue(value, 1),
     isStored: (value) => typeof value === 'string' && isJsonText(value),
-    store: (value) => (value === null ? null : JSON.stringify(value)),
-    show: (stored) => (typeof stored === 'string' ? (JSON.parse(stored) as Json) : stored),
+    store: (value) => (value === null ? null : (stringifyJson(value) as string)),
+    show: (stored) => (typeof stored === 'string' ? parseJson(stored) : stored),
     acceptsText: () => false,
     storeText: (text) => text,
     filterable: false,
@@ -252,7 +254,8 @@ function isBigint(text: string): boolean {
 
 function isJsonText(text: string): boolean {
   try {
-    return isJsonValue(JSON.parse(text), 1)
+    const value: unknown = JSON.parse(text)
+    return !mayExceedBounds(text) || isJsonValue(value, 1)
   } catch {
     return false
   }
@@ -262,6 +265,7 @@ function isJsonValue(value: unknown, depth: number): boolean {
   if (value === null || typeof value === 'boolean') return true
   if (typeof value === 'string') return isText(value)
   if (typeof value === 'number') return Number.isFinite(value)
+  if (isJsonNumber(value)) return true
   if (typeof value !== 'object' || depth > maxDepth) return false
   if (Array.isArray(value)) return value.every((inner) => isJsonValue(inner, depth + 1))
   const prototype: unknown = Object.getPrototypeOf(value)

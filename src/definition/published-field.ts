@@ -1,4 +1,5 @@
 import { withoutUndefined } from '../checks/options.ts'
+import { memberText } from '../protocol/json-text.ts'
 import type { Json } from '../protocol/json.ts'
 import { compileConstraints, type CheckValue } from './constraints.ts'
 import type { Field } from './field.ts'
@@ -17,12 +18,15 @@ export interface PublishedField {
   readonly mustBe: string
   /** Checks a value of a client or of application code. */
   readonly check: CheckValue
-  /** Returns the stored form of an accepted value; equal values have equal stored forms. */
-  readonly store: (value: Json | undefined) => StoredValue
+  /**
+   * Returns the stored form of an accepted value; equal values have equal stored forms, those of type json apart.
+   * `owner` is the object that has the value as the member with the name of the field: it may know its JSON text.
+   */
+  readonly store: (value: Json | undefined, owner?: object) => StoredValue
   /** Returns the value of a stored form, as items have it. */
   readonly show: (stored: StoredValue) => Json
-  /** Returns the canonical form of a value of application code. Throws a TypeError for a wrong type. */
-  readonly accept: (value: unknown) => Json
+  /** Returns the stored form of a value of application code, as `store` does. Throws a TypeError for a wrong type. */
+  readonly accept: (value: unknown, owner?: object) => StoredValue
   /** Returns the stored form of a canonical string of a query or path; undefined for another string. */
   readonly storeText: (text: string) => StoredValue | undefined
   /** Returns whether a value that storage returned, other than null, is a stored form of the field. */
@@ -105,14 +109,18 @@ type Conversions = Pick<
 function conversions(name: string, definition: Field): Conversions {
   const kind = fieldTypes[definition.type]
   const mustBe = kind.mustBe(definition)
-  const store = (value: Json | undefined): StoredValue =>
-    value === null || value === undefined ? null : kind.store(value, definition)
+  const isJson = definition.type === 'json'
+  const store = (value: Json | undefined, owner?: object): StoredValue => {
+    if (value === null || value === undefined) return null
+    if (isJson && owner !== undefined) return memberText(owner, name, value) as string
+    return kind.store(value, definition)
+  }
   return {
     mustBe,
     store,
     show: kind.show,
-    accept: (value) => {
-      if (isValueOf(definition, value)) return kind.show(store(value as Json))
+    accept: (value, owner) => {
+      if (isValueOf(definition, value)) return store(value as Json, owner)
       throw new TypeError(`The value of ${name} must be ${mustBe}.`)
     },
     storeText: (text) =>

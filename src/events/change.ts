@@ -2,12 +2,13 @@ import type { StoredValue } from '../definition/field-type.ts'
 import type { SaveResult } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
-import { acceptedItem, completeItem } from '../request/item-values.ts'
+import { acceptedRow, completeRow } from '../request/item-values.ts'
 import type { ItemValues } from '../request/query.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import { planInsert, planUpdate } from '../request/plan.ts'
 import { rowValues } from '../request/rows.ts'
-import { readableValues, type View } from '../request/view.ts'
+import { itemOf } from '../request/serialize.ts'
+import { readableItem, type View } from '../request/view.ts'
 import { previewSave, type Decided, type Save } from './save.ts'
 import { insertSteps, updateSteps } from './save-steps.ts'
 import type { Scope } from './scope.ts'
@@ -16,13 +17,15 @@ import type { Scope } from './scope.ts'
 export function newItem(view: View, scope: Scope): MaybePromise<Readonly<ItemValues>> {
   const { collection, rows } = view
   const completed = scope.call('default', () =>
-    completeItem(collection, rowValues(collection, rows), scope.terms.runtime.now),
+    completeRow(collection, rowValues(rows), scope.terms.runtime.now),
   )
   const after = collection.events.New?.after
-  if (after === undefined) return whenDone(completed, (item) => readableValues(view, item))
-  return whenDone(completed, async (item) => {
+  if (after === undefined) return whenDone(completed, (row) => readableItem(view, row))
+  return whenDone(completed, async (row) => {
+    const item = itemOf(collection, row)
     await scope.call('after', () => after({ item, ...scope.context() }))
-    return readableValues(view, await scope.call('after', () => acceptedItem(collection, item)))
+    const accepted = await scope.call('after', () => acceptedRow(collection, item))
+    return readableItem(view, accepted)
   })
 }
 
@@ -47,7 +50,7 @@ export function changeItem(
       const { message, validations } = save
       return { rejected: true, message, validations }
     }
-    const item = readableValues(view, save.draft ?? {})
+    const item = readableItem(view, save.draft ?? {})
     return { rejected: false, item, validations: save.information }
   })
 }

@@ -9,7 +9,7 @@ import type { Json } from '../protocol/json.ts'
 import type { DataEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { Outcome } from '../request/outcome.ts'
 import type { ItemValues, Output, Row } from '../request/query.ts'
-import { fault } from '../request/submitted.ts'
+import { fault, isSame } from '../request/submitted.ts'
 
 /**
  * Returns an outcome with the computed fields of its response, if it has any. An error of their functions is
@@ -40,17 +40,18 @@ function completeRow(row: Row, { computed }: Output, event: DataEvent, report: R
 /** Returns an error for each submitted value of a computed field. The current value may be sent back. */
 export function computedFaults(
   event: InsertEvent | UpdateEvent,
-  stored: Readonly<ItemValues> | null,
+  stored: Row | null,
   report: Report,
 ): readonly ValidationEntry[] {
   const { computed: given } = event.submitted
   if (given === undefined) return []
   const isCurrent = (one: PublishedComputed, value: unknown): boolean => {
     if (stored === null) return value === null
-    const current = computedValue(one, ({ name }) => stored[name] ?? null, event, report)
+    const shown = ({ name, show }: PublishedField): Json => show(stored[name] ?? null)
+    const current = computedValue(one, shown, event, report)
     if (value === null || current === null) return value === current
     const isValid = one.field.check(value).length === 0
-    return isValid && one.field.store(value as Json) === current
+    return isValid && isSame(one.field, one.field.store(value as Json, given), current)
   }
   return event.view.sendable.computed
     .filter((one) => Object.hasOwn(given, one.name) && !isCurrent(one, given[one.name]))

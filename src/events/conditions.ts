@@ -11,6 +11,7 @@ import { planCursor } from '../request/paging.ts'
 import { pageQuery } from '../request/plan.ts'
 import { requireFilterable, sortOrder, type QueryMistakes } from '../request/resolve.ts'
 import type { View } from '../request/view.ts'
+import { setParsed } from '../protocol/json-text.ts'
 import { parameters } from '../protocol/query.ts'
 
 /** Resolves the conditions of application code. Throws a TypeError for unknown names and invalid values. */
@@ -36,7 +37,7 @@ export function keyOf(collection: PublishedCollection, key: unknown): readonly S
   if (parts.length !== collection.key.length || parts.length === 0) {
     throw new TypeError(`A key of ${collection.name} has ${collection.key.length} parts.`)
   }
-  return collection.key.map((part, index) => part.store(part.accept(parts[index])))
+  return collection.key.map((part, index) => part.accept(parts[index]))
 }
 
 // Without a limit, a filter in process returns all items.
@@ -108,10 +109,13 @@ export function givenValues(
   values: unknown,
 ): Readonly<ItemValues> {
   requireObject('The values', values)
-  const own = { ...(values as Readonly<ItemValues>) }
+  const given = values as Readonly<ItemValues>
+  const own = { ...given }
   for (const name of Object.keys(own)) {
-    const { type, check, show, store } = fieldOf(collection, name)
-    if (type === 'json' && check(own[name]).length === 0) own[name] = show(store(own[name]))
+    const { type, check, store } = fieldOf(collection, name)
+    if (type !== 'json' || check(own[name]).length > 0) continue
+    const text = store(own[name], given)
+    if (typeof text === 'string') setParsed(own, name, text)
   }
   return own
 }

@@ -2,9 +2,9 @@ import type { AfterFilter, BeforeFilter } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { notFound } from '../errors.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
-import { acceptedItem } from '../request/item-values.ts'
+import { acceptedRow } from '../request/item-values.ts'
 import type { FilterEvent } from '../request/event.ts'
-import type { Condition, ItemValues, Row } from '../request/query.ts'
+import type { Condition, Row } from '../request/query.ts'
 import { decide } from '../request/findings.ts'
 import {
   reject,
@@ -65,7 +65,7 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
   const { collection } = event
   const { before, after } = collection.events.Filter ?? {}
   const narrowing: Condition[] = []
-  let items: readonly ItemValues[] = []
+  let rows: readonly Row[] = []
   let count: number | null = null
   let notes: PageNotes | undefined
   const cursor = event.paging?.cursor
@@ -83,19 +83,19 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
       cursor === undefined ? await read(query) : await readRows(read, query, cursor, caller)
     notes = page.notes
     if (event.result === 'item' && page.rows.length === 0) throw notFound()
-    items = page.rows.map((row) => itemOf(collection, row, select))
+    rows = page.rows.map((row) => selected(row, select))
     count = page.count
     if (after === undefined) return
+    const items = rows.map((row) => itemOf(collection, row, select))
     const seen: AfterFilter<CollectionShape> = { items, ...scope.context() }
     await scope.call('after', () => after(seen))
-    items = await scope.call('after', () => items.map((item) => acceptedItem(collection, item)))
+    rows = await scope.call('after', () => items.map((item) => acceptedRow(collection, item)))
   })
   // Warnings need no confirmation on a Filter. They are listed.
   const subject = { view: event.view, event: 'Filter', key: [], data: {} } as const
   const { blocking, information } = await decide(scope.findings, subject, noneConfirmed)
   if (blocking.some((entry) => entry.severity === 'error'))
     return reject('Filter', undefined, [...blocking, ...information])
-  const rows = items.map((item) => rowOf(event, item))
   const validations = [...blocking, ...information]
   return { ...(notes && { notes }), ...outcomeOf(event, rows, count), validations }
 }
@@ -113,11 +113,8 @@ function narrowed(
   return { where, ...scope.context() }
 }
 
-function rowOf({ collection }: FilterEvent, item: ItemValues): Row {
-  const entries = collection.fields
-    .filter((field) => field.name in item)
-    .map((field) => [field.name, field.store(item[field.name])])
-  return Object.fromEntries(entries) as Row
+function selected(row: Row, names: readonly string[]): Row {
+  return Object.fromEntries(names.map((name) => [name, row[name] ?? null]))
 }
 
 function outcomeOf(

@@ -1,6 +1,6 @@
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
-import type { DataEvent } from '../request/event.ts'
-import { frozenCopy } from '../request/item-values.ts'
+import type { DataEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
+import { frozenItem } from '../request/item-values.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import { keyValue } from '../request/serialize.ts'
 import type { NestedAccess, Terms } from './runtime.ts'
@@ -64,8 +64,13 @@ function contextOf(event: SaveEvent, scope: CodeScope): object {
       scope.terms.runtime.report({ type: 'prepare-failed', place, error: failure })
     },
     key: type === 'Insert' ? null : keyValue(collection, event.key),
-    ...(type !== 'Delete' && { values: frozenCopy(collection, event.submitted.values) }),
+    ...(type !== 'Delete' && { values: submittedItem(event) }),
   }
+}
+
+/** Returns the submitted values, which application code can't change. */
+function submittedItem({ collection, submitted: { values } }: InsertEvent | UpdateEvent): object {
+  return frozenItem(collection, values, Object.keys(values))
 }
 
 function rejected(event: SaveEvent, scope: CodeScope): MaybePromise<RejectedOutcome> {

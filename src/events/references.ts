@@ -5,7 +5,7 @@ import type { StoredValue } from '../definition/field-type.ts'
 import { isServiceError } from '../errors.ts'
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { InsertEvent, UpdateEvent } from '../request/event.ts'
-import { equal, oneItem, type Condition, type ItemValues } from '../request/query.ts'
+import { equal, oneItem, type Condition, type Row } from '../request/query.ts'
 import { requireRight } from '../request/roles.ts'
 import { viewOf, type View } from '../request/view.ts'
 import type { Terms } from './runtime.ts'
@@ -16,8 +16,8 @@ export interface ReferringItem {
   readonly event: InsertEvent | UpdateEvent
   readonly scope: Scope
   /** Null for an insert. */
-  readonly stored: Readonly<ItemValues> | null
-  readonly item: Readonly<ItemValues>
+  readonly stored: Row | null
+  readonly item: Row
 }
 
 /**
@@ -80,9 +80,9 @@ export function readableRows(
 /** Returns the stored values of fields; undefined if one of them is null. */
 export function storedValues(
   fields: readonly PublishedField[],
-  item: Readonly<ItemValues>,
+  item: Row,
 ): readonly StoredValue[] | undefined {
-  const values = fields.map((field) => field.store(item[field.name]))
+  const values = fields.map(({ name }) => item[name] ?? null)
   return values.includes(null) ? undefined : values
 }
 
@@ -100,7 +100,7 @@ export function isChanged(
   { stored, item }: Pick<ReferringItem, 'stored' | 'item'>,
 ): boolean {
   if (stored === null) return true
-  return fields.some((field) => field.store(item[field.name]) !== field.store(stored[field.name]))
+  return fields.some(({ name }) => (item[name] ?? null) !== (stored[name] ?? null))
 }
 
 // A reference with a null refers to nothing, also if it has other parts.

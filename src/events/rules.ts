@@ -6,9 +6,9 @@ import { forbidden } from '../errors.ts'
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'
 import type { Finding } from '../request/findings.ts'
-import { frozenCopy } from '../request/item-values.ts'
+import { frozenItem } from '../request/item-values.ts'
 import { fieldsIn } from '../request/meets.ts'
-import { oneItem, type Condition, type ItemValues } from '../request/query.ts'
+import { oneItem, type Condition, type Row } from '../request/query.ts'
 import { keyConditions } from '../request/resolve.ts'
 import { isAmong, storedIn, throughIn } from '../request/rows.ts'
 import type { Scope } from './scope.ts'
@@ -22,15 +22,15 @@ export function checkRules(
   subject: {
     readonly collection: PublishedCollection
     readonly event: EventName
-    readonly item: Readonly<ItemValues>
-    readonly stored: Readonly<ItemValues> | null
+    readonly item: Row
+    readonly stored: Row | null
   },
 ): MaybePromise<void> {
   if (rules.length === 0) return
   const { collection } = subject
-  const item: Readonly<Draft<CollectionShape>> = frozenCopy(collection, subject.item)
+  const item: Readonly<Draft<CollectionShape>> = frozenItem(collection, subject.item)
   const { principal, find, system, now, signal } = scope.context()
-  const { stored } = subject
+  const stored = subject.stored && frozenItem(collection, subject.stored)
   const context = Object.freeze({
     event: subject.event,
     stored,
@@ -88,7 +88,7 @@ function fromIssues(rule: Rule, { issues }: StandardResult): readonly Finding[] 
 export function requireOwnRow(
   event: Pick<DataEvent, 'collection' | 'type' | 'view'>,
   scope: Scope,
-  draft: Readonly<ItemValues>,
+  draft: Row,
 ): MaybePromise<void> {
   const { collection, type, view } = event
   const { rows } = view

@@ -5,22 +5,20 @@ import { notFound } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { EventPlace } from '../observation/reports.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import { canonicalJson, type Json } from '../protocol/json.ts'
-import { completeItem, frozenCopy } from '../request/item-values.ts'
+import { completeRow } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { itemEvent } from '../request/plan.ts'
-import type { ItemValues, Row } from '../request/query.ts'
+import type { Row } from '../request/query.ts'
 import { rowValues } from '../request/rows.ts'
-import { itemOf } from '../request/serialize.ts'
-import { fault } from '../request/submitted.ts'
-import { readableValues, wholeView } from '../request/view.ts'
+import { fault, isSame } from '../request/submitted.ts'
+import { readableItem, wholeView } from '../request/view.ts'
 import { isStorageError, unfitError } from '../storage/adapter.ts'
 import { computedFaults } from './computed.ts'
 import { deleteReferred } from './delete-referred.ts'
 import type { Terms } from './runtime.ts'
 import type { SaveSteps } from './save.ts'
 import type { Scope } from './scope.ts'
-import { decidesAlone, fixedIn, submittedRow } from './unread-update.ts'
+import { decidesAlone, fixedIn } from './unread-update.ts'
 
 /** The steps of an Insert: the submitted values, completed with defaults. */
 export const insertSteps: SaveSteps<InsertEvent> = {
@@ -30,10 +28,8 @@ export const insertSteps: SaveSteps<InsertEvent> = {
     const submitted = settable(event, terms)
     // Absent fields of the row rule take the values that the rule requires.
     const given =
-      view.rows.length === 0
-        ? submitted
-        : Object.assign(rowValues(collection, view.rows), submitted)
-    const complete = () => completeItem(collection, given, terms.runtime.now)
+      view.rows.length === 0 ? submitted : Object.assign(rowValues(view.rows), submitted)
+    const complete = () => completeRow(collection, given, terms.runtime.now)
     const completed = collection.computesDefaults ? scope.call('default', complete) : complete()
     return whenDone(completed, (draft) => {
       const own = allFaults(event, draft, terms)
@@ -84,10 +80,9 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
     if (purpose === 'save' && decidesAlone(event, terms)) {
       return { event, scope, stored: null, unfit: [], draft: null, faults: noFaults }
     }
-    return whenDone(readItem(event, scope), ({ item, unfit }) => {
-      const draft = { ...item, ...settable(event, terms) }
-      const faults = allFaults(event, item, terms)
-      const stored = frozenCopy(event.collection, item)
+    return whenDone(readItem(event, scope), ({ stored, unfit }) => {
+      const draft = { ...stored, ...settable(event, terms) }
+      const faults = allFaults(event, stored, terms)
       return { event, scope, stored, unfit, draft, faults }
     })
   },
@@ -99,9 +94,9 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
       // A null that replaces a stored value of a wrong type is a change.
       const isReplaced =
         unfit.includes(name) && name in submitted.values && !fixedIn(event, terms).includes(field)
-      return isReplaced || value !== field.store(before?.[name])
+      return isReplaced || value !== before?.[name]
     }
-    const changes = draft === null ? submittedRow(event) : rowOf(collection, draft, changed)
+    const changes = draft === null ? submitted.values : rowOf(collection, draft, changed)
     const updated = source.update(collection, conditions, changes)
     return whenDone(updated, (row) => writtenRow(event, row, { unfit, terms }))
   },
@@ -114,9 +109,8 @@ export const deleteSteps: SaveSteps<DeleteEvent> = {
     const isSeen =
       collection.events.Delete?.before !== undefined || collection.rulesOn.Delete.length > 0
     if (!isSeen) return { event, scope, stored: null, unfit: [], draft: null, faults: [] }
-    return whenDone(readItem(event, scope), ({ item, unfit }) => {
-      const stored = frozenCopy(event.collection, item)
-      const echo = readableValues(view, stored)
+    return whenDone(readItem(event, scope), ({ stored, unfit }) => {
+      const echo = readableItem(view, stored)
       return { event, scope, stored, unfit, draft: null, faults: [], echo }
     })
   },
@@ -134,8 +128,8 @@ export const deleteSteps: SaveSteps<DeleteEvent> = {
 
 /** An item as it is stored. */
 interface StoredItem {
-  readonly item: ItemValues
-  /** The fields whose stored values do not fit. The item has null in place of each. */
+  readonly stored: Row
+  /** The fields whose stored values do not fit. The row has null in place of each. */
   readonly unfit: readonly string[]
 }
 
@@ -152,7 +146,7 @@ function readItem(
   const read = (select: readonly string[], unfit: readonly string[]): MaybePromise<StoredItem> =>
     whenDone(source.filter(collection, { ...query, select }), ({ rows: [row] }) => {
       if (row === undefined) throw notFound()
-      return { item: itemOf(collection, row), unfit }
+      return { stored: unfit.length === 0 ? row : { ...row, ...nullsOf(unfit) }, unfit }
     })
   return whenFailed(
     () => read(query.select, []),
@@ -189,12 +183,16 @@ function writtenRow(
   return row
 }
 
+function nullsOf(names: readonly string[]): Row {
+  return Object.fromEntries(names.map((name) => [name, null]))
+}
+
 function placeOf({ collection, type }: UpdateEvent | DeleteEvent): EventPlace {
   return { application: collection.application, collection: collection.name, event: type }
 }
 
 /** Returns the submitted values that the caller may set. */
-function settable(event: InsertEvent | UpdateEvent, terms: Terms): Readonly<ItemValues> {
+function settable(event: InsertEvent | UpdateEvent, terms: Terms): Row {
   const { values } = event.submitted
   const fixed = fixedIn(event, terms).filter(({ name }) => values[name] !== undefined)
   if (fixed.length === 0) return values
@@ -205,7 +203,7 @@ function settable(event: InsertEvent | UpdateEvent, terms: Terms): Readonly<Item
 /** Returns the errors of the submitted values, and of those that the caller can't set. */
 function allFaults(
   event: InsertEvent | UpdateEvent,
-  before: Readonly<ItemValues>,
+  before: Row,
   terms: Terms,
 ): readonly ValidationEntry[] {
   const { faults, computed } = event.submitted
@@ -220,24 +218,19 @@ function allFaults(
 /** Returns an error for each value that the caller can't set. It may be sent back unchanged. */
 function readOnlyFaults(
   event: InsertEvent | UpdateEvent,
-  before: Readonly<ItemValues>,
+  before: Row,
   terms: Terms,
 ): readonly ValidationEntry[] {
   const { values } = event.submitted
   let faults: ValidationEntry[] | undefined
   for (const field of fixedIn(event, terms)) {
     const { name } = field
-    if (values[name] === undefined) continue
-    if (isEqual(field, values[name], before[name])) continue
+    const value = values[name]
+    if (value === undefined || isSame(field, value, before[name] ?? null)) continue
     faults ??= []
     faults.push(fault(name, 'is read-only'))
   }
   return faults ?? noFaults
-}
-
-function isEqual({ type, store }: PublishedField, one?: Json, other?: Json): boolean {
-  if (store(one) === store(other)) return true
-  return type === 'json' && canonicalJson(one) === canonicalJson(other)
 }
 
 const noFaults: readonly ValidationEntry[] = []
@@ -245,12 +238,12 @@ const noFaults: readonly ValidationEntry[] = []
 /** Returns the stored values of an item, as far as `isWritten` accepts them. */
 function rowOf(
   collection: PublishedCollection,
-  item: Readonly<ItemValues> | null,
+  item: Row | null,
   isWritten: (field: PublishedField, value: StoredValue) => boolean,
 ): Row {
   const row: Record<string, StoredValue> = {}
   for (const field of collection.fields) {
-    const value = field.store(item?.[field.name])
+    const value = item?.[field.name] ?? null
     if (isWritten(field, value)) row[field.name] = value
   }
   return row

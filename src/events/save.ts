@@ -3,14 +3,14 @@ import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import { changedItem, constraintFaults, frozenCopy, ownCopy } from '../request/item-values.ts'
+import { changedRow, constraintFaults, frozenItem } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { decide as decideFindings, noFindings, type Decision } from '../request/findings.ts'
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import type { ItemValues, Row } from '../request/query.ts'
 import { itemOf } from '../request/serialize.ts'
 import { echoOf, inDefinitionOrder, keyFaults, requiredFaults } from '../request/submitted.ts'
-import { entriesFor, readableValues } from '../request/view.ts'
+import { entriesFor, readableItem } from '../request/view.ts'
 import { callAfterCommit } from './guard.ts'
 import { refersToItems } from './references.ts'
 import { checkRules, requireOwnRow } from './rules.ts'
@@ -36,11 +36,11 @@ export interface Save<Event extends SaveEvent = SaveEvent> {
   readonly event: Event
   readonly scope: Scope
   /** The item as it is stored; null for an Insert, and for an item that was not read. */
-  readonly stored: Readonly<ItemValues> | null
+  readonly stored: Row | null
   /** The fields whose stored values do not fit; {@link Save.stored} has null for them. */
   readonly unfit: readonly string[]
-  /** The item that will be stored, which handlers may change; null for a Delete, and if it was not read. */
-  readonly draft: ItemValues | null
+  /** The item that will be stored; null for a Delete, and if it was not read. */
+  readonly draft: Row | null
   /** The errors of the request itself. */
   readonly faults: readonly ValidationEntry[]
   /** What a rejection repeats instead of the submitted values: an item that was read to be deleted, or was written. */
@@ -123,16 +123,17 @@ function runBefore<Event extends SaveEvent>(
   const before = collection.events[type]?.before as Handler | undefined
   if (before === undefined) return save
   const { prepared } = scope
-  const draft = save.draft && ownCopy(collection, save.draft)
-  const own = draft === null ? { stored, prepared } : { item: draft, stored, prepared }
+  const draft = save.draft && itemOf(collection, save.draft)
+  const shown = { stored: stored && frozenItem(collection, stored), prepared }
+  const own = draft === null ? shown : { item: draft, ...shown }
   const seen = Object.assign(own, scope.context())
   const called = untilRejected(save, () => scope.call('before', () => before(seen)))
   if (draft === null) return called
   return next(called, () => {
-    const accepted = scope.call('before', () => changedItem(collection, draft, stored))
-    return whenDone(accepted, (item) => {
-      scope.add(constraintFaults(collection, item))
-      return { ...save, draft: item }
+    const accepted = scope.call('before', () => changedRow(collection, draft, stored))
+    return whenDone(accepted, (row) => {
+      scope.add(constraintFaults(collection, row))
+      return { ...save, draft: row }
     })
   })
 }
@@ -190,8 +191,7 @@ function write<Event extends SaveEvent>(
     whenDone(writeReferring(save, steps), (row) => {
       scope.terms.running.log.writes++
       if (event.type !== 'Delete') return Object.assign(save, { row })
-      const stored = frozenCopy(event.collection, itemOf(event.collection, row))
-      return Object.assign(save, { row, stored, echo: readableValues(event.view, stored) })
+      return Object.assign(save, { row, stored: row, echo: readableItem(event.view, row) })
     })
   return whenFailed<Written<Save<Event>> | RejectedOutcome>(store, (error) => {
     return whenDone(writeFaults(save, error), (faults) =>
@@ -261,7 +261,11 @@ function itemsOf({ event, row, stored }: Written<Save>): {
   readonly item: Item<CollectionShape>
   readonly stored: Readonly<ItemValues> | null
 } {
-  return { item: frozenCopy(event.collection, itemOf(event.collection, row)), stored }
+  const { collection } = event
+  return {
+    item: frozenItem(collection, row),
+    stored: stored && frozenItem(collection, stored),
+  }
 }
 
 /** Returns the rejection of a save. It repeats an item that was read or written, or what the client sent. */

@@ -34,7 +34,7 @@ export function returnedRow(
     const value = (item as Readonly<Record<string, unknown>>)[name]
     const fits = value === null ? !field.inKey : isValueOf(field.definition, value)
     if (!fits) throw returnedError(collection, callee, misfit(field, value))
-    row[name] = field.store(value as Json)
+    row[name] = field.store(value as Json, item)
   }
   return row
 }

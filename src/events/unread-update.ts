@@ -1,10 +1,8 @@
-import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import { notFound } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { ItemOutcome } from '../request/outcome.ts'
-import type { Row } from '../request/query.ts'
 import { changesReadReference } from './references.ts'
 import type { Terms } from './runtime.ts'
 import { isAboutItem } from './write-faults.ts'
@@ -44,16 +42,6 @@ export function fixedIn(
   return isByApplication ? view.unwritable : view.fixed
 }
 
-/** Returns the stored forms of the submitted values. */
-export function submittedRow({ collection, submitted: { values } }: UpdateEvent): Row {
-  const row: Record<string, StoredValue> = {}
-  for (const { name, store } of collection.fields) {
-    const value = values[name]
-    if (value !== undefined) row[name] = store(value)
-  }
-  return row
-}
-
 /**
  * Runs an Update whose submitted values decide alone, if storage can return the changed item as JSON text.
  * Undefined: run it as any other save. So is an Update that storage rejects, because a save finds out which fields are
@@ -69,7 +57,7 @@ export function updateAsText(
   const { collection, conditions } = event
   const select = event.view.readable.allNames
   const updated = whenFailed<string | null | undefined>(
-    () => transaction.updateText?.(collection, conditions, submittedRow(event), select),
+    () => transaction.updateText?.(collection, conditions, event.submitted.values, select),
     (error) => {
       if (!isAboutItem(error)) throw error
       return undefined

@@ -2,8 +2,7 @@ import type { PublishedField } from '../definition/published-field.ts'
 import { inSequence, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
-import { oneItem, type ItemValues } from '../request/query.ts'
-import { itemOf } from '../request/serialize.ts'
+import { oneItem, type Row } from '../request/query.ts'
 import type { View } from '../request/view.ts'
 import { isStorageError, type StorageError } from '../storage/adapter.ts'
 import { HandlerRejection } from './guard.ts'
@@ -20,8 +19,8 @@ import type { Scope } from './scope.ts'
 export interface FailedSave {
   readonly event: InsertEvent | UpdateEvent | DeleteEvent
   readonly scope: Scope
-  readonly stored: Readonly<ItemValues> | null
-  readonly draft: Readonly<ItemValues> | null
+  readonly stored: Row | null
+  readonly draft: Row | null
 }
 
 /** Thrown instead of a write of an item that refers to items which do not exist. */
@@ -118,8 +117,7 @@ function referringItem(save: FailedWrite): MaybePromise<ReferringItem | undefine
   const read = scope.source.filter(collection, oneItem(conditions, collection.allNames))
   return whenDone(read, ({ rows: [row] }) => {
     if (row === undefined) return undefined
-    const before = itemOf(collection, row)
-    return { event, scope, stored: before, item: { ...before, ...submitted.values } }
+    return { event, scope, stored: row, item: { ...row, ...submitted.values } }
   })
 }
 

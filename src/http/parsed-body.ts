@@ -1,7 +1,7 @@
 import type { IncomingMessage } from 'node:http'
 import { types } from 'node:util'
 import { ServiceError } from '../errors.ts'
-import { maxDepth } from '../protocol/json.ts'
+import { maxBodyDepth } from '../protocol/json.ts'
 import { bodyTooLarge } from './read.ts'
 
 /** What body parsers set on a request. */
@@ -70,12 +70,12 @@ function textOf(body: unknown): string | undefined {
 function jsonOf(value: unknown, depth: number): string | undefined {
   if (typeof value === 'number' && !Number.isNaN(value)) return numberOf(value)
   if (Array.isArray(value)) {
-    const items: readonly unknown[] = depth > maxDepth ? [] : value
+    const items: readonly unknown[] = depth > maxBodyDepth ? [] : value
     return `[${items.map((item) => jsonOf(item, depth + 1) ?? 'null').join()}]`
   }
   if (!isPlain(value)) return JSON.stringify(value)
   // One level too many is enough for decodeBody to reject the body.
-  const members = depth > maxDepth ? [] : Object.entries(value)
+  const members = depth > maxBodyDepth ? [] : Object.entries(value)
   const texts = members.flatMap(([name, member]) => {
     const text = jsonOf(member, depth + 1)
     return text === undefined ? [] : [`${JSON.stringify(name)}:${text}`]

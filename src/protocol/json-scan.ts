@@ -40,3 +40,60 @@ export function countMembers(value: unknown): number {
   for (const inner of values) members += countMembers(inner)
   return members
 }
+
+/** Returns JSON text without white space outside of strings. */
+export function compactJson(text: string): string {
+  if (!/[\t\n\r ]/.test(text)) return text
+  let compact = ''
+  let from = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 0x22) index = endOfString(text, index)
+    else if (code <= 0x20) {
+      compact += text.slice(from, index)
+      from = index + 1
+    }
+  }
+  return from === 0 ? text : compact + text.slice(from)
+}
+
+/** Returns the text of each member of a JSON object. Its text must be valid JSON, without white space between members. */
+export function memberTexts(text: string): ReadonlyMap<string, string> {
+  const members = new Map<string, string>()
+  let name = ''
+  let start = 0
+  let depth = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 0x22) {
+      const end = endOfString(text, index)
+      if (depth === 1 && start === 0) {
+        name = JSON.parse(text.slice(index, end + 1)) as string
+        start = end + 2
+        index = end + 1
+      } else index = end
+    } else if (code === 0x7b || code === 0x5b) depth++
+    else if (code === 0x7d || code === 0x5d || code === 0x2c) {
+      if (depth === 1 && start > 0) {
+        members.set(name, text.slice(start, index))
+        start = 0
+      }
+      if (code !== 0x2c) depth--
+    }
+  }
+  return members
+}
+
+/** Returns how many arrays and objects of valid JSON text are nested in each other. */
+export function depthOf(text: string): number {
+  let depth = 0
+  let deepest = 0
+  for (let index = 0; index < text.length; index++) {
+    const code = text.charCodeAt(index)
+    if (code === 0x22) index = endOfString(text, index)
+    else if (code === 0x7b || code === 0x5b) {
+      if (++depth > deepest) deepest = depth
+    } else if (code === 0x7d || code === 0x5d) depth--
+  }
+  return deepest
+}

@@ -1,137 +1,46 @@
-import { ServiceError } from '../errors.ts'
-import { countMembers, endOfNumber, endOfString, isDigit, isEscaped } from './json-scan.ts'
+import { canonicalNumber, isJsonNumber, type JsonNumber } from './json-number.ts'
+import { depthOf } from './json-scan.ts'
 
-/** Any JSON value. */
+/** Any JSON value. A number that a double can't hold exactly is a {@link JsonNumber}. */
 export type Json =
-  null | boolean | number | string | readonly Json[] | { readonly [name: string]: Json }
+  | null
+  | boolean
+  | number
+  | string
+  | JsonNumber
+  | readonly Json[]
+  | { readonly [name: string]: Json }
 
-/** The maximum nesting of a request body and of a json field. */
+/**
+ * The maximum nesting of the value of a json field, and of a value in a request body: the number of arrays and
+ * objects from the value itself to its deepest part.
+ */
 export const maxDepth = 32
 
-/** Returns the JSON of a value with the members of its objects in one order: equal for values that are equal. */
+/** The maximum nesting of a request body, whose object is one more level than its values. */
+export const maxBodyDepth = maxDepth + 1
+
+/**
+ * Returns the JSON of a value with the members of its objects in one order, and each number in one form: equal for
+ * values that are equal.
+ */
 export function canonicalJson(value: unknown): string {
-  return JSON.stringify(value, sorted)
+  if (isJsonNumber(value)) return canonicalNumber(value.text)
+  if (typeof value !== 'object' || value === null) return JSON.stringify(value)
+  if (Array.isArray(value)) return `[${value.map(canonicalJson).join(',')}]`
+  const members = Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1))
+  return `{${members.map(([name, inner]) => `${JSON.stringify(name)}:${canonicalJson(inner)}`).join(',')}}`
 }
 
-function sorted(_name: string, value: unknown): unknown {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
-  return Object.fromEntries(Object.entries(value).sort(([one], [other]) => (one < other ? -1 : 1)))
-}
-
-const utf8 = new TextDecoder('utf-8', { fatal: true })
-
-/** A decoded request body. */
-export interface DecodedBody {
-  readonly values: Readonly<Record<string, Json>>
-  /** The names of members whose number has a fraction that was lost because a double can't represent it. */
-  readonly rounded: ReadonlySet<string>
-}
+// What JSON text needs so that its value may exceed the bounds of a json field, apart from its depth: control
+// characters, an escape of U+0000 or of a surrogate, or a number that may be too large for a double.
+const unusual =
+  /[\0-\x1f]|\\u(?:0000|[dD][89a-fA-F])|(?:^|[[:,]) *-?[0-9](?:[0-9]{199}|[0-9.]*[eE]\+?[0-9]{3})/
 
 /**
- * Decodes a request body: one JSON object in UTF-8, optionally with a BOM. Throws MALFORMED_BODY for an
- * empty body, malformed or too deeply nested JSON, duplicate names, invalid UTF-8 and any other JSON type.
+ * Returns whether the value of JSON text may have what no json field may have: more levels, U+0000, a lone
+ * surrogate, or a number that is too large for a double. False is certain if the text is valid JSON.
  */
-export function decodeBody(bytes: Uint8Array): DecodedBody {
-  if (bytes.length === 0) throw malformed('A request body is required: one JSON object.')
-  const text = decodeText(bytes)
-  const scan = scanJson(text)
-  const value = parse(text, scan)
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) {
-    throw malformed('The request body must be one JSON object.')
-  }
-  return {
-    values: value as Readonly<Record<string, Json>>,
-    rounded:
-      scan.rounded === undefined ? none : new Set(scan.rounded.map((at) => nameAt(text, at))),
-  }
-}
-
-const none: ReadonlySet<string> = new Set()
-
-function decodeText(bytes: Uint8Array): string {
-  try {
-    return utf8.decode(bytes)
-  } catch {
-    throw malformed('The request body is not valid UTF-8.')
-  }
-}
-
-function parse(text: string, scan: Scan): Json {
-  if (scan.depth > maxDepth) {
-    throw malformed(`The request body is nested deeper than ${maxDepth} levels.`)
-  }
-  const value = parseStandard(text)
-  if (countMembers(value) !== scan.members)
-    throw malformed('The request body has a duplicate name.')
-  return value
-}
-
-function parseStandard(text: string): Json {
-  try {
-    return JSON.parse(text) as Json
-  } catch (error) {
-    // The parser's message quotes the input, which must not be repeated. Only the position is used.
-    const position = /position (\d+)/.exec(String(error))?.[1]
-    const where = position === undefined ? '' : ` (at position ${position})`
-    throw malformed(`The request body is not valid JSON${where}.`)
-  }
-}
-
-// In well-formed JSON every colon outside a string belongs to one member.
-function scanJson(text: string): Scan {
-  let depth = 0
-  let deepest = 0
-  let members = 0
-  let lastColon = 0
-  let rounded: number[] | undefined
-  // Stryker disable next-line EqualityOperator: nothing stands at the end of the text
-  for (let index = 0; index < text.length; index++) {
-    const code = text.charCodeAt(index)
-    if (code === 0x22) index = endOfString(text, index)
-    else if (code === 0x3a) {
-      members++
-      lastColon = index
-    } else if (depth === 1 && isDigit(code)) {
-      const end = endOfNumber(text, index)
-      if (isRounded(text.slice(index, end))) (rounded ??= []).push(lastColon)
-      index = end - 1
-    } else if (code === 0x7b || code === 0x5b) deepest = Math.max(deepest, ++depth)
-    else if (code === 0x7d || code === 0x5d) depth--
-  }
-  return { depth: deepest, members, rounded }
-}
-
-interface Scan {
-  readonly depth: number
-  readonly members: number
-  /** The positions of the colons before the numbers of the outermost object that were rounded. */
-  readonly rounded: readonly number[] | undefined
-}
-
-/**
- * Returns whether the double of a number is an integer although the number as written, without its sign, is
- * not.
- */
-function isRounded(number: string): boolean {
-  if (!Number.isInteger(Number(number))) return false
-  // Stryker disable next-line StringLiteral: a number in JSON has a whole part
-  const [, whole = '', fraction = '', exponent = 0] =
-    // Stryker disable next-line Regex,ArrayDeclaration: any other text is not JSON
-    /^(\d+)(?:\.(\d+))?(?:[eE]([+-]?\d+))?$/.exec(number) ?? []
-  const digits = whole + fraction
-  let significant = digits.length
-  while (digits.charCodeAt(significant - 1) === 0x30) significant--
-  return significant > 0 && significant > whole.length + Number(exponent)
-}
-
-/** Returns the name of the member whose colon is at an index. The text must be valid JSON. */
-function nameAt(text: string, colon: number): string {
-  const end = text.lastIndexOf('"', colon)
-  let start = text.lastIndexOf('"', end - 1)
-  while (isEscaped(text, start)) start = text.lastIndexOf('"', start - 1)
-  return JSON.parse(text.slice(start, end + 1)) as string
-}
-
-function malformed(message: string): ServiceError {
-  return new ServiceError('MALFORMED_BODY', message)
+export function mayExceedBounds(text: string, levels = maxDepth): boolean {
+  return unusual.test(text) || depthOf(text) > levels || !text.isWellFormed()
 }

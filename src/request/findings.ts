@@ -4,7 +4,7 @@ import { canonicalJson } from '../protocol/json.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import { digestOf } from './digest.ts'
 import type { DataEvent } from './event.ts'
-import type { ItemValues } from './query.ts'
+import type { Row } from './query.ts'
 import { inDefinitionOrder } from './submitted.ts'
 import { entriesFor, type View } from './view.ts'
 
@@ -22,8 +22,8 @@ export interface FindingSubject {
   readonly view: View
   readonly event: DataEvent['type'] | 'Custom'
   readonly key: readonly StoredValue[]
-  /** The submitted data in canonical form. */
-  readonly data: Readonly<ItemValues>
+  /** The stored forms of the submitted data. */
+  readonly data: Row
 }
 
 /** What the findings of an event lead to. */
@@ -67,9 +67,9 @@ export const noFindings: Decision = { blocking: [], information: [] }
 function identify(finding: Finding, subject: FindingSubject): MaybePromise<string> {
   const { event, key, data } = subject
   const { collection } = subject.view
-  const canonicalData = collection.allNames
-    .filter((name) => name in data)
-    .map((name) => [name, data[name]])
+  const canonicalData = collection.fields
+    .filter(({ name }) => name in data)
+    .map(({ name, show }) => [name, show(data[name] ?? null)])
   const identity = [finding.name, finding.field ?? null, collection.application, collection.name]
   return digestOf(canonicalJson([...identity, event, key, canonicalData]))
 }

@@ -150,7 +150,7 @@ function equalTo(field: PublishedField, value: unknown): Condition {
 }
 
 function storedValue(field: PublishedField, value: unknown): string | number | boolean {
-  return field.store(field.accept(value)) as string | number | boolean
+  return field.accept(value) as string | number | boolean
 }
 
 function both(conditions: readonly Condition[]): Condition {

@@ -2,73 +2,61 @@ import { hasFraction, withoutZeroFraction } from '../definition/value-forms.ts'
 import { suggestion } from '../checks/nearest-name.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import type { StoredValue } from '../definition/field-type.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
-import type { ItemValues } from './query.ts'
+import type { ItemValues, Row } from './query.ts'
+import { itemOf } from './serialize.ts'
 
 /**
- * Returns a new item: the given values, completed with generated values, defaults and null. Throws a
+ * Returns the row of a new item: the given values, completed with generated values, defaults and null. Throws a
  * TypeError if a default function returns a value of a wrong type, or one that breaks a constraint.
  * Defaults that are values are checked at start.
  */
-export function completeItem(
-  collection: PublishedCollection,
-  given: Readonly<ItemValues>,
-  now: () => Date,
-): ItemValues {
-  const item: ItemValues = {}
-  let computed: ItemValues | undefined
+export function completeRow(collection: PublishedCollection, given: Row, now: () => Date): Row {
+  const row: Record<string, StoredValue> = {}
   for (const field of collection.fields) {
-    const { name } = field
-    const value = given[name]
-    if (value !== undefined) item[name] = value
-    else {
-      item[name] = defaultOf(field, now)
-      if (typeof field.definition.default === 'function') (computed ??= {})[name] = item[name]
-    }
+    const value = given[field.name]
+    row[field.name] = value === undefined ? defaultOf(collection, field, now) : value
   }
-  if (computed !== undefined) requireValid(collection, computed)
-  return item
+  return row
 }
 
-/** Returns an error for each constraint that a value of an item does not satisfy, in definition order. */
+/** Returns an error for each constraint that a value of a row does not satisfy, in definition order. */
 export function constraintFaults(
   { fields }: PublishedCollection,
-  item: Readonly<ItemValues>,
+  row: Row,
 ): readonly ValidationEntry[] {
-  return fields.flatMap(({ name, check }) => check(item[name]))
+  return fields.flatMap(({ name, check, show }) => check(show(row[name] ?? null)))
 }
 
 /**
- * Returns the canonical form of an item that a handler may have changed. Throws a TypeError for unknown
- * fields and wrong types.
+ * Returns the row of an item that a handler may have changed. Throws a TypeError for unknown fields and wrong
+ * types.
  */
-export function acceptedItem(
-  collection: PublishedCollection,
-  item: Readonly<ItemValues>,
-): ItemValues {
-  const accepted: ItemValues = {}
+export function acceptedRow(collection: PublishedCollection, item: Readonly<ItemValues>): Row {
+  const accepted: Record<string, StoredValue> = {}
   for (const name of Object.keys(item)) {
     const value: unknown = item[name]
     const field = fieldOf(collection, name)
-    accepted[name] = value === null || value === undefined ? null : field.accept(value)
+    accepted[name] = value === null || value === undefined ? null : field.accept(value, item)
   }
   return accepted
 }
 
 /**
- * Returns the canonical form of an item that a `before` handler may have changed; `stored` is null for a new one. Throws
- * a TypeError for unknown fields, wrong types and another key than the stored one.
+ * Returns the row of an item that a `before` handler may have changed; `stored` is null for a new one. Throws a
+ * TypeError for unknown fields, wrong types and another key than the stored one.
  */
-export function changedItem(
+export function changedRow(
   collection: PublishedCollection,
   item: Readonly<ItemValues>,
-  stored: Readonly<ItemValues> | null,
-): ItemValues {
-  const accepted = acceptedItem(collection, item)
+  stored: Row | null,
+): Row {
+  const accepted = acceptedRow(collection, item)
   if (stored === null) return accepted
-  for (const { name, store } of collection.key) {
-    if (store(accepted[name]) !== store(stored[name])) {
+  for (const { name } of collection.key) {
+    if (accepted[name] !== stored[name]) {
       throw new TypeError(
         `The field ${name} is part of the key of a stored item, which can't change.`,
       )
@@ -77,27 +65,15 @@ export function changedItem(
   return accepted
 }
 
-/** Returns a copy of an item that application code may change, also within its json values. */
-export function ownCopy(
-  { hasJson, fields }: PublishedCollection,
-  item: Readonly<ItemValues>,
-): ItemValues {
-  const copy: ItemValues = Object.assign({}, item)
-  if (!hasJson) return copy
-  for (const { name, type, show, store } of fields) {
-    if (type === 'json' && copy[name] !== undefined) copy[name] = show(store(copy[name]))
-  }
-  return copy
-}
-
-/** Returns a copy of an item that can't be changed, not even within its json values. */
-export function frozenCopy(
+/** Returns the item of a row, with the named fields, that can't be changed, not even within its json values. */
+export function frozenItem(
   collection: PublishedCollection,
-  item: Readonly<ItemValues>,
+  row: Row,
+  names: readonly string[] = collection.allNames,
 ): Readonly<ItemValues> {
-  const copy = ownCopy(collection, item)
-  if (collection.hasJson) Object.values(copy).forEach(freezeJson)
-  return Object.freeze(copy)
+  const item = itemOf(collection, row, names)
+  if (collection.hasJson) Object.values(item).forEach(freezeJson)
+  return Object.freeze(item)
 }
 
 function freezeJson(value: Json | undefined): void {
@@ -124,21 +100,23 @@ export function unknownFieldError(collection: PublishedCollection, name: string)
   return new TypeError(`The collection ${collection.name} has no field ${name}; ${advice}`)
 }
 
-function defaultOf(field: PublishedField, now: () => Date): ItemValues[string] {
+function defaultOf(
+  { application, name }: PublishedCollection,
+  field: PublishedField,
+  now: () => Date,
+): StoredValue {
   if (field.generated === 'uuid') return crypto.randomUUID()
   if (field.generated === 'now') return timeOf(field, now())
   if (field.hasColumnDefault) return null
   const declared = (field.definition as { readonly default?: unknown }).default
-  const value: unknown = typeof declared === 'function' ? (declared as () => unknown)() : declared
+  const isComputed = typeof declared === 'function'
+  const value: unknown = isComputed ? (declared as () => unknown)() : declared
   if (value === undefined || value === null) return null
-  return field.accept(value)
-}
-
-function requireValid(collection: PublishedCollection, computed: ItemValues): void {
-  const [first] = constraintFaults(collection, computed)
-  if (first === undefined) return
+  const stored = field.accept(value)
+  const [fault] = isComputed ? field.check(value) : []
+  if (fault === undefined) return stored
   throw new TypeError(
-    `The default function of ${collection.application}/${collection.name}.${first.field} returned a value that the field does not accept: ${first.message}`,
+    `The default function of ${application}/${name}.${field.name} returned a value that the field does not accept: ${fault.message}`,
   )
 }
 

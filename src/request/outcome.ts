@@ -6,6 +6,7 @@ import {
   type JsonText,
   type ValidationEntry,
 } from '../protocol/envelope.ts'
+import { stringifyJson } from '../protocol/json-text.ts'
 import type { DataEvent } from './event.ts'
 import type { ItemValues, Row } from './query.ts'
 import { encodeRow, encodeRows } from './serialize.ts'
@@ -86,7 +87,7 @@ export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http')
     case 'rejected': {
       const { reason, message, echo, validations } = outcome
       const status = reason === 'errors' && bodyStatus === 'contract' ? 200 : 400
-      const item = echo === undefined ? {} : { item: JSON.stringify(echo) }
+      const item = echo === undefined ? {} : { item: stringifyJson(echo) as JsonText }
       return { status: 400, body: encodeError({ ...item, message, validations, status }) }
     }
   }

@@ -3,7 +3,7 @@ import type { PublishedComputed } from '../definition/published-computed.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { methodNotAllowed } from '../errors.ts'
-import type { DecodedBody } from '../protocol/json.ts'
+import type { DecodedBody } from '../protocol/body.ts'
 import type { ResourcePath } from '../protocol/path.ts'
 import {
   firstParameter,

@@ -9,7 +9,7 @@ import { throughFields, throughMistake } from '../definition/through.ts'
 import { forbidden, isServiceError, type ServiceError } from '../errors.ts'
 import { givenConditions, type ConditionTerms } from './given-conditions.ts'
 import { fieldsIn, meetsAll } from './meets.ts'
-import type { Condition, ConditionOf, ItemValues } from './query.ts'
+import type { Condition, ConditionOf, ItemValues, Row } from './query.ts'
 import { requireRight } from './roles.ts'
 
 /**
@@ -161,12 +161,10 @@ export function storedIn(
 }
 
 /** Returns the values that the equalities of a row rule require of an item. */
-export function rowValues(collection: PublishedCollection, rows: readonly Condition[]): ItemValues {
-  const values: ItemValues = {}
+export function rowValues(rows: readonly Condition[]): Row {
+  const values: Record<string, StoredValue> = {}
   for (const condition of rows) {
-    if (condition.is !== 'equal') continue
-    const { field, value } = condition
-    values[field] = (collection.byName.get(field) as PublishedField).show(value)
+    if (condition.is === 'equal') values[condition.field] = condition.value
   }
   return values
 }

@@ -2,10 +2,14 @@ import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { JsonText } from '../protocol/envelope.ts'
+import { setParsed } from '../protocol/json-text.ts'
 import type { Json } from '../protocol/json.ts'
 import type { ItemValues, Row } from './query.ts'
 
-/** Returns the item of a row, with the named fields in their order. */
+/**
+ * Returns the item of a row, with the named fields in their order. It keeps the texts of json fields, so that
+ * `store` and `accept` of a field return them while the values are unchanged.
+ */
 export function itemOf(
   collection: PublishedCollection,
   row: Row,
@@ -14,7 +18,9 @@ export function itemOf(
   const item: ItemValues = {}
   for (const name of names) {
     const field = collection.byName.get(name) as PublishedField
-    item[name] = field.show(row[name] ?? null)
+    const stored = row[name] ?? null
+    if (field.type === 'json' && typeof stored === 'string') setParsed(item, name, stored)
+    else item[name] = field.show(stored)
   }
   return item
 }

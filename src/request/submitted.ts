@@ -2,10 +2,11 @@ import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import type { Json } from '../protocol/json.ts'
+import { canonicalJson, type Json } from '../protocol/json.ts'
+import { copySource, memberText } from '../protocol/json-text.ts'
 import { unaddressable } from '../protocol/key.ts'
 import { repeatedName } from '../protocol/names.ts'
-import type { ItemValues } from './query.ts'
+import type { ItemValues, Row } from './query.ts'
 
 const maxUnknownFields = 100
 const maxNameLength = 256
@@ -13,8 +14,8 @@ const maxEchoLength = 1000
 
 /** The checked values of a save. */
 export interface Submitted {
-  /** The accepted values in canonical form. */
-  readonly values: Readonly<ItemValues>
+  /** The stored forms of the accepted values. */
+  readonly values: Row
   /** The errors of all other values. */
   readonly faults: readonly ValidationEntry[]
   /** The values of computed fields as the client sent them; undefined if it sent none. */
@@ -34,7 +35,7 @@ export function checkSubmitted(
   key: readonly StoredValue[] = [],
   rounded: ReadonlySet<string> = noNames,
 ): Submitted {
-  const values: ItemValues = {}
+  const values: Record<string, StoredValue> = {}
   const faults: ValidationEntry[] = []
   for (const field of collection.fields) {
     const { name, check } = field
@@ -43,14 +44,14 @@ export function checkSubmitted(
     if (value === undefined) continue
     const found = check(value)
     const isRounded = rounded.has(name) && isWhole(field)
-    if (found.length === 0 && !isRounded) values[name] = field.show(field.store(value as Json))
+    if (found.length === 0 && !isRounded) values[name] = field.store(value as Json, sent)
     else faults.push(...found)
     if (isRounded) faults.push(fault(name, `must be ${field.mustBe}`))
   }
   for (let index = 0; index < key.length; index++) {
-    const { name, store } = collection.key[index] as PublishedField
+    const { name } = collection.key[index] as PublishedField
     const value = values[name]
-    const moved = value !== undefined && store(value) !== key[index]
+    const moved = value !== undefined && value !== key[index]
     if (moved) faults.push(fault(name, 'is the key of the item and can not be changed'))
   }
   faults.push(...unknownFields(collection, sent))
@@ -67,7 +68,7 @@ function isWhole({ type }: PublishedField): boolean {
 /** Returns the errors of a key that can't be written in a path. */
 export function keyFaults(
   collection: PublishedCollection,
-  values: ItemValues,
+  values: Row,
 ): readonly ValidationEntry[] {
   let faults: ValidationEntry[] | undefined
   for (const part of collection.key) {
@@ -82,7 +83,7 @@ export function keyFaults(
 /** Returns an error for each required field without a value, if `among` accepts the field. */
 export function requiredFaults(
   collection: PublishedCollection,
-  values: ItemValues,
+  values: Row,
   among: (field: PublishedField) => boolean,
 ): readonly ValidationEntry[] {
   let faults: ValidationEntry[] | undefined
@@ -95,6 +96,19 @@ export function requiredFaults(
 }
 
 const none: readonly ValidationEntry[] = []
+
+/**
+ * Returns whether stored values of a field are the same value. JSON may have its members in another order, and write
+ * its numbers differently.
+ */
+export function isSame(
+  { type, show }: PublishedField,
+  one: StoredValue,
+  other: StoredValue,
+): boolean {
+  if (one === other) return true
+  return type === 'json' && canonicalJson(show(one)) === canonicalJson(show(other))
+}
 
 /** Returns an error of one field. */
 export function fault(field: string, reason: string): ValidationEntry {
@@ -143,12 +157,20 @@ export function echoOf({ fields }: PublishedCollection, { sent }: Submitted): Re
   for (const { name } of fields) {
     const value = sent[name] as Json | undefined
     if (value === undefined) continue
+    const text = jsonText(sent, name)
+    const isShort = text !== undefined && text.length <= maxEchoLength && text.isWellFormed()
+    if (isShort) copySource(echo, name, sent, name)
     if (typeof value === 'string') echo[name] = value.slice(0, maxEchoLength).toWellFormed()
-    else if (typeof value !== 'object') echo[name] = value
-    else {
-      const text = JSON.stringify(value)
-      if (text.length <= maxEchoLength && text.isWellFormed()) echo[name] = value
-    }
+    else if (typeof value !== 'object' || value === null || isShort) echo[name] = value
   }
   return echo
+}
+
+/** Returns the JSON text of a submitted value; undefined if application code has submitted one that has none. */
+function jsonText(sent: Submitted['sent'], name: string): string | undefined {
+  try {
+    return memberText(sent, name, sent[name])
+  } catch {
+    return undefined
+  }
 }

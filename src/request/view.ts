@@ -2,9 +2,10 @@ import type { Principal } from '../definition/principal.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import { withFields, type PublishedCollection } from '../definition/published.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
-import type { Condition, ItemValues } from './query.ts'
+import type { Condition, ItemValues, Row } from './query.ts'
 import { holdsOneOf } from './roles.ts'
 import { rowsOf } from './rows.ts'
+import { itemOf } from './serialize.ts'
 
 /** What one caller may use of a collection. Fields outside it are treated as unknown. */
 export interface View {
@@ -69,13 +70,9 @@ export function entriesShownTo(
   return entriesFor(planOf(collection).fieldsFor(caller), entries)
 }
 
-/** Returns the values of an item that the caller may read. */
-export function readableValues(
-  { collection, readable }: View,
-  item: Readonly<ItemValues>,
-): Readonly<ItemValues> {
-  if (readable === collection) return item
-  return Object.fromEntries(Object.entries(item).filter(([name]) => readable.byName.has(name)))
+/** Returns what the caller may read of the item of a row. */
+export function readableItem({ collection, readable }: View, row: Row): Readonly<ItemValues> {
+  return itemOf(collection, row, readable.allNames)
 }
 
 interface ViewPlan {

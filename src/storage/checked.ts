@@ -2,6 +2,7 @@ import { whenDone } from '../maybe-promise.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import { memberTexts } from '../protocol/json-scan.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
 import { encodeRow } from '../request/serialize.ts'
 import { isSelfChecking, unfitError, type UnfitValue } from './adapter.ts'
@@ -215,10 +216,12 @@ function parsedRow(
   try {
     const item = JSON.parse(text) as unknown
     if (typeof item !== 'object' || item === null) return undefined
+    // The value of a json field is its text, with all digits.
+    const texts = collection.hasJson ? memberTexts(text) : undefined
     const entries = names.map((name) => {
       const value = (item as Row)[name]
       const isJson = collection.byName.get(name)?.type === 'json' && value !== null
-      return [name, isJson ? JSON.stringify(value) : value] as const
+      return [name, isJson ? texts?.get(name) : value] as const
     })
     return Object.fromEntries(entries) as Row
   } catch {

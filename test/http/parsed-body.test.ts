@@ -3,7 +3,7 @@ import { Socket } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { takeParsed, type ParsedRequest } from '../../src/http/parsed-body.ts'
-import { decodeBody } from '../../src/protocol/json.ts'
+import { decodeBody } from '../../src/protocol/body.ts'
 
 const plenty = 1_000_000
 

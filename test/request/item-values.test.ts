@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { date, dateTime, instant, integer, text } from '../../src/index.ts'
 import {
-  acceptedItem,
-  completeItem,
+  acceptedRow,
+  completeRow,
   constraintFaults,
   fieldOf,
 } from '../../src/request/item-values.ts'
@@ -19,18 +19,18 @@ test('a generated time has the form of its field, in UTC', () => {
       exact: instant({ generated: 'now' }),
     },
   })
-  expect(completeItem(times, {}, noon)).toEqual({
+  expect(completeRow(times, {}, noon)).toEqual({
     day: '2024-02-29',
     local: '2024-02-29T12:00:00',
     exact: '2024-02-29T12:00:00Z',
   })
-  expect(completeItem(times, {}, at('2024-02-29T23:59:59.120Z'))).toEqual({
+  expect(completeRow(times, {}, at('2024-02-29T23:59:59.120Z'))).toEqual({
     day: '2024-02-29',
     local: '2024-02-29T23:59:59.120',
     exact: '2024-02-29T23:59:59.120Z',
   })
   const given = { day: null, exact: '2020-01-01T00:00:00Z' }
-  expect(completeItem(times, given, noon)).toEqual({ ...given, local: '2024-02-29T12:00:00' })
+  expect(completeRow(times, given, noon)).toEqual({ ...given, local: '2024-02-29T12:00:00' })
 })
 
 test('the values of an item are checked in definition order, except null and absent ones', () => {
@@ -51,14 +51,14 @@ function withDefault(size: () => unknown) {
 test('a default function is called for an absent value only', () => {
   let calls = 0
   const things = withDefault(() => ++calls)
-  expect(completeItem(things, { note: 'a' }, noon)).toEqual({ size: 1, note: 'a' })
-  expect(completeItem(things, { size: null }, noon)).toEqual({ size: null, note: null })
+  expect(completeRow(things, { note: 'a' }, noon)).toEqual({ size: 1, note: 'a' })
+  expect(completeRow(things, { size: null }, noon)).toEqual({ size: null, note: null })
   expect(calls).toBe(1)
 })
 
 test.each([undefined, null])('a default function may return %s', (value) => {
   expect(
-    completeItem(
+    completeRow(
       withDefault(() => value),
       {},
       noon,
@@ -68,14 +68,14 @@ test.each([undefined, null])('a default function may return %s', (value) => {
 
 test('a default function that returns an invalid value is a TypeError', () => {
   expect(() =>
-    completeItem(
+    completeRow(
       withDefault(() => 'x'),
       {},
       noon,
     ),
   ).toThrow(new TypeError('The value of size must be a whole number within ±(2^53 − 1).'))
   expect(() =>
-    completeItem(
+    completeRow(
       withDefault(() => 10),
       {},
       noon,
@@ -89,7 +89,7 @@ test('a default function that returns an invalid value is a TypeError', () => {
 
 test('the constraints of given values are not checked again', () => {
   expect(
-    completeItem(
+    completeRow(
       withDefault(() => 1),
       { size: 10 },
       noon,
@@ -98,20 +98,20 @@ test('the constraints of given values are not checked again', () => {
   const shorts = publishCollection('app', 'shorts', {
     fields: { size: integer({ default: () => 1 }), note: text({ maxLength: 2 }) },
   })
-  expect(completeItem(shorts, { note: 'long' }, noon)).toEqual({ size: 1, note: 'long' })
+  expect(completeRow(shorts, { note: 'long' }, noon)).toEqual({ size: 1, note: 'long' })
 })
 
 test('a default that is a value is not checked again', () => {
   const late = publishCollection('app', 'late', {
     fields: { day: date({ maximum: '2020-01-01', default: '2021-01-01' }) },
   })
-  expect(completeItem(late, {}, noon)).toEqual({ day: '2021-01-01' })
+  expect(completeRow(late, {}, noon)).toEqual({ day: '2021-01-01' })
 })
 
 test('an accepted item has the members that it was given', () => {
   const things = withDefault(() => 1)
-  expect(acceptedItem(things, { size: 0 })).toEqual({ size: 0 })
-  expect(acceptedItem(things, { size: null, note: undefined as never })).toEqual({
+  expect(acceptedRow(things, { size: 0 })).toEqual({ size: 0 })
+  expect(acceptedRow(things, { size: null, note: undefined as never })).toEqual({
     size: null,
     note: null,
   })

@@ -151,6 +151,6 @@ test('an item is among the rows if its stored values are those of all conditions
 })
 
 test('the values of the rows are those of items', () => {
-  expect(rowValues(notes, rows)).toEqual({ price: '2.00', open: true, owner: null })
-  expect(rowValues(notes, [])).toEqual({})
+  expect(rowValues(rows)).toEqual({ price: '2.00', open: true, owner: null })
+  expect(rowValues([])).toEqual({})
 })

@@ -1,8 +1,8 @@
 import { expect, test } from 'vitest'
 import { bigint, decimal, double, instant, integer, json, text, uuid } from '../../src/index.ts'
 import { publishCollection } from '../../src/storage/index.ts'
-import { acceptedItem } from '../../src/request/item-values.ts'
-import { completeItem } from '../../src/request/item-values.ts'
+import { acceptedRow } from '../../src/request/item-values.ts'
+import { completeRow } from '../../src/request/item-values.ts'
 import { decide } from '../../src/request/findings.ts'
 import { searchText } from '../../src/request/query.ts'
 import {
@@ -41,7 +41,7 @@ test('submitted values are brought to their canonical form', () => {
     price: '1.50',
     large: '5',
     at: '2024-01-01T00:00:00Z',
-    data: { b: 1, a: [] },
+    data: '{"b":1,"a":[]}',
   })
 })
 
@@ -131,7 +131,7 @@ test('a rounded number is an error of fields for whole numbers', () => {
     'large must be a 64-bit whole number, written as a string of digits.',
     'Unknown field: nope.',
   ])
-  expect(values).toEqual({ ratio: 0.5, data: 4 })
+  expect(values).toEqual({ ratio: 0.5, data: '4' })
   expect(checkSubmitted(mixed, { count: 1 }, [], new Set()).faults).toEqual([])
 })
 
@@ -189,24 +189,24 @@ test('entries are in definition order, and those without a known field come last
 
 test('a new item is completed with defaults and generated values', () => {
   const now = () => new Date('2024-02-29T12:00:00.000Z')
-  const item = completeItem(things, { name: 'a', size: null }, now)
+  const item = completeRow(things, { name: 'a', size: null }, now)
   expect(item).toMatchObject({ name: 'a', price: '1.00', size: null, data: null })
   expect(item['at']).toBe('2024-02-29T12:00:00Z')
-  expect(completeItem(things, {}, now)['size']).toBe(7)
-  expect(completeItem(things, {}, now)['id']).not.toBe(item['id'])
+  expect(completeRow(things, {}, now)['size']).toBe(7)
+  expect(completeRow(things, {}, now)['id']).not.toBe(item['id'])
 })
 
 test('an item of a handler is accepted in canonical form, or is a TypeError', () => {
-  expect(acceptedItem(things, { price: '2', size: undefined as never })).toEqual({
+  expect(acceptedRow(things, { price: '2', size: undefined as never })).toEqual({
     price: '2.00',
     size: null,
   })
   for (const wrong of [{ nope: 1 }, { price: 2 }, { name: new Date() }, { data: new Map() }]) {
-    expect(() => acceptedItem(things, wrong as never)).toThrow(TypeError)
+    expect(() => acceptedRow(things, wrong as never)).toThrow(TypeError)
   }
   const circular: Record<string, unknown> = {}
   circular['self'] = circular
-  expect(() => acceptedItem(things, { data: circular as never })).toThrow(TypeError)
+  expect(() => acceptedRow(things, { data: circular as never })).toThrow(TypeError)
 })
 
 const subject = {

@@ -10,7 +10,7 @@ import {
 import {
   entriesFor,
   entriesShownTo,
-  readableValues,
+  readableItem,
   viewOf,
   wholeView,
   type View,
@@ -182,8 +182,9 @@ test('entries of any event are shown as the caller may see them', () => {
   expect(entriesShownTo(system, people, [entry])).toEqual([entry])
 })
 
-test('the values of an item are those that the caller may read', () => {
-  const item = { id: 1, name: 'Otto', salary: 5, code: 'x' }
-  expect(readableValues(viewOf(people, caller()), item)).toEqual({ id: 1, name: 'Otto' })
-  expect(readableValues(viewOf(people, caller('Chief')), item)).toBe(item)
+test('the item of a row has the values that the caller may read', () => {
+  const row = { id: 1, name: 'Otto', salary: 5, code: 'x' }
+  expect(readableItem(viewOf(people, caller()), row)).toMatchObject({ id: 1, name: 'Otto' })
+  expect(readableItem(viewOf(people, caller()), row)).not.toHaveProperty('salary')
+  expect(readableItem(viewOf(people, caller('Chief')), row)).toMatchObject(row)
 })

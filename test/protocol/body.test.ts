@@ -1,7 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
 import { isServiceError } from '../../src/index.ts'
-import { decodeBody } from '../../src/protocol/json.ts'
+import { decodeBody } from '../../src/protocol/body.ts'
 
 const bytes = (text: string) => new TextEncoder().encode(text)
 const depthOf = (value: unknown): number =>
@@ -71,9 +71,9 @@ test('decoding any bytes throws nothing but MALFORMED_BODY', () => {
   )
 })
 
-test('a depth of 32 is the limit', () => {
-  const nested = (depth: number) => bytes('{"a":'.repeat(depth) + '1' + '}'.repeat(depth))
-  expect(depthOf(decodeBody(nested(32)).values)).toBe(32)
+test('the values of a body have at most 32 levels', () => {
+  const nested = (depth: number) => bytes('{"a":'.repeat(depth + 1) + '1' + '}'.repeat(depth + 1))
+  expect(depthOf(decodeBody(nested(32)).values['a'])).toBe(32)
   expect(() => decodeBody(nested(33))).toThrow('32')
   expect(() => decodeBody(nested(100_000))).toThrow('32')
   expect(() => decodeBody(bytes(']'.repeat(1_000_000)))).toThrow('JSON')
