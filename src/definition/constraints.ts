@@ -130,10 +130,11 @@ function enumerationOf(field: Field): readonly Constraint[] {
   const isJson = field.type === 'json'
   const formOf = (value: Json) => (isJson ? canonicalJson(value) : store(value, field))
   const allowed = new Set(enumeration.map(formOf))
+  const shown = (value: Json) => String(typeof value === 'object' ? store(value, field) : value)
   return [
     {
       test: (value) => allowed.has(formOf(value)),
-      message: () => `must be one of ${(isJson ? [...allowed] : enumeration).join(', ')}`,
+      message: () => `must be one of ${enumeration.map(shown).join(', ')}`,
     },
   ]
 }

@@ -118,7 +118,8 @@ export function fieldShape(form: Form) {
     }),
     z.strictObject({
       type: z.literal('json'),
-      ...valued(z.json(), form),
+      // Its values are checked with those of other fields, which also accepts numbers that are no JavaScript numbers.
+      ...valued(z.unknown(), form),
       storedAs: z.optional(z.enum(serverForms.json)),
     }),
   ])

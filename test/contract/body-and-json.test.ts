@@ -2,7 +2,7 @@ import { expect, test } from 'vitest'
 import { describeContract } from './contract.ts'
 import { expectInvalid, expectError, itemIn } from '../kit/expectations.ts'
 
-const nested = (depth: number) => '['.repeat(depth - 1) + ']'.repeat(depth - 1)
+const nested = (depth: number) => '['.repeat(depth) + ']'.repeat(depth)
 const encoded = (text: string, encoding: 'utf16le' | 'latin1') => Buffer.from(text, encoding)
 const swapped = (text: string) => Buffer.from(text, 'utf16le').swap16()
 const wide = (text: string) =>
@@ -83,9 +83,9 @@ const malformed: readonly (readonly [id: string, ...bodies: readonly (string | U
     '{"":1,"":1}',
   ],
   [
-    'a depth above 32',
+    'a value of more than 32 levels',
     `{"extra":${nested(33)}}`,
-    `{"extra":${'{"a":'.repeat(32)}1${'}'.repeat(32)}}`,
+    `{"extra":${'{"a":'.repeat(33)}1${'}'.repeat(33)}}`,
     '['.repeat(100_000),
     '{"a":'.repeat(50_000),
   ],
@@ -160,8 +160,11 @@ describeContract('bodies', {}, (contract) => {
     }
   })
 
-  test('a depth of 32 is accepted', async () => {
-    itemIn(await contract.post('/customers/ALFKI', `{"extra":${nested(32)}}`))
+  test('a value of 32 levels is accepted, and can be sent back', async () => {
+    const body = `{"extra":${nested(32)}}`
+    expect((await contract.post('/customers/ALFKI', body)).text).toContain(body.slice(1, -1))
+    expect((await contract.get('/customers/ALFKI')).text).toContain(body.slice(1, -1))
+    itemIn(await contract.post('/customers/ALFKI', body))
   })
 
   test.each(unknown)('%s is an unknown field', async (_id, body, ...fields) => {

@@ -56,19 +56,22 @@ const bodies = [
   '{"price":1e400}',
   '{"price":-1e400}',
   '{"price":-0}',
-  '{"extra":{"big":12345678901234567890,"small":-0,"none":{}}}',
+  '{"extra":{"big":12345678901234567000,"small":-0,"none":{}}}',
   '{"extra":{"toJSON":"text","__proto__":{"a":1},"":0}}',
   '{"title":"\\ud800"}',
   '{"title":5}',
   '{"nope":1}',
   '{"__proto__":{"isAdmin":true}}',
   '{"constructor":{"prototype":{}},"toString":1}',
-  deep(31),
   deep(32),
+  deep(33),
   deep(20_000),
   '[]',
   '[{"title":"no bulk"}]',
 ]
+
+/** A number that JSON.parse rounds. */
+const exact = '{"extra":{"10":12345678901234567890.5,"2":1.10}}'
 
 const twice = '{"title":"a","title":"b"}'
 
@@ -114,6 +117,17 @@ describe.each(releases)('bodies in $name', ({ express }) => {
     expect(expected.stored.length).toBeGreaterThan(5)
     expect(await answersTo(await behind(parsers), bodies)).toEqual(expected)
   })
+
+  test.each(every)(
+    'after %s numbers keep their digits if the body is kept',
+    async (name, parsers) => {
+      const { port, target } = await behind(parsers)
+      const { text } = await post(port, target, exact)
+      const isRounded = parsing.some((one) => one[0] === name && one[2] === 'unseen')
+      const rounded = '{"extra":{"2":1.1,"10":12345678901234567000}}'
+      expect(text).toContain((isRounded ? rounded : exact).slice(1, -1))
+    },
+  )
 
   test.each(verbatim)('after %s invalid ones have the same result', async (_name, parsers) => {
     const expected = await answersTo(await bare(), broken)
