@@ -27,6 +27,7 @@ import { decodeIgnoredWarnings } from './protocol/warnings.ts'
 import type { Publication } from './publication.ts'
 import { encodeOutcome } from './request/outcome.ts'
 import { planEvent, resolveQuery, routeMethod } from './request/plan.ts'
+import { exactNames } from './request/submitted.ts'
 import type { ServiceReply, ServiceRequest } from './request/request.ts'
 import { requireRight } from './request/roles.ts'
 import { viewOf } from './request/view.ts'
@@ -114,7 +115,7 @@ function handle(
       const query =
         keptEvent?.query ?? resolveQuery(name, resource, decodeQuery(cleanQuery), options)
       const confirmed = decodeIgnoredWarnings(ignoredWarnings)
-      const body = bytes === undefined ? undefined : decodeBody(bytes, collection.jsonNames)
+      const body = bytes === undefined ? undefined : decodeBody(bytes, exactNames(collection))
       const event = keptEvent ?? planEvent(name, resource, query, body)
       if (keptEvent === undefined && !hasCredentials) plans.keep(target, route, event)
       const caller = { principal, confirmed, signal: () => request.signal }

@@ -24,6 +24,13 @@ export interface Submitted {
   readonly sent: Readonly<Record<string, unknown>>
 }
 
+/** Returns the names of the fields whose JSON text a body must keep. */
+export function exactNames({ hasJson, responseFields }: PublishedCollection): readonly string[] {
+  if (!hasJson) return []
+  const fields = [...responseFields.values()]
+  return fields.filter(({ type }) => type === 'json').map(({ name }) => name)
+}
+
 /**
  * Checks a body against the definition: types, constraints, unknown fields. `key` is the key of the item's path,
  * which a body may repeat but not change. `rounded` names the members whose number is an integer only because
