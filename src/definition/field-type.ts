@@ -254,8 +254,23 @@ function isBigint(text: string): boolean {
 
 function isJsonText(text: string): boolean {
   try {
-    const value: unknown = JSON.parse(text)
-    return !mayExceedBounds(text) || isJsonValue(value, 1)
+    JSON.parse(text)
+    return isWithinBounds(text)
+  } catch {
+    return false
+  }
+}
+
+/**
+ * Returns whether JSON text that a database has found valid has only what json fields may have.
+ *
+ * @param outer the levels of arrays and objects around the values, such as 1 for the text of an item
+ */
+export function isWithinBounds(text: string, outer = 0): boolean {
+  // Most texts need not be parsed for this.
+  if (!mayExceedBounds(text, maxDepth + outer)) return true
+  try {
+    return isJsonValue(JSON.parse(text), 1 - outer)
   } catch {
     return false
   }

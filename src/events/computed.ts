@@ -31,6 +31,11 @@ export function withComputed(outcome: Outcome, event: DataEvent, report: Report)
 function completeRow(row: Row, { computed }: Output, event: DataEvent, report: Report): Row {
   const complete: Record<string, StoredValue> = {}
   for (const one of computed) {
+    // The stored value of a saved item does not fit.
+    if (event.type !== 'Filter' && one.needs.some(({ name }) => row[name] === undefined)) {
+      complete[one.name] = null
+      continue
+    }
     const valueOf = (need: PublishedField): Json => need.show(row[need.name] ?? null)
     complete[one.name] = computedValue(one, valueOf, event, report)
   }

@@ -81,8 +81,16 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
       return { event, scope, stored: null, unfit: [], draft: null, faults: noFaults }
     }
     return whenDone(readItem(event, scope), ({ stored, unfit }) => {
-      const draft = { ...stored, ...settable(event, terms) }
+      const given = settable(event, terms)
+      const draft = { ...stored, ...given }
       const faults = allFaults(event, stored, terms)
+      // What is saved is found when it is written.
+      if (purpose === 'preview')
+        addUnfit(
+          event,
+          scope,
+          unfit.filter((name) => !(name in given)),
+        )
       return { event, scope, stored, unfit, draft, faults }
     })
   },
@@ -98,7 +106,7 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
     }
     const changes = draft === null ? submitted.values : rowOf(collection, draft, changed)
     const updated = source.update(collection, conditions, changes)
-    return whenDone(updated, (row) => writtenRow(event, row, { unfit, terms }))
+    return whenDone(updated, (row) => writtenRow(event, scope, row, { reported: unfit }))
   },
 }
 
@@ -111,14 +119,15 @@ export const deleteSteps: SaveSteps<DeleteEvent> = {
     if (!isSeen) return { event, scope, stored: null, unfit: [], draft: null, faults: [] }
     return whenDone(readItem(event, scope), ({ stored, unfit }) => {
       const echo = readableItem(view, stored)
+      // A rejection shows the item as well.
+      addUnfit(event, scope, unfit)
       return { event, scope, stored, unfit, draft: null, faults: [], echo }
     })
   },
   write({ event, scope, unfit }) {
-    const { source, terms } = scope
     const remove = (): MaybePromise<Row> =>
-      whenDone(source.delete(event.collection, event.conditions), (row) =>
-        writtenRow(event, row, { unfit, terms }),
+      whenDone(scope.source.delete(event.collection, event.conditions), (row) =>
+        writtenRow(event, scope, row, { reported: unfit, added: unfit }),
       )
     return event.collection.referredBy.length === 0
       ? remove()
@@ -162,25 +171,53 @@ function readItem(
   )
 }
 
+/** The fields with values that do not fit that were reported before, and those that information was added about. */
+interface KnownUnfit {
+  readonly reported: readonly string[]
+  readonly added?: readonly string[]
+}
+
 /**
  * Returns the row that an Update or Delete has written. Throws NOT_FOUND if there is none. Storage leaves
- * values out that do not fit; they are reported, unless they are in `unfit`: those were reported before.
+ * values out that do not fit: the response has null and information for each, and they are reported.
  */
 function writtenRow(
   event: UpdateEvent | DeleteEvent,
+  scope: Scope,
   row: Row | undefined,
-  { unfit, terms }: { readonly unfit: readonly string[]; readonly terms: Terms },
+  { reported, added = [] }: KnownUnfit,
 ): Row {
   if (row === undefined) throw notFound()
   const { collection } = event
-  const isMissing = (name: string): boolean => row[name] === undefined
-  if (collection.allNames.every((name) => !isMissing(name) || unfit.includes(name))) return row
-  const missing = collection.allNames.filter(isMissing)
+  if (collection.allNames.every((name) => row[name] !== undefined)) return row
+  const missing = collection.allNames.filter((name) => row[name] === undefined)
+  addUnfit(
+    event,
+    scope,
+    missing.filter((name) => !added.includes(name)),
+  )
+  if (missing.every((name) => reported.includes(name))) return row
   const key = event.key.map((part) => JSON.stringify(part))
   const values = missing.map((field) => ({ field, found: 'another value' }))
   const error = unfitError(collection, key, values)
-  terms.runtime.report({ type: 'stored-value-unfit', place: placeOf(event), error })
+  scope.terms.runtime.report({ type: 'stored-value-unfit', place: placeOf(event), error })
   return row
+}
+
+/** Adds information about stored values that do not fit, of which the response has those that the caller can read. */
+function addUnfit(
+  { view }: UpdateEvent | DeleteEvent,
+  scope: Scope,
+  names: readonly string[],
+): void {
+  const shown = names.filter((name) => view.readable.byName.has(name))
+  scope.add(
+    shown.map((field) => ({
+      message: `${field} has a stored value that does not fit the field. It is shown as null.`,
+      severity: 'information',
+      field,
+    })),
+  )
 }
 
 function nullsOf(names: readonly string[]): Row {

@@ -3,6 +3,7 @@ import { completeOptions, requireKnown, withoutUndefined } from '../checks/optio
 import type { RequestHandler, ServiceRequest } from '../request/request.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
+import { stringifyJson } from '../protocol/json-text.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { bodyTooLarge } from './read.ts'
 
@@ -131,5 +132,5 @@ function queryText(query: TestRequest['query'] = ''): string {
 
 function bytesOf(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body
-  return new TextEncoder().encode(typeof body === 'string' ? body : JSON.stringify(body))
+  return new TextEncoder().encode(typeof body === 'string' ? body : stringifyJson(body))
 }

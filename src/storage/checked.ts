@@ -1,11 +1,11 @@
-import { whenDone } from '../maybe-promise.ts'
+import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { memberTexts } from '../protocol/json-scan.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
 import { encodeRow } from '../request/serialize.ts'
-import { isSelfChecking, unfitError, type UnfitValue } from './adapter.ts'
+import { isSelfChecking, isStorageError, unfitError, type UnfitValue } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageTextPage, StorageTransaction } from './adapter.ts'
 
 /**
@@ -16,12 +16,30 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
   if (isSelfChecking(adapter)) return adapter
   const check = checkerOf(adapter.name)
 
+  function pageOf(
+    read: (query: StorageQuery) => MaybePromise<StoragePage>,
+    collection: PublishedCollection,
+    query: StorageQuery,
+  ): MaybePromise<StoragePage> {
+    const checked = (own: StorageQuery): MaybePromise<StoragePage> =>
+      whenDone(read(own), (page) => check.page(collection, own, page))
+    return whenFailed(
+      () => checked(query),
+      (error) => {
+        const key = collection.key.map(({ name }) => name)
+        const select = [...new Set([...key, ...query.select])]
+        const hasKey = select.length === query.select.length
+        if (hasKey || !isStorageError(error) || error.kind !== 'unfit') throw error
+        // Read again with the key, for the report. The rows may have been corrected meanwhile.
+        return checked({ ...query, select })
+      },
+    )
+  }
+
   function within(transaction: StorageTransaction): StorageTransaction {
     return {
       filter: (collection, query) =>
-        whenDone(transaction.filter(collection, query), (page) =>
-          check.page(collection, query, page),
-        ),
+        pageOf((own) => transaction.filter(collection, own), collection, query),
       insert: (collection, row) =>
         whenDone(transaction.insert(collection, row), (stored) => check.row(collection, stored)),
       update: (collection, conditions, changes) =>
@@ -49,9 +67,7 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
       return adapter.open(collections)
     },
     filter: (collection, query, context) =>
-      whenDone(adapter.filter(collection, query, context), (page) =>
-        check.page(collection, query, page),
-      ),
+      pageOf((own) => adapter.filter(collection, own, context), collection, query),
     ...(adapter.filterText !== undefined && {
       filterText: (collection, query, context) =>
         whenDone(adapter.filterText?.(collection, query, context), (page) =>

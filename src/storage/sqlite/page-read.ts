@@ -167,7 +167,7 @@ export function filterText(
   return whenDone(read(collection, query, 'json', context), ({ rows, count }) => {
     const items = rows as readonly (string | null)[]
     // If a row does not fit, the service calls `filter`, which finds the field.
-    return isText(items) ? { items, count } : undefined
+    return areTexts(collection, items) ? { items, count } : undefined
   })
 }
 
@@ -190,6 +190,9 @@ function isCertain({ unfit, uncertain }: ReadRow): boolean {
   return unfit.length === 0 && !uncertain
 }
 
-function isText(items: readonly (string | null)[]): items is readonly string[] {
-  return items.every((item) => item !== null && fitsAsText(item))
+function areTexts(
+  collection: PublishedCollection,
+  items: readonly (string | null)[],
+): items is readonly string[] {
+  return items.every((item) => item !== null && fitsAsText(collection, item))
 }

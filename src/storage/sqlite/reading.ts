@@ -1,4 +1,6 @@
+import { isWithinBounds } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
 import { columnTypeOf } from './columns.ts'
 import { fitCondition, furtherCondition, storageClassOf } from './forms.ts'
 import { identifier, join, literal, raw, quoted, sql, type Sql } from '../sql/fragments.ts'
@@ -68,7 +70,8 @@ function isText(field: PublishedField): boolean {
 
 /**
  * Returns the expression of the JSON text of a row. It is null if a value does not fit its field, except for
- * a string with U+0000: JSON escapes it, and {@link fitsAsText} finds it.
+ * a string with U+0000, which JSON escapes, and for JSON that exceeds the bounds of json fields: {@link fitsAsText}
+ * finds them.
  */
 export function jsonObject(
   fields: readonly PublishedField[],
@@ -96,10 +99,12 @@ export function jsonObject(
   return sql`case ${unfit}${fit} ${object} end`
 }
 
-/** Returns whether the JSON text of a row, read with {@link jsonObject}, has only strings that fit. */
-export function fitsAsText(item: string): boolean {
+/** Returns whether the JSON text of a row, read with {@link jsonObject}, has only values that fit. */
+export function fitsAsText({ hasJson }: PublishedCollection, item: string): boolean {
   // Drivers replace invalid UTF-8 with U+FFFD. A string may also contain the characters \u0000 themselves.
-  return !item.includes('\ufffd') && !item.includes('\\u0000')
+  if (item.includes('\ufffd') || item.includes('\\u0000')) return false
+  // SQLite finds JSON valid that no request could contain.
+  return !hasJson || isWithinBounds(item, 1)
 }
 
 function isString({ type }: PublishedField): boolean {

@@ -1,6 +1,5 @@
 import { Buffer } from 'node:buffer'
-import type { StoredValue } from '../../definition/field-type.ts'
-import type { PublishedField } from '../../definition/published-field.ts'
+import { isWithinBounds, type StoredValue } from '../../definition/field-type.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { unfitError, type Row, type StorageError, type UnfitValue } from '../adapter.ts'
 import { columnTypeOf } from './columns.ts'
@@ -49,7 +48,13 @@ export function readRow(
         continue
       }
     }
-    const decode = decoderOf(collection, name)
+    const field = collection.byName.get(name)
+    // SQLite finds JSON valid that no request could contain.
+    if (field?.type === 'json' && typeof value === 'string' && !isWithinBounds(value)) {
+      unfit = [...(unfit ?? []), { field: name, found: descriptionOf('text') }]
+      continue
+    }
+    const decode = field && columnTypeOf(field).decode
     row[name] = value === null || decode === undefined ? (value as StoredValue) : decode(value)
   }
   return { row, unfit: unfit ?? none, uncertain }
@@ -83,14 +88,6 @@ export function unfitRow(collection: PublishedCollection, { row, unfit }: ReadRo
     return misfit === undefined ? JSON.stringify(row[name] ?? null) : misfit.found
   })
   return unfitError(collection, key, unfit)
-}
-
-function decoderOf(
-  collection: PublishedCollection,
-  name: string,
-): ((value: SqliteValue) => StoredValue) | undefined {
-  const field: PublishedField | undefined = collection.byName.get(name)
-  return field && columnTypeOf(field).decode
 }
 
 const classes: Readonly<Record<string, string>> = {

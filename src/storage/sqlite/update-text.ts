@@ -61,7 +61,7 @@ export function updateText(use: UpdateTextUse): UpdateText {
     const readKey = writeKey('itemText', collection, conditions, select)
     try {
       const [text] = statements.run(readKey, read, connection.strings, inputs)
-      const fits = typeof text === 'string' && fitsAsText(text)
+      const fits = typeof text === 'string' && fitsAsText(collection, text)
       return { isChanged: true, text: fits ? text : undefined }
     } catch (error) {
       // SQLite may have rolled back everything. A further write would be committed by itself.

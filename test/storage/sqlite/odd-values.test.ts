@@ -48,8 +48,17 @@ const fine: readonly (readonly [field: string, sql: string])[] = [
   ['local', `'9999-12-31T23:59:59.999'`],
   ['moment', `'2024-02-29T00:00:00.000Z'`],
   ['data', `'{"a":[1,{"b":null}]}'`],
+  ['data', `'{"a":1.10,"a":["\\ud83d\\ude00",12345678901234567890.5]}'`],
   ['ratio', '3'],
   ['ratio', '1e300'],
+]
+
+/** JSON that SQLite finds valid, and no request could contain. */
+const lateJson = [
+  `'"\\ud800"'`,
+  `'{"\\u0000":1}'`,
+  `'[1e400]'`,
+  `'${'['.repeat(33)}${']'.repeat(33)}'`,
 ]
 
 const oddValues: readonly (readonly [field: string, sql: string])[] = [
@@ -94,6 +103,7 @@ const oddValues: readonly (readonly [field: string, sql: string])[] = [
   ['data', `'{"a":1}' || char(0) || ',"evil":1'`],
   ['data', `x'7b7d'`],
   ['data', '7'],
+  ...lateJson.map((text) => ['data', text] as const),
   ['ratio', '9e999'],
   ['ratio', '-9e999'],
   ['ratio', `'0.5'`],
@@ -240,7 +250,11 @@ describe.each(declarations)(
         const path = `ratios/${101 + index}`
         const other = field === 'label' ? 'quantity' : 'label'
         const changed = await send('POST', path, { [other]: field === 'label' ? 5 : 'new' })
-        expect(changed).toMatchObject({ status: 200, body: { item: { [field]: null } } })
+        const validations = [{ severity: 'information', field }]
+        expect(changed).toMatchObject({
+          status: 200,
+          body: { item: { [field]: null }, validations },
+        })
         expect(reports).toMatchObject([{ type: 'stored-value-unfit', error: { fields: [field] } }])
         if (index % 2 === 0) {
           const corrected = await send('POST', path, { [field]: null })
@@ -286,6 +300,7 @@ describe.each(drivers)('%s: a table of the library', (driver) => {
     expect(served.sort()).toEqual(converted.sort())
     // A CHECK can't detect these values. Reads detect them.
     const late = [`label = cast(x'61ff62' as text)`, `amount = '12345678.00'`]
+    late.push(...lateJson.map((text) => `data = ${text}`))
     expect(accepted.sort()).toEqual([...converted, ...late].sort())
     await service.close()
     handle.close()
