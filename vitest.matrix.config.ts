@@ -8,6 +8,7 @@ const onStorages = [
   'relations/**',
   'cache/read-plans',
   'rights/pages',
+  'rights/truth-table',
   'storage/postgres/pglite',
 ].map((tests) => `test/${tests}${tests.endsWith('**') ? '/*' : ''}.test.ts`)
 const readers = [...contract, 'test/rights/**/*.test.ts', 'test/security/gate/**/*.test.ts']

@@ -12,7 +12,10 @@ import type { CollectionShape, ValueOf } from './item.ts'
  */
 export type Conditions<C extends CollectionShape> = ConditionsOf<C['fields'], never, unknown>
 
-/** Conditions of row rules: those of {@link Conditions}, and on the rows of other collections. */
+/**
+ * Conditions of row rules: those of {@link Conditions}, and on the rows of other collections. A comparison with a field
+ * without value is unknown, and neither `ne`, `notIn` nor `not` of it is true. A row is visible only if its rule is true.
+ */
 export type RowConditions<C extends CollectionShape, Own = never> = ConditionsOf<
   C['fields'],
   Own,
@@ -56,7 +59,7 @@ export interface Through<F extends Fields = Fields> {
 /** The operators of a condition on a field: all of them must hold. */
 export interface Operators<Value> {
   readonly eq?: Value | null
-  /** Also met by a field without value, unless it is compared with null. */
+  /** Also met by a field without value, unless it is compared with null. In a row rule, that is unknown. */
   readonly ne?: Value | null
   /** Before the value, in the order of `sort`. A field without value never is. */
   readonly lt?: Value
@@ -65,7 +68,7 @@ export interface Operators<Value> {
   readonly gte?: Value
   /** One of at most 10,000 values; none of an empty list. */
   readonly in?: readonly (Value | null)[]
-  /** Also met by a field without value, unless the list contains null. */
+  /** Also met by a field without value, unless the list contains null. In a row rule, that is unknown. */
   readonly notIn?: readonly (Value | null)[]
   readonly isNull?: boolean
 }

@@ -11,16 +11,20 @@ import { givenConditions, type ConditionTerms } from './given-conditions.ts'
 import { fieldsIn, meetsAll } from './meets.ts'
 import type { Condition, ConditionOf, ItemValues, Row } from './query.ts'
 import { requireRight } from './roles.ts'
+import { unknown, whenTrue } from './row-truth.ts'
 
 /**
  * Returns the conditions of the row rule for a caller; without conditions, all rows. Throws FORBIDDEN if
  * the rule allows no rows, and a TypeError if it returns anything but conditions, true or false.
  */
 export function rowsOf(collection: PublishedCollection, caller: Principal): readonly Condition[] {
-  return collection.rows === undefined ? [] : ruledRows(collection, caller, [])
+  return collection.rows === undefined ? [] : ruledRows(collection, caller, []).map(whenTrue)
 }
 
-/** `path` has the collections whose rules go through this one. */
+/**
+ * Returns the conditions of the row rule as they are written, with three values. `path` has the collections whose
+ * rules go through this one.
+ */
 function ruledRows(
   collection: PublishedCollection,
   caller: Principal,
@@ -87,7 +91,7 @@ function termsOf(
       } catch (error) {
         // Another condition of the rule may still allow rows.
         if (isAlone || !isServiceError(error) || error.code !== 'FORBIDDEN') throw error
-        return { is: 'or', conditions: [] }
+        return unknown
       }
     },
   }

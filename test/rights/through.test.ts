@@ -13,7 +13,7 @@ const orders = defineCollection({
   fields: { id: integer(), customer: text(), state: text() },
   rows: {
     through: { field: 'customer', collection: 'customers' },
-    where: { state: { ne: 'secret' } },
+    where: { or: [{ state: null }, { state: { ne: 'secret' } }] },
     exceptRoles: ['Chief'],
   },
 })
