@@ -1,4 +1,5 @@
 import { requireKnown } from '../checks/options.ts'
+import { describe, isPlainObject } from '../checks/plain-object.ts'
 
 /** The caller of a request or an in-process call. */
 export interface Principal {
@@ -18,7 +19,10 @@ export interface Principal {
   readonly keyId: string | null
 }
 
-/** Data about a user by name, besides its roles. */
+/**
+ * Data about a user by name, besides its roles. The values are flat, so that a row rule can only compare with them: an
+ * object would be its operators.
+ */
 export type Attributes = Readonly<Record<string, string | number | boolean | null>>
 
 // They are immutable and of the right kind, so they need not be checked and copied again.
@@ -47,7 +51,7 @@ const ignored = ['user', 'enabled', 'kind']
 
 /**
  * Creates a principal of the kind `user` for providers and in-process calls: `principal('maria', { roles:
- * ['Sales'] })`. Throws a TypeError for unknown options and wrong types.
+ * ['Sales'] })`. Throws a TypeError for unknown options and wrong types, such as an attribute that is an object.
  */
 export function principal(user: string, rest: Partial<Omit<Principal, 'user'>> = {}): Principal {
   requireKnown('principal', rest, known, ignored)
@@ -57,9 +61,8 @@ export function principal(user: string, rest: Partial<Omit<Principal, 'user'>> =
   if (ownRoles === undefined) {
     throw new TypeError(`principal: roles must be a list, such as ['Sales']`)
   }
-  if (Object(attributes) !== attributes) {
-    throw new TypeError('principal: attributes must be an object')
-  }
+  const mistake = attributesMistake(attributes)
+  if (mistake !== undefined) throw new TypeError(`principal: ${mistake}`)
   if (kind !== 'user') throw new TypeError('principal: its kind is always user')
   return create({ kind, user, roles: ownRoles, attributes, provider, keyId })
 }
@@ -77,10 +80,30 @@ export function withoutSystemRights(given: unknown): Principal | undefined {
   const ownKind = user === null ? 'anonymous' : 'user'
   const ownRoles = listOfStrings(roles)
   if (kind !== undefined && kind !== ownKind) return undefined
-  if (ownRoles === undefined || typeof attributes !== 'object' || attributes === null)
-    return undefined
+  if (ownRoles === undefined || attributesMistake(attributes) !== undefined) return undefined
   if (!isStringOrNull(user) || !isStringOrNull(provider) || !isStringOrNull(keyId)) return undefined
-  return create({ kind: ownKind, user, roles: ownRoles, attributes, provider, keyId })
+  const ownAttributes = attributes as Attributes
+  return create({
+    kind: ownKind,
+    user,
+    roles: ownRoles,
+    attributes: ownAttributes,
+    provider,
+    keyId,
+  })
+}
+
+/** Returns the mistake in the attributes of a principal, without their values; undefined if there is none. */
+export function attributesMistake(given: unknown): string | undefined {
+  if (!isPlainObject(given)) return `attributes must be an object of values, not ${describe(given)}`
+  const wrong = Object.keys(given).find((name) => given[name] !== undefined && !isFlat(given[name]))
+  if (wrong === undefined) return undefined
+  return `the attribute ${wrong} must be a string, a finite number, a boolean or null, not ${describe(given[wrong])}`
+}
+
+/** Returns whether a value can be an attribute. */
+export function isFlat(value: unknown): value is Attributes[string] {
+  return value === null || ['string', 'boolean'].includes(typeof value) || Number.isFinite(value)
 }
 
 /** Returns the principal for an in-process call. Throws a TypeError if the value is not a principal. */
@@ -95,15 +118,8 @@ export function requirePrincipal(given: unknown): Principal {
 type Claims = Partial<Record<keyof Principal, unknown>>
 
 // Spread objects would be slow to use: V8 gives each that is frozen, or extended, a hidden class of its own.
-function create({
-  kind,
-  user,
-  roles,
-  attributes,
-  provider,
-  keyId,
-}: Omit<Principal, 'attributes'> & { readonly attributes: object }): Principal {
-  const own = Object.freeze(Object.fromEntries(Object.entries(attributes)) as Attributes)
+function create({ kind, user, roles, attributes, provider, keyId }: Principal): Principal {
+  const own = Object.freeze(Object.fromEntries(Object.entries(attributes)))
   const principal = Object.freeze({ kind, user, roles, attributes: own, provider, keyId })
   created.add(principal)
   return principal

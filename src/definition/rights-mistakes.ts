@@ -7,6 +7,7 @@ import { fieldTypes, isValueOf } from './field-type.ts'
 import { fieldOf, type Field } from './field.ts'
 import type { PublishedEventName } from './handler.ts'
 import { publishableEvents } from './published.ts'
+import { isOwnValue } from './rights.ts'
 import { throughMistake, throughTargets } from './through.ts'
 
 type Conditions = Readonly<Record<string, unknown>>
@@ -123,7 +124,7 @@ function checkValue({ add }: Check, place: string, field: Field, value: unknown)
     if (value !== null && !isValueOf(field, value)) add(place, mustBe(field))
     return
   }
-  if ('attribute' in value || 'principal' in value) return
+  if (isOwnValue(value)) return
   const operators = Object.entries(value)
   if (operators.length === 0) add(place, 'add an operator, such as gte')
   for (const [operator, operand] of operators) {
@@ -133,7 +134,7 @@ function checkValue({ add }: Check, place: string, field: Field, value: unknown)
 }
 
 function operatorMistake(field: Field, operator: string, operand: unknown): string | undefined {
-  const fits = (one: unknown): boolean => isObject(one) || isValueOf(field, one)
+  const fits = (one: unknown): boolean => isOwnValue(one) || isValueOf(field, one)
   switch (operator) {
     case 'eq':
     case 'ne':

@@ -1,3 +1,4 @@
+import { isPlainObject } from '../checks/plain-object.ts'
 import type { PublishedEventName } from './handler.ts'
 import type { EqualConditions, RowConditions, Through } from './conditions.ts'
 import type { CollectionShape } from './item.ts'
@@ -42,3 +43,9 @@ export type RowRule<C extends CollectionShape> =
         | Required<Pick<RowRuleData<C>, 'through'>>
       ))
   | ((principal: Principal) => boolean | RowConditions<C>)
+
+/** Returns whether a part of a row rule as data is a value of the caller. */
+export function isOwnValue(given: unknown): given is OwnValue {
+  if (!isPlainObject(given) || Object.keys(given).length !== 1) return false
+  return typeof given['attribute'] === 'string' || given['principal'] === 'user'
+}

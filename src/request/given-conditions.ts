@@ -82,7 +82,8 @@ function fieldConditions(
   const field = terms.fieldOf(name)
   const own = (given: unknown): unknown => terms.replaced?.(given, name) ?? given
   const given = own(value)
-  if (!isObject(given)) return [equalTo(field, given)]
+  // Only what a condition itself writes is an operator, and nothing that replaces a part of it.
+  if (!isObject(given) || given !== value) return [equalTo(field, given)]
   const operators = Object.keys(given)
   if (operators.length === 0) {
     throw new TypeError(`The condition on ${name} needs an operator, such as { gte: ... }.`)

@@ -4,7 +4,7 @@ import type { CollectionShape } from '../definition/item.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { OwnValue, RowRuleData } from '../definition/rights.ts'
+import { isOwnValue, type OwnValue, type RowRuleData } from '../definition/rights.ts'
 import { throughFields, throughMistake } from '../definition/through.ts'
 import { forbidden, isServiceError, type ServiceError } from '../errors.ts'
 import { givenConditions, type ConditionTerms } from './given-conditions.ts'
@@ -179,12 +179,6 @@ function noRow(
   problem: string,
 ): ServiceError {
   return forbidden({ user, reason: `the row rule of ${application}/${name} ${problem}` })
-}
-
-function isOwnValue(value: unknown): value is OwnValue {
-  return (
-    typeof value === 'object' && value !== null && ('attribute' in value || 'principal' in value)
-  )
 }
 
 function ownValue({ user, attributes }: Principal, value: OwnValue): unknown {

@@ -1,5 +1,5 @@
 import { isThenable, type MaybePromise } from '../maybe-promise.ts'
-import { withoutSystemRights, type Principal } from '../definition/principal.ts'
+import { attributesMistake, withoutSystemRights, type Principal } from '../definition/principal.ts'
 import { isServiceError, ServiceError } from '../errors.ts'
 import type { Credentials } from '../request/request.ts'
 import type { RejectionReason, Report } from '../observation/reports.ts'
@@ -163,8 +163,11 @@ function checkedResult(
   if (!isPrincipal(result)) return result
   const principal = withoutSystemRights(result)
   if (principal !== undefined) return enabled === false ? disabled : principal
+  const { attributes } = Object(result) as Partial<Principal>
+  const mistake = attributes === undefined ? undefined : attributesMistake(attributes)
+  const reason = mistake === undefined ? '' : ` Here, ${mistake}`
   throw new TypeError(
-    `The provider ${name} must return a principal, { rejected: reason } or undefined: create principals with principal().`,
+    `The provider ${name} must return a principal, { rejected: reason } or undefined: create principals with principal().${reason}`,
   )
 }
 

@@ -13,7 +13,7 @@ import { isServiceError, unavailable } from '../../errors.ts'
 import { fetchedKeys, type KeySource } from './fetched-keys.ts'
 import type { CompleteAuthServer } from './auth-server-options.ts'
 import type { Rejected } from '../provider.ts'
-import type { Attributes } from '../../definition/principal.ts'
+import { isFlat, type Attributes } from '../../definition/principal.ts'
 import { isLine } from '../check-call.ts'
 
 /** Verifies tokens with the keys of an authorization server. */
@@ -209,12 +209,7 @@ function readAttributes(
     const value = claimAt(claims, name)
     return value === undefined ? [] : [[attribute, value] as const]
   })
-  if (!found.every((entry): entry is readonly [string, Flat] => isFlat(entry[1]))) return undefined
+  if (!found.every((entry): entry is readonly [string, Attributes[string]] => isFlat(entry[1])))
+    return undefined
   return Object.freeze(Object.fromEntries(found))
-}
-
-type Flat = Attributes[string]
-
-function isFlat(value: unknown): value is Flat {
-  return value === null || Number.isFinite(value) || ['string', 'boolean'].includes(typeof value)
 }

@@ -1,4 +1,5 @@
-import type { Attributes } from '../../definition/principal.ts'
+import { isPlainObject } from '../../checks/plain-object.ts'
+import { isFlat, type Attributes } from '../../definition/principal.ts'
 import type { Row } from '../../storage/adapter.ts'
 import { keepLatest } from '../../keep-latest.ts'
 import type { Account, User } from './user-store.ts'
@@ -41,15 +42,11 @@ export function isRoles(value: unknown): value is readonly string[] {
 
 /** Returns whether a value is an object of flat values whose names are not those of `Object.prototype`. */
 export function isAttributes(value: unknown): value is Attributes {
-  if (typeof value !== 'object' || value === null || Array.isArray(value)) return false
-  return Object.entries(value).every(
-    ([name, member]) =>
-      name !== '' &&
-      !(name in Object.prototype) &&
-      (member === null ||
-        typeof member === 'boolean' ||
-        typeof member === 'string' ||
-        (typeof member === 'number' && Number.isFinite(member))),
+  return (
+    isPlainObject(value) &&
+    Object.keys(value).every(
+      (name) => name !== '' && !(name in Object.prototype) && isFlat(value[name]),
+    )
   )
 }
 
