@@ -7,37 +7,59 @@ export interface NestedCalls {
   watchAccess(access: CollectionAccess<CollectionShape>): CollectionAccess<CollectionShape>
   /** Returns the same promise. Its rejection is never unhandled, which would end the process. */
   watch<Result>(name: string, call: Promise<Result>): Promise<Result>
-  /** Returns an error if a call that was not awaited has failed, or is still running. */
+  /**
+   * Returns a promise that resolves once the calls have ended that something waits for, although the code that made them
+   * has ended. Undefined if there are none, or if a call was not awaited, so that the event fails anyway.
+   */
+  ended(): Promise<void> | undefined
+  /**
+   * Returns an error if a call was not awaited, whether or not it has ended: with one storage, it has ended when the
+   * code that made it ends, and with another one it has not.
+   */
   unawaited(): Error | undefined
+  /** Returns whether a call is still running. */
+  isRunning(): boolean
+}
+
+/** A call that was not awaited yet. */
+interface OpenCall {
+  readonly name: string
+  cause?: unknown
 }
 
 /** Creates a tracker of calls. */
 export function nestedCalls(): NestedCalls {
-  const open = new Map<object, string>()
-  let failed: Error | undefined
+  const open = new Set<OpenCall>()
+  const running = new Set<Promise<unknown>>()
+  let found: Error | undefined
 
   function watch<Result>(name: string, call: Promise<Result>): Promise<Result> {
-    const mark = {}
-    let isAwaited = false
-    open.set(mark, name)
-    call.then(
-      () => open.delete(mark),
+    const own: OpenCall = { name }
+    open.add(own)
+    const end: Promise<unknown> = call.then(
+      () => running.delete(end),
       (cause: unknown) => {
-        open.delete(mark)
-        if (!isAwaited) failed ??= notAwaited(name, cause)
+        running.delete(end)
+        own.cause = cause
       },
     )
+    running.add(end)
     // Without a constructor of its own kind, `await` and Promise.all call this method.
     return Object.defineProperties(call, {
       constructor: { value: undefined },
       then: {
         value: (...handlers: Parameters<Promise<Result>['then']>) => {
-          isAwaited = true
-          open.delete(mark)
+          open.delete(own)
           return Promise.prototype.then.apply(call, handlers)
         },
       },
     })
+  }
+
+  function ended(): Promise<void> | undefined {
+    if (running.size === 0 || open.size > 0) return undefined
+    // What waits for a call may make further ones.
+    return Promise.all(running).then(ended)
   }
 
   return {
@@ -50,16 +72,18 @@ export function nestedCalls(): NestedCalls {
       ])
       return Object.freeze(Object.fromEntries(watched)) as CollectionAccess<CollectionShape>
     },
+    ended,
     unawaited() {
-      if (failed !== undefined) return failed
-      const [name] = open.values()
-      return name === undefined ? undefined : notAwaited(name, undefined)
+      const [first] = open
+      found ??= first && notAwaited(first)
+      return found
     },
+    isRunning: () => running.size > 0,
   }
 }
 
 type Method = (...given: unknown[]) => Promise<unknown>
 
-function notAwaited(name: string, cause: unknown): Error {
+function notAwaited({ name, cause }: OpenCall): Error {
   return new Error(`The call of ${name} was not awaited: put await before it.`, { cause })
 }

@@ -8,7 +8,7 @@ import type {
 import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal } from '../errors.ts'
-import { whenDone, whenSettled, type MaybePromise } from '../maybe-promise.ts'
+import { whenSettled, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Finding } from '../request/findings.ts'
 import { fieldOf } from '../request/item-values.ts'
@@ -146,16 +146,50 @@ class EventScope implements Scope {
     const onWait = (): void => {
       if (running.transaction !== undefined) runtime.waiting.set(collection, true)
     }
-    const called = callApplication(runtime, { place, name: callee, run, limit, abort, onWait })
-    return whenDone(called, (result) => {
-      const error = this.#calls?.unawaited()
-      if (error === undefined) return result
-      // What the call writes later must be rolled back, too.
-      const failure = internal(error)
-      running.log.failure ??= { error: failure }
-      runtime.report({ type: 'handler-failed', place, name: callee, error })
-      throw failure
-    })
+    const code = { place, name: callee, run: () => this.#untilCallsEnd(run), limit, abort, onWait }
+    return whenSettled(
+      () => callApplication(runtime, code),
+      (result) => {
+        const error = this.#calls?.unawaited()
+        if (error === undefined) return result
+        runtime.report({ type: 'handler-failed', place, name: callee, error })
+        throw this.#undone(internal(error))
+      },
+      (reason) => {
+        const error = this.#calls?.unawaited()
+        if (error !== undefined && reason instanceof HandlerRejection) {
+          runtime.report({ type: 'handler-failed', place, name: callee, error })
+          throw this.#undone(internal(error))
+        }
+        // Application code may catch the error, but a call may still write.
+        if (error !== undefined || this.#calls?.isRunning() === true) this.#undone(reason)
+        throw reason
+      },
+    )
+  }
+
+  /** Runs application code. It has ended when the calls that something waits for have. */
+  #untilCallsEnd<Result>(run: () => MaybePromise<Result>): MaybePromise<Result> {
+    return whenSettled(
+      run,
+      (result) => {
+        const ended = this.#calls?.ended()
+        return ended === undefined ? result : ended.then(() => result)
+      },
+      (error) => {
+        const ended = this.#calls?.ended()
+        if (ended === undefined) throw error
+        return ended.then(() => {
+          throw error
+        })
+      },
+    )
+  }
+
+  /** Makes the unit of work fail: what a call writes later must be rolled back, too. */
+  #undone<Failure>(error: Failure): Failure {
+    this.terms.running.log.failure ??= { error }
+    return error
   }
 
   untilRejected(work: () => MaybePromise<void>): MaybePromise<boolean> {

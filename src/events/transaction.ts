@@ -43,11 +43,17 @@ export function runTransaction<Result>(
       const calls = nestedCalls()
       const terms: Terms = { runtime, caller, running }
       running.log.hasCalledCode = true
-      const work = run({
-        access: (collection) => calls.watchAccess(accessWithin(terms, collection)),
-        joinable: joinable(running, calls),
-      })
-      const result = await inTime(work, timeout, (reject) => {
+      const work = async (): Promise<Result> => {
+        try {
+          return await run({
+            access: (collection) => calls.watchAccess(accessWithin(terms, collection)),
+            joinable: joinable(running, calls),
+          })
+        } finally {
+          await calls.ended()
+        }
+      }
+      const result = await inTime(work(), timeout, (reject) => {
         reject(new Error(`The transaction did not end within its timeout of ${timeout} ms.`))
       })
       const error = calls.unawaited()

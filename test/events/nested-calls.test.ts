@@ -17,11 +17,29 @@ test('a call that still runs was not awaited', () => {
   expect(calls.unawaited()).toEqual(unawaited('insert'))
 })
 
-test('a call that has ended well needs no await', async () => {
+test('a call that has ended well was not awaited either', async () => {
   const calls = nestedCalls()
   void calls.watch('insert', Promise.resolve(1))
   await settled()
-  expect(calls.unawaited()).toBeUndefined()
+  expect(calls.unawaited()).toEqual(unawaited('insert'))
+  expect(calls.ended()).toBeUndefined()
+})
+
+test('the calls have ended once those have that something waits for, and those that these make', async () => {
+  const calls = nestedCalls()
+  expect(calls.ended()).toBeUndefined()
+  const ended: string[] = []
+  const call = async (name: string): Promise<void> => {
+    await settled()
+    ended.push(name)
+  }
+  void calls.watch('get', call('get')).then(() => calls.watch('insert', call('insert')).then())
+  calls.watch('update', Promise.reject(new Error('No.'))).catch(() => undefined)
+  expect(calls.isRunning()).toBe(true)
+  await calls.ended()
+  expect(ended).toEqual(['get', 'insert'])
+  expect(calls.isRunning()).toBe(false)
+  expect(calls.ended()).toBeUndefined()
 })
 
 test('a call that has failed was not awaited, and the first failure is kept', async () => {
@@ -40,7 +58,9 @@ test('a call that has failed was not awaited, and the first failure is kept', as
 test('a call that is awaited is returned as it is, and its failure is its own', async () => {
   const calls = nestedCalls()
   const call = Promise.resolve(1)
-  expect(calls.watch('insert', call)).toBe(call)
+  const watched = calls.watch('insert', call)
+  expect(watched).toBe(call)
+  await watched
   expect(await calls.watch('insert', Promise.resolve(2))).toBe(2)
   const failed = calls.watch('update', Promise.reject(new Error('No.')))
   expect(await failed.catch((error: unknown) => error)).toEqual(new Error('No.'))

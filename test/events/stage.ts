@@ -66,7 +66,8 @@ export interface Stage extends TestService {
   ask(method: string, path: string, body?: unknown, ignored?: string): Promise<Response>
 }
 
-type Open = (
+/** Opens a service under test, which is closed after the test. */
+export type Open = (
   collections: Readonly<Record<string, CollectionDefinition>>,
   options?: TestOptions,
 ) => Stage

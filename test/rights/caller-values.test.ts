@@ -30,7 +30,7 @@ const rules: Readonly<Record<string, NonNullable<CollectionDefinition['rows']>>>
   negation: { where: { not: { tenant: own } } },
   list: { where: { tenant: { in: [own, 'nowhere'] as never } } },
   group: { where: { or: [{ tenant: own }, { open: { ne: true }, tenant: own }] } },
-  function: (({ attributes }: Principal) => ({ tenant: attributes['tenant'] })),
+  function: ({ attributes }: Principal) => ({ tenant: attributes['tenant'] }),
   operators: (({ attributes }: Principal) => ({ tenant: { eq: attributes['tenant'] } })) as never,
 }
 const collections = Object.fromEntries(
