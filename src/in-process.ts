@@ -4,6 +4,7 @@ import type { Principal } from './definition/principal.ts'
 import type { PublishedCollection } from './definition/published.ts'
 import { collectionAccess } from './events/access.ts'
 import { requireKnown } from './checks/options.ts'
+import { describe } from './checks/plain-object.ts'
 import { runCustom } from './events/custom.ts'
 import { runEvent, runMany, runUnstored } from './events/run.ts'
 import type { Caller, Runtime } from './events/runtime.ts'
@@ -97,6 +98,9 @@ export function inProcess<Applications>(
   }
   const transaction: InProcess<Applications>['transaction'] = async (work, options = {}) => {
     const timeout = timeoutOf(options, runtime.handlerTimeout)
+    if (typeof work !== 'function') {
+      throw new TypeError(`transaction: the work must be a function, not ${describe(work)}`)
+    }
     const run = async ({ access, joinable }: TransactionAccess) =>
       work({
         ...joinable,

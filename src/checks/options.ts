@@ -1,6 +1,7 @@
 import type * as z from 'zod/mini'
 import { mistaken, type Mistake } from './mistakes.ts'
 import { suggestion } from './nearest-name.ts'
+import { requirePlainObject } from './plain-object.ts'
 
 /**
  * Checks the options of a factory, and returns them with the defaults of their shape. An option with the
@@ -46,14 +47,18 @@ export function withoutUndefined<Members extends object>(members: Members): Memb
   ) as Members
 }
 
-/** Throws a TypeError for a member that is neither one of the known options of a call nor ignored. */
+/**
+ * Throws a TypeError for options of a call that are not a plain object, and for a member that is neither one of the
+ * known options nor ignored.
+ */
 export function requireKnown(
   call: string,
-  given: object,
+  given: unknown,
   known: readonly string[],
   ignored: readonly string[] = [],
 ): void {
-  for (const name in given) {
+  requirePlainObject(`The options of ${call}`, given, call)
+  for (const name of Object.keys(given)) {
     if (known.includes(name) || ignored.includes(name)) continue
     throw new TypeError(`${call}: ${name} is not an option; ${suggestion(name, known)}`)
   }

@@ -10,6 +10,11 @@ export function isPlainObject(given: unknown): given is PlainObject {
   return isObject(given) && oddityOf(given) === undefined
 }
 
+/** Returns whether a value is an object, but neither a plain one nor a list: no field has such a value. */
+export function isOdd(given: unknown): boolean {
+  return isObject(given) && oddityOf(given) !== undefined
+}
+
 /**
  * Throws a TypeError unless a value of application code is a plain object. `what` names the value, and `call` the call
  * that has received it.

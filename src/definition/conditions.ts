@@ -1,3 +1,4 @@
+import { isPlainObject } from '../checks/plain-object.ts'
 import type { Field, Fields } from './field.ts'
 import type { CollectionShape, ValueOf } from './item.ts'
 
@@ -102,12 +103,7 @@ type NamedCondition<F extends Fields, Name extends string, Own> = Name extends k
   ? FieldCondition<F[Name], Own>
   : never
 
-/** Returns whether a part of given conditions is an object: a list is a group. */
-export function isObject(given: unknown): given is Readonly<Record<string, unknown>> {
-  return typeof given === 'object' && given !== null && !Array.isArray(given)
-}
-
 /** Returns whether the member `through` of given conditions is meant, and not a field of this name. */
 export function isThrough(given: unknown): given is Through {
-  return isObject(given) && 'collection' in given
+  return isPlainObject(given) && 'collection' in given
 }

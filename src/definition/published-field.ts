@@ -1,4 +1,5 @@
 import { withoutUndefined } from '../checks/options.ts'
+import { describe, isOdd } from '../checks/plain-object.ts'
 import { memberText } from '../protocol/json-text.ts'
 import type { Json } from '../protocol/json.ts'
 import { compileConstraints, type CheckValue } from './constraints.ts'
@@ -121,7 +122,8 @@ function conversions(name: string, definition: Field): Conversions {
     show: kind.show,
     accept: (value, owner) => {
       if (isValueOf(definition, value)) return store(value as Json, owner)
-      throw new TypeError(`The value of ${name} must be ${mustBe}.`)
+      const found = isOdd(value) ? `, not ${describe(value)}` : '.'
+      throw new TypeError(`The value of ${name} must be ${mustBe}${found}`)
     },
     storeText: (text) =>
       kind.acceptsText(text, definition) ? kind.storeText(text, definition) : undefined,

@@ -1,8 +1,9 @@
 import type { Mistake } from '../checks/mistakes.ts'
 import { suggestion } from '../checks/nearest-name.ts'
+import { isPlainObject } from '../checks/plain-object.ts'
 import type { ApplicationDefinition } from './application.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
-import { isObject, isThrough, type Through } from './conditions.ts'
+import { isThrough, type Through } from './conditions.ts'
 import { fieldTypes, isValueOf } from './field-type.ts'
 import { fieldOf, type Field } from './field.ts'
 import type { PublishedEventName } from './handler.ts'
@@ -96,7 +97,7 @@ function checkGroup(check: Check, place: string, value: unknown): void {
     for (const [index, one] of value.entries()) {
       checkConditions(check, `${place}.${index}`, Object(one) as Conditions)
     }
-  } else if (place.endsWith('.not') && isObject(value)) checkConditions(check, place, value)
+  } else if (place.endsWith('.not') && isPlainObject(value)) checkConditions(check, place, value)
   else check.add(place, 'must be a list of conditions')
 }
 
@@ -120,7 +121,7 @@ function checkThrough(
 }
 
 function checkValue({ add }: Check, place: string, field: Field, value: unknown): void {
-  if (!isObject(value)) {
+  if (!isPlainObject(value)) {
     if (value !== null && !isValueOf(field, value)) add(place, mustBe(field))
     return
   }

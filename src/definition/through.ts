@@ -1,7 +1,8 @@
 import type { Mistake } from '../checks/mistakes.ts'
 import { suggestion } from '../checks/nearest-name.ts'
+import { isPlainObject } from '../checks/plain-object.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
-import { isObject, isThrough, type Through } from './conditions.ts'
+import { isThrough, type Through } from './conditions.ts'
 import { fieldOf, type Field } from './field.ts'
 import { isServed } from './serve.ts'
 
@@ -81,7 +82,7 @@ export function throughTargets({ rows }: Pick<CollectionDefinition, 'rows'>): re
 
 function targetsIn(given: unknown): readonly string[] {
   if (Array.isArray(given)) return given.flatMap(targetsIn)
-  if (!isObject(given)) return []
+  if (!isPlainObject(given)) return []
   return Object.entries(given).flatMap(([name, value]) => {
     if (name !== 'through') return targetsIn(value)
     const all: readonly unknown[] = Array.isArray(value) ? value : [value]

@@ -26,7 +26,11 @@ type PageCall = Pick<
 >
 
 const { releases } = deploymentCollections
-const ofReleases = { collection: releases, fieldOf: (name: string) => fieldOf(releases, name) }
+const ofReleases = {
+  collection: releases,
+  call: 'the release list',
+  fieldOf: (name: string) => fieldOf(releases, name),
+}
 
 /** Creates the reads of published releases. Storage makes their pages. */
 export function publishedReleases(

@@ -1,3 +1,4 @@
+import { describe } from '../checks/plain-object.ts'
 import type {
   CollectionAccess,
   FilterOptions,
@@ -65,27 +66,28 @@ export function collectionAccess(
   }
   /** Plans saves of the items that meet conditions. */
   const matching = (
+    call: string,
     conditions: Conditions<CollectionShape>,
     plan: (key: readonly StoredValue[]) => SaveEvent,
   ): Pick<ManySaves, 'filter' | 'plan'> => {
     if (collection.key.length === 0) {
       throw new TypeError(`${collection.name} has no key, so its items can't be changed.`)
     }
-    const page = pageOf(viewFor('Filter'), conditions, {})
+    const page = pageOf(viewFor('Filter'), conditions, {}, call)
     const names = collection.key.map(({ name }) => name)
     return {
       filter: { ...page, query: { ...page.query, select: names } },
       plan: (rows) => rows.map((row) => plan(names.map((name) => row[name] as StoredValue))),
     }
   }
-  const page = async (conditions: unknown, options: FilterOptions) => {
-    const outcome = await run(pageOf(viewFor('Filter'), conditions, options))
+  const page = async (call: string, conditions: unknown, options: FilterOptions) => {
+    const outcome = await run(pageOf(viewFor('Filter'), conditions, options, call))
     if (outcome.type !== 'page' || !('rows' in outcome.page)) throw unexpected(outcome)
     return { ...outcome, page: outcome.page }
   }
   return Object.freeze({
     filter: async (conditions = {}, options = {}) => {
-      const outcome = await page(conditions, options)
+      const outcome = await page('filter', conditions, options)
       const items = outcome.page.rows.map(
         (row) => itemOf(collection, row, outcome.select) as Item<CollectionShape>,
       )
@@ -93,11 +95,11 @@ export function collectionAccess(
       return { items, count, validations, ...(notes?.next !== undefined && { next: notes.next }) }
     },
     count: async (conditions = {}) => {
-      const { count } = await page(conditions, { limit: 0, count: true })
+      const { count } = await page('count', conditions, { limit: 0, count: true })
       return count ?? 0
     },
     exists: async (conditions = {}) => {
-      const found = await page(conditions, { limit: 1 })
+      const found = await page('exists', conditions, { limit: 1 })
       return found.page.rows.length > 0
     },
     get: (key) =>
@@ -113,19 +115,19 @@ export function collectionAccess(
       return runner.unstored('New', (scope) => newItem(view, scope))
     },
     change: (async (values: Readonly<ItemValues>, key?: unknown) => {
-      const given = givenValues(collection, values)
+      const given = givenValues(collection, values, 'change')
       const parts = key === undefined ? undefined : keyOf(collection, key)
       const event = key === undefined ? 'Insert' : 'Update'
       const change = { view: viewFor(event), values: given, key: parts }
       return unlessMissing(() => runner.unstored(event, (scope) => changeItem(change, scope)))
     }) as CollectionAccess<CollectionShape>['change'],
     insert: async (values, options) => {
-      const given = givenValues(collection, values)
+      const given = givenValues(collection, values, 'insert')
       return saveResult(await run(planInsert(viewFor('Insert'), given), options))
     },
     update: (key, values, options) =>
       unlessMissing(async () => {
-        const given = givenValues(collection, values)
+        const given = givenValues(collection, values, 'update')
         const event = planUpdate(viewFor('Update'), keyOf(collection, key), given)
         return saveResult(await run(event, options))
       }),
@@ -136,24 +138,26 @@ export function collectionAccess(
       }),
     insertMany: async (values, options = {}) => {
       requireSaveOptions('insertMany', options)
-      if (!Array.isArray(values)) throw new TypeError('insertMany: the values must be a list')
+      if (!Array.isArray(values)) {
+        throw new TypeError(`insertMany: the values must be a list, not ${describe(values)}`)
+      }
       const view = viewFor('Insert')
-      const events = values.map((each: Readonly<ItemValues>) =>
-        planInsert(view, givenValues(collection, each)),
+      const events = Array.from(values as readonly unknown[], (each) =>
+        planInsert(view, givenValues(collection, each, 'insertMany')),
       )
       return runMany({ type: 'Insert', filter: undefined, plan: () => events }, options)
     },
     updateMany: async (conditions, values, options = {}) => {
       requireSaveOptions('updateMany', options)
-      const given = givenValues(collection, values)
+      const given = givenValues(collection, values, 'updateMany')
       const view = viewFor('Update')
-      const saves = matching(conditions, (key) => planUpdate(view, key, given))
+      const saves = matching('updateMany', conditions, (key) => planUpdate(view, key, given))
       return runMany({ type: 'Update', ...saves }, options)
     },
     deleteMany: async (conditions, options = {}) => {
       requireSaveOptions('deleteMany', options)
       const view = viewFor('Delete')
-      const saves = matching(conditions, (key) => planDelete(view, key))
+      const saves = matching('deleteMany', conditions, (key) => planDelete(view, key))
       return runMany({ type: 'Delete', ...saves }, options)
     },
   } satisfies CollectionAccess<CollectionShape>)

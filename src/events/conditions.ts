@@ -1,5 +1,6 @@
 import type { FilterOptions, SaveOptions } from '../definition/handler.ts'
 import { requireKnown } from '../checks/options.ts'
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
@@ -14,13 +15,17 @@ import type { View } from '../request/view.ts'
 import { setParsed } from '../protocol/json-text.ts'
 import { parameters } from '../protocol/query.ts'
 
-/** Resolves the conditions of application code. Throws a TypeError for unknown names and invalid values. */
+/**
+ * Resolves the conditions that a call of application code has received. Throws a TypeError for unknown names and
+ * invalid values.
+ */
 export function conditionsOf(
   collection: PublishedCollection,
   conditions: unknown,
+  call: string,
 ): readonly Condition[] {
   return givenConditions(
-    { collection, fieldOf: (name) => comparedField(collection, name) },
+    { collection, call, fieldOf: (name) => comparedField(collection, name) },
     conditions,
   )
 }
@@ -43,9 +48,16 @@ export function keyOf(collection: PublishedCollection, key: unknown): readonly S
 // Without a limit, a filter in process returns all items.
 const everything = Number.MAX_SAFE_INTEGER
 
-/** Plans a Filter of application code, with all readable fields. Throws a TypeError for invalid options. */
-export function pageOf(view: View, conditions: unknown, options: FilterOptions): FilterEvent {
-  requireObject('The options of filter', options)
+/**
+ * Plans a Filter of application code, with all readable fields. `call` is what has received the conditions. Throws a
+ * TypeError for invalid options.
+ */
+export function pageOf(
+  view: View,
+  conditions: unknown,
+  options: FilterOptions,
+  call = 'filter',
+): FilterEvent {
   requireKnown('filter', options, filterOptions)
   const { limit = everything, offset = 0, sort = [], q = '', count = false } = options
   const { collection, readable } = view
@@ -61,7 +73,7 @@ export function pageOf(view: View, conditions: unknown, options: FilterOptions):
   if (typeof count !== 'boolean') throw new TypeError('count must be true or false.')
   const keys = sort.length === 0 ? [] : parameters.sort.decode(sort.join(','))
   if (keys === undefined) throw new TypeError(`sort ${parameters.sort.rule}.`)
-  const own = conditionsOf(readable, conditions)
+  const own = conditionsOf(readable, conditions, call)
   const query = pageQuery(view, {
     sort: sortOrder(readable, keys.length > 0 ? keys : readable.defaultSort, callerMistakes),
     conditions: own,
@@ -101,14 +113,15 @@ const callerMistakes: QueryMistakes = {
 }
 
 /**
- * Returns a copy of the values of a save, which application code may change while the save waits. Throws a
- * TypeError for anything but an object, and for unknown fields.
+ * Returns a copy of the values that a call has received, which application code may change while the save waits.
+ * Throws a TypeError for anything but a plain object, and for unknown fields.
  */
 export function givenValues(
   collection: PublishedCollection,
   values: unknown,
+  call: string,
 ): Readonly<ItemValues> {
-  requireObject('The values', values)
+  requirePlainObject('The values', values, call)
   const given = values as Readonly<ItemValues>
   const own = { ...given }
   for (const name of Object.keys(own)) {
@@ -122,7 +135,6 @@ export function givenValues(
 
 /** Throws a TypeError for unknown or invalid options of a save or delete. */
 export function requireSaveOptions(event: string, options: SaveOptions): void {
-  requireObject(`The options of ${event}`, options)
   requireKnown(event, options, ['ignoreWarnings'])
   const { ignoreWarnings: ids = [] } = options
   if (ids === 'all' || (typeof ids === 'object' && Symbol.iterator in ids)) return
@@ -130,8 +142,3 @@ export function requireSaveOptions(event: string, options: SaveOptions): void {
 }
 
 const filterOptions = ['limit', 'offset', 'after', 'sort', 'q', 'count']
-
-function requireObject(what: string, given: unknown): void {
-  if (typeof given === 'object' && given !== null && !Array.isArray(given)) return
-  throw new TypeError(`${what} must be an object.`)
-}

@@ -1,5 +1,7 @@
+import { describe } from '../checks/plain-object.ts'
 import type { CustomEvent, CustomResult } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
+import { isThenable } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { decide } from '../request/findings.ts'
 import { reject } from '../request/outcome.ts'
@@ -28,6 +30,7 @@ export async function runCustom(
   const handler = Object.hasOwn(events, name) ? events[name] : undefined
   if (handler === undefined)
     throw new TypeError(`${collection.name} has no user-defined event ${name}.`)
+  if (isThenable(input)) throw new TypeError(`invoke: the input of ${name} is ${describe(input)}`)
   requireRight(collection, 'Custom', caller.principal)
   const work = async (running: Running): Promise<CustomResult<unknown>> => {
     const terms = { runtime, caller, running: { ...running, depth: 1 } }

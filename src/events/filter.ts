@@ -108,7 +108,7 @@ function narrowed(
   conditions: Condition[],
 ): BeforeFilter<CollectionShape> {
   const where: BeforeFilter<CollectionShape>['where'] = (given) => {
-    conditions.push(...conditionsOf(event.collection, given))
+    conditions.push(...conditionsOf(event.collection, given, 'where'))
   }
   return { where, ...scope.context() }
 }

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type {
   CollectionLookup,
   EventName,
@@ -226,8 +227,12 @@ function handlerContext(
       const invoker = { ...caller, principal, confirmed: new Set<string>() }
       return calls.watchAccess(access({ ...terms, caller: invoker }, found))
     }) as CollectionLookup
-    const find = ((reference: string, conditions?: never, options = {}) => {
-      const items = async () => (await collectionNamed(reference).filter(conditions, options)).items
+    const find = ((reference: string, conditions: unknown = {}, options: unknown = {}) => {
+      const items = async () => {
+        requirePlainObject('The conditions', conditions, 'find')
+        requirePlainObject('The options of find', options, 'find')
+        return (await collectionNamed(reference).filter(conditions as never, options)).items
+      }
       return calls.watch('find', items())
     }) as Find
     return { collection: collectionNamed, find }

@@ -64,7 +64,7 @@ export function createTestClient(
   const options = completeOptions('createTestClient', shape, given) as TestClientOptions
 
   async function send(sent: Sent, request: TestRequest = {}): Promise<TestReply> {
-    requireKnown('The request of a test client', request, ['query', 'key', 'headers'])
+    requireKnown('the test client', request, ['query', 'key', 'headers'])
     const { status, headers, body } = await service.handle(serviceRequest(sent, request, options))
     return {
       status,

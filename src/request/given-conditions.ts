@@ -1,4 +1,5 @@
-import { isObject, isThrough } from '../definition/conditions.ts'
+import { describe, requirePlainObject, type PlainObject } from '../checks/plain-object.ts'
+import { isThrough } from '../definition/conditions.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { equal, type Condition } from './query.ts'
@@ -6,6 +7,8 @@ import { equal, type Condition } from './query.ts'
 /** How conditions of application code are resolved. */
 export interface ConditionTerms {
   readonly collection: PublishedCollection
+  /** The call or rule that has received the conditions, for messages. */
+  readonly call: string
   /** Returns a field that conditions may name. Throws for any other name. */
   readonly fieldOf: (name: string) => PublishedField
   /** Returns the value that a field is compared with. Default: the value as given. */
@@ -20,11 +23,12 @@ const maxValues = 10_000
 const groups = ['and', 'or', 'not']
 
 /**
- * Resolves conditions of application code. Throws a TypeError for unknown operators, invalid values, and for
- * more than 500 conditions or ten levels. A value that is undefined is invalid: ignoring it would select
- * more items than were meant.
+ * Resolves conditions of application code. Throws a TypeError for unknown operators, invalid values, objects that are
+ * not plain, and for more than 500 conditions or ten levels. A value that is undefined is invalid: ignoring it, or the
+ * members that the keys of an object do not show, would select more items than were meant.
  */
 export function givenConditions(terms: ConditionTerms, given: unknown): readonly Condition[] {
+  requirePlainObject('The conditions', given, terms.call)
   return conditionsIn({ terms, count: 0 }, given, 1)
 }
 
@@ -34,10 +38,9 @@ interface Work {
   count: number
 }
 
-function conditionsIn(work: Work, given: unknown, depth: number): readonly Condition[] {
-  if (!isObject(given)) throw new TypeError('The conditions must be an object.')
+function conditionsIn(work: Work, given: PlainObject, depth: number): readonly Condition[] {
   if (depth > maxDepth) throw new TypeError(`Conditions may have at most ${maxDepth} levels.`)
-  const { collection, through } = work.terms
+  const { collection, call, through } = work.terms
   const names = Object.keys(given)
   work.count += names.length
   if (work.count > maxConditions) {
@@ -53,7 +56,10 @@ function conditionsIn(work: Work, given: unknown, depth: number): readonly Condi
     }
     if (name === 'through' && through !== undefined && (namesCollection(value) || !isField)) {
       const all: readonly unknown[] = Array.isArray(value) ? value : [value]
-      return all.map((one) => through(Object(one) as object, depth === 1))
+      return Array.from(all, (one) => {
+        requirePlainObject('The condition through', one, call)
+        return through(one, depth === 1)
+      })
     }
     return fieldConditions(work.terms, name, value)
   })
@@ -64,12 +70,18 @@ function namesCollection(value: unknown): boolean {
 }
 
 function groupOf(work: Work, name: string, value: unknown, depth: number): readonly Condition[] {
-  if (name === 'not' && isObject(value)) return [not(both(conditionsIn(work, value, depth + 1)))]
-  if (!Array.isArray(value)) {
-    const form = name === 'not' ? 'conditions, or a list of conditions' : 'a list of conditions'
-    throw new TypeError(`${name} must be ${form}.`)
+  const { call } = work.terms
+  const inner = (given: unknown): Condition => {
+    requirePlainObject(`A condition in ${name}`, given, call)
+    return both(conditionsIn(work, given, depth + 1))
   }
-  const all = value.map((one) => both(conditionsIn(work, one, depth + 1)))
+  if (!Array.isArray(value)) {
+    if (name === 'not' && typeof value === 'object' && value !== null) return [not(inner(value))]
+    const form = name === 'not' ? 'conditions, or a list of conditions' : 'a list of conditions'
+    throw new TypeError(`${name} must be ${form}: ${call} received ${describe(value)}`)
+  }
+  // A gap of a list is undefined, and not one condition less.
+  const all = Array.from(value, inner)
   if (name === 'and') return all
   return [name === 'or' ? or(all) : not(or(all))]
 }
@@ -83,14 +95,21 @@ function fieldConditions(
   const own = (given: unknown): unknown => terms.replaced?.(given, name) ?? given
   const given = own(value)
   // Only what a condition itself writes is an operator, and nothing that replaces a part of it.
-  if (!isObject(given) || given !== value) return [equalTo(field, given)]
+  if (typeof given !== 'object' || given === null || Array.isArray(given) || given !== value) {
+    return [equalTo(field, given)]
+  }
+  requirePlainObject(`The condition on ${name}`, given, terms.call)
   const operators = Object.keys(given)
   if (operators.length === 0) {
     throw new TypeError(`The condition on ${name} needs an operator, such as { gte: ... }.`)
   }
   return operators.map((operator) => {
     const operand = given[operator]
-    return operation(field, operator, Array.isArray(operand) ? operand.map(own) : own(operand))
+    return operation(
+      field,
+      operator,
+      Array.isArray(operand) ? Array.from(operand, own) : own(operand),
+    )
   })
 }
 

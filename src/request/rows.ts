@@ -1,3 +1,4 @@
+import { describe, isPlainObject } from '../checks/plain-object.ts'
 import type { Through } from '../definition/conditions.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { CollectionShape } from '../definition/item.ts'
@@ -38,11 +39,11 @@ function ruledRows(
   if (answer === false) throw noRow(collection, caller, 'returned false')
   // An unhandled rejection would end the process.
   if (answer instanceof Promise) answer.catch(() => undefined)
-  const given = Object.keys(Object(answer) === answer ? (answer as object) : {})
   // An empty object would allow all rows by mistake. A rule returns true for that.
-  if (given.length === 0 || 'then' in (answer as object)) {
+  if (!isPlainObject(answer) || Object.keys(answer).length === 0) {
+    const found = isPlainObject(answer) ? 'an empty object.' : describe(answer)
     throw new TypeError(
-      `The row rule of ${collection.application}/${collection.name} must return conditions, true or false.`,
+      `${ruleOf(collection)} must return conditions, true or false: it returned ${found}`,
     )
   }
   const replaced = (value: unknown, name: string): unknown => {
@@ -83,6 +84,7 @@ function termsOf(
 ): ConditionTerms {
   return {
     collection,
+    call: ruleOf(collection),
     fieldOf: (name) => comparedField(collection, name),
     replaced,
     through(given, isAlone) {
@@ -104,16 +106,16 @@ function throughRows(
   path: readonly PublishedCollection[],
   given: Through,
 ): Condition {
-  const { application, name, definition } = collection
+  const { name, definition } = collection
   const other = collection.siblings.get(given.collection)
   const mistake = throughMistake(definition, given, other?.definition)
   if (mistake !== undefined || other === undefined) {
     const { place = 'collection', advice = '' } = mistake ?? {}
-    throw new TypeError(`The row rule of ${application}/${name}: through.${place}: ${advice}`)
+    throw new TypeError(`${ruleOf(collection)}: through.${place}: ${advice}`)
   }
   if (other === collection || path.includes(other)) {
     throw new TypeError(
-      `The row rule of ${application}/${name} goes through ${other.name}, whose own rule goes through ${name}.`,
+      `${ruleOf(collection)} goes through ${other.name}, whose own rule goes through ${name}.`,
     )
   }
   requireRight(other, 'Filter', caller)
@@ -186,10 +188,14 @@ function ownValue({ user, attributes }: Principal, value: OwnValue): unknown {
   return Object.hasOwn(attributes, value.attribute) ? attributes[value.attribute] : undefined
 }
 
+function ruleOf({ application, name }: PublishedCollection): string {
+  return `The row rule of ${application}/${name}`
+}
+
 function comparedField(collection: PublishedCollection, name: string): PublishedField {
   const field = collection.byName.get(name)
   if (field?.kind.filterable === true) return field
   throw new TypeError(
-    `The row rule of ${collection.application}/${collection.name} names ${name}, which is not a field that can be filtered.`,
+    `${ruleOf(collection)} names ${name}, which is not a field that can be filtered.`,
   )
 }

@@ -23,14 +23,21 @@ const loose = publishCollection('app', 'loose', { fields })
 const view = wholeView(things)
 
 /** Values that are not objects with members. */
-const noObjects = [[null], [undefined], ['x'], [1], [[]], [['x']]] as const
+const noObjects = [
+  [null, 'null'],
+  [undefined, 'undefined'],
+  ['x', 'a string'],
+  [1, 'a number'],
+  [[], 'a list'],
+  [['x'], 'a list'],
+] as const
 
 test('conditions compare stored values, and null finds missing ones', () => {
-  expect(conditionsOf(things, { price: '1.5', open: null })).toEqual([
+  expect(conditionsOf(things, { price: '1.5', open: null }, 'filter')).toEqual([
     { field: 'price', is: 'equal', value: '1.50' },
     { field: 'open', is: 'equal', value: null },
   ])
-  expect(conditionsOf(things, {})).toEqual([])
+  expect(conditionsOf(things, {}, 'filter')).toEqual([])
 })
 
 test.each([
@@ -39,12 +46,12 @@ test.each([
   [{ open: undefined }, 'The value of open must be true or false.'],
   [{ open: 'true' }, 'The value of open must be true or false.'],
 ])('the conditions %j are a TypeError', (conditions, message) => {
-  expect(() => conditionsOf(things, conditions)).toThrow(new TypeError(message))
+  expect(() => conditionsOf(things, conditions, 'filter')).toThrow(new TypeError(message))
 })
 
-test.each(noObjects)('conditions that are %j are a TypeError', (given) => {
-  expect(() => conditionsOf(things, given as never)).toThrow(
-    new TypeError('The conditions must be an object.'),
+test.each(noObjects)('conditions that are %j are a TypeError', (given, found) => {
+  expect(() => conditionsOf(things, given as never, 'filter')).toThrow(
+    new TypeError(`The conditions must be an object: filter received ${found}.`),
   )
 })
 
@@ -141,26 +148,30 @@ test.each(['limits', 'conditions'])('the unknown option %s is a TypeError', (nam
   expect(() => pageOf(view, {}, { [name]: 1 })).toThrow(`filter: ${name} is not an option`)
 })
 
-test.each(noObjects)('options that are %j are a TypeError', (given) => {
+test.each(noObjects)('options that are %j are a TypeError', (given, found) => {
   expect(() => pageOf(view, {}, given as never)).toThrow(
-    new TypeError('The options of filter must be an object.'),
+    new TypeError(`The options of filter must be an object: filter received ${found}.`),
   )
   expect(() => {
     requireSaveOptions('Insert', given as never)
-  }).toThrow(new TypeError('The options of Insert must be an object.'))
+  }).toThrow(new TypeError(`The options of Insert must be an object: Insert received ${found}.`))
 })
 
 test('the values of a save are an object of known fields', () => {
-  expect(givenValues(things, { id: 'any', open: undefined })).toEqual({ id: 'any' })
-  expect(() => givenValues(things, { opn: 1 })).toThrow('The collection things has no field opn')
-  for (const [given] of noObjects) {
-    expect(() => givenValues(things, given)).toThrow(new TypeError('The values must be an object.'))
+  expect(givenValues(things, { id: 'any', open: undefined }, 'insert')).toEqual({ id: 'any' })
+  expect(() => givenValues(things, { opn: 1 }, 'insert')).toThrow(
+    'The collection things has no field opn',
+  )
+  for (const [given, found] of noObjects) {
+    expect(() => givenValues(things, given, 'insert')).toThrow(
+      new TypeError(`The values must be an object: insert received ${found}.`),
+    )
   }
 })
 
 test('application code may change its object while a save waits', () => {
   const values = { id: 1 }
-  const given = givenValues(things, values)
+  const given = givenValues(things, values, 'insert')
   values.id = 2
   expect(given).toEqual({ id: 1 })
 })

@@ -140,18 +140,21 @@ test.each<readonly [unknown, string]>([
   [{ title: { startsWith: '\ud800' } }, /^The value of title must be a string/ as never],
   [{ title: { isNull: 'yes' } }, 'isNull of title must be true or false.'],
   [{ title: ['a'] }, /^The value of title must be a string/ as never],
-  [{ title: new Date(0) }, 'The condition on title needs an operator, such as { gte: ... }.'],
-  [{ or: { id: 1 } }, 'or must be a list of conditions.'],
-  [{ and: undefined }, 'and must be a list of conditions.'],
-  [{ not: 1 }, 'not must be conditions, or a list of conditions.'],
-  [{ or: [1] }, 'The conditions must be an object.'],
+  [
+    { title: new Date(0) },
+    'The condition on title must be a plain object: filter received an instance of Date.',
+  ],
+  [{ or: { id: 1 } }, 'or must be a list of conditions: filter received an object.'],
+  [{ and: undefined }, 'and must be a list of conditions: filter received undefined.'],
+  [{ not: 1 }, 'not must be conditions, or a list of conditions: filter received a number.'],
+  [{ or: [1] }, 'A condition in or must be an object: filter received a number.'],
   [{ or: [{ idd: 1 }] }, /^The collection things has no field idd; did you mean id\?/ as never],
   [{ through: { field: 'id', collection: 'things' } }, /has no field through/ as never],
   [nested(10), 'Conditions may have at most 10 levels.'],
   [{ or: Array.from({ length: 500 }, () => ({ id: 1 })) }, /at most 500 conditions/ as never],
 ])('the conditions %j are a TypeError', (given, message) => {
-  expect(() => conditionsOf(published, given)).toThrow(TypeError)
-  expect(() => conditionsOf(published, given)).toThrow(message)
+  expect(() => conditionsOf(published, given, 'filter')).toThrow(TypeError)
+  expect(() => conditionsOf(published, given, 'filter')).toThrow(message)
 })
 
 function nested(levels: number): object {
@@ -160,22 +163,24 @@ function nested(levels: number): object {
 
 test('fields may have the names of groups: a list is the group', () => {
   const given = { or: 'a', and: { ne: 'b' }, not: { eq: 'c' } }
-  expect(conditionsOf(named, given)).toEqual([
+  expect(conditionsOf(named, given, 'filter')).toEqual([
     { field: 'or', is: 'equal', value: 'a' },
     { is: 'not', condition: { field: 'and', is: 'equal', value: 'b' } },
     { field: 'not', is: 'equal', value: 'c' },
   ])
-  expect(conditionsOf(named, { or: [{ id: 1 }, { or: 'a' }], not: [{ id: 2 }] })).toEqual([
-    {
-      is: 'or',
-      conditions: [
-        { field: 'id', is: 'equal', value: 1 },
-        { field: 'or', is: 'equal', value: 'a' },
-      ],
-    },
-    {
-      is: 'not',
-      condition: { is: 'or', conditions: [{ field: 'id', is: 'equal', value: 2 }] },
-    },
-  ])
+  expect(conditionsOf(named, { or: [{ id: 1 }, { or: 'a' }], not: [{ id: 2 }] }, 'filter')).toEqual(
+    [
+      {
+        is: 'or',
+        conditions: [
+          { field: 'id', is: 'equal', value: 1 },
+          { field: 'or', is: 'equal', value: 'a' },
+        ],
+      },
+      {
+        is: 'not',
+        condition: { is: 'or', conditions: [{ field: 'id', is: 'equal', value: 2 }] },
+      },
+    ],
+  )
 })

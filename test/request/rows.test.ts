@@ -105,16 +105,23 @@ test('a function receives the caller, and allows all rows, some or none', () => 
 })
 
 test.each([
-  ['undefined', undefined],
-  ['null', null],
-  ['a string', 'open'],
-  ['an empty object', {}],
-  ['an empty list', []],
-  ['a promise', Promise.resolve(true)],
-  ['what can be awaited', { owner: 'maria', then: () => undefined }],
-])('a function that returns %s is a TypeError', (_, answer) => {
+  ['undefined', undefined, 'undefined.'],
+  ['null', null, 'null.'],
+  ['a string', 'open', 'a string.'],
+  ['an empty object', {}, 'an empty object.'],
+  ['an empty list', [], 'a list.'],
+  ['a Map', new Map([['owner', 'maria']]), 'an instance of Map.'],
+  ['a promise', Promise.resolve(true), 'a Promise; is an await missing?'],
+  [
+    'what can be awaited',
+    { owner: 'maria', then: () => undefined },
+    'a Promise; is an await missing?',
+  ],
+])('a function that returns %s is a TypeError', (_, answer, found) => {
   expect(() => conditionsOf(() => answer)).toThrow(
-    new TypeError('The row rule of app/notes must return conditions, true or false.'),
+    new TypeError(
+      `The row rule of app/notes must return conditions, true or false: it returned ${found}`,
+    ),
   )
 })
 
