@@ -86,7 +86,8 @@ export async function filterInScope(event: FilterEvent, scope: Scope): Promise<O
     rows = page.rows.map((row) => selected(row, select))
     count = page.count
     if (after === undefined) return
-    const items = rows.map((row) => itemOf(collection, row, select))
+    // A handler may change items, but not the list: it is that of the count and of the next page.
+    const items = Object.freeze(rows.map((row) => itemOf(collection, row, select)))
     const seen: AfterFilter<CollectionShape> = { items, ...scope.context() }
     await scope.call('after', () => after(seen))
     rows = await scope.call('after', () => items.map((item) => acceptedRow(collection, item)))

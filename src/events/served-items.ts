@@ -2,10 +2,12 @@ import type { StoredValue } from '../definition/field-type.ts'
 import { isValueOf } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import { isThenable } from '../maybe-promise.ts'
 import type { Json } from '../protocol/json.ts'
 import { fieldsIn } from '../request/meets.ts'
 import { matchesQuery, pageOfRows } from '../request/page-of-rows.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
+import { returnedList, type ReturnedList } from '../request/returned-list.ts'
 import type { StoragePage } from '../storage/adapter.ts'
 
 /** Returns an error about what a function that serves a collection has returned. */
@@ -33,11 +35,16 @@ export function returnedRow(
     // Each value is read once, so that the checked value is the one that is used.
     const value = (item as Readonly<Record<string, unknown>>)[name]
     const fits = value === null ? !field.inKey : isValueOf(field.definition, value)
-    if (!fits) throw returnedError(collection, callee, misfit(field, value))
+    if (!fits) {
+      const what = isThenable<unknown>(item) ? unawaited : misfit(field, value)
+      throw returnedError(collection, callee, what)
+    }
     row[name] = field.store(value as Json, item)
   }
   return row
 }
+
+const unawaited = 'a promise in place of an item; it must await the item'
 
 function misfit({ name, mustBe }: PublishedField, value: unknown): string {
   if (value === undefined) return `an item without ${name}; it must be null if there is no value`
@@ -54,25 +61,30 @@ export function returnedPage(
   returned: unknown,
 ): StoragePage {
   const names = fieldsOf(collection, query)
-  const rowsOf = (items: readonly unknown[]): readonly Row[] =>
-    items.map((item) => returnedRow(collection, 'filter', item, names))
+  const rowsOf = (items: ReturnedList<unknown>): readonly Row[] =>
+    items.entries().map((item) => returnedRow(collection, 'filter', item, names))
   const invalid = (what: string): TypeError => returnedError(collection, 'filter', what)
-  if (Array.isArray(returned)) {
-    const rows = rowsOf(returned)
+  const list = returnedList(returned)
+  if (list !== undefined) {
+    const rows = rowsOf(list)
     if (!isItemQuery(collection, query)) return pageOfRows(collection, rows, query)
     const found = pageOfRows(collection, rows, { ...query, limit: 2 })
     if (found.rows.length > 1) throw invalid('two items with the same key')
     return found
   }
   const { page, count } = Object(returned) as { readonly page?: unknown; readonly count?: unknown }
-  if (!Array.isArray(page)) throw invalid('neither a list of items nor { page }')
-  if (page.length > query.limit) throw invalid(`${page.length} items for a limit of ${query.limit}`)
-  const rows = rowsOf(page)
+  const items = returnedList(page)
+  if (items === undefined) throw invalid('neither a list of items nor { page }')
+  if (items.length > query.limit)
+    throw invalid(`${items.length} items for a limit of ${query.limit}`)
+  const rows = rowsOf(items)
   if (!rows.every((row) => matchesQuery(collection, row, query))) {
     throw invalid('a page with an item that does not match the conditions or the search')
   }
   if (!query.count) return { rows, count: null }
-  if (Number.isSafeInteger(count) && (count as number) >= 0) return { rows, count: count as number }
+  if (Number.isSafeInteger(count) && (count as number) >= 0)
+    // JSON has no negative zero.
+    return { rows, count: (count as number) + 0 }
   throw invalid('a page without its count')
 }
 

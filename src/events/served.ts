@@ -8,6 +8,7 @@ import { meetsAll } from '../request/meets.ts'
 import { matchesQuery } from '../request/page-of-rows.ts'
 import { equal, oneItem, type Condition, type Row, type StorageQuery } from '../request/query.ts'
 import { keyConditions } from '../request/resolve.ts'
+import { checkReturned } from '../request/returned-list.ts'
 import { itemOf } from '../request/serialize.ts'
 import { shownConditions } from '../request/show-conditions.ts'
 import type { StoragePage, StorageTransaction } from '../storage/adapter.ts'
@@ -46,7 +47,9 @@ export function servedSource(scope: ServingScope): StorageTransaction {
       throw new TypeError(`${collection.application}/${collection.name} has no function ${name}.`)
     }
     const call = Object.assign(contextOf(scope.context(), name), given)
-    return scope.call(`serve.${name}`, () => whenDone(code(call), accept), serve.timeout)
+    const checked = (): MaybePromise<Result> =>
+      whenDone(code(call), (returned) => checkReturned(returned, accept))
+    return scope.call(`serve.${name}`, checked, serve.timeout)
   }
 
   async function page(query: StorageQuery): Promise<StoragePage> {

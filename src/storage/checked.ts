@@ -1,9 +1,10 @@
-import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { isThenable, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { memberTexts } from '../protocol/json-scan.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
+import { checkReturned, ignoreRejections, returnedList } from '../request/returned-list.ts'
 import { encodeRow } from '../request/serialize.ts'
 import { isSelfChecking, isStorageError, unfitError, type UnfitValue } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageTextPage, StorageTransaction } from './adapter.ts'
@@ -22,7 +23,7 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     query: StorageQuery,
   ): MaybePromise<StoragePage> {
     const checked = (own: StorageQuery): MaybePromise<StoragePage> =>
-      whenDone(read(own), (page) => check.page(collection, own, page))
+      whenChecked(read(own), (page) => check.page(collection, own, page))
     return whenFailed(
       () => checked(query),
       (error) => {
@@ -41,19 +42,19 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
       filter: (collection, query) =>
         pageOf((own) => transaction.filter(collection, own), collection, query),
       insert: (collection, row) =>
-        whenDone(transaction.insert(collection, row), (stored) => check.row(collection, stored)),
+        whenChecked(transaction.insert(collection, row), (stored) => check.row(collection, stored)),
       update: (collection, conditions, changes) =>
-        whenDone(transaction.update(collection, conditions, changes), (row) =>
+        whenChecked(transaction.update(collection, conditions, changes), (row) =>
           check.changed(collection, row),
         ),
       ...(transaction.updateText !== undefined && {
         updateText: (collection, conditions, changes, select) =>
-          whenDone(transaction.updateText?.(collection, conditions, changes, select), (text) =>
+          whenChecked(transaction.updateText?.(collection, conditions, changes, select), (text) =>
             text === null || text === undefined ? text : check.text(collection, select, text),
           ),
       }),
       delete: (collection, conditions) =>
-        whenDone(transaction.delete(collection, conditions), (row) =>
+        whenChecked(transaction.delete(collection, conditions), (row) =>
           check.changed(collection, row),
         ),
     }
@@ -70,7 +71,7 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
       pageOf((own) => adapter.filter(collection, own, context), collection, query),
     ...(adapter.filterText !== undefined && {
       filterText: (collection, query, context) =>
-        whenDone(adapter.filterText?.(collection, query, context), (page) =>
+        whenChecked(adapter.filterText?.(collection, query, context), (page) =>
           check.textPage(collection, query, page),
         ),
     }),
@@ -79,10 +80,10 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     }),
     ...(adapter.estimateCount !== undefined && {
       estimateCount: (collection, conditions) =>
-        whenDone(adapter.estimateCount?.(collection, conditions), check.estimate),
+        whenChecked(adapter.estimateCount?.(collection, conditions), check.estimate),
     }),
     ...(adapter.version !== undefined && {
-      version: (collections) => adapter.version?.(collections),
+      version: (collections) => checkReturned(adapter.version?.(collections), check.version),
     }),
     ...(adapter.inspect !== undefined && {
       inspect: (collections, progress) => adapter.inspect?.(collections, progress) ?? [],
@@ -109,6 +110,14 @@ export function rejectColumnDefaults(
   )
 }
 
+/** Checks a value that an adapter has returned, once its promise has resolved. */
+function whenChecked<Value, Checked>(
+  returned: MaybePromise<Value>,
+  check: (value: Value) => Checked,
+): MaybePromise<Checked> {
+  return whenDone(returned, (value) => checkReturned(value, check))
+}
+
 interface Checker {
   page(collection: PublishedCollection, query: StorageQuery, page: StoragePage): StoragePage
   textPage(
@@ -122,6 +131,7 @@ interface Checker {
   text(collection: PublishedCollection, names: readonly string[], text: string): string
   /** An estimate of a number of rows. */
   estimate(number: number | undefined): number | undefined
+  version(version: string | number | undefined): string | number | undefined
   /** A row that was updated or deleted, without the values that do not fit. */
   changed(collection: PublishedCollection, row: Row | undefined): Row | undefined
 }
@@ -131,26 +141,39 @@ function checkerOf(adapter: string): Checker {
     return new TypeError(`The storage adapter ${adapter} returned ${what}.`)
   }
 
-  function listOf<Entry>(list: readonly Entry[], { limit }: StorageQuery): readonly Entry[] {
-    if (!Array.isArray(list)) throw fault('a page without a list of rows')
+  /** Checks each entry of a list of a page. What the adapter returned is not used later: it could change. */
+  function entriesOf<Entry, Checked>(
+    given: readonly Entry[],
+    { limit }: StorageQuery,
+    check: (entry: Entry) => Checked,
+  ): readonly Checked[] {
+    const list = returnedList<Entry>(given)
+    if (list === undefined) throw fault('a page without a list of rows')
     if (list.length > limit) throw fault(`${list.length} rows for a limit of ${limit}`)
-    return list as readonly Entry[]
+    return list.entries().map(check)
   }
 
   function countOf(count: unknown, query: StorageQuery): number | null {
-    if (!query.count) return null
-    if (Number.isSafeInteger(count) && (count as number) >= 0) return count as number
-    throw fault('a count that is not a non-negative integer')
+    return query.count ? wholeNumber(count, 'a count') : null
+  }
+
+  function wholeNumber(number: unknown, what: string): number {
+    // JSON has no negative zero.
+    if (Number.isSafeInteger(number) && (number as number) >= 0) return (number as number) + 0
+    throw fault(`${what} that is not a non-negative integer`)
   }
 
   function completeRow(collection: PublishedCollection, names: readonly string[], given: Row): Row {
     const { row, unfit } = fittingValues(collection, names, objectOf(given))
-    if (unfit.length > 0) throw unfitError(collection, keyTexts(collection, given), unfit)
-    return row
+    if (unfit.length === 0) return row
+    if (isThenable<unknown>(given)) {
+      throw fault('a promise in place of a row; it must await the row')
+    }
+    throw unfitError(collection, keyTexts(collection, given), unfit)
   }
 
   function objectOf(row: Row): Row {
-    if (typeof row === 'object' && (row as Row | null) !== null) return row
+    if (typeof row === 'object' && (row as Row | null) !== null && !Array.isArray(row)) return row
     throw fault('a row that is not an object')
   }
 
@@ -163,34 +186,37 @@ function checkerOf(adapter: string): Checker {
     throw fault('an item that is not the JSON text of its row')
   }
 
+  function objectPage<Page extends object>(page: Page): Page {
+    if (typeof page === 'object' && (page as Page | null) !== null) return page
+    throw fault('a value that is not a page')
+  }
+
   return {
     page: (collection, query, page) => ({
-      rows: listOf(objectPage(page).rows, query).map((row) =>
+      rows: entriesOf(objectPage(page).rows, query, (row) =>
         completeRow(collection, query.select, row),
       ),
       count: countOf(page.count, query),
     }),
     textPage(collection, query, page) {
       if (page === undefined) return undefined
-      const items = listOf(objectPage(page).items, query)
-      return {
-        items: items.map((item) => textOf(collection, query.select, item)),
-        count: countOf(page.count, query),
-      }
+      const items = entriesOf(objectPage(page).items, query, (item) =>
+        textOf(collection, query.select, item),
+      )
+      return { items, count: countOf(page.count, query) }
     },
     text: textOf,
-    estimate(number) {
-      if (number === undefined || (Number.isSafeInteger(number) && number >= 0)) return number
-      throw fault('an estimate that is not a non-negative integer')
+    estimate: (number) => (number === undefined ? undefined : wholeNumber(number, 'an estimate')),
+    version(version) {
+      const isNumber = typeof version === 'number' && !Number.isNaN(version)
+      if (version === undefined || isNumber || typeof version === 'string') return version
+      throw fault('a version that is neither a number nor a string')
     },
     row: (collection, row) => completeRow(collection, collection.allNames, row),
     changed: (collection, row) =>
-      row && fittingValues(collection, collection.allNames, objectOf(row)).row,
-  }
-
-  function objectPage<Page extends object>(page: Page): Page {
-    if (typeof page === 'object' && (page as Page | null) !== null) return page
-    throw fault('a value that is not a page')
+      row === undefined
+        ? undefined
+        : fittingValues(collection, collection.allNames, objectOf(row)).row,
   }
 }
 
@@ -207,19 +233,27 @@ function fittingValues(
     const value: unknown = given[name]
     const fits = value === null ? !field.inKey : field.isStored(value)
     if (fits) row[name] = value as StoredValue
-    else
-      unfit.push({
-        field: name,
-        found: value === undefined ? 'no value' : `another ${typeof value}`,
-      })
+    else unfit.push({ field: name, found: foundOf(value) })
   }
   return { row, unfit }
 }
 
+function foundOf(value: unknown): string {
+  if (value === undefined) return 'no value'
+  if (!isThenable(value)) return `another ${typeof value}`
+  // A changed row is used without the value.
+  ignoreRejections(value)
+  return 'a promise'
+}
+
 function keyTexts(collection: PublishedCollection, row: Row): readonly string[] {
-  return collection.key.map(({ name }) =>
-    ((JSON.stringify(row[name]) as string | undefined) ?? 'unknown').slice(0, 100),
-  )
+  return collection.key.map(({ name }) => textOfKey(row[name]).slice(0, 100))
+}
+
+function textOfKey(value: unknown): string {
+  // Other values may have no JSON.
+  const isPlain = ['string', 'number', 'boolean'].includes(typeof value) || value === null
+  return isPlain ? JSON.stringify(value) : value === undefined ? 'unknown' : `a ${typeof value}`
 }
 
 /** Parses the JSON text of an item. Returns undefined if it is not the text of an object. */
@@ -231,7 +265,7 @@ function parsedRow(
   if (typeof text !== 'string') return undefined
   try {
     const item = JSON.parse(text) as unknown
-    if (typeof item !== 'object' || item === null) return undefined
+    if (typeof item !== 'object' || item === null || Array.isArray(item)) return undefined
     // The value of a json field is its text, with all digits.
     const texts = collection.hasJson ? memberTexts(text) : undefined
     const entries = names.map((name) => {

@@ -99,6 +99,18 @@ describe('a Filter with handlers', () => {
     expect(item.outcome).toMatchObject({ type: 'item', select: ['id', 'title', 'long'] })
   })
 
+  test.each<[string, (items: object[]) => unknown]>([
+    ['removed', (items) => items.pop()],
+    ['left out', (items) => delete items[0]],
+    ['added', (items) => items.push({ id: 3, title: 'c' })],
+    ['replaced', (items) => (items[0] = { id: 3, title: 'c' })],
+  ])('is a mistake of its after handler if items are %s', async (_, change) => {
+    const after = ({ items }: { readonly items: readonly object[] }) => {
+      change(items as object[])
+    }
+    await expect(read('page', { after })).rejects.toThrow('internal error')
+  })
+
   test('of an item that does not exist is not found, and its after handler is not called', async () => {
     let calls = 0
     const after = () => {

@@ -43,6 +43,10 @@ describe('a result of filter that is not valid responds 500 and is reported', ()
     ['a page that is not a list', 'neither a list of items nor { page }', { page: {} }],
     ['an item that is not an object', 'an item that is not an object', [1]],
     ['an item that is a list', 'an item that is not an object', [[]]],
+    ['a hole in a list', 'an item that is not an object', new Array(1)],
+    ['a hole in a page', 'an item that is not an object', { page: new Array(1), count: 1 }],
+    ['a count that is a bigint', 'a page without its count', { page: [item], count: 1n }],
+    ['a count that is a string', 'a page without its count', { page: [item], count: '1' }],
     ['an item without a field', 'an item without secret', [{ id: 1, title: 'a', extra: null }]],
     ['a key without value', 'an item whose id is not valid', [{ ...item, id: null }]],
     ['a number of another type', 'an item whose id is not valid', [{ ...item, id: 1.5 }]],
@@ -78,6 +82,32 @@ describe('a result of filter that is not valid responds 500 and is reported', ()
     expect(String((reports[0] as { error: unknown }).error)).toContain(problem)
     expect(String((reports[0] as { error: unknown }).error)).toContain('filter of app/things')
   })
+})
+
+describe('promises in place of values respond 500, and their rejections are handled', () => {
+  const rejected = () => Promise.reject(new Error('a promise that nothing awaits'))
+  test.each<[string, string, () => unknown]>([
+    ['items', 'a promise in place of an item', () => [rejected(), rejected()]],
+    ['a page', 'neither a list of items nor { page }', () => ({ page: rejected(), count: 1 })],
+    ['a value', 'an item whose title is not valid', () => [{ ...item, title: rejected() }]],
+    ['a count', 'a page without its count', () => ({ page: [item], count: rejected() })],
+  ])('%s', async (_, problem, filter) => {
+    const { client, reports } = opened({ filter })
+    const reply = await client.get('/app/things?$limit=1&$count=true')
+    expect([reply.status, reply.body]).toEqual([500, internal])
+    expect(String((reports[0] as { error: unknown }).error)).toContain(problem)
+  })
+})
+
+test('the items of a class of lists are taken, and its methods are not called', async () => {
+  class Things extends Array<unknown> {
+    override map(): never {
+      throw new Error('not called')
+    }
+  }
+  const { client } = opened({ filter: () => ({ page: Things.of(item), count: -0 }) })
+  const { body } = await client.get('/app/things?$count=true')
+  expect([body.items, body.count]).toEqual([[item], 0])
 })
 
 describe('a result of a function for one item that is not valid responds 500 and is reported', () => {

@@ -16,10 +16,11 @@ import {
 } from '../../src/index.ts'
 import type { Row, StorageAdapter, StoragePage, StorageTextPage } from '../../src/storage/index.ts'
 
-const notes = defineCollection({
+const noteData = {
   key: 'id',
   fields: { id: integer(), title: text(), size: integer(), day: date(), data: json() },
-})
+} as const
+const notes = defineCollection(noteData)
 const note = { id: 1, title: 'tea', size: 2, day: '2024-02-29', data: '{"a":1}' }
 const noteText = '{"id":1,"title":"tea","size":2,"day":"2024-02-29","data":{"a":1}}'
 
@@ -95,7 +96,34 @@ const pages: readonly (readonly [title: string, page: unknown, message: string])
   ],
   ['a row without a value', { rows: [{ id: 1 }], count: 1 }, 'title must be'],
   ['a row without key', { rows: [{ ...note, id: null }], count: 1 }, 'id must be'],
+  ['a hole in place of a row', { rows: new Array(1), count: 1 }, 'a row that is not an object'],
+  ['a list as a row', { rows: [Object.assign([], note)], count: 1 }, 'a row that is not an object'],
+  ['a function as a row', { rows: [() => note], count: 1 }, 'a row that is not an object'],
+  ['a Map as a row', { rows: [new Map(Object.entries(note))], count: 1 }, 'has no value'],
+  ['a key that is a bigint', { rows: [{ ...note, id: 1n }], count: 1 }, 'item a bigint: '],
+  [
+    'a boxed value',
+    { rows: [{ ...note, title: Object('tea') as unknown }], count: 1 },
+    'title must',
+  ],
+  ['a count that is not a number', { rows: [], count: NaN }, 'a count that'],
+  ['an infinite count', { rows: [], count: Infinity }, 'a count that'],
+  ['a count that is a bigint', { rows: [], count: 1n }, 'a count that'],
+  ['a count in an object', { rows: [], count: { valueOf: () => 1 } }, 'a count that'],
+  ['a list with another length', { rows: longer([note], 2), count: 1 }, '2 rows for a limit of 1'],
+  ['a list without a length', { rows: longer([note], NaN), count: 1 }, 'a page without a list'],
 ]
+
+function rejected(): Promise<never> {
+  return Promise.reject(new Error('a promise that nothing awaits'))
+}
+
+/** Returns a list that claims another length than it has. */
+function longer(list: readonly unknown[], length: number): readonly unknown[] {
+  return new Proxy(list, {
+    get: (target, name): unknown => (name === 'length' ? length : Reflect.get(target, name)),
+  })
+}
 
 test.each(pages)('responds 500 when an adapter returns %s', async (_title, page, message) => {
   for (const wrap of [undefined, (custom: StorageAdapter) => mount({ '*': custom })]) {
@@ -104,6 +132,96 @@ test.each(pages)('responds 500 when an adapter returns %s', async (_title, page,
     expect(reports).toHaveLength(1)
     expect(String((reports[0] as { error: Error }).error)).toContain(message)
   }
+})
+
+class Rows<Entry> extends Array<Entry> {
+  override map(): never {
+    throw new Error('a method of a list is not called')
+  }
+  override join(): string {
+    return '{}'
+  }
+}
+
+test.each([
+  ['a class of lists', Rows.of(note)],
+  ['a proxy of a list', new Proxy([note], {})],
+  ['rows without a prototype', [Object.assign(Object.create(null) as object, note)]],
+])('takes the rows of %s', async (_title, rows) => {
+  open({ filter: () => ({ rows, count: -0 }) as StoragePage })
+  const { status, body } = await send('?$count=true')
+  expect({ status, items: body['items'], count: body['count'] }).toEqual({
+    status: 200,
+    items: [{ ...note, data: { a: 1 } }],
+    count: 0,
+  })
+})
+
+test('gives application code a count without a sign', async () => {
+  open({ filter: () => ({ rows: [], count: -0 }) })
+  const notesOf = (service as Service<ApplicationDefinitions>).as(system).collection('app', 'notes')
+  expect(await notesOf.count()).toBe(0)
+})
+
+const promised: readonly (readonly [title: string, page: () => unknown, message: string])[] = [
+  ['a promise of rows', () => ({ rows: rejected(), count: 1 }), 'a page without a list'],
+  ['a promise as a row', () => ({ rows: [rejected()], count: 1 }), 'a promise in place of a row'],
+  ['a promise after a row', () => ({ rows: [note, rejected()], count: 2 }), '2 rows for a limit'],
+  ['a promise as a value', () => ({ rows: [{ ...note, day: rejected() }] }), 'has a promise'],
+  ['a promise as a count', () => ({ rows: [note], count: rejected() }), 'a count that'],
+  ['no row, and a promised count', () => ({ rows: [1], count: rejected() }), 'not an object'],
+  ['promises in two rows', () => ({ rows: [1, { ...note, id: rejected() }] }), '2 rows for'],
+]
+
+// A rejection without a handler would fail the test run.
+test.each(promised)('responds 500 when an adapter returns %s', async (_title, page, message) => {
+  open({ filter: () => page() as StoragePage })
+  expect(await send('?$limit=1&$count=true')).toEqual({ status: 500, body: fault })
+  open({ filterText: () => page() as unknown as StorageTextPage })
+  expect((await send('?$limit=1&$count=true')).status).toBe(500)
+  open({ filter: () => page() as StoragePage })
+  expect((await send('?$limit=1&$count=true')).status).toBe(500)
+  expect(String((reports[0] as { error: Error }).error)).toContain(message)
+})
+
+test('responds 500 to a save whose row has promises', async () => {
+  open(changing({ ...note, title: rejected() as unknown as string }))
+  expect(await send('', 'POST', { id: 1 })).toEqual({ status: 500, body: fault })
+})
+
+test.each([
+  ['a number that is negative', -1, 500],
+  ['a fraction', 1.5, 500],
+  ['a string', '7', 500],
+  ['a bigint', 7n, 500],
+  ['null', null, 500],
+  ['undefined, so that rows are counted', undefined, 200],
+  ['minus zero', -0, 200],
+])('an estimate may be %s', async (_title, estimate, status) => {
+  reports.length = 0
+  service = createService({
+    applications: {
+      app: { collections: { notes: defineCollection({ ...noteData, count: 'estimated' }) } },
+    },
+    security: openAccess(),
+    report: (observation) => void reports.push(observation),
+    storage: { ...memoryStorage(), name: 'custom', estimateCount: () => estimate as number },
+  })
+  const response = await send('?$count=true&$limit=0')
+  expect(response).toMatchObject(status === 200 ? { status, body: { count: 0 } } : { status })
+})
+
+test.each([
+  ['a promise', () => rejected()],
+  ['an object', () => new Date(0)],
+  ['a number that is not one', () => NaN],
+  ['null', () => null],
+])('responds 500 if the version is %s', async (_title, version) => {
+  open({ version: version as unknown as () => number })
+  expect(await send('')).toEqual({ status: 500, body: fault })
+  expect(
+    JSON.stringify(reports.map((report) => String((report as { error?: unknown }).error))),
+  ).toContain('a version that is neither a number nor a string')
 })
 
 test('ignores a count that was not requested', async () => {
@@ -136,6 +254,14 @@ const texts: readonly (readonly [title: string, items: unknown, type: string])[]
   ['two items in one', [`${noteText},${noteText}`], 'request-failed'],
   ['no JSON', ['{"id":1'], 'request-failed'],
   ['no text', [note], 'request-failed'],
+  ['a hole', new Array(1), 'request-failed'],
+  ['a boxed string', [Object(noteText) as unknown], 'request-failed'],
+  ['an object with a text', [{ toString: () => noteText }], 'request-failed'],
+  ['a list', ['[1]'], 'request-failed'],
+  ['null', ['null'], 'request-failed'],
+  ['a number', ['1'], 'request-failed'],
+  ['text around an item', [` ${noteText}`], 'request-failed'],
+  ['an empty text', [''], 'request-failed'],
   ['more items than the limit', [noteText, noteText], 'request-failed'],
 ]
 
@@ -148,6 +274,10 @@ test.each(texts)('responds 500 for a page as text with %s', async (_title, items
 
 test.each([
   ['a number', 5 as unknown as string, 'request-failed'],
+  ['a row', note as unknown as string, 'request-failed'],
+  ['false', false as unknown as string, 'request-failed'],
+  ['an empty text', '', 'request-failed'],
+  ['a list', '[]', 'request-failed'],
   ['text with spaces', noteText.replaceAll(':', ': '), 'request-failed'],
   ['a value of a wrong type', noteText.replace('"tea"', '5'), 'stored-value-unfit'],
 ])('responds 500 for an update that returns %s', async (_title, updated, type) => {
@@ -210,6 +340,18 @@ test('responds 500 to an insert whose stored row does not fit, and undoes it', a
     expect(await send('', 'POST', { id: 1 })).toEqual({ status: 500, body: fault })
     expect(reports).toHaveLength(1)
   }
+})
+
+test.each([
+  ['null', null],
+  ['false', false],
+  ['0', 0],
+  ['an empty string', ''],
+  ['a list', []],
+])('responds 500 to a delete that returns %s', async (_title, row) => {
+  open(changing(row as unknown as Row))
+  expect(await send('/1', 'DELETE')).toEqual({ status: 500, body: fault })
+  expect(reports).toMatchObject([{ type: 'request-failed' }])
 })
 
 test('responds with null in place of a deleted value that does not fit', async () => {
