@@ -40,7 +40,8 @@ export async function listDeliveries(
     select: shownFields,
     count: false,
   })
-  return rows as unknown as readonly Delivery[]
+  // Rows may have more than the selected fields.
+  return rows.map((row) => shown(deliveryOf(row)))
 }
 
 /**

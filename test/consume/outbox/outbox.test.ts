@@ -268,6 +268,18 @@ describe.each(storages)('on $name', (on) => {
     await expect.poll(() => outbox.list()).toEqual([])
   })
 
+  test('deliveries are listed, retried and dropped without inputs, rows and responses', async () => {
+    const { order, outbox } = await openStage({ on, workers: 0 })
+    await order('A', 'L')
+    const members = 'id endpoint lane state failures lost created due ended error'
+      .split(' ')
+      .toSorted()
+    const [listed] = await outbox.list()
+    const id = listed?.id ?? ''
+    for (const shown of [listed, await outbox.retry(id), await outbox.drop(id)])
+      expect(Object.keys(shown ?? {}).toSorted()).toEqual(members)
+  })
+
   test('waiting and behind deliveries are dropped, delivered and unknown ones are not', async () => {
     const { order, outbox, once } = await openStage({ on, workers: 0 })
     for (const id of ['A1', 'A2', 'A3']) await order(id, 'A')
