@@ -16,49 +16,7 @@ import type { StorageAdapter, StoragePage, StorageTextPage, StorageTransaction }
 export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
   if (isSelfChecking(adapter)) return adapter
   const check = checkerOf(adapter.name)
-
-  function pageOf(
-    read: (query: StorageQuery) => MaybePromise<StoragePage>,
-    collection: PublishedCollection,
-    query: StorageQuery,
-  ): MaybePromise<StoragePage> {
-    const checked = (own: StorageQuery): MaybePromise<StoragePage> =>
-      whenChecked(read(own), (page) => check.page(collection, own, page))
-    return whenFailed(
-      () => checked(query),
-      (error) => {
-        const key = collection.key.map(({ name }) => name)
-        const select = [...new Set([...key, ...query.select])]
-        const hasKey = select.length === query.select.length
-        if (hasKey || !isStorageError(error) || error.kind !== 'unfit') throw error
-        // Read again with the key, for the report. The rows may have been corrected meanwhile.
-        return checked({ ...query, select })
-      },
-    )
-  }
-
-  function within(transaction: StorageTransaction): StorageTransaction {
-    return {
-      filter: (collection, query) =>
-        pageOf((own) => transaction.filter(collection, own), collection, query),
-      insert: (collection, row) =>
-        whenChecked(transaction.insert(collection, row), (stored) => check.row(collection, stored)),
-      update: (collection, conditions, changes) =>
-        whenChecked(transaction.update(collection, conditions, changes), (row) =>
-          check.changed(collection, row),
-        ),
-      ...(transaction.updateText !== undefined && {
-        updateText: (collection, conditions, changes, select) =>
-          whenChecked(transaction.updateText?.(collection, conditions, changes, select), (text) =>
-            text === null || text === undefined ? text : check.text(collection, select, text),
-          ),
-      }),
-      delete: (collection, conditions) =>
-        whenChecked(transaction.delete(collection, conditions), (row) =>
-          check.changed(collection, row),
-        ),
-    }
-  }
+  const within = transactionChecker(adapter.name)
 
   return {
     name: adapter.name,
@@ -68,7 +26,7 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
       return adapter.open(collections)
     },
     filter: (collection, query, context) =>
-      pageOf((own) => adapter.filter(collection, own, context), collection, query),
+      checkedPage(check, (own) => adapter.filter(collection, own, context), { collection, query }),
     ...(adapter.filterText !== undefined && {
       filterText: (collection, query, context) =>
         whenChecked(adapter.filterText?.(collection, query, context), (page) =>
@@ -92,6 +50,54 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
       adapter.transaction(options, (transaction) => work(within(transaction))),
     close: () => adapter.close(),
   }
+}
+
+/** Returns a function that wraps a transaction of an adapter so that what it returns is checked. */
+export function transactionChecker(
+  adapter: string,
+): (transaction: StorageTransaction) => StorageTransaction {
+  const check = checkerOf(adapter)
+  return (transaction) => ({
+    filter: (collection, query) =>
+      checkedPage(check, (own) => transaction.filter(collection, own), { collection, query }),
+    insert: (collection, row) =>
+      whenChecked(transaction.insert(collection, row), (stored) => check.row(collection, stored)),
+    update: (collection, conditions, changes) =>
+      whenChecked(transaction.update(collection, conditions, changes), (row) =>
+        check.changed(collection, row),
+      ),
+    ...(transaction.updateText !== undefined && {
+      updateText: (collection, conditions, changes, select) =>
+        whenChecked(transaction.updateText?.(collection, conditions, changes, select), (text) =>
+          text === null || text === undefined ? text : check.text(collection, select, text),
+        ),
+    }),
+    delete: (collection, conditions) =>
+      whenChecked(transaction.delete(collection, conditions), (row) =>
+        check.changed(collection, row),
+      ),
+  })
+}
+
+/** Reads a page and checks it. If a row is unfit, it is read again with its key, for the report. */
+function checkedPage(
+  check: Checker,
+  read: (query: StorageQuery) => MaybePromise<StoragePage>,
+  { collection, query }: { readonly collection: PublishedCollection; readonly query: StorageQuery },
+): MaybePromise<StoragePage> {
+  const checked = (own: StorageQuery): MaybePromise<StoragePage> =>
+    whenChecked(read(own), (page) => check.page(collection, own, page))
+  return whenFailed(
+    () => checked(query),
+    (error) => {
+      const key = collection.key.map(({ name }) => name)
+      const select = [...new Set([...key, ...query.select])]
+      const hasKey = select.length === query.select.length
+      if (hasKey || !isStorageError(error) || error.kind !== 'unfit') throw error
+      // The rows may have been corrected meanwhile.
+      return checked({ ...query, select })
+    },
+  )
 }
 
 /** Throws a TypeError if a field of a storage without the ability `columnDefaults` has `default: 'database'`. */

@@ -87,6 +87,7 @@ async function tablesWhere(
   const indexes = await read(indexesIn(where('s')))
   const foreignKeys = await read(foreignKeysIn(where('k')))
   const checks = await read(checksIn(kind, schema, condition))
+  const triggers = await read(triggersIn(schema, condition))
   const checkOf = ([own = null, clause, ...rest]: TextRow): TextRow => [
     own,
     expressionIn(kind, String(clause)),
@@ -99,6 +100,7 @@ async function tablesWhere(
       indexes: indexes.get(name) ?? [],
       foreignKeys: foreignKeys.get(name) ?? [],
       checks: (checks.get(name) ?? []).map(checkOf),
+      runsCode: triggers.has(name),
     })
   })
 }
@@ -134,9 +136,16 @@ function checksIn(kind: MysqlServer, schema: Sql, condition: (name: Sql) => Sql)
     where c.constraint_schema = ${schema}${condition(table)}`
 }
 
+// The server shows them to users with the right TRIGGER only.
+function triggersIn(schema: Sql, condition: (name: Sql) => Sql): Sql {
+  return sql`select t.event_object_table from information_schema.triggers as t
+    where t.event_object_schema = ${schema}${condition(raw('t.event_object_table'))} and t.event_manipulation = 'INSERT'`
+}
+
 interface Parts extends TableRows {
   readonly indexes: readonly TextRow[]
   readonly foreignKeys: readonly TextRow[]
+  readonly runsCode: boolean
 }
 
 const kinds: Readonly<Record<string, Table['kind']>> = { 'BASE TABLE': 'table', VIEW: 'view' }
@@ -176,6 +185,7 @@ function tableOf(
     name: String(name),
     kind,
     mistake: isOther ? engineMistake(name, engine) : undefined,
+    ...(parts.runsCode && { runsCode: true }),
     readOnly: readOnlyKinds[String(type)],
     leftOut: isOther
       ? `is kept by the engine ${String(engine)}, which has no transactions`

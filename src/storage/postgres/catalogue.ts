@@ -10,7 +10,7 @@ import { raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
 import { finder, folded, searchPrefix, type Column, type Index, type Table } from '../sql/tables.ts'
 import { listSlot } from './column-types.ts'
-import { postgresDialect } from './dialect.ts'
+import { postgresDialect, runsCode } from './dialect.ts'
 import { namedColumns, partitions, type NamedColumns, type Partition } from './named-columns.ts'
 
 interface TableRow {
@@ -194,8 +194,7 @@ function catalogue(condition: Sql): Sql {
     'parent', (select i.inhparent::regclass::text from pg_inherits i where i.inhrelid = c.oid and c.relispartition),
     'extension', (select e.extname from pg_depend d join pg_extension e on e.oid = d.refobjid
       where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'),
-    'runsCode', c.relkind <> 'r' or exists (select from pg_rewrite r where r.ev_class = c.oid)
-      or exists (select from pg_trigger t where t.tgrelid = c.oid and not t.tgisinternal),
+    'runsCode', ${runsCode},
     'columns', ${columnsOf}, 'checks', ${checksOf}, 'indexes', ${indexesOf}, 'references', ${referencesOf},
     'hasDeferred', exists (select from pg_constraint con where con.conrelid = c.oid and con.condeferred),
     'named', ${namedColumns}, 'partitions', ${partitions})::text

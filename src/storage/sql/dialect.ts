@@ -108,12 +108,26 @@ export interface Writes {
    * returns each of them, in their order. Default: it may not.
    */
   joins?(table: Table): boolean
+  /**
+   * Returns an insert of several rows with its RETURNING. It fails if the server may not have inserted and returned each
+   * row as it is, for instance because of a trigger that is new since the start. Default: the server does.
+   */
+  joined?(insert: Sql, joined: JoinedInsert): Sql
   /** The writes that return their rows. The rows of others are read by a statement of their own. */
   readonly returning: readonly ('insert' | 'update' | 'delete')[]
   /** The number that the last insert has generated. Required if inserts return no rows. */
   readonly lastNumber?: Sql
   /** Returns whether a column would keep another value than this one, without an error. Default: none would. */
   changes?(column: Column, value: StoredValue): boolean
+}
+
+/** A statement that inserts the rows of several transactions. */
+export interface JoinedInsert {
+  readonly found: Table
+  /** What it returns of each row. */
+  readonly values: readonly Sql[]
+  /** The number of rows. */
+  readonly count: number
 }
 
 /** How a database compares and orders. */

@@ -1,11 +1,11 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { Row } from '../adapter.ts'
+import type { Row, StorageTransaction } from '../adapter.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from './connection.ts'
 import type { Tables } from './dialect.ts'
-import { storageFailure } from './failure.ts'
+import { storageFailure, type FailureKind } from './failure.ts'
 import type { Sql } from './fragments.ts'
 import { rowReader } from './rows.ts'
-import { runTransaction } from './transaction.ts'
+import { runTransaction, type ChangingTables } from './transaction.ts'
 import { insertStatement, insertText } from './write-statements.ts'
 import { bringsNumber } from './writes.ts'
 
@@ -27,26 +27,78 @@ interface WaitingInsert {
   readonly row: Row
   readonly statement: BoundStatement
   /** Ends it with its complete row. */
-  readonly settle: (row: Row | Promise<Row>) => void
+  readonly settle: (row: Promise<Row>) => void
   readonly fail: (error: unknown) => void
 }
 
+/** What {@link joinedInserts} needs. */
+export interface Joining {
+  readonly use: Connections['use']
+  readonly tablesNow: () => Tables
+  readonly changing: ChangingTables
+  /** Returns a transaction that rejects stored rows that do not fit. */
+  readonly checked: (transaction: StorageTransaction) => StorageTransaction
+}
+
+/** The errors of which a row of a joined statement is the reason, or another transaction. */
+const rowFaults: readonly (FailureKind | undefined)[] = [
+  'duplicate',
+  'foreignKey',
+  'conflict',
+  'unavailable',
+]
+const allTables: Pick<ChangingTables, 'has'> = { has: () => true }
+
 /**
  * Returns inserts that wait for a connection together: those that differ in their values only run in one statement. If
- * it fails, it has inserted none of them, and each one runs alone.
+ * it fails, it has inserted none of them, and each one runs alone. It fails on any doubt about a row, see
+ * {@link Writes.joined}.
  */
-export function joinedInserts(use: Connections['use'], tablesNow: () => Tables): JoinedInserts {
+export function joinedInserts({ use, tablesNow, changing, checked }: Joining): JoinedInserts {
   // Statements of one shape have the same object.
   const queues = new WeakMap<Sql, WaitingInsert[]>()
-  const skipping = new WeakSet<PublishedCollection>()
 
-  async function insertAlone(connection: Connection, insert: WaitingInsert): Promise<void> {
-    const { collection, row, settle } = insert
-    const inserted = runTransaction(connection, tablesNow(), { oneWrite: true }, (on) =>
-      on.insert(collection, row),
+  /** `isSure`: the database stores the row as it is given, so it needs no check before its commit. */
+  async function insertAlone(
+    connection: Connection,
+    { collection, row, settle }: WaitingInsert,
+    isSure = true,
+  ): Promise<void> {
+    const options = { oneWrite: true, changing: isSure ? changing : allTables }
+    const inserted = runTransaction(connection, tablesNow(), options, (on) =>
+      (isSure ? on : checked(on)).insert(collection, row),
     )
     settle(inserted)
     await inserted.catch(() => undefined)
+  }
+
+  /** Inserts the rows of a statement that has inserted none because of an error. */
+  async function insertEach(inserts: readonly WaitingInsert[], error: unknown): Promise<void> {
+    const { dialect, find } = tablesNow()
+    const isSure = rowFaults.includes(dialect.errors.kindOf(error))
+    const outcomes = inserts.map(
+      (insert) =>
+        new Promise<boolean>((resolve) => {
+          const settle = (row: Promise<Row>): void => {
+            insert.settle(row)
+            row.then(
+              () => resolve(true),
+              () => resolve(false),
+            )
+          }
+          onConnection((again) => insertAlone(again, { ...insert, settle }, isSure)).catch(
+            (reason: unknown) => {
+              insert.fail(reason)
+              resolve(false)
+            },
+          )
+        }),
+    )
+    const hasFailed = (await Promise.all(outcomes)).includes(false)
+    const [{ collection }] = inserts as readonly [WaitingInsert]
+    const table = find(collection.table)
+    // No row is at fault, so it is the table, for instance because of a new trigger.
+    if (!isSure && !hasFailed && table !== undefined) changing.add(table)
   }
 
   async function insertTogether(
@@ -60,20 +112,19 @@ export function joinedInserts(use: Connections['use'], tablesNow: () => Tables):
       const values = inserts.flatMap(({ statement }) => statement.values)
       const rows = await connection.rows({ sql, values })
       if (rows.length !== inserts.length) {
-        skipping.add(collection)
-        throw new Error(`a trigger that ${collection.table} has had since the start skipped a row`)
+        throw new Error(`the server returned ${rows.length} of ${inserts.length} inserted rows`)
       }
       const read = rowReader(sql, { tables, collection, names: collection.allNames })
       // The server returns each row when it has inserted it, in the order of the statement.
-      for (const [index, { settle }] of inserts.entries()) settle(read(rows[index] as TextRow))
+      for (const [index, insert] of inserts.entries()) {
+        const stored = new Promise<Row>((resolve) => resolve(read(rows[index] as TextRow)))
+        insert.settle(stored)
+      }
     } catch (error) {
       const { errors } = tables.dialect
-      const isUndone = errors.isUndone(error)
-      for (const insert of inserts) {
-        if (isUndone) {
-          onConnection((again) => insertAlone(again, insert)).catch(insert.fail)
-        } else insert.fail(storageFailure(errors, error, 'save'))
-      }
+      // They wait for a connection, of which this one may be the only one.
+      if (errors.isUndone(error)) void insertEach(inserts, error)
+      else for (const { fail } of inserts) fail(storageFailure(errors, error, 'save'))
     }
   }
 
@@ -107,7 +158,7 @@ export function joinedInserts(use: Connections['use'], tablesNow: () => Tables):
       const { dialect, find } = tablesNow()
       const table = find(collection.table)
       const joins = table !== undefined && dialect.writes.joins?.(table) === true
-      return joins && !skipping.has(collection) && !bringsNumber(collection, row)
+      return joins && !changing.has(table) && !bringsNumber(collection, row)
     },
     insert: async (collection, row) => {
       const statement = insertStatement(tablesNow(), collection, row)

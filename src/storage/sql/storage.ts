@@ -12,7 +12,7 @@ import {
   type StorageQuery,
   type StorageTextPage,
 } from '../adapter.ts'
-import { checkedStorage } from '../checked.ts'
+import { checkedStorage, transactionChecker } from '../checked.ts'
 import type { Connection, Connections, TextRow } from './connection.ts'
 import type { Dialect, Isolation, Tables } from './dialect.ts'
 import { messageOf, storageFailure } from './failure.ts'
@@ -31,6 +31,7 @@ import {
 } from './reads.ts'
 import { createTables, missingStatements, noTables } from './schema.ts'
 import { definitionMistakes, isEnforced, tableMistakes } from './table-check.ts'
+import type { Table } from './tables.ts'
 import { runTransaction } from './transaction.ts'
 
 /** A database that is reached through a pool of connections. */
@@ -70,6 +71,8 @@ export function sqlStorage(database: Database): StorageAdapter {
   const joinTexts = joinedReads<StorageTextPage | undefined>(database.acquireTimeout / 10)
   let tables: Tables = noTables(dialect)
   const enforced = new Set<Reference>()
+  const changing = new WeakSet<Table>()
+  const checked = transactionChecker(database.name)
   let isolation: Isolation = 'snapshot'
   // A planned query is frozen, and used again for each request with the same target.
   let planned = new WeakMap<StorageQuery, PlannedRead>()
@@ -84,6 +87,10 @@ export function sqlStorage(database: Database): StorageAdapter {
     throwMistakes(dialect, tableMistakes(found, collections))
     tables = found
     planned = new WeakMap()
+    for (const { table: name } of collections) {
+      const table = found.find(name)
+      if (table?.runsCode === true) changing.add(table)
+    }
     for (const reference of collections.flatMap(({ references }) => references)) {
       if (isEnforced(reference, found)) enforced.add(reference)
       // The service reads what it refers to, and what refers to a row before its delete: rows that others change.
@@ -145,7 +152,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     try {
       return await use((connection) => {
         run.began = true
-        const own = mode === 'write' ? { oneWrite, isolation } : {}
+        const own = mode === 'write' ? { oneWrite, isolation, changing } : {}
         return runTransaction(connection, tables, own, work)
       })
     } catch (error) {
@@ -192,7 +199,7 @@ export function sqlStorage(database: Database): StorageAdapter {
         ? transaction
         : joiningInserts(
             transaction,
-            joinedInserts(use, () => tables),
+            joinedInserts({ use, tablesNow: () => tables, changing, checked }),
           ),
     ...(dialect.inspection !== undefined && {
       inspect: (collections, progress) =>

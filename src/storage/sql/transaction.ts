@@ -5,6 +5,7 @@ import type { Connection } from './connection.ts'
 import type { Dialect, Isolation, Tables } from './dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
 import { readPage } from './reads.ts'
+import type { Table } from './tables.ts'
 import { bringsNumber, deleteRow, insertRow, updateRow } from './writes.ts'
 
 interface WriteOptions {
@@ -16,19 +17,30 @@ interface WriteOptions {
   readonly isAlone: boolean
 }
 
+/**
+ * The tables that may store a row otherwise than it is given, such as those with triggers. What they return of an insert
+ * is checked before its commit.
+ */
+export interface ChangingTables {
+  has(table: Table): boolean
+  add(table: Table): unknown
+}
+
 /** How {@link runTransaction} runs work. */
 export interface RunOptions {
   /** As in {@link TransactionOptions}. */
   readonly oneWrite?: boolean | undefined
   /** Default: `snapshot`. */
   readonly isolation?: Isolation
+  /** Default: none. */
+  readonly changing?: Pick<ChangingTables, 'has'>
 }
 
 /** Runs work in a transaction that sees one state, and that fails if another one has changed what it writes. */
 export async function runTransaction<Result>(
   connection: Connection,
   tables: Tables,
-  { oneWrite = false, isolation = 'snapshot' }: RunOptions,
+  { oneWrite = false, isolation = 'snapshot', changing }: RunOptions,
   work: (transaction: StorageTransaction) => MaybePromise<Result>,
 ): Promise<Result> {
   const { dialect } = tables
@@ -118,9 +130,9 @@ export async function runTransaction<Result>(
     filter: (collection, query) =>
       inTurn(() => read(() => readPage(connection, tables, collection, query))),
     insert: (collection, row) => {
-      // What a trigger makes of the row may not fit.
-      const isKnown = tables.find(collection.table)?.runsCode !== true
-      const isAlone = isKnown && returning.includes('insert') && !bringsNumber(collection, row)
+      const table = tables.find(collection.table)
+      const isChanged = table !== undefined && changing?.has(table) === true
+      const isAlone = !isChanged && returning.includes('insert') && !bringsNumber(collection, row)
       return inTurn(() =>
         write({ operation: 'save', collection, row, isAlone }, () =>
           insertRow(connection, tables, collection, row),

@@ -49,6 +49,9 @@ export function insertText(
     const insert = writes.insert(tableName(dialect, place.found), given.map(own), rows)
     if (!writes.returning.includes('insert')) return insert
     const all = collection.fields.map((field) => valueOf(typeOf(place, field), own(field)))
+    if (count > 1 && writes.joined !== undefined) {
+      return writes.joined(insert, { found: place.found, values: all, count })
+    }
     return sql`${insert} returning ${join(all)}`
   })
 }

@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../../definition/published.ts'
 import { oneItem, shownCount } from '../../request/query.ts'
 import type { StoredValue } from '../../definition/field-type.ts'
+import { StorageError } from '../adapter.ts'
 import type { Condition, Row, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import type { Connection, Prepared, SqliteRow } from './connection.ts'
 import {
@@ -234,7 +235,10 @@ export function sqliteSession(
         const shape = { names, conditions: [], returning: !isKnown }
         const { count, written: stored } = write('insert', collection, shape, row)
         if (isKnown && count === 1) return row
-        if (stored === undefined) throw new Error('A trigger has ignored the insert.')
+        if (stored === undefined) {
+          const cause = new Error('a trigger of the table has skipped the row')
+          throw new StorageError('invalid', { cause })
+        }
         return keptRow(collection, stored, row, collection.allNames)
       }),
     update: (collection, conditions, changes) =>

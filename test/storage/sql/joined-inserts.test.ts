@@ -48,7 +48,7 @@ describe.each(pooledServers)('inserts that wait for a connection of $name togeth
   const customer = (number: number): Row =>
     rowOf(customers, { customerId: `c${number}`, companyName: `Company ${number}`, visits: number })
   const inserts = (sent: readonly string[]): readonly string[] =>
-    sent.filter((each) => each.startsWith('insert'))
+    sent.filter((each) => each.includes('insert into'))
   const stored = async (): Promise<readonly unknown[]> =>
     (await server.run('select * from customers order by 1')).map(({ customerId }) => customerId)
 
@@ -163,22 +163,5 @@ describe.each(pooledServers)('inserts that wait for a connection of $name togeth
     await Promise.all([1, 2, 3, 4].map((number) => insert(storage, customers, customer(number))))
     expect(inserts(sent)).toHaveLength(4)
     expect(await stored()).toEqual(['c1', 'c2', 'c3', 'c4'])
-  })
-
-  test('are rejected if a trigger that is new skips one, and run alone after that', async () => {
-    const { storage } = await opened(1)
-    await change(`create function skip() returns trigger language plpgsql as
-        $$ begin return case when new.visits = 2 then null else new end; end $$;
-      create trigger skip before insert on customers for each row execute function skip()`)
-    onTestFinished(() => change('drop function skip cascade'))
-    const all = (numbers: readonly number[]) =>
-      Promise.allSettled(numbers.map((number) => insert(storage, customers, customer(number))))
-    const first = await all([1, 2])
-    expect(first.map(({ status }) => status)).toEqual(['rejected', 'rejected'])
-    const second = await all([2, 4])
-    expect(second).toMatchObject([
-      { status: 'rejected', reason: { kind: 'invalid' } },
-      { status: 'fulfilled', value: { customerId: 'c4' } },
-    ])
   })
 })
