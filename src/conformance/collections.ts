@@ -104,6 +104,13 @@ export const readings = publishCollection(
   defineCollection({ fields: { station: text(), value: double(), remark: text() } }),
 )
 
+/** No key, and a field that can't be sorted. */
+export const journal = publishCollection(
+  'app',
+  'journal',
+  defineCollection({ fields: { topic: text(), level: integer(), note: text(), detail: json() } }),
+)
+
 /** Unique groups of one field and of two. */
 export const offices = publishCollection(
   'app',
@@ -169,6 +176,7 @@ export const everyCollection: readonly PublishedCollection[] = Object.freeze([
   remarks,
   passes,
   readings,
+  journal,
   offices,
   oddNames,
 ])

@@ -2,7 +2,7 @@ import type { StorageAdapter } from '../storage/adapter.ts'
 import { ensure, equal } from './assertion.ts'
 import { equals, find, findValues, pick, queryOf, store, write } from './case.ts'
 import type { ConformanceCase, PartialQuery } from './case.ts'
-import { orderLines, readings, samples } from './collections.ts'
+import { journal, orderLines, readings, samples } from './collections.ts'
 
 /** `limit`, `offset`, `count` and `select`. */
 export const pageCases: readonly ConformanceCase[] = [
@@ -168,6 +168,30 @@ export const pageCases: readonly ConformanceCase[] = [
     },
   },
   {
+    name: 'pages of a collection without key have every row once, also rows that differ in json only',
+    run: async ({ adapter }) => {
+      const long = 'x'.repeat(70_000)
+      const rows = Array.from({ length: 60 }, (_, index) => ({
+        topic: 'a',
+        level: index % 2,
+        note: index < 8 ? `${long}${index % 4}` : null,
+        detail: index < 4 ? `"${long}${index}"` : index < 50 ? `{"at":${index % 25}}` : null,
+      }))
+      await store(adapter, journal, rows)
+      const wanted = rows.map((row) => JSON.stringify(row)).toSorted()
+      for (const query of pagedQueries) {
+        for (const limit of [1, 7, 11]) {
+          const seen: string[] = []
+          for (let offset = 0; offset < rows.length; offset += limit) {
+            const found = await find(adapter, journal, { ...query, limit, offset })
+            seen.push(...found.map((row) => JSON.stringify(row)))
+          }
+          equal(seen.toSorted(), wanted, `the rows of pages of ${limit}, ${JSON.stringify(query)}`)
+        }
+      }
+    },
+  },
+  {
     name: 'a page does not change after it was returned',
     run: async ({ adapter }) => {
       await storeTen(adapter)
@@ -179,6 +203,14 @@ export const pageCases: readonly ConformanceCase[] = [
       equal(JSON.stringify(page.rows), before, 'the page that was read before')
     },
   },
+]
+
+const pagedQueries: readonly PartialQuery[] = [
+  {},
+  { count: true },
+  { sort: [{ field: 'level', descending: true }] },
+  { sort: [{ field: 'note', descending: false }], count: true },
+  { search: { fields: ['topic'], text: 'a' } },
 ]
 
 function storeTen(adapter: StorageAdapter): Promise<void> {

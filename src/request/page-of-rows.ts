@@ -32,7 +32,7 @@ function contains(value: StoredValue | undefined, text: string): boolean {
 }
 
 function sorted(
-  { byName }: PublishedCollection,
+  { byName, key, fields }: PublishedCollection,
   rows: readonly Row[],
   sort: readonly SortField[],
 ): readonly Row[] {
@@ -43,6 +43,15 @@ function sorted(
     const sign = descending ? -1 : 1
     return (left: Row, right: Row) => sign * compareNullable(left[field], right[field], compare)
   })
+  // Without a key, rows may be equal in all sortable fields.
+  const rest = key.length > 0 ? [] : fields.filter(({ kind }) => kind.compare === undefined)
+  orders.push(
+    ...rest.map(
+      ({ name }) =>
+        (left: Row, right: Row) =>
+          compareText(left[name], right[name]),
+    ),
+  )
   return rows.toSorted((left, right) => {
     for (const order of orders) {
       const difference = order(left, right)
@@ -50,6 +59,11 @@ function sorted(
     }
     return 0
   })
+}
+
+function compareText(left: StoredValue = null, right: StoredValue = null): number {
+  const [a, b] = [String(left), String(right)]
+  return a === b ? 0 : a < b ? -1 : 1
 }
 
 function compareNullable(

@@ -14,6 +14,7 @@ import {
   exactColumns,
   fieldsWithoutNumbers,
   guaranteedFields,
+  identitiesIn,
   readBackCollections,
 } from './sqlite/guarantees.ts'
 import { createIndex, indexFailure, missingIndexes } from './sqlite/indexes.ts'
@@ -61,12 +62,19 @@ export function sqliteStorage(
   const { busyTimeout, ensureSchema } = complete
   const { writer: connection, reader, owned, durable } = openConnections(source, complete)
   const guaranteed = new Map<PublishedField, Guarantee>()
+  const identities = new Map<PublishedCollection, readonly string[]>()
   const enforced = new Set<Reference>()
   let openCollections = 0
   const readBack = new Set<PublishedCollection>()
   const searches = searchIndexes(connection)
   const { searchIndexFor } = searches
-  const opened = { guaranteed, readBack, searchIndexFor, collections: () => openCollections }
+  const opened = {
+    guaranteed,
+    identities,
+    readBack,
+    searchIndexFor,
+    collections: () => openCollections,
+  }
   const written = writtenTables(connection)
   const session = sqliteSession(connection, opened, { written })
   const snapshot = readSnapshot(reader, complete.maxStaleness)
@@ -159,6 +167,7 @@ export function sqliteStorage(
     for (const field of fieldsWithoutNumbers(tables, collections))
       guaranteed.set(field, 'no-number')
     for (const field of guaranteedFields(tables, collections, exact)) guaranteed.set(field, 'fit')
+    for (const [each, columns] of identitiesIn(tables, collections)) identities.set(each, columns)
     for (const each of enforcedReferences(connection, tables, collections)) enforced.add(each)
     for (const each of readBackCollections(tables, collections)) readBack.add(each)
     searches.opened(tables, collections)

@@ -178,6 +178,9 @@ function tableOf(
     ),
   ])
   const kind = kinds[String(type)] ?? 'other'
+  const primary = indexes
+    .find((index) => index.name === 'PRIMARY')
+    ?.columns.map((each) => each.name ?? '')
   const isOther = kind === 'table' && engine !== 'InnoDB'
   return {
     id: `${schema}.${name}`,
@@ -194,9 +197,8 @@ function tableOf(
         : undefined,
     columns,
     find: finder(columns),
-    primary: indexes
-      .find((index) => index.name === 'PRIMARY')
-      ?.columns.map((each) => each.name ?? ''),
+    identity: primary?.includes('') === true ? undefined : primary,
+    primary,
     references,
     checks: clauses,
     indexes,

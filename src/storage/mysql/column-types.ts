@@ -1,5 +1,6 @@
 import type { Field, FieldTypeName } from '../../definition/field.ts'
-import type { ColumnType, SchemaChangeText } from '../sql/dialect.ts'
+import type { ColumnType } from '../sql/dialect.ts'
+import type { SchemaChangeText } from '../sql/schema-text.ts'
 import { raw, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import { keepsFraction, momentOf } from '../sql/stored-text.ts'
 import type { Column } from '../sql/tables.ts'

@@ -1,8 +1,8 @@
 import type { StoredValue } from '../../definition/field-type.ts'
 import type { Reference } from '../../definition/published.ts'
 import { slotCount } from '../sql/conditions.ts'
-import type { Dialect, ListedValues, PlacedColumn } from '../sql/dialect.ts'
-import { both, join, raw, rowsOf, sql, type Slot } from '../sql/fragments.ts'
+import type { Dialect, ListedValues, PlacedColumn, TypedColumn } from '../sql/dialect.ts'
+import { both, join, raw, rowsOf, sql, type Slot, type Sql } from '../sql/fragments.ts'
 import { folded, type Column, type Table } from '../sql/tables.ts'
 import { columnTypesIn, described, haveSameBytes } from './column-types.ts'
 import { mysqlErrors } from './failure.ts'
@@ -43,6 +43,7 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     },
     terms: {
       ordered: ({ sql: column }) => column,
+      undistinguished,
       direction: (_, descending) => (descending ? ' desc' : ''),
       equal: ({ sql: column, near, parameter }, slot) =>
         both(near?.(slot, false), sql`${column} = ${parameter(slot)}`),
@@ -108,6 +109,19 @@ export function mysqlDialect(server: MysqlServer): Dialect {
     estimates: { explain: 'explain format=json', rows: plannedRows },
     errors: mysqlErrors,
   }
+}
+
+// Only so many bytes of a string are sorted.
+const longTexts: readonly string[] = ['mediumtext', 'longtext']
+
+/** Returns a digest of the values that an order does not distinguish. */
+function undistinguished(columns: readonly TypedColumn[]): readonly Sql[] {
+  const values = columns
+    .filter(({ type, column }) => type === 'json' || longTexts.includes(column.base))
+    .map(({ sql: column }) => sql`coalesce(${column}, '')`)
+  return values.length === 0
+    ? []
+    : [sql`sha2(concat_ws(char(0 using utf8mb4), ${join(values)}), 256)`]
 }
 
 // InnoDB rejects the delete of a row that refers to itself, and compares the bytes of decimals, which depend on

@@ -1,5 +1,5 @@
 import type { Field } from '../../definition/field.ts'
-import type { SchemaChangeText } from '../sql/dialect.ts'
+import type { SchemaChangeText } from '../sql/schema-text.ts'
 import { hasColumn, type Column, type Table } from '../sql/tables.ts'
 import { lengthCheck } from './catalogue-columns.ts'
 import { described, haveSameBytes, maxIndexedCharacters, textBases } from './column-types.ts'

@@ -21,6 +21,7 @@ interface TableRow {
   readonly parent: string | null
   readonly extension: string | null
   readonly runsCode: boolean
+  readonly identity: readonly string[] | null
   readonly checks: readonly string[]
   readonly hasDeferred: boolean
   readonly columns: readonly ColumnRow[]
@@ -123,6 +124,7 @@ function tableOf({
   references,
   named,
   partitions: parts,
+  identity: own,
   ...table
 }: TableRow): CatalogueTable {
   const columns = rows.map(columnOf)
@@ -136,6 +138,7 @@ function tableOf({
     leftOut: extension === null ? partitionOf(parent) : `belongs to the extension ${extension}`,
     columns,
     find: finder(columns),
+    identity: own ?? undefined,
     primary: primary?.columns.map(({ name }) => name ?? ''),
     references: foreign,
     indexes: indexes.filter(({ isComplete }) => isComplete),
@@ -194,7 +197,7 @@ function catalogue(condition: Sql): Sql {
     'parent', (select i.inhparent::regclass::text from pg_inherits i where i.inhrelid = c.oid and c.relispartition),
     'extension', (select e.extname from pg_depend d join pg_extension e on e.oid = d.refobjid
       where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'),
-    'runsCode', ${runsCode},
+    'runsCode', ${runsCode}, 'identity', ${identity},
     'columns', ${columnsOf}, 'checks', ${checksOf}, 'indexes', ${indexesOf}, 'references', ${referencesOf},
     'hasDeferred', exists (select from pg_constraint con where con.conrelid = c.oid and con.condeferred),
     'named', ${namedColumns}, 'partitions', ${partitions})::text
@@ -202,6 +205,10 @@ function catalogue(condition: Sql): Sql {
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${condition}
     order by c.relname`
 }
+
+// A table that others inherit from has their rows, too. A right to read columns does not cover these.
+const identity = raw(`case when c.relkind in ('r', 'p') and has_table_privilege(c.oid, 'select')
+  then json_build_array('tableoid', 'ctid') end`)
 
 // What only it needs is dropped with a column, such as an index.
 const isUsed = `exists (select from pg_depend d where d.refclassid = 'pg_class'::regclass and d.refobjid = c.oid

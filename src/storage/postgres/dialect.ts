@@ -53,6 +53,10 @@ export const postgresDialect: Dialect = {
   },
   terms: {
     ordered,
+    undistinguished: (columns) =>
+      columns
+        .filter(({ type }) => type === 'json')
+        .map(({ sql: column }) => sql`${column}::text collate "C"`),
     // An index without NULLS FIRST is not used for an order with it, so only columns with nulls have it.
     direction: ({ notNull }, descending) =>
       notNull ? (descending ? ' desc' : '') : descending ? ' desc nulls last' : ' asc nulls first',

@@ -1,5 +1,5 @@
 import type { Field } from '../../definition/field.ts'
-import type { SchemaChangeText } from '../sql/dialect.ts'
+import type { SchemaChangeText } from '../sql/schema-text.ts'
 import { quoted } from '../sql/fragments.ts'
 import type { Column } from '../sql/tables.ts'
 

@@ -9,7 +9,14 @@ import { usesSearchIndex } from './search-index.ts'
 import { isPlainNeedle, searchPattern } from './search.ts'
 import { conditionsShape, identityOf, listShape, sortShape } from './shape.ts'
 import { isStorable } from './stored-text.ts'
-import { name, placedColumn, placeOf, typeOf, type TablePlace } from './table-conditions.ts'
+import {
+  columnOf,
+  name,
+  placedColumn,
+  placeOf,
+  typeOf,
+  type TablePlace,
+} from './table-conditions.ts'
 
 /** The doubles of a field whose text contains the needle of a query. */
 export type FoundDoubles = ReadonlyMap<PublishedField, readonly number[]>
@@ -60,6 +67,7 @@ function pageText(
     const { ordered, direction } = dialect.terms
     return { by: ordered(column), direction: raw(direction(column.column, descending)) }
   })
+  keys.push(...endOfOrder(place).map((by) => ({ by, direction: sql`` })))
   const order = orderBy(keys.map(({ by, direction: way }) => sql`${by}${way}`))
   const bounds = sql` limit ${limitSlot} offset ${offsetSlot}`
   if (!count) {
@@ -82,6 +90,25 @@ function pageText(
     keys.map(({ direction: way }, index) => sql`${name(dialect, 'page', `o${index}`)}${way}`),
   )
   return sql`select ${join([total, ...values])} from (select 1 as one) as one left join (${page}) as page on true${again}`
+}
+
+/**
+ * Returns what ends an order of a collection without key, which is by all sortable fields. Otherwise rows that it does
+ * not distinguish could change their places from page to page.
+ */
+function endOfOrder(place: TablePlace): readonly Sql[] {
+  const { dialect, collection, found } = place
+  if (collection.key.length > 0) return []
+  if (found.identity !== undefined) {
+    return found.identity.map((own) => name(dialect, place.alias, own))
+  }
+  return dialect.terms.undistinguished(
+    collection.fields.map((field) => ({
+      type: field.type,
+      column: columnOf(found, field),
+      sql: place.stored(field),
+    })),
+  )
 }
 
 function orderBy(terms: readonly Sql[]): Sql {

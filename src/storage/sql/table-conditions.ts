@@ -11,6 +11,7 @@ import type { Column, Table } from './tables.ts'
 export interface TablePlace extends Place {
   readonly dialect: Dialect
   readonly found: Table
+  readonly alias: string
   /** Returns the SQL of the value of a field. */
   column(field: PublishedField): Sql
   /** Returns the SQL of the column of a field. */
@@ -30,6 +31,7 @@ export function placeOf(
     collection,
     dialect,
     found,
+    alias,
     aliases,
     column: (field) => valueOf(typeOf(place, field), place.stored(field)),
     stored: (field) => name(dialect, alias, columnOf(found, field).name),

@@ -86,6 +86,11 @@ export interface Table {
   readonly columns: readonly Column[]
   /** Returns a column by its name; without one, by its name in another case of ASCII letters. */
   find(name: string): Column | undefined
+  /**
+   * Columns whose values together no two rows have. They may be ones that only the database has, such as the place of
+   * a row. Undefined: none are known.
+   */
+  readonly identity?: readonly string[] | undefined
   /** The columns of the primary key. Undefined: it has none. */
   readonly primary?: readonly string[] | undefined
   readonly indexes: readonly Index[]

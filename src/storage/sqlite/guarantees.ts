@@ -3,7 +3,8 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { affinityOf } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
 import { exactFields } from './schema.ts'
-import type { Tables } from './tables.ts'
+import type { Identities } from './statements.ts'
+import { identityIn, type Tables } from './tables.ts'
 
 /** Returns the fields whose columns are declared as {@link columnDefinition} writes them. */
 export function exactColumns(
@@ -67,6 +68,20 @@ export function readBackCollections(
       return column.computed || !keepsValues(field, column.declared)
     })
   })
+}
+
+/** Returns, for collections without key, the columns whose values together no two rows have, if they are known. */
+export function identitiesIn(
+  tables: Tables,
+  collections: readonly PublishedCollection[],
+): Identities {
+  const identities = new Map<PublishedCollection, readonly string[]>()
+  for (const collection of collections.filter(({ key }) => key.length === 0)) {
+    const table = tables.find(collection.table)
+    const columns = table && identityIn(table)
+    if (columns !== undefined) identities.set(collection, columns)
+  }
+  return identities
 }
 
 /** Returns whether a column of this type keeps each value of a field as it is given. */

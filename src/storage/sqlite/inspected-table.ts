@@ -3,7 +3,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import type { InspectionProgress } from '../problem.ts'
 import { rowsOf, type Connection, type SqliteRow, type SqliteValue } from './connection.ts'
 import { quoted } from '../sql/fragments.ts'
-import type { Table } from './tables.ts'
+import { rowIdOf, type Table } from './tables.ts'
 
 /** The table of a collection, and how its rows are inspected. */
 export interface InspectedTable {
@@ -58,9 +58,4 @@ export function createInspectedTable(
 /** Returns the expression of a value of a column as a short literal of SQL. */
 export function quotedValue(column: string): string {
   return `substr(quote(${quoted(column)}), 1, 60)`
-}
-
-function rowIdOf({ kind, withoutRowId, columns }: Table): string | undefined {
-  if (kind !== 'table' || withoutRowId) return undefined
-  return ['rowid', '_rowid_', 'oid'].find((name) => !columns.has(name))
 }

@@ -13,8 +13,10 @@ import { conditionsShape, identityOf, listShape, sortShape } from '../sql/shape.
 import type { SearchIndexFor } from './search-indexes.ts'
 import {
   countStatement,
+  endOfOrder,
   pageStatement,
   probeStatement,
+  type Identities,
   type Output,
   type Reading,
   type PageShape,
@@ -77,16 +79,18 @@ const manyRows = 1_000
 export function pageRead(
   collection: PublishedCollection,
   query: StorageQuery,
-  { output, checksAll, guaranteed, kindOf, searchIndexFor }: PageReadOptions,
+  { output, checksAll, guaranteed, identities, kindOf, searchIndexFor }: PageReadOptions,
 ): PageRead {
   const { limit, offset, conditions } = query
   const needle = query.search === null ? '' : searchText(query.search.text)
   const search = query.search && { fields: query.search.fields, kind: kindOf(needle) }
   const deep = offset > deepOffset && collection.key.length > 0
-  const shape: PageShape = { conditions, search, sort: query.sort, select: query.select, deep }
+  const { sort, select } = query
+  const end = endOfOrder(collection, identities)
+  const shape: PageShape = { conditions, search, sort, end, select, deep }
   const searched = search && `${search.kind}\0${listShape(collection, search.fields)}`
   const matching = `${identityOf(collection)}\0${conditionsShape(collection, conditions, listSlots)}\0${searched ?? ''}`
-  const rest = `\0${deep ? 'deep' : ''}\0${sortShape(query.sort)}\0${listShape(collection, query.select)}`
+  const rest = `\0${deep ? 'deep' : ''}\0${sortShape(sort)}\0${listShape(collection, select)}`
   const page = limit === 0 ? undefined : `${output}${matching}${rest}`
   const count = query.count ? `count${matching}` : undefined
   const textWith =
@@ -119,6 +123,7 @@ export function pageRead(
 
 /** How the statements of a page are written. */
 export interface PageReadOptions extends Reading {
+  readonly identities: Identities
   readonly kindOf: (needle: string) => NeedleKind
   readonly searchIndexFor: SearchIndexFor
 }

@@ -25,6 +25,7 @@ import {
   insertStatement,
   updateStatement,
   writeKey,
+  type Identities,
   type Output,
   type StatementText,
   type WriteShape,
@@ -57,6 +58,7 @@ export interface Session {
 /** What the sessions of a storage share. It grows when collections are opened. */
 export interface Opened {
   readonly guaranteed: Guaranteed
+  readonly identities: Identities
   /** The collections whose rows are read back after a write: a column may have another value than it was given. */
   readonly readBack: ReadonlySet<PublishedCollection>
   readonly searchIndexFor: SearchIndexFor
@@ -78,7 +80,7 @@ export function sqliteSession(
   opened: Opened,
   { written, snapshot }: SessionUse,
 ): Session {
-  const { guaranteed, readBack, searchIndexFor } = opened
+  const { guaranteed, identities, readBack, searchIndexFor } = opened
   const statements = statementCache(() => statementCapacity(opened.collections()))
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
@@ -141,7 +143,7 @@ export function sqliteSession(
     const known = prepared.get(query)
     if (known?.collection === collection && known.read.output === output) return known.read
     const checksAll = output === 'lengths' || !connection.returnsWholeStrings
-    const options = { output, checksAll, guaranteed, kindOf, searchIndexFor }
+    const options = { output, checksAll, guaranteed, identities, kindOf, searchIndexFor }
     const read = pageRead(collection, query, options)
     // How a search is compared depends on the connection.
     if (query.search === null && Object.isFrozen(query)) prepared.set(query, { collection, read })

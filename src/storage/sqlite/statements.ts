@@ -1,6 +1,6 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { Condition, SortField, StorageQuery } from '../adapter.ts'
+import type { Condition, StorageQuery } from '../adapter.ts'
 import { bindValue, columnTypeOf } from './columns.ts'
 import { fieldOf, readsOthers, where } from '../sql/conditions.ts'
 import { joinedConditions, listSlots, writeConditions } from './conditions.ts'
@@ -21,6 +21,8 @@ export interface StatementText {
 /** The parts of a query that determine its SQL. Values, limit and offset are bound. */
 export interface PageShape extends Pick<StorageQuery, 'conditions' | 'sort' | 'select'> {
   readonly search: SearchShape | null
+  /** What ends the order of a collection without key. Default: nothing. */
+  readonly end?: readonly Sql[]
   /** Read the keys of the page first, then its rows. */
   readonly deep: boolean
   /** A condition that is evaluated before all others. */
@@ -50,7 +52,7 @@ export function pageStatement(
   const column = columnOf('t')
   const selected = selection(fields, reading, 't')
   const matching = matchingClauses(collection, shape)
-  const order = orderBy(collection, shape.sort, column)
+  const order = orderBy(collection, shape, column)
   // With a bare parameter SQLite plans the statement again for each binding, which takes 5 to 12 µs.
   const bounds = sql`limit cast(${limitSlot} as integer) offset cast(${offsetSlot} as integer)`
   if (!shape.deep) return textOf(sql`select ${selected} ${matching}${order} ${bounds}`)
@@ -66,6 +68,26 @@ export function pageStatement(
     sql`select ${selected} from (select ${join(keys)} ${matching}${order} ${bounds}) as page
       cross join ${identifier(collection.table)} as t on ${join(joined, sql` and `)}${order}`,
   )
+}
+
+/** The columns whose values together no two rows have, by collection. */
+export type Identities = ReadonlyMap<PublishedCollection, readonly string[]>
+
+/**
+ * Returns what ends an order by all sortable fields. Otherwise rows of a collection without key that it does not
+ * distinguish could change their places from page to page.
+ */
+export function endOfOrder(
+  collection: PublishedCollection,
+  identities: Identities,
+): readonly Sql[] {
+  const { key, singleton, fields } = collection
+  if (key.length > 0 || singleton) return []
+  const identity = identities.get(collection)
+  if (identity !== undefined) return identity.map((column) => identifier('t', column))
+  return fields
+    .filter(({ kind }) => kind.compare === undefined)
+    .map(({ column }) => sql`${identifier('t', column)} collate binary`)
 }
 
 /** Returns the statement that reads the one item that meets the conditions as JSON text. */
@@ -205,13 +227,14 @@ function written(
 
 function orderBy(
   collection: PublishedCollection,
-  sort: readonly SortField[],
+  { sort, end = [] }: Pick<PageShape, 'sort' | 'end'>,
   column: (field: PublishedField) => Sql,
 ): Sql {
-  const terms = sort.flatMap(({ field: name, descending }) => {
+  const sorted = sort.flatMap(({ field: name, descending }) => {
     const field = fieldOf(collection, name)
     return columnTypeOf(field).order(column(field), descending)
   })
+  const terms = [...sorted, ...end]
   return terms.length === 0 ? sql`` : sql` order by ${join(terms)}`
 }
 

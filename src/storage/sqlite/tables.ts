@@ -159,6 +159,19 @@ function searchEntries(connection: Connection): readonly SearchEntry[] {
   }))
 }
 
+/** Returns the name of the number that SQLite gives each row. Undefined if there is none, or if columns hide it. */
+export function rowIdOf({ kind, withoutRowId, columns }: Table): string | undefined {
+  if (kind !== 'table' || withoutRowId) return undefined
+  return ['rowid', '_rowid_', 'oid'].find((name) => !columns.has(name))
+}
+
+/** Returns columns whose values together no two rows have. Undefined if none are known. */
+export function identityIn(table: Table): readonly string[] | undefined {
+  const rowId = rowIdOf(table)
+  if (rowId !== undefined) return [rowId]
+  return table.withoutRowId ? keyColumns([...table.columns.values()]) : undefined
+}
+
 /** Returns the column that is the number of a row. Undefined if only SQLite knows it, or if there is none. */
 export function rowNumberOf(table: Table): Column | undefined {
   const [column, ...others] = [...table.columns.values()].filter(({ keyPlace }) => keyPlace > 0)

@@ -3,7 +3,11 @@ import { expect, test } from 'vitest'
 import { queryOf } from '../../../src/conformance/case.ts'
 import { rowOf, samples } from '../../../src/conformance/collections.ts'
 import type { StoredValue } from '../../../src/definition/field-type.ts'
+import { defineCollection, integer, json, text } from '../../../src/index.ts'
+import { publishCollection } from '../../../src/definition/published.ts'
 import { sqliteStorage } from '../../../src/storage/sqlite.ts'
+import { temporaryFolder } from '../../kit/storages.ts'
+import { runStatements } from './raw.ts'
 
 const amount = fc
   .tuple(fc.boolean(), fc.nat(1200), fc.nat(9999))
@@ -92,5 +96,53 @@ test('a page with a large offset equals one that skips rows one by one', async (
     items: whole.rows.slice(1490).map((row) => JSON.stringify(row)),
     count: 1500,
   })
+  await storage.close()
+})
+
+test.each([
+  ['a table', 'create table t (topic text, level integer, detail text)', 't'],
+  [
+    'a table whose columns hide the numbers of its rows',
+    'create table t (topic text, level integer, detail text, rowid text, _rowid_ text, oid text)',
+    't',
+  ],
+  [
+    'a table without numbers of rows',
+    'create table t (topic text, level integer, detail text, n text default (hex(randomblob(8))), m integer default 1, primary key (m, n)) without rowid',
+    't',
+  ],
+  [
+    'a view',
+    'create table own (topic text, level integer, detail text); create view t as select * from own',
+    'own',
+  ],
+])('pages of %s without key have each row once', async (_what, statements, table) => {
+  const file = `${temporaryFolder()}/data.db`
+  runStatements(
+    file,
+    `${statements}; create index by_level on ${table} (level, topic);
+     insert into ${table} (topic, level, detail) with recursive n(i) as (select 0 union all select i + 1 from n where i < 99)
+       select 'a', i % 2, json_object('at', (i * 37) % 90) from n`,
+  )
+  const fields = { topic: text(), level: integer(), detail: json() }
+  const rows = publishCollection(
+    'app',
+    'rows',
+    defineCollection({ table: 't', fields, publishes: ['Filter'] }),
+  )
+  const storage = sqliteStorage(file)
+  await storage.open([rows])
+  for (const descending of [false, true]) {
+    const query = { sort: [{ field: 'level', descending }] }
+    const all = (await storage.filter(rows, queryOf(rows, query))).rows
+    for (const limit of [1, 7, 30]) {
+      const seen: unknown[] = []
+      for (let offset = 0; offset < 100; offset += limit) {
+        const page = { ...query, limit, offset, count: offset % 2 === 0 }
+        seen.push(...(await storage.filter(rows, queryOf(rows, page))).rows)
+      }
+      expect(seen).toEqual(all)
+    }
+  }
   await storage.close()
 })
