@@ -6,10 +6,12 @@ import { isThenable } from '../maybe-promise.ts'
 import type { Report } from '../observation/reports.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
-import type { DataEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
+import type { DataEvent, DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { Outcome } from '../request/outcome.ts'
 import type { ItemValues, Output, Row } from '../request/query.ts'
+import { itemOf } from '../request/serialize.ts'
 import { fault, isSame } from '../request/submitted.ts'
+import { readableItem } from '../request/view.ts'
 
 /**
  * Returns an outcome with the computed fields of its response, if it has any. An error of their functions is
@@ -40,6 +42,22 @@ function completeRow(row: Row, { computed }: Output, event: DataEvent, report: R
     complete[one.name] = computedValue(one, valueOf, event, report)
   }
   return Object.assign(complete, row)
+}
+
+/**
+ * Returns a stored item as the response of its event shows it: what the caller may read, and the computed fields. Those
+ * that need a value which does not fit are null.
+ */
+export function shownItem(
+  event: DeleteEvent,
+  { stored, unfit }: { readonly stored: Row; readonly unfit: readonly string[] },
+  report: Report,
+): Readonly<ItemValues> {
+  const { collection, view, output } = event
+  if (output === undefined) return readableItem(view, stored)
+  const fitting = Object.entries(stored).filter(([name]) => !unfit.includes(name))
+  const row = completeRow(Object.fromEntries(fitting), output, event, report)
+  return itemOf(collection, row, output.select)
 }
 
 /** Returns an error for each submitted value of a computed field. The current value may be sent back. */

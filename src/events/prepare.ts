@@ -75,6 +75,6 @@ function submittedItem({ collection, submitted: { values } }: InsertEvent | Upda
 
 function rejected(event: SaveEvent, scope: CodeScope): MaybePromise<RejectedOutcome> {
   return whenDone(decisionOn({ event, scope }), ({ blocking, information }) =>
-    rejection({ event }, [...blocking, ...information]),
+    rejection(event, [...blocking, ...information]),
   )
 }

@@ -1,16 +1,19 @@
 import type { EventName } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
+import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { StandardResult, Validation, ValidationContext } from '../definition/validation.ts'
 import { forbidden } from '../errors.ts'
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
-import type { DataEvent } from '../request/event.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
+import type { DataEvent, DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { Finding } from '../request/findings.ts'
 import { frozenItem } from '../request/item-values.ts'
 import { fieldsIn } from '../request/meets.ts'
 import { oneItem, type Condition, type Row } from '../request/query.ts'
 import { keyConditions } from '../request/resolve.ts'
 import { isAmong, storedIn, throughIn } from '../request/rows.ts'
+import { keyFaults, requiredFaults } from '../request/submitted.ts'
 import type { Scope } from './scope.ts'
 
 type Rule = Validation<Draft<CollectionShape>>
@@ -112,4 +115,23 @@ export function requireOwnRow(
     const reason = `${type} of ${collection.application}/${collection.name} would leave the caller's rows, which are decided by ${names}`
     throw forbidden({ user: scope.terms.caller.principal.user, reason })
   })
+}
+
+/** Returns the errors of required values that are missing, and of a key that no path can have. */
+export function incompleteFaults({
+  event,
+  stored,
+  draft,
+}: {
+  readonly event: InsertEvent | UpdateEvent | DeleteEvent
+  readonly stored: Row | null
+  readonly draft: Row | null
+}): readonly ValidationEntry[] {
+  if (event.type === 'Delete' || draft === null) return []
+  const { collection, submitted } = event
+  // Storage may supply a value of a new item, and a stored item that lacks a required value can still be
+  // changed in other fields.
+  const isDue = ({ name, suppliedAtInsert }: PublishedField) =>
+    stored === null ? !suppliedAtInsert : name in submitted.values || stored[name] !== null
+  return [...requiredFaults(collection, draft, isDue), ...keyFaults(collection, draft)]
 }

@@ -11,7 +11,7 @@ import { itemEvent } from '../request/plan.ts'
 import type { Row } from '../request/query.ts'
 import { rowValues } from '../request/rows.ts'
 import { fault, isSame } from '../request/submitted.ts'
-import { readableItem, wholeView } from '../request/view.ts'
+import { wholeView } from '../request/view.ts'
 import { isStorageError, unfitError } from '../storage/adapter.ts'
 import { computedFaults } from './computed.ts'
 import { deleteReferred } from './delete-referred.ts'
@@ -113,15 +113,14 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
 /** The steps of a Delete. Its item is read first only if a handler or a validation has to see it. */
 export const deleteSteps: SaveSteps<DeleteEvent> = {
   open(event, scope) {
-    const { collection, view } = event
+    const { collection } = event
     const isSeen =
       collection.events.Delete?.before !== undefined || collection.rulesOn.Delete.length > 0
     if (!isSeen) return { event, scope, stored: null, unfit: [], draft: null, faults: [] }
     return whenDone(readItem(event, scope), ({ stored, unfit }) => {
-      const echo = readableItem(view, stored)
       // A rejection shows the item as well.
       addUnfit(event, scope, unfit)
-      return { event, scope, stored, unfit, draft: null, faults: [], echo }
+      return { event, scope, stored, unfit, draft: null, faults: [] }
     })
   },
   write({ event, scope, unfit }) {

@@ -1,6 +1,5 @@
 import type { AfterSave, Committed } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
-import type { PublishedField } from '../definition/published-field.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { changedRow, constraintFaults, frozenItem } from '../request/item-values.ts'
@@ -9,11 +8,12 @@ import { decide as decideFindings, noFindings, type Decision } from '../request/
 import { reject, type ItemOutcome, type Outcome, type RejectedOutcome } from '../request/outcome.ts'
 import type { ItemValues, Row } from '../request/query.ts'
 import { itemOf } from '../request/serialize.ts'
-import { echoOf, inDefinitionOrder, keyFaults, requiredFaults } from '../request/submitted.ts'
-import { entriesFor, readableItem } from '../request/view.ts'
+import { echoOf, inDefinitionOrder } from '../request/submitted.ts'
+import { entriesFor } from '../request/view.ts'
+import { shownItem } from './computed.ts'
 import { callAfterCommit } from './guard.ts'
 import { refersToItems } from './references.ts'
-import { checkRules, requireOwnRow } from './rules.ts'
+import { checkRules, incompleteFaults, requireOwnRow } from './rules.ts'
 import type { CodeScope, Scope } from './scope.ts'
 import { MissingReference, writeFaults } from './write-faults.ts'
 
@@ -43,8 +43,6 @@ export interface Save<Event extends SaveEvent = SaveEvent> {
   readonly draft: Row | null
   /** The errors of the request itself. */
   readonly faults: readonly ValidationEntry[]
-  /** What a rejection repeats instead of the submitted values: an item that was read to be deleted, or was written. */
-  readonly echo?: Readonly<ItemValues>
 }
 
 /** A save whose findings do not block it. */
@@ -106,9 +104,9 @@ function accept<Event extends SaveEvent>(save: Save<Event>): Save<Event> | Rejec
   if (faults.length === 0) return save
   const named = new Set(faults.map(({ field }) => field))
   // Missing required fields are listed as well.
-  const missing = incomplete(save).filter(({ field }) => !named.has(field))
+  const missing = incompleteFaults(save).filter(({ field }) => !named.has(field))
   const entries = [...faults, ...entriesFor(event.view, missing)]
-  return rejection(save, inDefinitionOrder(event.view.sendable, entries))
+  return rejectionOf(save, inDefinitionOrder(event.view.sendable, entries))
 }
 
 /**
@@ -150,7 +148,7 @@ function validate<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Save
 function checkItem<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Save<Event>> {
   const { event, scope, stored, draft } = save
   const { collection, type } = event
-  if (draft !== null) scope.add(incomplete(save))
+  if (draft !== null) scope.add(incompleteFaults(save))
   const rules = collection.rulesOn[type]
   const item = draft ?? stored ?? {}
   return whenDone(checkRules(rules, scope, { collection, event: type, item, stored }), () => save)
@@ -160,7 +158,7 @@ function checkItem<Event extends SaveEvent>(save: Save<Event>): MaybePromise<Sav
 function decide<Stage extends Save>(save: Stage): MaybePromise<Decided<Stage> | RejectedOutcome> {
   return whenDone(decisionOn(save), ({ blocking, information }) =>
     blocking.length > 0
-      ? rejection(save, [...blocking, ...information])
+      ? rejectionOf(save, [...blocking, ...information])
       : Object.assign(save, { information }),
   )
 }
@@ -190,14 +188,13 @@ function write<Event extends SaveEvent>(
   const store = (): MaybePromise<Written<Save<Event>>> =>
     whenDone(writeReferring(save, steps), (row) => {
       scope.terms.running.log.writes++
-      if (event.type !== 'Delete') return Object.assign(save, { row })
-      return Object.assign(save, { row, stored: row, echo: readableItem(event.view, row) })
+      return Object.assign(save, event.type === 'Delete' ? { row, stored: row } : { row })
     })
   return whenFailed<Written<Save<Event>> | RejectedOutcome>(store, (error) => {
     return whenDone(writeFaults(save, error), (faults) =>
       whenDone(decisionOn(save), ({ blocking, information }) => {
         const entries = inDefinitionOrder(event.view.sendable, entriesFor(event.view, faults))
-        return rejection(save, [...entries, ...blocking, ...information])
+        return rejectionOf(save, [...entries, ...blocking, ...information])
       }),
     )
   })
@@ -268,14 +265,21 @@ function itemsOf({ event, row, stored }: Written<Save>): {
   }
 }
 
-/** Returns the rejection of a save. It repeats an item that was read or written, or what the client sent. */
+/** Returns the rejection of a save. That of a Delete shows its item, if that was read or written. */
+function rejectionOf(save: Save, validations: readonly ValidationEntry[]): RejectedOutcome {
+  const { event, stored, unfit, scope } = save
+  if (event.type !== 'Delete' || stored === null) return rejection(event, validations)
+  const item = shownItem(event, { stored, unfit }, scope.terms.runtime.report)
+  return reject('Delete', item, validations)
+}
+
+/** Returns the rejection of a save whose item is not known. It repeats what the client sent. */
 export function rejection(
-  { event, echo }: Pick<Save, 'event' | 'echo'>,
+  event: SaveEvent,
   validations: readonly ValidationEntry[],
 ): RejectedOutcome {
-  const submitted =
-    event.type === 'Delete' ? undefined : echoOf(event.view.sendable, event.submitted)
-  return reject(event.type, echo ?? submitted, validations)
+  const echo = event.type === 'Delete' ? undefined : echoOf(event.view.sendable, event.submitted)
+  return reject(event.type, echo, validations)
 }
 
 /** Calls a handler. If it calls `reject`, the save ends with the findings so far. */
@@ -287,14 +291,4 @@ function untilRejected<Stage extends Save>(
   return whenDone<boolean, Stage | RejectedOutcome>(called, (isCompleted) =>
     isCompleted ? save : decide(save),
   )
-}
-
-function incomplete({ event, stored, draft }: Save): readonly ValidationEntry[] {
-  if (event.type === 'Delete' || draft === null) return []
-  const { collection, submitted } = event
-  // Storage may supply a value of a new item, and a stored item that lacks a required value can still be
-  // changed in other fields.
-  const isDue = ({ name, suppliedAtInsert }: PublishedField) =>
-    stored === null ? !suppliedAtInsert : name in submitted.values || stored[name] !== null
-  return [...requiredFaults(collection, draft, isDue), ...keyFaults(collection, draft)]
 }

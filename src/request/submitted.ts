@@ -159,9 +159,12 @@ function unknownFields(
 }
 
 /** Returns what a rejected save repeats of the fields that the client sent: well-formed, and limited in length. */
-export function echoOf({ fields }: PublishedCollection, { sent }: Submitted): Readonly<ItemValues> {
+export function echoOf(
+  { responseFields }: PublishedCollection,
+  { sent }: Submitted,
+): Readonly<ItemValues> {
   const echo: ItemValues = {}
-  for (const { name } of fields) {
+  for (const name of responseFields.keys()) {
     const value = sent[name] as Json | undefined
     if (value === undefined) continue
     const text = jsonText(sent, name)

@@ -10,7 +10,11 @@ import {
   ServiceError,
   system,
   text,
+  warning,
+  withBehaviour,
+  type AfterSave,
   type CollectionDefinition,
+  type CollectionShape,
 } from '../../src/index.ts'
 import { describeOnStorages, type Stage } from './stage.ts'
 
@@ -41,6 +45,9 @@ function people(events: object = {}): CollectionDefinition {
     },
   })
 }
+
+/** What the handlers of these tests call. */
+type Adding = AfterSave<CollectionShape>
 
 const ada = { id: 1, first: 'Ada', last: 'Löve', note: 'n', tags: ['x'] }
 const bo = { id: 2, first: 'Bo', last: null, note: null, tags: null }
@@ -106,6 +113,67 @@ describeOnStorages('computed fields', (on) => {
     const deleted = await ask('DELETE', '/people/2')
     expect(deleted.body.item).toEqual({ ...bo, ...computedOf.bo })
     expect(Object.keys((await rows('people'))[0] ?? {})).toEqual(Object.keys(data.fields))
+  })
+
+  on('are in the responses of rejected deletes', async (open) => {
+    const held = defineCollection(data, {
+      validations: [
+        warning('last', {
+          events: ['Delete'],
+          check: ({ id }) => (id === 1 ? 'Really?' : undefined),
+        }),
+      ],
+    })
+    const forms = {
+      before: people({ Delete: { before: ({ error }: Adding) => error('no') } }),
+      after: people({ Delete: { after: ({ error }: Adding) => error('no') } }),
+      stopped: people({ Delete: { before: ({ reject }: Adding) => reject('no') } }),
+      failed: people({ Delete: { after: ({ fail }: Adding) => fail('kept') } }),
+      held: withBehaviour(held, { computed: people().computed as never }),
+    }
+    const { ask, service } = open(forms)
+    for (const name of Object.keys(forms)) {
+      const access = service.as(system).collection('app', name)
+      await access.insertMany([ada, bo] as never)
+      const { text: shown } = await ask('GET', `/${name}/1`)
+      const item = shown.slice(0, shown.indexOf(',"message"'))
+      expect(item).toContain('"labels":{"tags":["x"],"id":1}}')
+      const rejected = await ask('DELETE', `/${name}/1`)
+      expect(rejected.status, name).toBe(400)
+      expect(rejected.text.startsWith(item), rejected.text).toBe(true)
+    }
+  })
+
+  on('are repeated by rejected saves as they were sent', async (open) => {
+    const { ask } = await opened(open)
+    const sent = { name: 'X', price: 'y', first: null, labels: { tags: ['x'], id: 1 } }
+    for (const path of ['/people/1', '/people']) {
+      const { body } = await ask('POST', path, sent)
+      expect(body.item).toEqual({ first: null, name: 'X', price: 'y', labels: sent.labels })
+      expect(Object.keys(body.item ?? {})).toEqual(['first', 'name', 'price', 'labels'])
+    }
+  })
+
+  on('of a rejected delete respond 500 if a function fails', async (open) => {
+    const things = defineCollection(
+      { key: 'id', fields: { id: integer() } },
+      {
+        computed: {
+          bad: computed(integer(), ['id'], () => {
+            throw new Error('broken')
+          }),
+        },
+        events: { Delete: { after: ({ error }) => error('no') } },
+      },
+    )
+    const { ask, service, rows, reports } = open({ things })
+    await service
+      .as(system)
+      .collection('app', 'things')
+      .insert({ id: 1 } as never)
+    expect((await ask('DELETE', '/things/1')).status).toBe(500)
+    expect(reports()).toMatchObject([{ type: 'handler-failed', name: 'computed.bad' }])
+    expect(await rows('things')).toHaveLength(1)
   })
 
   on('can not be filtered, sorted or searched', async (open) => {
