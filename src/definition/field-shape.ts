@@ -30,7 +30,7 @@ const common = {
   required: z.optional(z.boolean()),
   readOnly: z.optional(z.boolean()),
   readableBy: z.optional(roleNames),
-  writableBy: z.optional(roleNames),
+  writableBy: z.optional(z.union([roleNames, z.literal('everyone')])),
   search: z.optional(z.boolean()),
   unique: z.optional(z.boolean()),
   references: z.optional(z.string()),

@@ -53,8 +53,11 @@ export interface FieldOptions<Value> {
    * `$fields`, `$sort`, `$q` and conditions do not know it. Default: every caller; an empty list: none.
    */
   readonly readableBy?: readonly string[]
-  /** The roles that can set the field. Default: every caller, unless it is read-only. */
-  readonly writableBy?: readonly string[]
+  /**
+   * The roles that can set the field; `everyone`: every caller, whoever can read it. Default: the callers that can
+   * read it. Nobody can set a read-only field.
+   */
+  readonly writableBy?: readonly string[] | 'everyone'
   /** Whether `$q` searches the field. Default true; false for double, boolean and json. */
   readonly search?: boolean
   /** The only values that are allowed. */

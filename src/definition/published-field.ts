@@ -84,7 +84,7 @@ export function publishField(
     readOnly: definition.readOnly ?? false,
     search: isSearched(definition),
     readableBy: definition.readableBy,
-    writableBy: definition.writableBy,
+    writableBy: writersOf(definition),
     inKey,
     generated,
     hasColumnDefault: definition.default === 'database',
@@ -93,6 +93,11 @@ export function publishField(
       definition.default === 'database' ||
       (isServed && definition.readOnly === true),
   })
+}
+
+// A value that a caller can't read must not be overwritten, unless the definition says so.
+function writersOf({ readableBy, writableBy = readableBy }: Field): readonly string[] | undefined {
+  return writableBy === 'everyone' ? undefined : writableBy
 }
 
 // Later changes of the definition must have no effect.

@@ -93,7 +93,7 @@ function runAsUnit(
 /** Returns the outcome of a save that storage rejects only at the commit. */
 function commitRejection(event: DataEvent, error: StorageError): Outcome {
   if (event.type === 'Filter' || event.type === 'Delete') throw error
-  return rejection(event, entriesFor(event.view, entriesOf(event.view, error)))
+  return rejection(event, entriesFor(event.view, entriesOf(event.collection, error)))
 }
 
 /**

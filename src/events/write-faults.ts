@@ -1,9 +1,10 @@
 import type { PublishedField } from '../definition/published-field.ts'
+import type { PublishedCollection } from '../definition/published.ts'
 import { inSequence, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { oneItem, type Row } from '../request/query.ts'
-import type { View } from '../request/view.ts'
+import { groupEntries } from '../request/view.ts'
 import { isStorageError, type StorageError } from '../storage/adapter.ts'
 import { HandlerRejection } from './guard.ts'
 import {
@@ -41,7 +42,7 @@ export function writeFaults(
   const isMissing = error instanceof MissingReference
   if (event.type === 'Delete' || (!isMissing && !isAboutItem(error))) throw error
   const { uniques, references } = event.collection
-  const reported = isMissing ? [] : entriesOf(event.view, error)
+  const reported = isMissing ? [] : entriesOf(event.collection, error)
   if (uniques.length === 0 && references.length === 0) return reported
   const all = (): MaybePromise<readonly ValidationEntry[]> =>
     whenDone(violations({ ...save, event }), (found) => (found.length > 0 ? found : reported))
@@ -59,40 +60,30 @@ export function isAboutItem(error: unknown): error is StorageError {
   return isStorageError(error) && (error.kind === 'duplicate' || error.kind === 'invalid')
 }
 
-/** Returns the entries for an error about an item. */
-export function entriesOf(view: View, { kind, fields }: StorageError): readonly ValidationEntry[] {
-  if (kind === 'duplicate') return duplicateEntries(view, fields)
+/** Returns the entries for an error about an item of a collection. */
+export function entriesOf(
+  collection: PublishedCollection,
+  { kind, fields }: StorageError,
+): readonly ValidationEntry[] {
+  if (kind === 'duplicate') return duplicateEntries(collection, fields)
   const names = fields.join(', ') || 'A value'
   const are = fields.length > 1 ? 'are' : 'is'
-  return groupEntries(view, fields, `${names} ${are} not accepted by the database.`)
+  return groupEntries(fields, `${names} ${are} not accepted by the database.`, 'sendable')
 }
 
-/** Returns an entry for each field of a unique group, and one for a key, which is one value in a path. */
-function duplicateEntries(view: View, fields: readonly string[]): readonly ValidationEntry[] {
-  const { name, key } = view.collection
-  const names = fields.join(', ') || 'unique value'
-  const entries = groupEntries(view, fields, `Another item of ${name} has this ${names}.`)
-  const isKey = fields.length === key.length && key.every((part) => fields.includes(part.name))
-  return isKey ? entries.slice(0, 1) : entries
-}
-
-/** Returns an entry for each field of a group. */
-function groupEntries(
-  { sendable }: View,
+/** Returns an entry for each field of a key or a unique group. A value that the caller can't read may be in use. */
+function duplicateEntries(
+  { name }: PublishedCollection,
   fields: readonly string[],
-  message: string,
 ): readonly ValidationEntry[] {
-  // If the caller can't see one of the fields, the only entry names that one, so that it is hidden later.
-  const hidden = fields.find((name) => !sendable.byName.has(name))
-  if (fields.length === 0) return [{ message, severity: 'error' }]
-  const named = hidden === undefined ? fields : [hidden]
-  return named.map((field) => ({ message, severity: 'error', field }))
+  const names = fields.join(', ') || 'unique value'
+  return groupEntries(fields, `Another item of ${name} has this ${names}.`, 'readable')
 }
 
 type FailedWrite = FailedSave & { readonly event: InsertEvent | UpdateEvent }
 
 function violations(save: FailedWrite): MaybePromise<readonly ValidationEntry[]> {
-  const { view } = save.event
+  const { collection } = save.event
   return whenDone(referringItem(save), (referring) => {
     if (referring === undefined) return []
     return whenDone(missingReferences(referring), (missing) =>
@@ -100,9 +91,9 @@ function violations(save: FailedWrite): MaybePromise<readonly ValidationEntry[]>
         ...missing.flatMap(({ fields, to }) => {
           const names = namesOf(fields)
           const message = `${names.join(', ')} must be the key of an item of ${to.name}.`
-          return groupEntries(view, names, message)
+          return groupEntries(names, message, 'sendable')
         }),
-        ...repeated.flatMap((fields) => duplicateEntries(view, namesOf(fields))),
+        ...repeated.flatMap((fields) => duplicateEntries(collection, namesOf(fields))),
       ]),
     )
   })

@@ -41,23 +41,62 @@ export function fieldsViewOf(collection: PublishedCollection, caller: Principal)
 }
 
 /**
- * Returns validation entries as the caller may see them. An entry about a hidden field gets a neutral
- * message and no field; information about a hidden field is left out.
+ * Returns an entry for each field of a group, with a message that names all of them. `shownTo` are the callers that
+ * receive it: those who can read each of the fields, or those who can read or set each of them.
+ */
+export function groupEntries(
+  fields: readonly string[],
+  message: string,
+  shownTo: 'readable' | 'sendable',
+): readonly ValidationEntry[] {
+  if (fields.length === 0) return [{ message, severity: 'error' }]
+  return fields.map((field) => {
+    const entry: ValidationEntry = { message, severity: 'error', field }
+    groups.set(entry, { fields, shownTo })
+    return entry
+  })
+}
+
+// An entry has one field, and its message names others.
+const groups = new WeakMap<ValidationEntry, Group>()
+
+interface Group {
+  readonly fields: readonly string[]
+  readonly shownTo: 'readable' | 'sendable'
+}
+
+/**
+ * Returns validation entries as the caller may see them. All errors about hidden fields become one entry with a
+ * neutral message and no field. So does each warning, with its identifier. Information about a hidden field is left out.
  */
 export function entriesFor(
   view: View,
   entries: readonly ValidationEntry[],
 ): readonly ValidationEntry[] {
-  const { collection, sendable } = view
-  const hidden = new Set<string | undefined>(
-    collection.allNames.filter((name) => !sendable.byName.has(name)),
-  )
-  return entries.flatMap((entry) => {
+  if (entries.length === 0) return entries
+  const shown: ValidationEntry[] = []
+  for (const entry of entries) {
     const { field, ...rest } = entry
-    if (!hidden.has(field)) return [entry]
-    if (entry.severity === 'information') return []
-    return [{ ...rest, message: 'A value that you can not see does not allow this.' }]
-  })
+    const isHidden = isAboutHidden(view, entry)
+    if (isHidden && entry.severity === 'information') continue
+    const own = isHidden ? { ...rest, message: hiddenValue } : entry
+    if (!isSameError(own) || !shown.some(isSameError)) shown.push(own)
+  }
+  return shown
+}
+
+const hiddenValue = 'A value that you can not see does not allow this.'
+
+function isSameError({ message, severity, field }: ValidationEntry): boolean {
+  return message === hiddenValue && severity === 'error' && field === undefined
+}
+
+function isAboutHidden(view: View, entry: ValidationEntry): boolean {
+  const { field } = entry
+  const group = groups.get(entry)
+  if (group !== undefined) return group.fields.some((name) => !view[group.shownTo].byName.has(name))
+  if (field === undefined || view.sendable.responseFields.has(field)) return false
+  return view.collection.responseFields.has(field)
 }
 
 /** Returns the validation entries of any event as a caller may see them. */

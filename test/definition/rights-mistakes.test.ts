@@ -58,6 +58,7 @@ const mistaken: readonly (readonly [string, unknown, string, string])[] = [
     'does not publish',
   ],
   ['readers that are no list', field({ readableBy: 'A' }), 'fields.it.readableBy', ''],
+  ['writers that are no list', field({ writableBy: 'A' }), 'fields.it.writableBy', 'everyone'],
   ['a writer without name', field({ writableBy: [''] }), 'fields.it.writableBy.0', ''],
   [
     'a key that some can not read',
@@ -208,6 +209,7 @@ test.each([
   ['a function', { ...sound, rows: () => true }],
   ['no role can read it', field({ readableBy: [] })],
   ['no role can write it', field({ writableBy: [] })],
+  ['every caller can write it', field({ readableBy: [], writableBy: 'everyone' })],
   ['null', rule({ equal: { name: null } })],
   [
     'attributes and the user',

@@ -7,7 +7,7 @@ export const peopleFields = {
   secret: text({ readableBy: ['Auditor'], writableBy: ['Auditor'], maxLength: 10 }),
   name: text({ required: true, maxLength: 20 }),
   score: integer({ readableBy: ['Auditor'], writableBy: ['Auditor'] }),
-  pin: text({ readableBy: [], maxLength: 4 }),
+  pin: text({ readableBy: [], writableBy: 'everyone', maxLength: 4 }),
   grade: integer({ writableBy: ['Auditor'], default: 1, maximum: 9 }),
   file: json({ readableBy: ['Auditor'], writableBy: ['Auditor'] }),
   state: text({ readableBy: ['Auditor'], readOnly: true, default: 'new' }),

@@ -11,6 +11,9 @@ const people = defineCollection({
     salary: integer({ readableBy: ['Office'], writableBy: ['Office'] }),
     rating: integer({ writableBy: ['Boss'] }),
     secret: text({ readableBy: [], readOnly: true }),
+    iban: text({ readableBy: ['Boss'], unique: true, references: 'inbox' }),
+    pin: text({ readableBy: [], writableBy: 'everyone', maxLength: 4 }),
+    hidden: text({ readableBy: [], pattern: 'x' }),
   },
 })
 const notes = defineCollection({
@@ -21,7 +24,7 @@ const notes = defineCollection({
 const inbox = defineCollection({
   key: 'id',
   eventRoles: { Filter: ['Office'] },
-  fields: { id: integer(), line: text() },
+  fields: { id: text(), line: text() },
 })
 const applications = { app: { collections: { people, notes, inbox } } }
 
@@ -56,11 +59,21 @@ test('a document never names a field that the caller can not read', () => {
   expect(JSON.stringify(readDocument({ applications }).document)).not.toContain('secret')
 })
 
+test('only the readers of a field learn about it, unless others may set it', () => {
+  expect(JSON.stringify(of('Office').document)).not.toContain('iban')
+  expect(of('Boss').schema('PeopleItem').properties).toHaveProperty('iban')
+  expect(of('Office', 'Boss').schema('PeopleUpdate').properties).toHaveProperty('iban')
+  expect(of('Office').schema('PeopleItem').properties).not.toHaveProperty('pin')
+  expect(of('Office').schema('PeopleInsert').properties).toHaveProperty('pin.maxLength', 4)
+  expect(JSON.stringify(readDocument({ applications }).document)).not.toContain('hidden')
+})
+
 test('a body has the fields that the caller can set', () => {
   expect(Object.keys(of('Office').schema('PeopleInsert').properties)).toEqual([
     'id',
     'name',
     'salary',
+    'pin',
   ])
   expect(Object.keys(of('Office', 'Boss').schema('PeopleInsert').properties)).toContain('rating')
   expect(of('Office').schema('PeopleItem').properties).toHaveProperty('rating')

@@ -1,5 +1,5 @@
 import { expect } from 'vitest'
-import { defineCollection, integer, text } from '../../src/index.ts'
+import { defineCollection, integer, principal, text } from '../../src/index.ts'
 import { visitor } from '../kit/visitors.ts'
 import { describeRelations } from './stage.ts'
 
@@ -78,5 +78,47 @@ describeRelations('a duplicate of a unique group', (on) => {
     ])
     const unseen = await ask(ada, 'POST', '/offices', { id: 3, badge: 'x' })
     expect(unseen.text).not.toContain('has this')
+  })
+})
+
+const parts = defineCollection({
+  key: ['box', 'row'],
+  fields: { box: integer(), row: text(), label: text({ unique: true }) },
+})
+const repeated = ['box', 'row'].map((field) => ({
+  message: 'Another item of parts has this box, row.',
+  severity: 'error',
+  field,
+}))
+
+describeRelations('a duplicate of a composite key', (on) => {
+  on('names each of its fields, in order, with those of other groups', async (open) => {
+    const { ask, rows } = open({ parts })
+    const first = { box: 1, row: 'a', label: 'x' }
+    expect((await ask(ada, 'POST', '/parts', first)).status).toBe(200)
+    const answer = await ask(ada, 'POST', '/parts', { box: 1, row: 'a' })
+    expect(answer.status).toBe(400)
+    expect(answer.body.validations).toEqual(repeated)
+    expect(answer.body.item).toEqual({ box: 1, row: 'a' })
+    const both = await ask(ada, 'POST', '/parts', first)
+    expect(both.body.validations).toEqual([
+      ...repeated,
+      { message: 'Another item of parts has this label.', severity: 'error', field: 'label' },
+    ])
+    expect(await rows('parts')).toHaveLength(1)
+  })
+
+  on('names them for each of several items', async (open) => {
+    const { service, rows } = open({ parts })
+    const access = service.as(principal('ada')).collection('app', 'parts')
+    const values = [
+      { box: 1, row: 'a' },
+      { box: 2, row: 'b' },
+      { box: 1, row: 'a' },
+    ]
+    const result = await access.insertMany(values as never)
+    const third = repeated.map((entry) => ({ index: 2, key: null, ...entry }))
+    expect(result).toMatchObject({ rejected: true, validations: third })
+    expect(await rows('parts')).toEqual([])
   })
 })

@@ -24,7 +24,7 @@ const fields = {
   salary: integer({ readableBy: ['Chief', 'Payroll'], writableBy: ['Payroll'] }),
   code: text({ readableBy: ['Chief'], writableBy: ['Clerk'] }),
   mark: text({ readableBy: ['Chief'], writableBy: ['Clerk'], readOnly: true }),
-  notes: text({ itemOnly: true, readableBy: ['Chief', 'Clerk'] }),
+  notes: text({ itemOnly: true, readableBy: ['Chief', 'Clerk'], writableBy: 'everyone' }),
 }
 const people = publish({ key: 'id', fields })
 const plain = publish({ key: 'id', fields: { id: integer(), notes: text({ itemOnly: true }) } })

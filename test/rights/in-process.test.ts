@@ -18,7 +18,7 @@ const fields = {
   id: integer(),
   region: text(),
   secret: text({ readableBy: ['Chief'], writableBy: ['Chief'], default: 'hush' }),
-  pin: text({ readableBy: [], default: '0000' }),
+  pin: text({ readableBy: [], writableBy: 'everyone', default: '0000' }),
   state: text({ writableBy: ['Chief'], default: 'new' }),
 } as const
 const notes = defineCollection(

@@ -24,7 +24,7 @@ const common = {
   name: text({ maxLength: 8 }),
   score: integer(closed),
   size: integer(),
-  pin: text({ readableBy: [], maxLength: 8 }),
+  pin: text({ readableBy: [], writableBy: 'everyone', maxLength: 8 }),
   file: json(closed),
   note: text({ includeByDefault: false }),
   state: text({ readableBy: ['Auditor'], readOnly: true, default: 'new' }),

@@ -259,7 +259,8 @@ describeRights('rows that a caller may not write', (on) => {
       [{ readOnly: true }, ['id', 'region', 'title'], 400],
       [{ readableBy: ['Chief'], writableBy: ['Chief'] }, ['id', 'title'], 400],
       [{ readableBy: [], readOnly: true }, ['id', 'title'], 400],
-      [{ readableBy: [] }, ['id', 'title'], 403],
+      [{ readableBy: [] }, ['id', 'title'], 400],
+      [{ readableBy: [], writableBy: 'everyone' }, ['id', 'title'], 403],
     ]
     for (const [options, names, status] of closed) {
       const kept = { id: integer(), region: text({ ...options, required: true }), title: text() }

@@ -51,3 +51,36 @@ test.each([
   await service.close()
   handle.close()
 })
+
+test.each([
+  ['NOT NULL', 'hidden integer not null'],
+  ['CHECK', 'hidden integer check (hidden > 5)'],
+  ['CHECK with a name', 'hidden integer, constraint large check (hidden > 5 or name is null)'],
+  ['foreign key', 'hidden integer references others (id)'],
+])('a %s of an unseen column does not name its field', async (what, column) => {
+  const [driver = 'better-sqlite3'] = drivers
+  const handle = openHandle(driver, ':memory:')
+  handle.exec(`create table others (id integer primary key) strict`)
+  handle.exec(`create table boxes (id integer primary key, name text, ${column}) strict`)
+  const secret = integer({
+    ...closed,
+    column: 'hidden',
+    ...(what !== 'NOT NULL' && { default: 1 }),
+  })
+  const fields = { id: integer(), name: text(), secret }
+  const service = createService({
+    applications: { app: { collections: { boxes: defineCollection({ key: 'id', fields }) } } },
+    storage: sqliteStorage(handle),
+    security: visitors,
+  })
+  const insert = (who: typeof clerk) =>
+    call(service, { who, method: 'POST', path: '/boxes', body: { id: 2, name: 'x' } })
+  const rejected = await insert(clerk)
+  expect(rejected.status, rejected.text).toBe(400)
+  expect(rejected.body.validations).toEqual([
+    { message: 'A value that you can not see does not allow this.', severity: 'error' },
+  ])
+  expect((await insert(auditor)).text).toContain('secret')
+  await service.close()
+  handle.close()
+})

@@ -61,6 +61,11 @@ export const wrongEvent = defineCollection({ ...data, eventRoles: { New: ['Chief
 export const wrongRoles = defineCollection({ ...data, roles: 'Chief' })
 // @ts-expect-error readers are a list of roles
 export const wrongReaders = text({ readableBy: 'Chief' })
+export const forEveryone = text({ readableBy: [], writableBy: 'everyone' })
+// @ts-expect-error writers are a list of roles, or everyone
+export const wrongWriters = text({ writableBy: 'Chief' })
+// @ts-expect-error readers are a list of roles
+export const readByEveryone = text({ readableBy: 'everyone' })
 // @ts-expect-error an option that does not exist
 export const misspelt = text({ readableFor: ['Chief'] })
 

@@ -15,7 +15,10 @@ const options = {
   readOnly: fc.boolean(),
   search: fc.boolean(),
   readableBy: fc.array(fc.string({ minLength: 1 }), { maxLength: 2 }),
-  writableBy: fc.array(fc.string({ minLength: 1 }), { maxLength: 2 }),
+  writableBy: fc.oneof(
+    fc.array(fc.string({ minLength: 1 }), { maxLength: 2 }),
+    fc.constant('everyone'),
+  ),
   description: fc.string({ unit: 'grapheme' }),
 }
 const field = fc.oneof(

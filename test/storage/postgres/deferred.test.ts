@@ -60,6 +60,21 @@ describe.skipIf((await missingServer()) !== undefined)(
       expect((await client.get('/app/seats/2')).status).toBe(404)
     })
 
+    test('does not name a field that the caller can not read', async () => {
+      const { seat, size } = seats.fields
+      const fields = { seat, size, row: integer({ readableBy: [], default: 1 }) }
+      const hidden = defineCollection({ key: 'seat', table: 'seats', fields })
+      const other = createService({
+        applications: { app: { collections: { seats: hidden } } },
+        storage: postgresStorage(schema.pool),
+        security: openAccess(),
+      })
+      const { status, body } = await createTestClient(other).post('/app/seats', { seat: 2 })
+      const message = 'A value that you can not see does not allow this.'
+      expect([status, body.validations]).toEqual([400, [{ message, severity: 'error' }]])
+      await other.close()
+    })
+
     test('rejects a save of a collection with code at the commit', async () => {
       const before = (): void => undefined
       const { seat, room, row, size } = seats.fields
