@@ -184,7 +184,10 @@ function requireFound(
 }
 
 /** Returns the target of a failed request for reports. Successful requests don't pay for it. */
-function placeOf(publication: Publication, { method, target }: ServiceRequest): EventPlace | null {
+export function placeOf(
+  publication: Publication,
+  { method, target }: ServiceRequest,
+): EventPlace | null {
   try {
     const path = decodePath(splitTarget(originForm(target)).path)
     const published = publication.find(path.application, path.collection)

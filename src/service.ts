@@ -4,7 +4,7 @@ import type { ApplicationDefinitions } from './definition/application.ts'
 import { reportPatterns } from './definition/pattern-report.ts'
 import { requirePrincipal, type Principal } from './definition/principal.ts'
 import type { Runtime } from './events/runtime.ts'
-import { respond } from './handle.ts'
+import { placeOf, respond } from './handle.ts'
 import { replyWriter } from './http/write.ts'
 import { inProcess, type InProcess } from './in-process.ts'
 import { createLifecycle } from './lifecycle.ts'
@@ -179,6 +179,9 @@ export function createService<const Applications extends ApplicationDefinitions>
       const application = applicationOf(splitTarget(originForm(target)).path)
       if (application === undefined) return false
       return Object.hasOwn(applications, application) || pages?.contain(target) === true
+    },
+    reportUnsent: (request, error) => {
+      report({ type: 'request-failed', place: placeOf(publication, request), error })
     },
     ready: async () => {
       await lifecycle.enter(storageOpen, () => requireReadable(storage, kept()))

@@ -3,6 +3,7 @@ import * as z from 'zod/mini'
 import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
+import { abandon, ResponseBegunError } from './begun.ts'
 import { isEncrypted } from './connection.ts'
 import {
   NodeRequest,
@@ -73,13 +74,17 @@ export function toExpressHandler(
     }
     const resume = pauseUntilRead(incoming)
     const request = new NodeRequest(incoming, response, target, reader)
-    replyOf(service, request)
+    const messages = { incoming, response }
+    replyOf(service, request, messages)
       .then((reply) => {
-        const writing = writeReply(incoming, response, reply)
+        const writing = writeReply(messages, reply)
         return writing === undefined ? resume?.() : writing.then(resume)
       })
       // Methods of the response that middleware has replaced may throw, and Express 4 ignores promises.
-      .catch(next)
+      .catch((error: unknown) => {
+        if (error instanceof ResponseBegunError) abandon(service, request, { response, error })
+        else next(error)
+      })
   }
 }
 

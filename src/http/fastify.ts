@@ -5,10 +5,11 @@ import type { FastifyInstance, FastifyReply, FastifyRequest, FastifySchema } fro
 import { objectWith } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
 import { whenDone } from '../maybe-promise.ts'
-import type { RequestHandler, ServiceReply } from '../request/request.ts'
+import type { RequestHandler, ServiceReply, ServiceRequest } from '../request/request.ts'
 import { pathRoot } from '../protocol/names.ts'
 import { originForm, splitTarget } from '../protocol/path.ts'
 import { decodePercent } from '../protocol/percent.ts'
+import { abandon, ResponseBegunError } from './begun.ts'
 import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { replyOf } from './incoming.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
@@ -114,16 +115,19 @@ export async function rowgateFastify(
           reply.callNotFound()
           return reply
         }
-        const replied = service.handle(
-          serviceRequest(request, reply, { prefix: place.prefix, target }, replaced),
-        )
+        const { prefix } = place
+        const asked = serviceRequest(request, reply, { prefix, target }, replaced)
+        if (reply.raw.headersSent) return endBegun(service, asked, reply)
+        const replied = service.handle(asked)
         return whenDone(replied, (result) => {
-          // The app's handlerTimeout may have ended the request before.
           if (result.fault !== undefined) request.log.error({ err: result.fault }, 'request failed')
-          return whenDone(closeUnread(request.raw, reply.raw), (more) =>
+          return whenDone(closeUnread(request.raw, reply.raw), (more) => {
+            // The app's handlerTimeout may have ended the request before.
+            if (reply.raw.writableEnded) return undefined
+            if (reply.sent || reply.raw.headersSent) return endBegun(service, asked, reply)
             // Fastify takes an undefined result as a response that is still to be sent.
-            reply.sent ? undefined : (respond(reply, result, more) ?? reply.send()),
-          )
+            return respond(reply, result, more) ?? reply.send()
+          })
         })
       },
     })
@@ -150,14 +154,26 @@ export function handleBadUrls(
       reply.send(error)
       return
     }
-    replyOf(service, serviceRequest(request, reply, { prefix: place.prefix, target }))
+    const asked = serviceRequest(request, reply, { prefix: place.prefix, target })
+    const { raw: response } = reply
+    replyOf(service, asked, { incoming: request.raw, response })
       .then(async (result) => {
-        const more = await closeUnread(request.raw, reply.raw)
+        const more = await closeUnread(request.raw, response)
         reply.send(respond(reply, result, more))
       })
       // Fastify ignores what this function returns, and an unhandled rejection would end the process.
-      .catch(() => reply.raw.destroy())
+      .catch((error: unknown) => abandon(service, asked, { response, error }))
   }
+}
+
+/** Ends a response that a hook, or code that has hijacked it, has begun and not ended. Fastify sends nothing more. */
+function endBegun(
+  service: RequestHandler,
+  request: ServiceRequest,
+  reply: FastifyReply,
+): undefined {
+  reply.hijack()
+  abandon(service, request, { response: reply.raw, error: new ResponseBegunError() })
 }
 
 function placeOf(service: RequestHandler, { prefix, outside }: Required<BadUrlOptions>): Place {

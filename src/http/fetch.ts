@@ -5,6 +5,7 @@ import { completeOptions } from '../checks/options.ts'
 import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
+import { abandon, ResponseBegunError } from './begun.ts'
 import { closeUnread, isEncrypted, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, byteLength, isLarge } from './large-body.ts'
 import { requireOutside, requirePrefix, targetBelow } from './prefix.ts'
@@ -78,10 +79,31 @@ export function toFetchHandler<Context extends readonly unknown[]>(
     if (outside === 'pass' && !service.serves(target)) return undefined
     const messages = context.find(isNodeMessages)
     const call = { options, context, incoming: messages?.incoming }
-    const reply = await service.handle(new FetchRequest(request, target, call))
-    const closing = messages && closeUnread(messages.incoming, messages.outgoing)
-    return toResponse(reply, closing && (await closing))
+    const asked = new FetchRequest(request, target, call)
+    if (messages === undefined) return toResponse(await service.handle(asked), undefined)
+    const { incoming, outgoing } = messages
+    if (outgoing.headersSent) return endBegun(service, asked, outgoing)
+    const reply = await service.handle(asked)
+    const more = await closeUnread(incoming, outgoing)
+    if (!outgoing.headersSent) return toResponse(reply, more)
+    return outgoing.writableEnded ? alreadySent() : endBegun(service, asked, outgoing)
   }
+}
+
+/** Ends a response that other code has begun. */
+function endBegun(
+  service: RequestHandler,
+  request: ServiceRequest,
+  response: ServerResponse,
+): Response {
+  abandon(service, request, { response, error: new ResponseBegunError() })
+  return alreadySent()
+}
+
+// The header makes the server of Hono send nothing. It ignores the header of a response of its own class, which a clone
+// is not.
+function alreadySent(): Response {
+  return new Response(null, { status: 500, headers: { 'X-Hono-Already-Sent': 'true' } }).clone()
 }
 
 /** The additional argument of servers on Node, such as `@hono/node-server`. */

@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import { pipeline, Readable } from 'node:stream'
 import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../request/request.ts'
+import { ResponseBegunError } from './begun.ts'
 import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
 import { bodyTooLarge } from './read.ts'
@@ -143,23 +144,35 @@ function incomplete(): ServiceError {
 
 /**
  * Returns the reply for a request, after Node has parsed all bytes that arrived with it: to bytes that are not a
- * request, Node responds 400 only if no response is being written. Rejects if a wrapper around `handle` fails.
+ * request, Node responds 400 only if no response is being written. Rejects if a wrapper around `handle` fails, and if
+ * other code has begun the response.
  */
-export function replyOf(service: RequestHandler, request: ServiceRequest): Promise<ServiceReply> {
+export function replyOf(
+  service: RequestHandler,
+  request: ServiceRequest,
+  { response }: Messages,
+): Promise<ServiceReply> {
   try {
+    if (response.headersSent) throw new ResponseBegunError()
     return Promise.resolve(service.handle(request))
   } catch (error) {
     return Promise.reject(error)
   }
 }
 
+/** The messages of a request in Node. */
+export interface Messages {
+  readonly incoming: IncomingMessage
+  readonly response: ServerResponse
+}
+
 /**
- * Writes a reply, unless the client has disconnected or a response was sent before. Returns a promise if
- * the body of the request has not arrived completely.
+ * Writes a reply, unless the client has disconnected or a complete response was sent before. Throws a
+ * ResponseBegunError if other code has begun a response. Returns a promise if the body of the request has not arrived
+ * completely.
  */
 export function writeReply(
-  incoming: IncomingMessage,
-  response: ServerResponse,
+  { incoming, response }: Messages,
   reply: ServiceReply,
 ): Promise<void> | undefined {
   const closing = closeUnread(incoming, response)
@@ -169,7 +182,8 @@ export function writeReply(
 }
 
 function write(response: ServerResponse, reply: ServiceReply, more?: ConnectionHeaders): void {
-  if (response.destroyed || response.headersSent) return
+  if (response.destroyed || response.writableEnded) return
+  if (response.headersSent) throw new ResponseBegunError()
   const { status, headers, bytes } = reply
   if (status === 304) {
     response.writeHead(status, { ...headers, ...more }).end()

@@ -4,6 +4,7 @@ import * as z from 'zod/mini'
 import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
+import { abandon } from './begun.ts'
 import { isEncrypted } from './connection.ts'
 import { NodeRequest, readIncoming, replyOf, writeReply, type IncomingReader } from './incoming.ts'
 import { requirePrefix, targetBelow } from './prefix.ts'
@@ -55,11 +56,12 @@ export function toNodeHandler(
       return
     }
     const request = new NodeRequest(incoming, response, target ?? '/', reader)
-    replyOf(service, request)
-      .then((reply) => writeReply(incoming, response, reply))
+    const messages = { incoming, response }
+    replyOf(service, request, messages)
+      .then((reply) => writeReply(messages, reply))
       // A wrapper around `handle` may reject, and Node rejects an invalid status or header. An unhandled rejection
       // would end the process.
-      .catch(() => response.destroy())
+      .catch((error: unknown) => abandon(service, request, { response, error }))
   }
 }
 

@@ -141,7 +141,10 @@ export type Observation =
     }
   /** A worker of the outbox could not use storage. It tries again. */
   | { readonly type: 'outbox-unavailable'; readonly error: unknown }
-  /** Any other failure: responded 500. */
+  /**
+   * Any other failure: responded 500. Or the service could not respond, because other code had begun the response or a
+   * wrapper around the service has failed: ended the response.
+   */
   | { readonly type: 'request-failed'; readonly place: EventPlace | null; readonly error: unknown }
 
 /** Receives the reports of a service. MUST NOT throw; what it throws is ignored. */

@@ -60,4 +60,9 @@ export interface RequestHandler {
    * targets on.
    */
   serves(target: string): boolean
+  /**
+   * Is called if a request has no response of the service: a wrapper around `handle` has failed, or other code has begun
+   * the response. MUST NOT throw. Absent: nothing is reported.
+   */
+  reportUnsent?(request: ServiceRequest, error: unknown): void
 }
