@@ -7,6 +7,8 @@ import type { TLSSocket } from 'node:tls'
 // can read the response.
 const maxLingerBytes = 4 * 1024 * 1024
 const lingerMilliseconds = 2_000
+// Of a stream of HTTP/2, whose response the client reads while it sends.
+const maxStreamLingerBytes = 512 * 1024
 
 // A shorter body fits into the buffer of Node's message. A client sends it at once, so waiting for it costs
 // less than another connection. The pauses grow, so that many clients that send nothing cost little.
@@ -25,14 +27,14 @@ export type ConnectionHeaders = Readonly<Record<string, string>>
  * Closes the connection after the response if the request body has not arrived completely. Call it
  * immediately before the response is written, and add the headers that it resolves with. HTTP/1:
  * `Connection: close`, and the connection is closed after a limited time and number of bytes. HTTP/2: no
- * header; the stream is closed. Returns undefined if there is nothing to wait for and nothing to add.
+ * header; the stream is closed after such limits. Returns undefined if there is nothing to wait for and nothing to add.
  */
 export function closeUnread(
   incoming: IncomingMessage,
   response: ServerResponse,
 ): Promise<ConnectionHeaders> | undefined {
   if (incoming.httpVersionMajor >= 2) {
-    closeUnreadStream(incoming, response as unknown as Http2ServerResponse)
+    discardRest(incoming, response as unknown as Http2ServerResponse)
     return undefined
   }
   if (incoming.complete) return undefined
@@ -77,14 +79,50 @@ function bodyLength({ rawHeaders }: IncomingMessage): number {
   return 0
 }
 
-// Node closes a stream by itself only if none of its body was read.
-function closeUnreadStream(incoming: IncomingMessage, response: Http2ServerResponse): void {
-  if (!incoming.readableDidRead || incoming.readableEnded) return
-  // The response emits its end only when the stream is closed.
-  const { stream } = response
-  stream.once('finish', () => {
-    stream.close()
+function hasMore(incoming: IncomingMessage, stream: Http2ServerResponse['stream']): boolean {
+  return !incoming.readableEnded && !stream.endAfterHeaders && !stream.destroyed
+}
+
+// Node closes a stream whose body was not read as soon as the response has been sent. Clients that are still sending
+// then discard the response.
+function discardRest(incoming: IncomingMessage, { stream }: Http2ServerResponse): void {
+  if (!hasMore(incoming, stream)) return
+  let left = maxStreamLingerBytes
+  let timer: NodeJS.Timeout | undefined
+  incoming.on('data', (chunk: Uint8Array) => {
+    left -= chunk.length
+    if (left > 0) return
+    incoming.pause()
+    if (stream.writableFinished) stream.close()
   })
+  stream.once('finish', () => {
+    if (left > 0) timer = setTimeout(() => stream.close(), lingerMilliseconds)
+    else stream.close()
+  })
+  stream.once('close', () => clearTimeout(timer))
+  incoming.resume()
+}
+
+/**
+ * Reads and discards what has not arrived of a body over HTTP/2, within the limits of `closeUnread`, for servers that
+ * close the stream immediately after the response. Resolves then; immediately over HTTP/1.
+ */
+export async function discardBefore(incoming: IncomingMessage, response: object): Promise<void> {
+  const { stream } = response as { readonly stream?: Http2ServerResponse['stream'] }
+  if (stream === undefined || !hasMore(incoming, stream)) return
+  let left = maxLingerBytes
+  let timer: NodeJS.Timeout | undefined
+  await new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, lingerMilliseconds)
+    incoming.once('end', resolve).once('close', resolve)
+    // Other readers would pause the message.
+    incoming.removeAllListeners('data').on('data', (chunk: Uint8Array) => {
+      left -= chunk.length
+      if (left < 0) resolve()
+    })
+    incoming.resume()
+  })
+  clearTimeout(timer)
 }
 
 /**

@@ -6,7 +6,7 @@ import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../request/request.ts'
 import { originForm } from '../protocol/path.ts'
 import { abandon, ResponseBegunError } from './begun.ts'
-import { closeUnread, isEncrypted, type ConnectionHeaders } from './connection.ts'
+import { closeUnread, discardBefore, isEncrypted, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, byteLength, isLarge } from './large-body.ts'
 import { requireOutside, requirePrefix, targetBelow } from './prefix.ts'
 import { bodyTooLarge } from './read.ts'
@@ -84,6 +84,7 @@ export function toFetchHandler<Context extends readonly unknown[]>(
     const { incoming, outgoing } = messages
     if (outgoing.headersSent) return endBegun(service, asked, outgoing)
     const reply = await service.handle(asked)
+    if (incoming.httpVersionMajor >= 2) await discardBefore(incoming, outgoing)
     const more = await closeUnread(incoming, outgoing)
     if (!outgoing.headersSent) return toResponse(reply, more)
     return outgoing.writableEnded ? alreadySent() : endBegun(service, asked, outgoing)

@@ -1,12 +1,22 @@
+import { spawn, spawnSync } from 'node:child_process'
 import { once } from 'node:events'
-import { connect as connectHttp2, createServer } from 'node:http2'
+import { connect as connectHttp2, createSecureServer, createServer } from 'node:http2'
 import { connect, type AddressInfo } from 'node:net'
 import { setTimeout as pause } from 'node:timers/promises'
-import { expect, onTestFinished, test } from 'vitest'
+import { describe, expect, onTestFinished, test } from 'vitest'
+import { getRequestListener } from '@hono/node-server'
+import { fastify, type FastifyPluginAsync } from 'fastify'
+import { rowgateFastify, type FastifyOptions } from '../../src/http/fastify.ts'
+import { toFetchHandler } from '../../src/http/fetch.ts'
+import type { RequestHandler } from '../../src/index.ts'
+import { nodeApp } from '../kit/hono-app.ts'
 import { toNodeHandler } from '../../src/http/node.ts'
 import { noteService, notesPath } from './express-service.ts'
+import { apiKeys } from '../../src/security/index.ts'
 import { startPlain } from '../kit/client-and-tls.ts'
 import { openLine, requestBytes } from '../kit/host-line.ts'
+import { openHttp2Line } from '../kit/http2-line.ts'
+import { makeCertificate } from '../kit/tls.ts'
 
 test('a client that continues sending after a rejection is disconnected', async () => {
   const { port, close } = await startPlain(toNodeHandler(noteService().service), '127.0.0.1')
@@ -63,6 +73,137 @@ test('over HTTP/2 the stream of a body that is too large is closed, and the sess
   const [answer] = (await once(next, 'response')) as [Readonly<Record<string, unknown>>]
   expect(answer).toMatchObject({ ':status': 200 })
 })
+
+const hasCurl = spawnSync('curl', ['--version']).stdout?.includes('HTTP2') === true
+
+describe.each(['cleartext', 'TLS'] as const)('over HTTP/2 in %s', (how) => {
+  /** Starts a server whose service rejects bodies of more than 1,000 bytes, and opens a session. */
+  async function opened() {
+    const { service } = noteService({ bodyLimit: 1_000, security: apiKeys({ name: 'k' }) })
+    await service.users.add({ user: 'maria' })
+    const { key } = await service.keys.create({ user: 'maria' })
+    const { private: secret, cert } = await makeCertificate()
+    const handler = toNodeHandler(service, { trustedProxies: ['127.0.0.1'] })
+    const server =
+      how === 'TLS' ? createSecureServer({ key: secret, cert }, handler) : createServer(handler)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    const { port } = server.address() as AddressInfo
+    const url = how === 'TLS' ? `https://localhost:${port}` : `http://127.0.0.1:${port}`
+    const session = connectHttp2(url, { ca: cert })
+    onTestFinished(() => {
+      session.destroy()
+      server.close()
+    })
+    return { session, url, port, key, ca: how === 'TLS' ? cert : undefined }
+  }
+
+  test.each([
+    [401, {}, ''],
+    [401, {}, 'x'.repeat(2_000)],
+    [413, { 'x-api-key': 'valid', 'content-type': 'application/json' }, 'x'.repeat(2_000)],
+    [415, { 'x-api-key': 'valid', 'content-type': 'text/plain' }, 'x'],
+  ])('a body that is not read may arrive after the response: %i', async (_status, more, first) => {
+    const { port, ca, key } = await opened()
+    const line = await openHttp2Line(port, ca === undefined ? {} : { ca })
+    onTestFinished(() => void line.socket.destroy())
+    line.read()
+    for (let round = 1; round <= 5; round++) {
+      const credential = 'x-api-key' in more && { 'x-api-key': key }
+      const headers = { 'x-forwarded-proto': 'https', ...more, ...credential }
+      const stream = line.request(notesPath, { method: 'POST', headers, more: true })
+      line.data(stream, first, false)
+      await expect.poll(() => line.received().ended).toBe(round)
+      for (let piece = 0; piece < 5; piece++) {
+        await pause(10)
+        line.data(stream, 'x'.repeat(1_000), piece === 4)
+      }
+    }
+    await pause(20)
+    expect(line.received()).toMatchObject({ ended: 5, reset: 0 })
+  })
+
+  test('a client that stops sending has two seconds for the rest of its body', async () => {
+    const { session } = await opened()
+    const stream = session.request({ ':method': 'POST', ':path': notesPath })
+    stream.on('error', () => undefined).resume()
+    stream.write('{')
+    const [headers] = (await once(stream, 'response')) as [Readonly<Record<string, unknown>>]
+    expect(headers).toMatchObject({ ':status': 401 })
+    const begun = performance.now()
+    await once(stream, 'close')
+    const elapsed = performance.now() - begun
+    expect(elapsed).toBeGreaterThan(1_000)
+    expect(elapsed).toBeLessThan(6_000)
+  })
+
+  test.runIf(hasCurl)(
+    'curl receives each response to a body of 3 MB that is not read',
+    async () => {
+      const { url, key } = await opened()
+      const body = ' '.repeat(3_000_000)
+      const headers = ['content-type: application/json', 'x-forwarded-proto: https']
+      for (const credential of ['x-none: 1', `x-api-key: ${key}`]) {
+        const expected = credential.startsWith('x-none') ? '401' : '413'
+        for (let round = 0; round < 6; round++) {
+          const words = [...headers, credential].flatMap((header) => ['-H', header])
+          expect(await curl([...words, '--data-binary', '@-', url + notesPath], body)).toBe(
+            expected,
+          )
+        }
+      }
+    },
+    60_000,
+  )
+})
+
+test.runIf(hasCurl).each(['fastify', 'hono'] as const)(
+  'curl receives each response of %s over HTTP/2 to a body that is not read',
+  async (name) => {
+    const { service } = noteService({ bodyLimit: 1_000 })
+    const { port, close } = await starts[name](service)
+    onTestFinished(close)
+    const body = ' '.repeat(3_000_000)
+    for (const [type, expected] of [
+      ['text/plain', '415'],
+      ['application/json', '413'],
+    ] as const) {
+      for (let round = 0; round < 8; round++) {
+        const words = ['-H', `content-type: ${type}`, '--data-binary', '@-']
+        expect(await curl([...words, `http://127.0.0.1:${port}${notesPath}`], body)).toBe(expected)
+      }
+    }
+  },
+  60_000,
+)
+
+const starts = {
+  fastify: async (service: RequestHandler) => {
+    const app = fastify({ http2: true })
+    await app.register(rowgateFastify as FastifyPluginAsync<FastifyOptions>, { service })
+    await app.listen({ port: 0, host: '127.0.0.1' })
+    const { port } = app.server.address() as AddressInfo
+    return { port, close: async () => app.close() }
+  },
+  hono: async (service: RequestHandler) => {
+    const rest = toFetchHandler(service)
+    const app = nodeApp().all('*', (c) => rest(c.req.raw, c.env))
+    const server = createServer(getRequestListener(app.fetch) as never)
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    return { port: (server.address() as AddressInfo).port, close: () => void server.close() }
+  },
+}
+
+/** Sends a request over HTTP/2, and returns the status of its response. */
+async function curl(words: readonly string[], body: string): Promise<string> {
+  const version = words.at(-1)?.startsWith('https') ? '--http2' : '--http2-prior-knowledge'
+  const given = ['-s', '-k', '-o', '/dev/null', '-w', '%{http_code}', version, ...words]
+  const child = spawn('curl', given, { stdio: ['pipe', 'pipe', 'ignore'] })
+  child.stdin.on('error', () => undefined).end(body)
+  let output = ''
+  child.stdout.setEncoding('utf8').on('data', (chunk: string) => (output += chunk))
+  await once(child, 'close')
+  return output
+}
 
 test.each([
   ['{"title":"\u00e4"'],
