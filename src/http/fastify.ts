@@ -14,6 +14,7 @@ import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { replyOf } from './incoming.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
 import { requireOutside, targetBelow } from './prefix.ts'
+import { handleInOrder } from './response-queue.ts'
 import {
   replaceBody,
   serviceRequest,
@@ -118,7 +119,7 @@ export async function rowgateFastify(
         const { prefix } = place
         const asked = serviceRequest(request, reply, { prefix, target }, replaced)
         if (reply.raw.headersSent) return endBegun(service, asked, reply)
-        const replied = service.handle(asked)
+        const replied = handleInOrder(request.raw, reply.raw, () => service.handle(asked))
         return whenDone(replied, (result) => {
           if (result.fault !== undefined) request.log.error({ err: result.fault }, 'request failed')
           return whenDone(closeUnread(request.raw, reply.raw), (more) => {

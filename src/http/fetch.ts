@@ -10,6 +10,7 @@ import { closeUnread, discardBefore, isEncrypted, type ConnectionHeaders } from 
 import { bodyPieces, byteLength, isLarge } from './large-body.ts'
 import { requireOutside, requirePrefix, targetBelow } from './prefix.ts'
 import { bodyTooLarge } from './read.ts'
+import { handleInOrder } from './response-queue.ts'
 
 /** Options of {@link toFetchHandler}. */
 export interface FetchHandlerOptions<Context extends readonly unknown[] = unknown[]> {
@@ -83,7 +84,7 @@ export function toFetchHandler<Context extends readonly unknown[]>(
     if (messages === undefined) return toResponse(await service.handle(asked), undefined)
     const { incoming, outgoing } = messages
     if (outgoing.headersSent) return endBegun(service, asked, outgoing)
-    const reply = await service.handle(asked)
+    const reply = await handleInOrder(incoming, outgoing, () => service.handle(asked))
     if (incoming.httpVersionMajor >= 2) await discardBefore(incoming, outgoing)
     const more = await closeUnread(incoming, outgoing)
     if (!outgoing.headersSent) return toResponse(reply, more)

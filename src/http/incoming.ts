@@ -6,6 +6,7 @@ import { ResponseBegunError } from './begun.ts'
 import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
 import { bodyTooLarge } from './read.ts'
+import { handleInOrder } from './response-queue.ts'
 
 /** How a binding reads the messages of its server framework. */
 export interface IncomingReader<Incoming extends IncomingMessage> {
@@ -150,11 +151,11 @@ function incomplete(): ServiceError {
 export function replyOf(
   service: RequestHandler,
   request: ServiceRequest,
-  { response }: Messages,
+  { incoming, response }: Messages,
 ): Promise<ServiceReply> {
   try {
     if (response.headersSent) throw new ResponseBegunError()
-    return Promise.resolve(service.handle(request))
+    return Promise.resolve(handleInOrder(incoming, response, () => service.handle(request)))
   } catch (error) {
     return Promise.reject(error)
   }

@@ -26,8 +26,11 @@ export interface Programs<Order> {
   folder(): string
 }
 
-/** Bundles a program of TypeScript before the tests of a file, so that its processes start quickly. */
-export function programs<Order>(entry: string): Programs<Order> {
+/**
+ * Bundles a program of TypeScript before the tests of a file, so that its processes start quickly. `options` are those
+ * of Node.
+ */
+export function programs<Order>(entry: string, options: readonly string[] = []): Programs<Order> {
   let home = ''
   beforeAll(async () => {
     home = realpathSync(mkdtempSync(join(tmpdir(), 'rowgate-processes-')))
@@ -55,14 +58,14 @@ export function programs<Order>(entry: string): Programs<Order> {
   return {
     start: (order) => {
       const names = ['program.mjs', 'program.js'].map((name) => join(home, name))
-      return run(names.find((name) => existsSync(name)) ?? '', order)
+      return run([...options, names.find((name) => existsSync(name)) ?? ''], order)
     },
     folder: () => mkdtempSync(join(home, 'case-')),
   }
 }
 
-function run(program: string, order: unknown): Running {
-  const child = spawn(process.execPath, [program, JSON.stringify(order)])
+function run(program: readonly string[], order: unknown): Running {
+  const child = spawn(process.execPath, [...program, JSON.stringify(order)])
   onTestFinished(() => void child.kill('SIGKILL'))
   let [output, errors] = ['', '']
   child.stdout.setEncoding('utf8').on('data', (text: string) => (output += text))
