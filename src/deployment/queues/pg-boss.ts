@@ -10,6 +10,8 @@ export interface PgBossLike {
   send(name: string, data: object, options: { retryLimit: number }): Promise<unknown>
   fetch(name: string, options: { batchSize: number }): Promise<readonly PgBossJob[]>
   complete(name: string, id: string): Promise<unknown>
+  /** Listens to errors of its connections. Without a listener they would end the process. */
+  on?(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /** A job of pg-boss. */
@@ -46,6 +48,8 @@ export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions = {}):
   const { name, pollInterval } = completeOptions('pgBossQueue', shape, options)
   const wakers = new Set<() => void>()
   let creating: Promise<unknown> | undefined
+  // A lost connection must not end the process, also before the service is open and after it has closed.
+  boss.on?.('error', () => undefined)
 
   function created(): Promise<unknown> {
     creating ??= boss.createQueue(name).catch((error: unknown) => {

@@ -37,10 +37,12 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
   const texts = new WeakMap<Sql, string>()
   // A pool may have had another storage before.
   const prefix = `rowgate_${randomUUID().slice(0, 8)}`
-  // Without a listener, the loss of an idle connection would end the process.
+  // Without a listener, the loss of an idle connection would end the process, also after `close`. One is enough for all
+  // storages that the pool has had.
+  pool.removeListener('error', ignore)
   pool.on('error', ignore)
 
-  const { use, close } = clientConnections(take, options.acquireTimeout)
+  return clientConnections(take, options.acquireTimeout)
 
   function take(): Promise<KnownClient> {
     return new Promise((resolve, reject) => {
@@ -171,14 +173,6 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
       change: command,
       discard,
     }
-  }
-
-  return {
-    use,
-    async close() {
-      await close()
-      pool.removeListener('error', ignore)
-    },
   }
 }
 

@@ -1,3 +1,4 @@
+import { EventEmitter } from 'node:events'
 import { expect, test } from 'vitest'
 import {
   pgBossQueue,
@@ -87,4 +88,10 @@ test('options that are not valid are a TypeError', () => {
   const wrong = { name: '', pollInterval: 0, batch: 1 }
   expect(() => pgBossQueue(boss, wrong)).toThrow(TypeError)
   expect(() => pgBossQueue(boss, wrong)).toThrow(/name.*pollInterval|pollInterval.*name/s)
+})
+
+test('a lost connection does not end the process', () => {
+  const boss = Object.assign(new EventEmitter(), slowBoss().boss)
+  pgBossQueue(boss)
+  expect(() => boss.emit('error', new Error('Connection terminated unexpectedly'))).not.toThrow()
 })

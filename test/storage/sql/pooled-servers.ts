@@ -22,10 +22,16 @@ export interface PooledServer {
     },
     sent?: (text: string) => void,
   ): StorageAdapter
+  /** Opens a storage whose option `reads` is another pool to the same server. */
+  openWithReads(max: number): StorageAdapter
+  /** Returns a function that opens storages of one pool. */
+  openAgain(max: number): () => StorageAdapter
   /** Runs statements on a connection of its own. Returns a function that undoes them. */
   hold(...statements: readonly string[]): Promise<() => Promise<void>>
   /** Ends the connections whose insert waits for a lock, and returns their number. */
   killWaiting(): Promise<number>
+  /** Ends the idle connections of the storages, and returns their number. */
+  killIdle(): Promise<number>
 }
 
 interface Sender {
@@ -58,6 +64,11 @@ export const pooledServers = [
           if (sent) pool.on('connect', (client) => watch(client as unknown as Sender, sent))
           return postgresStorage(pool, options)
         },
+        openWithReads: (max) => postgresStorage(open(max), { reads: open(max) }),
+        openAgain(max) {
+          const pool = open(max)
+          return () => postgresStorage(pool)
+        },
         async hold(...statements) {
           const client = await open(1).connect()
           await client.query(statements.join('; '))
@@ -70,6 +81,11 @@ export const pooledServers = [
           (
             await run(`select pg_terminate_backend(pid) from pg_stat_activity
               where application_name like '${name}%' and wait_event_type = 'Lock'`)
+          ).length,
+        killIdle: async () =>
+          (
+            await run(`select pg_terminate_backend(pid) from pg_stat_activity
+              where application_name like '${name}%' and state = 'idle'`)
           ).length,
       }
     },
@@ -89,6 +105,14 @@ export const pooledServers = [
           if (sent) pool.on('connection', (client) => watch(client, sent))
           return mysqlStorage(pool, options)
         },
+        openWithReads(max) {
+          const [primary, reads] = [open({ connectionLimit: max }), open({ connectionLimit: max })]
+          return mysqlStorage(primary, { reads })
+        },
+        openAgain(max) {
+          const pool = open({ connectionLimit: max })
+          return () => mysqlStorage(pool)
+        },
         async hold(...statements) {
           const client = await open({ connectionLimit: 1 }).getConnection()
           for (const statement of statements) await client.query(statement)
@@ -103,6 +127,12 @@ export const pooledServers = [
             where db = '${name}' and info like 'insert%'`)
           for (const { id } of waiting) await run(`kill ${String(id)}`)
           return waiting.length
+        },
+        async killIdle() {
+          const idle = await run(`select id from information_schema.processlist
+            where db = '${name}' and command = 'Sleep' and id <> connection_id()`)
+          for (const { id } of idle) await run(`kill ${String(id)}`)
+          return idle.length
         },
       }
     },
