@@ -1,12 +1,13 @@
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import type { StorageAdapter } from './adapter.ts'
 import { readTables } from './mysql/catalogue.ts'
-import { mysqlConnections } from './mysql/connection.ts'
+import { checkedShare, mysqlConnections } from './mysql/connection.ts'
 import { mysqlDialect, type MysqlServer } from './mysql/dialect.ts'
 import { completeMysql, type MysqlOptions } from './mysql/options.ts'
 import { clientPoolOf, isPool, type MysqlPool } from './mysql/pool.ts'
 import { mysqlReplication } from './mysql/replication.ts'
 import { changeSchema, databaseMistakes } from './mysql/schema-database.ts'
+import { serverWatch } from './sql/server-watch.ts'
 import { sharedDatabase } from './sql/shared-database.ts'
 import { schemaText, type Database } from './sql/storage.ts'
 
@@ -41,7 +42,8 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Stora
     throw new TypeError('mysqlStorage.reads: must be another pool than that of the primary')
   }
   for (const used of reads === undefined ? [pool] : [pool, reads]) requireSettings(used)
-  const { server, ...own } = mysqlConnections(pool, complete)
+  const watch = serverWatch()
+  const { server, ...own } = mysqlConnections(pool, complete, watch)
   const database: Database = {
     name: 'mysql',
     dialect: mysqlDialect('MariaDB'),
@@ -51,11 +53,14 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Stora
     readTables: (connection, collections) => readTables(connection, collections, server()),
     changeSchema: (connection, work) =>
       changeSchema(connection, Math.ceil(complete.statementTimeout / 1_000), work),
+    opened: (connection) => watch.opened(connection.server),
     ...own,
   }
   let polls = 0
   return sharedDatabase(database, {
-    maxStaleness: complete.maxStaleness,
+    // A connection counts as one to a server that accepts writes for the rest of the time.
+    maxStaleness: complete.maxStaleness * (1 - checkedShare),
+    watch,
     // The server has no value that changes with each commit and with no other event, so each poll counts as a change.
     poll: () => Promise.resolve(String(polls++)),
     replica: reads && {

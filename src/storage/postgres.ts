@@ -9,6 +9,7 @@ import { postgresReplication } from './postgres/replication.ts'
 import { changeSchema, encodingMistakes } from './postgres/schema-database.ts'
 import { bind, type Connection } from './sql/connection.ts'
 import { sql } from './sql/fragments.ts'
+import { serverWatch } from './sql/server-watch.ts'
 import { sharedDatabase } from './sql/shared-database.ts'
 import { schemaText, type Database } from './sql/storage.ts'
 
@@ -41,7 +42,8 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
   if (complete.reads === pool) {
     throw new TypeError('postgresStorage.reads: must be another pool than that of the primary')
   }
-  const own = connections(pool, complete)
+  const watch = serverWatch()
+  const own = connections(pool, complete, watch)
   const database: Database = {
     name: 'postgres',
     dialect: postgresDialect,
@@ -50,10 +52,12 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
     mistakes: encodingMistakes,
     readTables,
     changeSchema: (connection, work) => changeSchema(connection, complete.lockTimeout, work),
+    opened: ({ server }) => watch.opened(server),
     ...own,
   }
   return sharedDatabase(database, {
     maxStaleness: complete.maxStaleness,
+    watch,
     poll: () => own.use(currentSnapshot),
     replica: complete.reads && {
       server: postgresReplication,

@@ -1,6 +1,7 @@
 import type { Pool } from 'mysql2/promise'
 import { describe, expect, test } from 'vitest'
 import { mysqlStorage } from '../../src/storage/mysql.ts'
+import { describeFailover } from './kit/failover-cases.ts'
 import { missingPackages } from './kit/packages.ts'
 import { mysqlReplica } from './kit/mysql-replica.ts'
 import { describeReplica, type Address } from './kit/replica-cases.ts'
@@ -18,6 +19,11 @@ describe.skipIf(missing !== undefined)('a replica of MariaDB for reads', () => {
   })
 
   describeReplica(() => started().replicated)
+  describeFailover(() => ({
+    ...started().replicated,
+    primary: started().primary,
+    storage: (at, options) => mysqlStorage(poolOf(at), options),
+  }))
 
   test('must not be the primary, which must have a binary log, and has the same database', async () => {
     const { primary, replica } = started()

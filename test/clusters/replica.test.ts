@@ -2,6 +2,7 @@ import { setTimeout as pause } from 'node:timers/promises'
 import { Pool } from 'pg'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
 import { postgresStorage } from '../../src/storage/postgres.ts'
+import { describeFailover, type FailoverServers } from './kit/failover-cases.ts'
 import { missingPackages } from './kit/packages.ts'
 import { describeReplica, type Address, type ReplicatedServers } from './kit/replica-cases.ts'
 import type { ServerProgram } from './kit/server-program.ts'
@@ -100,6 +101,20 @@ describe.skipIf(missing !== undefined)('a replica of PostgreSQL for reads', () =
       expect(await title()).toBe(`title ${pair}`)
     }
     await isUsed(title)
+  })
+
+  const failover = (): FailoverServers => ({
+    ...replicated(),
+    primary,
+    storage: (at, options) => postgresStorage(poolOf(at), options),
+  })
+  describeFailover(failover)
+
+  describe('behind PgBouncer', () => {
+    describeFailover(() => ({
+      ...failover(),
+      front: (address) => pgBouncer(address, { server_login_retry: 0 }),
+    }))
   })
 
   test('must be a replica of the primary, with the same tables', async () => {

@@ -14,24 +14,35 @@ export interface Proxy {
   resume(): void
   /** Resets all connections and those that arrive, until `admit`. */
   refuse(): void
+  /** Passes nothing on any more, and accepts connections that it never answers, until `admit`: these stay silent. */
+  silence(): void
   admit(): void
+  /** Leads new connections to another server. */
+  lead(to: Address): void
   stop(): Promise<void>
 }
 
-/** Starts a proxy before a server. */
-export async function startProxy(server: {
+interface Address {
   readonly host: string
   readonly port: number
-}): Promise<Proxy> {
+}
+
+/** Starts a proxy before a server. */
+export async function startProxy(first: Address): Promise<Proxy> {
   const pairs = new Set<readonly [client: Socket, server: Socket]>()
-  const state = { isHeld: false, isRefusing: false }
+  const silent = new Set<Socket>()
+  const state = { isHeld: false, isRefusing: false, isSilent: false, server: first }
 
   const listener = createServer((client) => {
     if (state.isRefusing) {
       resetSocket(client)
       return
     }
-    const far = connect(server.port, server.host)
+    if (state.isSilent) {
+      silent.add(client.resume().on('error', () => undefined))
+      return
+    }
+    const far = connect(state.server.port, state.server.host)
     const pair = [client, far] as const
     pairs.add(pair)
     if (state.isHeld) for (const socket of pair) socket.cork()
@@ -71,11 +82,25 @@ export async function startProxy(server: {
       state.isRefusing = true
       reset()
     },
+    silence: () => {
+      state.isSilent = true
+      for (const pair of pairs) {
+        pairs.delete(pair)
+        for (const socket of pair) {
+          socket.cork()
+          silent.add(socket)
+        }
+      }
+    },
     admit: () => {
-      state.isRefusing = false
+      Object.assign(state, { isRefusing: false, isSilent: false })
+    },
+    lead: (to) => {
+      state.server = to
     },
     stop: async () => {
       reset()
+      for (const socket of silent) socket.destroy()
       await new Promise((resolve) => listener.close(resolve))
     },
   }

@@ -1,16 +1,17 @@
 import { clientConnections, type PoolClient } from '../sql/clients.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from '../sql/connection.ts'
 import type { BoundValue } from '../sql/fragments.ts'
-import { exactCollations, type MysqlServer } from './dialect.ts'
+import {
+  notWritable,
+  serverWatch,
+  type ServerFacts,
+  type ServerWatch,
+} from '../sql/server-watch.ts'
+import type { MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
 import type { CompleteMysql } from './options.ts'
 import { clientPoolOf, type MysqlClient, type MysqlField, type MysqlPool } from './pool.ts'
-
-/** A client of the pool, with what is known of it. */
-interface KnownClient extends PoolClient {
-  /** Called when the pool has handed it out. */
-  take(): void
-}
+import { openSession, readOnlyNow, sortBytes } from './session.ts'
 
 /** The connections of a pool to MariaDB or MySQL. */
 export interface MysqlConnections extends Connections {
@@ -21,20 +22,27 @@ export interface MysqlConnections extends Connections {
 // How long a server may take to end a statement itself.
 const graceMilliseconds = 2_000
 
-// A sort by two strings needs this much. One by up to 64 strings gets more for its statement alone.
-const sortBytes = 'cast(greatest(@@global.sort_buffer_size, 2097152) as unsigned)'
+// A sort by up to 64 strings gets this much for its statement alone.
 const maxSortBytes = 67_108_864
 
-const modes =
-  'STRICT_ALL_TABLES,NO_ZERO_IN_DATE,NO_ZERO_DATE,ERROR_FOR_DIVISION_BY_ZERO,NO_ENGINE_SUBSTITUTION,NO_AUTO_VALUE_ON_ZERO'
+/**
+ * For how long a server counts as one that accepts writes, as a share of `maxStaleness`: it may become a replica while
+ * its connections stay open.
+ */
+export const checkedShare = 1 / 4
 
-// The connection must send and receive texts in UTF-8, which the server knows as utf8mb4.
-const sample = 'é\u{1f600}'
-
-/** Returns the connections of a pool, each with the settings that the storage needs. */
-export function mysqlConnections(given: MysqlPool, options: CompleteMysql): MysqlConnections {
+/**
+ * Returns the connections of a pool, each with the settings that the storage needs. `watch` decides which servers are
+ * used. Default: all.
+ */
+export function mysqlConnections(
+  given: MysqlPool,
+  options: CompleteMysql,
+  watch: ServerWatch = serverWatch(),
+): MysqlConnections {
   const pool = clientPoolOf(given)
-  const known = new WeakMap<MysqlClient, KnownClient>()
+  const known = new WeakMap<MysqlClient, PoolClient>()
+  const checkedFor = options.maxStaleness * checkedShare
   const statementSeconds = options.statementTimeout / 1_000
   let server: MysqlServer | undefined
 
@@ -48,41 +56,11 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
           }
           const own = known.get(client) ?? knownClient(client)
           known.set(client, own)
-          own.take()
           resolve(own)
         })
       }),
     options.acquireTimeout,
   )
-
-  async function settle(send: (text: string) => Promise<unknown>): Promise<void> {
-    const [[version]] = (await send('select version()')) as [[string]]
-    const own: MysqlServer = version.includes('MariaDB') ? 'MariaDB' : 'MySQL'
-    await send(`set names utf8mb4 collate ${exactCollations[own]}`)
-    await send(`set session transaction isolation level ${isolation[own]}`)
-    const settings = { ...commonSettings(options), ...ownSettings[own](options) }
-    const assignments = Object.entries(settings).map(([name, value]) => `${name} = ${value}`)
-    try {
-      await send(`set session ${assignments.join(', ')}`)
-    } catch (error) {
-      throw isUnknownSetting(error) ? settingMistake(version, error) : error
-    }
-    const [checked] = (await send(
-      `select @@session.time_zone, @@session.sql_mode, hex('${sample}'), '${sample}'`,
-    )) as [readonly string[]]
-    const [zone, mode = '', bytes, text] = checked
-    if (bytes !== Buffer.from(sample).toString('hex').toUpperCase() || text !== sample) {
-      throw new TypeError(
-        "mysqlStorage: the pool does not send texts in UTF-8. Remove its option charset, or set it to 'utf8mb4'.",
-      )
-    }
-    if (zone !== '+00:00' || !modes.split(',').every((each) => mode.split(',').includes(each))) {
-      throw new TypeError(
-        'mysqlStorage: the settings of a connection were not kept. Connect to the server without a proxy that shares connections.',
-      )
-    }
-    server = own
-  }
 
   /** Returns what ends a connection between two statements. MariaDB does that itself. */
   function idleTimer(end: () => void): { readonly start: () => void; readonly stop: () => void } {
@@ -95,12 +73,16 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
     }
   }
 
-  function knownClient(client: MysqlClient): KnownClient {
+  function knownClient(client: MysqlClient): PoolClient {
     let isBroken = false
-    let isSettled = false
+    let settled: Connection | undefined
+    let mark = 0
+    let checkedAt = 0
     const broken = (): void => {
       isBroken = true
     }
+    // Without a listener, the loss of a connection could end the process.
+    client.on('error', broken)
     const idle = idleTimer(() => {
       broken()
       client.destroy()
@@ -117,6 +99,8 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
         idle.start()
       }
     }
+    // Of a statement that no request has sent.
+    const sendOwn = (text: string): Promise<unknown> => send(text, options.acquireTimeout)
     const rows = async (text: string): Promise<unknown> => {
       try {
         return await send(text)
@@ -130,8 +114,9 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
         await send(`set session sort_buffer_size = ${sortBytes}`)
       }
     }
-    const connection: Connection = {
+    const connectionTo = (found: ServerFacts): Connection => ({
       session: client,
+      server: found,
       rows: async (statement) => (await rows(textOf(statement))) as readonly TextRow[],
       matched: async (statement) => matchedIn(await send(textOf(statement))),
       command: async (...texts) => {
@@ -144,30 +129,50 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
         if (server === 'MariaDB') await send(`set session max_statement_time = ${statementSeconds}`)
       },
       discard: broken,
-    }
+    })
 
-    async function settled(): Promise<Connection> {
+    async function settle(): Promise<Connection> {
       try {
-        await settle(send)
+        checkedAt = performance.now()
+        const session = await openSession(sendOwn, options)
+        mark = watch.admit(session.server)
+        server = session.kind
+        settled = connectionTo(session.server)
+        return settled
       } catch (error) {
         broken()
         throw error
       }
-      isSettled = true
+    }
+
+    /** Returns whether its server may have become a replica, or be one from which the address leads away. */
+    function mustBeChecked(): boolean {
+      if (!watch.requiresWrites()) return false
+      return !watch.isCurrent(mark) || performance.now() - checkedAt >= checkedFor
+    }
+
+    async function checked(connection: Connection): Promise<Connection> {
+      const before = watch.mark()
+      const began = performance.now()
+      const readOnly = await readOnlyNow(sendOwn)
+      if (readOnly !== undefined) {
+        broken()
+        throw notWritable(readOnly)
+      }
+      mark = before
+      checkedAt = began
       return connection
     }
 
     return {
-      // Without a listener, the loss of a connection in use could end the process.
-      take: () => client.on('error', broken),
       connection() {
         idle.stop()
-        return isSettled ? connection : settled()
+        if (settled === undefined) return settle()
+        return mustBeChecked() ? checked(settled) : settled
       },
       isBroken: () => isBroken,
       release() {
         idle.stop()
-        client.removeListener('error', broken)
         if (isBroken) client.destroy()
         else client.release()
       },
@@ -184,63 +189,8 @@ export function mysqlConnections(given: MysqlPool, options: CompleteMysql): Mysq
   }
 }
 
-const isolation: Readonly<Record<MysqlServer, string>> = {
-  MariaDB: 'repeatable read',
-  // Its repeatable read lets two transactions change a row that both have read.
-  MySQL: 'serializable',
-}
-
-type Settings = Readonly<Record<string, string | number>>
-
-function commonSettings({ lockTimeout, wsrepSyncWait }: CompleteMysql): Settings {
-  const seconds = Math.ceil(lockTimeout / 1_000)
-  return {
-    sql_mode: `'${modes}'`,
-    time_zone: `'+00:00'`,
-    lc_messages: `'en_US'`,
-    autocommit: 1,
-    completion_type: 0,
-    sql_auto_is_null: 0,
-    foreign_key_checks: 1,
-    unique_checks: 1,
-    sql_select_limit: 'default',
-    // Otherwise only the first 1024 bytes of a string are sorted.
-    max_sort_length: 65_536,
-    sort_buffer_size: sortBytes,
-    innodb_lock_wait_timeout: seconds,
-    lock_wait_timeout: seconds,
-    ...(wsrepSyncWait === undefined ? {} : { wsrep_sync_wait: wsrepSyncWait }),
-  }
-}
-
-const ownSettings: Readonly<Record<MysqlServer, (options: CompleteMysql) => Settings>> = {
-  MariaDB: ({ statementTimeout, idleTimeout }) => ({
-    innodb_snapshot_isolation: 1,
-    check_constraint_checks: 1,
-    default_regex_flags: `''`,
-    // It takes the result of a subquery for 'a' as that for 'A' if the collation ignores case, whatever is compared.
-    optimizer_switch: `'subquery_cache=off'`,
-    max_statement_time: statementTimeout / 1_000,
-    idle_transaction_timeout: Math.ceil(idleTimeout / 1_000),
-  }),
-  MySQL: ({ statementTimeout }) => ({ max_execution_time: statementTimeout }),
-}
-
 function needsSortMemory(error: unknown): boolean {
   return (error as { readonly errno?: unknown }).errno === 1038
-}
-
-function isUnknownSetting(error: unknown): boolean {
-  return (error as { readonly errno?: unknown }).errno === 1193
-}
-
-function settingMistake(version: string, cause: unknown): TypeError {
-  const { sqlMessage } = cause as { readonly sqlMessage?: unknown }
-  const reason = String(sqlMessage)
-  const advice = reason.includes('innodb_snapshot_isolation')
-    ? 'Without this setting, two requests can overwrite the changes of each other. Update the server to MariaDB 10.6.18, 10.11.8, 11.4 or later.'
-    : 'Update the server, or remove the option.'
-  return new TypeError(`mysqlStorage: ${reason} in the server ${version}. ${advice}`, { cause })
 }
 
 function sendTo(client: MysqlClient, sql: string, limit: number): Promise<unknown> {

@@ -62,8 +62,9 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
 // The driver gives these errors no code.
 const lostMessage = /^Can't add new command when connection is in closed state|^Pool is closed/
 
-// After these errors the server closes the connection.
+// After these errors the server closes the connection, or it accepts no writes: the address may lead to a replica.
 const closing: readonly unknown[] = [1047, 1053, 1153, 1158, 1159, 1160, 1161, 1927, 2006, 2013]
+const readOnly: readonly unknown[] = [1290, 1792, 1836]
 
 interface ServerError extends Error {
   readonly code?: unknown
@@ -89,7 +90,7 @@ export const mysqlErrors: Errors = {
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return true
   const { errno, sqlMessage } = error as ServerError
-  return typeof sqlMessage !== 'string' || closing.includes(errno)
+  return typeof sqlMessage !== 'string' || closing.includes(errno) || readOnly.includes(errno)
 }
 
 function kindOf(error: unknown): FailureKind | undefined {

@@ -4,10 +4,15 @@ import { clientConnections, type PoolClient } from '../sql/clients.ts'
 import type { BoundStatement, Connection, Connections, TextRow } from '../sql/connection.ts'
 import { unavailable } from '../sql/failure.ts'
 import type { Sql } from '../sql/fragments.ts'
+import { notWritable, serverWatch, type ServerWatch } from '../sql/server-watch.ts'
 import { isLost, isOutdated } from './failure.ts'
 import type { CompletePostgres } from './options.ts'
 import type { PostgresClient, PostgresPool, PostgresQuery, PostgresResult } from './pool.ts'
-import { openSession, type Send, type Session } from './session.ts'
+import { inRecovery, openSession, type Send, type Session } from './session.ts'
+
+// Fails on a standby, with an error that no other part of a begin has.
+const requireNoRecovery = '; select 1 / (not pg_is_in_recovery())::int'
+const divisionByZero = '22012'
 
 const types = { getTypeParser: () => unchanged }
 // The server ends a statement after its own time-out. If it does not answer then, it can't be reached.
@@ -21,6 +26,8 @@ function unchanged(value: string): string {
 interface KnownClient extends PoolClient {
   /** Called when the pool has handed it out. */
   take(): void
+  /** Returns whether new connections lead to another server. */
+  isOutdated(): boolean
 }
 
 /** A way to send statements, until the connection is lost. */
@@ -31,8 +38,15 @@ interface Line {
   readonly isLost: () => boolean
 }
 
-/** Returns the connections of a pool, each with the settings that the storage needs. */
-export function connections(pool: PostgresPool, options: CompletePostgres): Connections {
+/**
+ * Returns the connections of a pool, each with the settings that the storage needs. `watch` decides which servers are
+ * used. Default: all.
+ */
+export function connections(
+  pool: PostgresPool,
+  options: CompletePostgres,
+  watch: ServerWatch = serverWatch(),
+): Connections {
   const known = new WeakMap<PostgresClient, KnownClient>()
   const texts = new WeakMap<Sql, string>()
   // A pool may have had another storage before.
@@ -46,17 +60,22 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
 
   function take(): Promise<KnownClient> {
     return new Promise((resolve, reject) => {
-      pool.connect((error, client) => {
-        if (client === undefined) {
-          reject(error ?? new Error('the pool gave no connection'))
-          return
-        }
-        const own = known.get(client) ?? knownClient(client)
-        known.set(client, own)
-        // A promise would do it too late: the news of a loss may be in the bytes that the driver is reading.
-        own.take()
-        resolve(own)
-      })
+      const connect = (): void =>
+        pool.connect((error, client) => {
+          if (client === undefined) {
+            reject(error ?? new Error('the pool gave no connection'))
+            return
+          }
+          const own = known.get(client) ?? knownClient(client)
+          known.set(client, own)
+          // A promise would do it too late: the news of a loss may be in the bytes that the driver is reading.
+          own.take()
+          if (own.isOutdated()) {
+            own.release()
+            connect()
+          } else resolve(own)
+        })
+      connect()
     })
   }
 
@@ -73,21 +92,26 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
     let session: Session | undefined
     let connection: Connection | undefined
     let lacksSettings = false
+    let mark: number | undefined
 
     async function opened(): Promise<Connection> {
       lacksSettings = true
       session = await openSession({ send: line.send, processID: client.processID, prefix }, options)
+      // Behind a pooler, each transaction may lead to another server, and checks that.
+      if (session.names !== undefined) mark = watch.admit(session.server)
       lacksSettings = false
       connection = connectionOf(session, line.send, line.lose)
       return connection
     }
 
+    const isOutdated = (): boolean => mark !== undefined && !watch.isCurrent(mark)
     const isBroken = (): boolean =>
-      line.isLost() || lacksSettings || session?.names?.isWorn() === true
+      line.isLost() || lacksSettings || isOutdated() || session?.names?.isWorn() === true
     return {
       // Without a listener, the loss of a connection in use would end the process.
       take: () => client.on('error', line.lose),
       connection: () => connection ?? opened(),
+      isOutdated,
       isBroken,
       release() {
         client.removeListener('error', line.lose)
@@ -97,18 +121,30 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
   }
 
   function connectionOf(session: Session, send: Send, discard: () => void): Connection {
-    const { names, inTransaction } = session
+    const { names, inTransaction, server } = session
     const limit = options.statementTimeout + graceMilliseconds
     let hasBegun = false
     let isLimited = true
+
+    /** Returns what follows each begin. What follows it overrides the settings. */
+    function afterBegin(): string {
+      const isChecked = names === undefined && watch.requiresWrites()
+      return isChecked ? inTransaction + requireNoRecovery : inTransaction
+    }
+
+    function throwBegin(error: unknown): never {
+      if ((error as { readonly code?: unknown }).code !== divisionByZero) throw error
+      discard()
+      throw notWritable(inRecovery)
+    }
 
     async function command(...texts: readonly string[]): Promise<string> {
       const text = texts.join('; ')
       const begins = text.startsWith('begin')
       if (begins) isLimited = !text.includes('statement_timeout = 0')
-      // What follows the begin overrides the settings.
-      const all = begins ? text.replace(/^[^;]*/, (begin) => begin + inTransaction) : text
-      const result = await send({ text: all }, isLimited ? limit : undefined)
+      const all = begins ? text.replace(/^[^;]*/, (begin) => begin + afterBegin()) : text
+      const sent = send({ text: all }, isLimited ? limit : undefined)
+      const result = await (begins ? sent.catch(throwBegin) : sent)
       if (begins) hasBegun = true
       if (text === 'commit' || text === 'rollback') {
         hasBegun = false
@@ -167,6 +203,7 @@ export function connections(pool: PostgresPool, options: CompletePostgres): Conn
 
     return {
       ...(names !== undefined && { session }),
+      server,
       rows: (statement) => result(statement).then(rowsOf),
       matched: async (statement) => (await result(statement)).rowCount ?? 0,
       command,

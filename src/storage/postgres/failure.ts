@@ -45,6 +45,9 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
 const lostMessage =
   /^Connection terminated|^Query read timeout|^Cannot use a pool after|not queryable|^timeout exceeded when trying to connect|^timeout expired/
 
+// Further errors after which the connection can't be used any more.
+const ending: readonly string[] = ['25006', '25P03', '25P04']
+
 interface ServerError extends Error {
   readonly code?: unknown
   readonly schema?: unknown
@@ -82,12 +85,15 @@ function columnsOfDomain({ columns }: Table, domain: string): readonly string[] 
   return found.length === 1 ? found.map(({ name }) => name) : []
 }
 
-/** Returns whether the server did not answer, so that the connection can't be used any more. */
+/**
+ * Returns whether the connection can't be used any more: the server did not answer, closes it, or accepts no writes,
+ * as a standby does to which the address of the primary led for a moment.
+ */
 export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return true
   const { code } = error as ServerError
   if (typeof code !== 'string' || !/^[0-9A-Z]{5}$/.test(code)) return true
-  return code.startsWith('08') || code.startsWith('57P') || code === '25P03' || code === '25P04'
+  return code.startsWith('08') || code.startsWith('57P') || ending.includes(code)
 }
 
 /** Returns whether the server rejects a prepared statement that it would accept if it were prepared now. */

@@ -1,3 +1,4 @@
+import type { ServerFacts } from '../sql/server-watch.ts'
 import type { CompletePostgres } from './options.ts'
 import type { PostgresCommand, PostgresQuery, PostgresResult } from './pool.ts'
 import { statementNames, type StatementNames } from './statement-names.ts'
@@ -11,6 +12,7 @@ export interface Session {
   readonly names: StatementNames | undefined
   /** The statements that follow the begin of each transaction. Empty, or it begins with a semicolon. */
   readonly inTransaction: string
+  readonly server: ServerFacts
 }
 
 // The text that the server writes, and the meaning of the text that it reads, depend on these.
@@ -26,7 +28,9 @@ const formats = {
 
 const names = Object.keys(formats) as readonly (keyof typeof formats)[]
 const wanted = names.map((name) => formats[name]).join('\n')
-const found = `select concat_ws(e'\\n', ${names.map((name) => `current_setting('${name}')`).join(', ')}) as found`
+// A server that was restarted, or replaced by another one, has another time.
+const found = `select concat_ws(e'\\n', ${names.map((name) => `current_setting('${name}')`).join(', ')}) as formats,
+  pg_postmaster_start_time()::text as identity, pg_is_in_recovery()::text as recovery`
 
 /**
  * Sends statements. Of several, resolves with the result of the last one. The connection is lost if the server does not
@@ -66,24 +70,33 @@ export async function openSession(
     Object.entries(all)
       .map(([name, value]) => `; set ${scope} ${name} = '${value}'`)
       .join('')
-  const value = async (text: string): Promise<unknown> => {
+  const row = async (text: string): Promise<Readonly<Record<string, unknown>>> => {
     const { rows } = await send({ text }, acquireTimeout)
-    return Object.values(rows[0] as object)[0]
+    return rows[0] as Record<string, unknown>
   }
   // A pooler has identifiers of its own for its clients.
-  if (Number(await value('select pg_backend_pid() as pid')) === processID) {
-    requireFormats(await value(`${set('session').slice(1)}; ${found}`))
-    return { names: statementNames(prefix), inTransaction: '' }
+  if (Number((await row('select pg_backend_pid() as pid'))['pid']) === processID) {
+    const server = serverOf(await row(`${set('session').slice(1)}; ${found}`))
+    return { names: statementNames(prefix), inTransaction: '', server }
   }
   const inTransaction = set('local')
-  requireFormats(await value(`begin${inTransaction}; ${found}`))
+  const server = serverOf(await row(`begin${inTransaction}; ${found}`))
   await send({ text: 'commit' }, acquireTimeout)
-  return { names: undefined, inTransaction }
+  return { names: undefined, inTransaction, server }
 }
 
-function requireFormats(value: unknown): void {
-  if (value === wanted) return
-  const values = String(value).split('\n')
+/** Why a server in recovery accepts no writes. */
+export const inRecovery = 'is in recovery, as a standby is'
+
+function serverOf(row: Readonly<Record<string, unknown>>): ServerFacts {
+  requireFormats(String(row['formats']))
+  const readOnly = row['recovery'] === 'true' ? inRecovery : undefined
+  return { identity: String(row['identity']), readOnly }
+}
+
+function requireFormats(text: string): void {
+  if (text === wanted) return
+  const values = text.split('\n')
   const [index = 0] = names.flatMap((name, at) => (formats[name] === values[at] ? [] : [at]))
   const name = names[index] as keyof typeof formats
   throw new Error(

@@ -1,4 +1,5 @@
 import type { BoundValue, Inputs, Sql } from './fragments.ts'
+import type { ServerFacts } from './server-watch.ts'
 
 /** A row as a server writes it: its texts, in the order of the selected expressions. */
 export type TextRow = readonly (string | null)[]
@@ -23,6 +24,8 @@ export function bind(sql: Sql, inputs: Inputs = { conditions: [] }): BoundStatem
 export interface Connection {
   /** Stands for the connection as long as it leads to the same process of the server. Undefined: it may change. */
   readonly session?: object
+  /** What it has read of its server when it was opened. */
+  readonly server: ServerFacts
   /** Runs a statement and returns its rows. */
   rows(statement: BoundStatement): Promise<readonly TextRow[]>
   /** Runs a statement that returns no rows, and returns the number of rows that it has found. */

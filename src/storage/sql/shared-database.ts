@@ -2,6 +2,7 @@ import { markSelfChecking, type StorageAdapter } from '../adapter.ts'
 import { isOwn } from './commits.ts'
 import type { Connections } from './connection.ts'
 import { replicaReads, type ReplicaReads, type Replication } from './replica.ts'
+import type { ServerWatch } from './server-watch.ts'
 import { sqlStorage, type Database } from './storage.ts'
 import { versionClock } from './version-clock.ts'
 
@@ -11,6 +12,7 @@ export interface Sharing<Identity> {
   readonly maxStaleness: number
   /** Reads a string that is different after each commit of any process. */
   readonly poll: () => Promise<string>
+  readonly watch: ServerWatch
   /** A replica for reads. */
   readonly replica: ReplicaOptions<Identity> | undefined
 }
@@ -25,11 +27,13 @@ export interface ReplicaOptions<Identity> {
 /** Creates the storage of a database that other processes use too, and that may have a replica. */
 export function sharedDatabase<Identity>(
   database: Database,
-  { maxStaleness, poll, replica }: Sharing<Identity>,
+  { maxStaleness, poll, watch, replica }: Sharing<Identity>,
 ): StorageAdapter {
   const storage = replica === undefined ? sqlStorage(database) : withReplica(database, replica)
   if (maxStaleness === 0) return storage
   const clock = versionClock(poll, maxStaleness)
+  // Another server may lack what this one had, such as a key.
+  watch.onChange(clock.forget)
   return markSelfChecking({
     ...storage,
     version: clock.version,

@@ -48,6 +48,8 @@ export interface Database extends Connections {
    * transactions. Default: as every other call.
    */
   reading?(collection: PublishedCollection): ReadRoute
+  /** Called when the storage was opened with a connection. */
+  opened(connection: Connection): void
   /** Returns what is wrong with the database itself. */
   mistakes(connection: Connection): Promise<readonly string[]>
   readTables(connection: Connection, collections: readonly PublishedCollection[]): Promise<Tables>
@@ -96,6 +98,7 @@ export function sqlStorage(database: Database): StorageAdapter {
       // The service reads what it refers to, and what refers to a row before its delete: rows that others change.
       else isolation = 'serializable'
     }
+    database.opened(connection)
   }
 
   async function prepared(

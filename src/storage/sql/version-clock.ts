@@ -6,6 +6,8 @@ export interface VersionClock {
   readonly version: NonNullable<StorageAdapter['version']>
   /** Returns transactions whose commits change the version. */
   counting(transaction: StorageAdapter['transaction']): StorageAdapter['transaction']
+  /** Changes the version at once. */
+  forget(): void
   /** Ends the polling. */
   stop(): void
 }
@@ -65,6 +67,9 @@ export function versionClock(poll: () => Promise<string>, maxStaleness: number):
           commits += 1
         },
       }),
+    forget() {
+      commits += 1
+    },
     stop() {
       isStopped = true
     },

@@ -1,0 +1,69 @@
+import { unavailable } from './failure.ts'
+
+/** What a connection has read of the server behind it. */
+export interface ServerFacts {
+  /** Differs between servers. */
+  readonly identity: string
+  /** Why it accepts no writes, as the end of a sentence. Undefined: it does. */
+  readonly readOnly: string | undefined
+}
+
+/**
+ * Notices to which servers the address of a database leads. A storage that was opened on a server that accepts writes
+ * uses no other: a replica may lack what was acknowledged, and keys that were revoked.
+ */
+export interface ServerWatch {
+  /**
+   * Called with the server of a new connection. Returns a mark for {@link ServerWatch.isCurrent}. Throws an
+   * `unavailable` StorageError if the storage must not use the server.
+   */
+  admit(server: ServerFacts): number
+  /** Returns the mark of now. */
+  mark(): number
+  /** Returns whether no other server was admitted since a mark was returned. */
+  isCurrent(mark: number): boolean
+  /** Called with the server on which the storage was opened. */
+  opened(server: ServerFacts): void
+  /** Returns whether only servers that accept writes are admitted. */
+  requiresWrites(): boolean
+  /** Calls a function each time that another server is admitted than before. */
+  onChange(listener: () => void): void
+}
+
+/** Creates a watch of the servers behind the connections of one pool. */
+export function serverWatch(): ServerWatch {
+  const listeners: (() => void)[] = []
+  let current: string | undefined
+  let mark = 0
+  let isOpen = false
+  let requiresWrites = false
+
+  return {
+    admit({ identity, readOnly }) {
+      if (requiresWrites && readOnly !== undefined) throw notWritable(readOnly)
+      // A replica that was promoted since, or that the address led to only at the start.
+      requiresWrites ||= isOpen && readOnly === undefined
+      if (current !== undefined && current !== identity) {
+        mark++
+        for (const listener of listeners) listener()
+      }
+      current = identity
+      return mark
+    },
+    mark: () => mark,
+    isCurrent: (earlier) => earlier === mark,
+    opened({ readOnly }) {
+      isOpen = true
+      requiresWrites = readOnly === undefined
+    },
+    requiresWrites: () => requiresWrites,
+    onChange: (listener) => void listeners.push(listener),
+  }
+}
+
+/** Creates the error of a connection to a server that accepts no writes, if the storage needs one that does. */
+export function notWritable(readOnly: string): Error {
+  return unavailable(
+    new Error(`the storage was opened on a server that accepts writes, but this one ${readOnly}`),
+  )
+}
