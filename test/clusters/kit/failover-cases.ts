@@ -67,7 +67,9 @@ export function describeFailover(servers: () => FailoverServers): void {
     }
     await caughtUp()
     await pauseReplay()
-    const resume = async (): Promise<void> => void (await resumeReplay())
+    const resume = async (): Promise<void> => {
+      await resumeReplay()
+    }
     onTestFinished(resume)
     expect(await one.save(kept.key, ++last)).toBe(200)
     const saved = last

@@ -97,7 +97,7 @@ async function startMariadb(): Promise<ChangingServer> {
       const pool = database.open({ connectionLimit: max })
       pool.on('connection', (client) => {
         opened++
-        if (rejects) client.query('set session transaction read only')
+        if (rejects) void client.query('set session transaction read only')
         const query = client.query.bind(client) as (...values: readonly unknown[]) => unknown
         // The variables of a server are those of every test that runs at the same time.
         const own = (statement: { readonly sql: string }, ...more: readonly unknown[]) => {
