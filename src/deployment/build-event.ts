@@ -17,5 +17,10 @@ export type BuildEvent =
   | { readonly type: 'unreachable'; readonly error: unknown }
   /** `announce` of the queue failed. Workers find the release at their next poll. */
   | { readonly type: 'unannounced'; readonly releaseId: string; readonly error: unknown }
+  /**
+   * The queue had a job without a release of this deployment, or storage has a release that can't be read: another
+   * program has written it. It is not built. `releaseId` is null if it has none.
+   */
+  | { readonly type: 'discarded'; readonly releaseId: string | null; readonly error: Error }
   /** A worker sent no heartbeat. The build is queued again, or has failed after the last attempt. */
   | { readonly type: 'lost'; readonly releaseId: string; readonly attempt: number }

@@ -1,12 +1,16 @@
 import { setMaxListeners } from 'node:events'
+import { isUuid } from '../definition/field-type.ts'
+import { isStorageError } from '../storage/adapter.ts'
+import { countOf } from '../work/attempts.ts'
 import type { Worker } from '../work/worker-pool.ts'
 import type { BuildSlots } from './build-slots.ts'
 import type { Release } from './release.ts'
 import { progressTracker, type Progress } from '../work/progress-tracker.ts'
 import { repeat, type Repetition } from '../work/repeat.ts'
 import type { BuildEvent } from './build-event.ts'
-import type { BuildQueue } from './queue.ts'
-import type { QueuedRelease, ReleaseStore } from './release-store.ts'
+import { ticketOf, type BuildQueue } from './queue.ts'
+import type { FailUnfit } from './unfit-releases.ts'
+import type { BuildingRelease, QueuedRelease, ReleaseStore } from './release-store.ts'
 
 /** What the workers of this process use. */
 export interface BuildWorkerDependencies {
@@ -23,6 +27,7 @@ export interface BuildWorkerDependencies {
   readonly maxLost: number
   readonly now: () => Date
   readonly emit: (event: BuildEvent) => void
+  readonly failUnfit: FailUnfit
 }
 
 /** Starts to take builds from the queue and to monitor the heartbeats of other workers. */
@@ -30,7 +35,7 @@ export function startBuildWorker(
   dependencies: BuildWorkerDependencies,
   concurrency: number,
 ): Worker {
-  const { store, queue, build, serial, slots, emit } = dependencies
+  const { store, queue, build, serial, slots, emit, failUnfit } = dependencies
   const closing = new AbortController()
   // Each build in progress adds a listener.
   setMaxListeners(0, closing.signal)
@@ -41,6 +46,12 @@ export function startBuildWorker(
     if (free === undefined) return undefined
     try {
       const queued = await store.find(releaseId)
+      if (queued === undefined) {
+        const error = new Error(
+          `The build queue has a job of the release ${releaseId}, which does not exist.`,
+        )
+        emit({ type: 'discarded', releaseId, error })
+      }
       if (queued?.status !== 'queued') return undefined
       const claimed = await store.claim(queued, serial)
       if (claimed !== undefined) {
@@ -53,7 +64,7 @@ export function startBuildWorker(
       free()
     }
   }
-  const work = async (releaseId: string): Promise<void> => {
+  const workOn = async (releaseId: string): Promise<void> => {
     const claimed = await claimAndBuild(releaseId)
     // Another process may build it at once.
     if (closing.signal.aborted) return queue.announce({ releaseId })
@@ -61,11 +72,25 @@ export function startBuildWorker(
     const next = await store.nextQueued(claimed.solutionId)
     if (next !== undefined) await queue.announce(next)
   }
-  const worker = queue.process(
-    // If storage fails here, the release stays queued and is retried at the next poll.
-    ({ releaseId }) => work(releaseId).catch(() => undefined),
-    { concurrency },
-  )
+  // Whatever the queue passes, and whatever fails: a rejection could end the process.
+  const work = async (job: unknown): Promise<void> => {
+    const ticket = ticketOf(job)
+    if (ticket === undefined || !isUuid(ticket.releaseId)) {
+      const error = new Error('The build queue has a job without the id of a release.')
+      emit({ type: 'discarded', releaseId: null, error })
+      return
+    }
+    const releaseId = ticket.releaseId.toLowerCase()
+    try {
+      await workOn(releaseId)
+    } catch (error) {
+      if (isStorageError(error) && error.kind === 'unfit')
+        await failUnfit('queued', [{ key: { releaseId }, error }])
+      // The release stays queued and is retried at the next poll.
+      else emit({ type: 'unreachable', error })
+    }
+  }
+  const worker = queue.process(work, { concurrency })
   const monitor = monitorBuilds(dependencies)
   return {
     stop: async () => {
@@ -85,7 +110,7 @@ const maxAnnounced = 10
  */
 function monitorBuilds(dependencies: BuildWorkerDependencies): Repetition {
   const { store, queue, lease, serial } = dependencies
-  const building = progressTracker<Release>(lease, progressOf)
+  const building = progressTracker<BuildingRelease>(lease, progressOf)
   const queued = progressTracker<QueuedRelease>(lease, progressOf)
   return repeat(lease / 2, async () => {
     for (const release of building.stalled(await store.building(maxMonitored))) {
@@ -114,15 +139,14 @@ function firstOfEach(releases: readonly QueuedRelease[]): readonly QueuedRelease
 /** Queues a lost build again, or fails it after the last attempt. */
 async function requeue(
   { store, queue, maxLost, now, emit }: BuildWorkerDependencies,
-  release: Release,
+  release: BuildingRelease,
 ): Promise<void> {
   const { releaseId, attempt, lost } = release
-  if (lost + 1 >= maxLost) {
-    const end = { built: now().toISOString(), log: release.log }
+  if (countOf(lost) + 1 >= maxLost) {
     const failed = await store.fail(
       release,
       `${maxLost} workers stopped responding during this build.`,
-      end,
+      { built: now().toISOString() },
     )
     if (failed !== undefined) emit({ type: 'lost', releaseId, attempt })
     return

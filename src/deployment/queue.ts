@@ -24,9 +24,23 @@ export interface BuildQueue {
    * stopped.
    */
   announce(ticket: BuildTicket): MaybePromise<void>
-  /** Calls `work` for each ticket, at most `concurrency` at a time. `work` never rejects. */
+  /**
+   * Calls `work` for each ticket, at most `concurrency` at a time. `work` checks what it receives, because other
+   * programs may write to a queue: it reports and ignores what is not a ticket. It never rejects.
+   */
   process(
     work: (ticket: BuildTicket) => Promise<void>,
     options: { readonly concurrency: number },
   ): QueueWorker
+}
+
+/** Returns the ticket of a job, which any program may have written; undefined if it is not one. */
+export function ticketOf(job: unknown): BuildTicket | undefined {
+  try {
+    const { releaseId } = Object(job) as { readonly releaseId?: unknown }
+    return typeof releaseId === 'string' ? { releaseId } : undefined
+  } catch {
+    // A getter of the queue has failed.
+    return undefined
+  }
 }

@@ -5,11 +5,14 @@ import {
   type StorageAdapter,
   type StorageTransaction,
 } from '../storage/adapter.ts'
-import { table, tableReader, type Table } from '../storage/table.ts'
+import { fittingOne, readFitting } from '../storage/fitting-rows.ts'
+import { table, tableReader, type Table, type TablePage } from '../storage/table.ts'
+import { countOf, nextAttempt } from '../work/attempts.ts'
 import { deploymentCollections } from './collections.ts'
 import type { BuildTicket } from './queue.ts'
 import { readStoredPackage, type StoredPackage } from './stored-package.ts'
 import { releaseOf, type Release } from './release.ts'
+import type { FailUnfit } from './unfit-releases.ts'
 
 /** What deployment uses of the storage port. */
 export type DeploymentStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
@@ -23,6 +26,12 @@ export interface BuildEnd {
 
 /** The fields of a queued release that workers need to select one. */
 export type QueuedRelease = Pick<Release, 'releaseId' | 'solutionId' | 'attempt' | 'heartbeat'>
+
+/** The fields of a release in progress that are needed to take it back from a worker that was lost. */
+export type BuildingRelease = Pick<
+  Release,
+  'releaseId' | 'solutionId' | 'attempt' | 'heartbeat' | 'lost'
+>
 
 /**
  * The releases in storage. A worker claims a release by compare-and-set before it builds. Every later
@@ -44,15 +53,19 @@ export interface ReleaseStore {
   heartbeat(claimed: Release, heartbeat: number): Promise<boolean>
   /** building → built, with the package. Returns undefined if the claim is lost. */
   finish(claimed: Release, built: StoredPackage, end: BuildEnd): Promise<Release | undefined>
-  /** building → failed. Returns undefined if the claim is lost. */
-  fail(claimed: Release, error: string, end: BuildEnd): Promise<Release | undefined>
+  /** building → failed. Returns undefined if the claim is lost. Without a log, the stored one is kept. */
+  fail(
+    claimed: Pick<Release, 'releaseId' | 'attempt'>,
+    error: string,
+    end: Pick<BuildEnd, 'built'> & Partial<BuildEnd>,
+  ): Promise<Release | undefined>
   /** building → queued, called by the worker of the attempt. */
   giveBack(claimed: Release): Promise<void>
   /** building → queued, for a lost worker. Returns undefined if there was a heartbeat since. */
-  requeue(release: Release): Promise<Release | undefined>
+  requeue(release: BuildingRelease): Promise<Release | undefined>
   find(releaseId: string): Promise<Release | undefined>
   /** Returns the releases in progress, oldest first, at most `limit`. */
-  building(limit: number): Promise<readonly Release[]>
+  building(limit: number): Promise<readonly BuildingRelease[]>
   /** Returns a page of the queued releases, oldest first. */
   queued(page: {
     readonly limit: number
@@ -72,13 +85,28 @@ export interface ReleaseStore {
 const { releases, packages, snapshots, buildLocks } = deploymentCollections
 const writing = { mode: 'write', brief: true } as const
 
-/** Creates the store of the releases in a storage. */
-export function releaseStore(storage: DeploymentStorage): ReleaseStore {
+/** Creates the store of the releases in a storage. Rows that do not fit are passed to `failUnfit`. */
+export function releaseStore(
+  storage: DeploymentStorage,
+  failUnfit: FailUnfit = () => Promise.resolve(),
+): ReleaseStore {
   const stored = tableReader(storage, releases)
   let lastAdded: Promise<unknown> = Promise.resolve()
 
   const change = (where: Row, changes: Row): Promise<Release | undefined> =>
     storage.transaction(writing, async (transaction) => changed(transaction, where, changes))
+
+  // Notes and log are omitted: each may have 100,000 characters.
+  const ofQueued = ['releaseId', 'solutionId', 'attempt', 'heartbeat']
+
+  async function inState(
+    status: 'queued' | 'building',
+    page: TablePage,
+  ): Promise<readonly QueuedRelease[]> {
+    const { rows, unfit } = await readFitting(storage, releases, { status }, page)
+    await failUnfit(status, unfit)
+    return rows as unknown as readonly QueuedRelease[]
+  }
 
   return {
     add: (release, serial) =>
@@ -105,7 +133,7 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
     claim: (release, serial) =>
       storage.transaction(writing, async (transaction) => {
         if (serial && !(await acquireBuildLock(transaction, release.solutionId))) return undefined
-        const attempt = release.attempt + 1
+        const attempt = nextAttempt(release.attempt)
         const where = { ...ofAttempt(release), status: 'queued' }
         return changed(transaction, where, { status: 'building', attempt, heartbeat: 0 })
       }),
@@ -120,27 +148,24 @@ export function releaseStore(storage: DeploymentStorage): ReleaseStore {
         for (const part of parts()) await transaction.insert(packages, { releaseId, ...part })
         return release
       }),
-    fail: (claimed, error, { built, log }) =>
-      change(inProgress(claimed), { status: 'failed', error, built, log }),
+    fail: (claimed, error, end) => change(inProgress(claimed), { status: 'failed', error, ...end }),
     giveBack: async (claimed) => {
       await change(inProgress(claimed), { status: 'queued' })
     },
     requeue: (release) =>
       change(
         { ...inProgress(release), heartbeat: release.heartbeat },
-        { status: 'queued', lost: release.lost + 1 },
+        { status: 'queued', lost: countOf(release.lost) + 1 },
       ),
     find: async (releaseId) => {
       const row = await stored.one({ releaseId })
       return row && releaseOf(row)
     },
-    building: async (limit) => (await stored.all({ status: 'building' }, { limit })).map(releaseOf),
-    queued: async (page) => {
-      // Notes and log are omitted: each may have 100,000 characters.
-      const select = ['releaseId', 'solutionId', 'attempt', 'heartbeat']
-      const rows = await stored.all({ status: 'queued' }, { ...page, select })
-      return rows as unknown as readonly QueuedRelease[]
-    },
+    building: async (limit) =>
+      inState('building', { limit, select: [...ofQueued, 'lost'] }) as Promise<
+        readonly BuildingRelease[]
+      >,
+    queued: (page) => inState('queued', { ...page, select: ofQueued }),
     nextQueued: async (solutionId) => {
       const row = await stored.one({ solutionId, status: 'queued' }, ['releaseId'])
       return row && { releaseId: releaseOf(row).releaseId }
@@ -169,11 +194,11 @@ async function changed(
   return row && releaseOf(row)
 }
 
-function ofAttempt({ releaseId, attempt }: Release): Row {
+function ofAttempt({ releaseId, attempt }: Pick<Release, 'releaseId' | 'attempt'>): Row {
   return { releaseId, attempt }
 }
 
-function inProgress(claimed: Release): Row {
+function inProgress(claimed: Pick<Release, 'releaseId' | 'attempt'>): Row {
   return { ...ofAttempt(claimed), status: 'building' }
 }
 
@@ -204,10 +229,10 @@ async function lockQueue(transaction: StorageTransaction): Promise<void> {
 /** Changes the row of a lock. Returns false if a concurrent transaction has changed it. */
 async function changeLock(transaction: StorageTransaction, solutionId: string): Promise<boolean> {
   const locks = table(transaction, buildLocks)
-  const lock = await locks.one({ solutionId })
+  const lock = await fittingOne(locks, { solutionId })
   if (lock === undefined) return insertBuildLock(locks, solutionId)
   const version = lock['version'] as number
-  const changes = { version: version + 1 }
+  const changes = { version: nextAttempt(version) }
   return (await locks.change({ solutionId, version }, changes)) !== undefined
 }
 

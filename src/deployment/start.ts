@@ -14,6 +14,7 @@ import { runBuild, type BuildDependencies } from './run-build.ts'
 import { snapshotCollections, snapshotText, takeSnapshot } from './snapshot.ts'
 import type { Solution } from './solution.ts'
 import { storageQueue } from './storage-queue.ts'
+import { failUnfitReleases } from './unfit-releases.ts'
 
 /** A deployment as a part of its service. */
 export interface StartedDeployment {
@@ -24,7 +25,7 @@ export interface StartedDeployment {
 
 /** What {@link startDeployment} uses besides the options of deployment. */
 export interface StartDependencies {
-  readonly host: Pick<ServiceHost, 'storage' | 'collections'>
+  readonly host: Pick<ServiceHost, 'storage' | 'collections' | 'report'>
   readonly solutions: ReadonlyMap<string, Solution>
   readonly emit: (event: BuildEvent) => void
 }
@@ -35,12 +36,17 @@ export interface StartDependencies {
  */
 export function startDeployment(
   options: CompleteDeployment,
-  { host, solutions, emit }: StartDependencies,
+  { host, solutions, emit: listen }: StartDependencies,
 ): StartedDeployment {
+  const emit = (event: BuildEvent): void => {
+    listen(event)
+    if (event.type === 'discarded') host.report({ ...event, type: 'build-discarded' })
+  }
   const { storage } = host
   const { serial, pollInterval, lease, attempts: maxLost, now } = options
   const data = snapshotCollections(options.snapshotData, host.collections)
-  const store = releaseStore(storage)
+  const failUnfit = failUnfitReleases(storage, now, emit)
+  const store = releaseStore(storage, failUnfit)
   const dependencies: BuildDependencies = {
     ...options,
     store,
@@ -71,7 +77,7 @@ export function startDeployment(
     builds: openBuilds({ ...options, store, queue, build, emit, slots }),
     workers: workerPool((concurrency) =>
       startBuildWorker(
-        { store, queue, build, serial, slots, lease, maxLost, now, emit },
+        { store, queue, build, serial, slots, lease, maxLost, now, emit, failUnfit },
         concurrency,
       ),
     ),

@@ -38,6 +38,8 @@ function failureOf(observation: Observation): string | undefined {
       return `Delivery ${observation.deliveryId} to ${observation.endpoint} is dead.\n${stackOf(observation.error)}`
     case 'outbox-unavailable':
       return `The outbox could not use storage.\n${stackOf(observation.error)}`
+    case 'build-discarded':
+      return `A build was discarded.\n${stackOf(observation.error)}`
     case 'security-record-failed':
       return `Something about a key could not be recorded.\n${stackOf(observation.error)}`
     case 'delivery-lost':

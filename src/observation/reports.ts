@@ -142,6 +142,16 @@ export type Observation =
   /** A worker of the outbox could not use storage. It tries again. */
   | { readonly type: 'outbox-unavailable'; readonly error: unknown }
   /**
+   * The build queue had a job without a release of this deployment, or storage has a release that can't be read:
+   * another program has written it. It is not built.
+   */
+  | {
+      readonly type: 'build-discarded'
+      /** Null if the job has none. */
+      readonly releaseId: string | null
+      readonly error: unknown
+    }
+  /**
    * Any other failure: responded 500. Or the service could not respond, because other code had begun the response or a
    * wrapper around the service has failed: ended the response.
    */

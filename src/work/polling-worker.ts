@@ -15,13 +15,13 @@ export interface PollingOptions<Job> {
   readonly idOf: (job: Job) => string
   /** Names a group of jobs of which only the first one is tried. Default: each job is its own group. */
   readonly groupOf?: (job: Job) => string
-  /** Claims a job and does it, unless another worker has claimed it. MUST NOT reject. */
+  /** Claims a job and does it, unless another worker has claimed it. A rejection is reported. */
   readonly work: (job: Job) => Promise<void>
   /** How many jobs are done at a time. */
   readonly concurrency: number
   /** Milliseconds between two polls. Jobs that {@link PollingWorker.wake} names are taken at once. */
   readonly pollInterval: number
-  /** Called when a poll fails. The next poll retries. */
+  /** Called when a poll or a job fails. The next poll retries. MUST NOT throw. */
   readonly report: (error: unknown) => void
 }
 
@@ -50,10 +50,13 @@ export function startPolling<Job>(options: PollingOptions<Job>): PollingWorker {
   function start(job: Job): void {
     const id = idOf(job)
     tried.add(groupOf(job))
-    const done = work(job).finally(() => {
-      running.delete(id)
-      poll()
-    })
+    // A rejection that nobody handles would end the process.
+    const done = (async () => work(job))()
+      .catch(report)
+      .finally(() => {
+        running.delete(id)
+        poll()
+      })
     running.set(id, done)
   }
 

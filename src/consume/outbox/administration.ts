@@ -1,6 +1,7 @@
 import { equal, type Row } from '../../request/query.ts'
 import type { StorageTransaction } from '../../storage/adapter.ts'
-import { table, tableReader } from '../../storage/table.ts'
+import { readFitting } from '../../storage/fitting-rows.ts'
+import { table } from '../../storage/table.ts'
 import { outboxCollections } from './collections.ts'
 import {
   deliveryOf,
@@ -88,12 +89,11 @@ export async function purgeDelivered(
   until: string,
 ): Promise<void> {
   for (;;) {
-    const reader = tableReader(storage, deliveries)
     // Nearly in the order in which they were delivered, and that of the index for `due`.
-    const part = { sort: ['due'], limit: purgedAtOnce }
-    const found = (await reader.all({ state: 'delivered' }, part)).map(deliveryOf)
-    const old = found.filter(
-      ({ ended }) => ended !== null && Date.parse(ended) <= Date.parse(until),
+    const part = { sort: ['due'], limit: purgedAtOnce, select: ['id', 'due', 'ended'] }
+    const { rows } = await readFitting(storage, deliveries, { state: 'delivered' }, part)
+    const old = (rows as unknown as readonly Delivery[]).filter(
+      ({ ended, due }) => Date.parse(ended ?? due) <= Date.parse(until),
     )
     await store.write(async (transaction) => {
       for (const { id } of old) {

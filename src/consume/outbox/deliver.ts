@@ -8,7 +8,7 @@ import { CallError, isCallError } from '../call-error.ts'
 import { joinTables, storeItems, tablesOf, withTables } from '../rules/apply-rules.ts'
 import { callerOf, type Caller } from '../rules/caller.ts'
 import { RuleError } from '../rules/rule-error.ts'
-import { readResponse, storeResponse, type StoredDelivery } from './delivery.ts'
+import { isReadable, readResponse, storeResponse, type StoredDelivery } from './delivery.ts'
 import { settle, type DeliveryStore } from './delivery-store.ts'
 import type { CheckedEndpoint, CompleteOutbox, DeliveryContext } from './options.ts'
 
@@ -33,20 +33,24 @@ export async function deliver(
   closing: AbortSignal,
 ): Promise<void> {
   const { options } = dependencies
-  const { endpoint, response: kept } = claimed
+  const { endpoint } = claimed
   const known = options.endpoints.get(endpoint)
-  if (known === undefined) {
-    const detail = 'the outbox has no such endpoint'
+  if (known === undefined || !isReadable(claimed)) {
+    const detail =
+      known === undefined
+        ? 'the outbox has no such endpoint'
+        : 'its stored input or row is not JSON'
     const error = new CallError('INVALID_INPUT', endpoint, { detail })
     await fail(dependencies, claimed, { error, closing })
     return
   }
+  const kept = claimed.response === null ? undefined : readResponse(claimed.response)
   let response: EndpointResponse
   try {
-    response = kept === null ? await call(known, claimed, { options, closing }) : readResponse(kept)
+    response = kept ?? (await call(known, claimed, { options, closing }))
   } catch (cause) {
     const error = callErrorOf(claimed, cause)
-    if (closing.aborted && !isCallError(cause)) await giveBack(dependencies, claimed, kept)
+    if (closing.aborted && !isCallError(cause)) await giveBack(dependencies, claimed, null)
     else await fail(dependencies, claimed, { error, closing })
     return
   }
@@ -144,7 +148,8 @@ export async function markDead(
   },
 ): Promise<void> {
   const known = dependencies.options.endpoints.get(claimed.endpoint)
-  if (known?.onFailure !== undefined) {
+  // A handler could read nothing of what was sent.
+  if (known?.onFailure !== undefined && isReadable(claimed)) {
     const { onFailure } = known
     try {
       await settleWith(dependencies, claimed, {

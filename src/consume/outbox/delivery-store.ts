@@ -1,9 +1,12 @@
 import type { Row } from '../../request/query.ts'
 import type { StorageAdapter, StorageTransaction } from '../../storage/adapter.ts'
-import { table, tableReader } from '../../storage/table.ts'
+import { readFitting } from '../../storage/fitting-rows.ts'
+import { table, type TablePage } from '../../storage/table.ts'
+import { nextAttempt } from '../../work/attempts.ts'
 import { outboxCollections } from './collections.ts'
 import { deliveryOf, type StoredDelivery } from './delivery.ts'
 import { enterLane, leaveLane } from './lanes.ts'
+import type { BuryUnfit } from './unfit-deliveries.ts'
 
 /** The part of an open storage that the outbox uses. */
 export type OutboxStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
@@ -52,28 +55,32 @@ const { deliveries } = outboxCollections
 const writing = { mode: 'write', brief: true } as const
 const maxSending = 1_000
 
-/** Creates the store of the deliveries in a storage. */
-export function deliveryStore(storage: OutboxStorage): DeliveryStore {
-  const reader = tableReader(storage, deliveries)
+/** Creates the store of the deliveries in a storage. Rows that do not fit are passed to `buryUnfit`. */
+export function deliveryStore(
+  storage: OutboxStorage,
+  buryUnfit: BuryUnfit = () => Promise.resolve(),
+): DeliveryStore {
   const write: DeliveryStore['write'] = (work) => storage.transaction(writing, work)
+
+  async function inState(state: 'waiting' | 'sending', page: TablePage): Promise<readonly Row[]> {
+    const { rows, unfit } = await readFitting(storage, deliveries, { state }, page)
+    await buryUnfit(state, unfit)
+    return rows
+  }
+
   return {
     due: async (page, now) => {
-      const rows = await reader.all(
-        { state: 'waiting' },
-        // Inputs are omitted: there may be many, and they may be large.
-        { ...page, sort: ['due', 'id'], select: ['id', 'attempt', 'due'] },
-      )
+      // Inputs are omitted: there may be many, and they may be large.
+      const select = ['id', 'attempt', 'due']
+      const rows = await inState('waiting', { ...page, sort: ['due', 'id'], select })
       const waiting = rows as unknown as readonly DueDelivery[]
       return waiting.filter(({ due }) => Date.parse(due) <= Date.parse(now))
     },
-    sending: async () => {
-      const rows = await reader.all({ state: 'sending' }, { limit: maxSending })
-      return rows.map(deliveryOf)
-    },
+    sending: async () => (await inState('sending', { limit: maxSending })).map(deliveryOf),
     claim: ({ id, attempt }) =>
       write(async (transaction) => {
         const conditions = { id, attempt, state: 'waiting' }
-        const changes = { state: 'sending', attempt: attempt + 1 }
+        const changes = { state: 'sending', attempt: nextAttempt(attempt) }
         const row = await table(transaction, deliveries).change(conditions, changes)
         return row && deliveryOf(row)
       }),

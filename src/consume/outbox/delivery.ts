@@ -1,4 +1,5 @@
 import type { Row } from '../../request/query.ts'
+import { countOf } from '../../work/attempts.ts'
 import type { EndpointResponse } from '../call.ts'
 
 /** The state of a delivery. */
@@ -55,9 +56,32 @@ export const shownFields = [
   'error',
 ] as const satisfies readonly (keyof Delivery)[]
 
-/** Returns a row of the deliveries as a typed delivery. */
+/**
+ * Returns a row of the deliveries as a typed delivery. Another program may have changed the row: a count is never
+ * negative, and a value that does not fit its field, which a write returns as absent, becomes one that no delivery
+ * can be made of.
+ */
 export function deliveryOf(row: Row): StoredDelivery {
-  return row as unknown as StoredDelivery
+  const { lane = null, turn = null, input = '', row: own = '' } = row
+  const { failures, lost, error = null, response = null, ended = null } = row
+  return {
+    ...(row as unknown as StoredDelivery),
+    lane: lane as string | null,
+    turn: turn as number | null,
+    holdsLane: row['holdsLane'] === true,
+    input: input as string,
+    row: own as string | null,
+    failures: countOf(failures),
+    lost: countOf(lost),
+    ended: ended as string | null,
+    error: error as string | null,
+    response: response as string | null,
+  }
+}
+
+/** Returns whether the input and the row of a delivery are JSON. */
+export function isReadable({ input, row }: Pick<StoredDelivery, 'input' | 'row'>): boolean {
+  return [input, row ?? input].every((json) => parsed(json) !== undefined)
 }
 
 // Credentials of a session are of no use later.
@@ -86,12 +110,22 @@ function isJson(value: unknown): boolean {
   return isPlain && Object.values(value).every((member) => member === undefined || isJson(member))
 }
 
-/** Returns a stored response. */
-export function readResponse(json: string): EndpointResponse {
-  const { status, headers, body } = JSON.parse(json) as {
-    readonly status: number
-    readonly headers: [string, string][]
-    readonly body: unknown
+/** Returns a stored response; undefined for a text that {@link storeResponse} has not written. */
+export function readResponse(json: string): EndpointResponse | undefined {
+  const { status, headers, body } = Object(parsed(json)) as Readonly<Record<string, unknown>>
+  if (!Number.isSafeInteger(status) || !Array.isArray(headers)) return undefined
+  try {
+    const pairs = headers as [string, string][]
+    return Object.freeze({ status: status as number, headers: new Headers(pairs), body })
+  } catch {
+    return undefined
   }
-  return Object.freeze({ status, headers: new Headers(headers), body })
+}
+
+function parsed(json: string): unknown {
+  try {
+    return JSON.parse(json) as unknown
+  } catch {
+    return undefined
+  }
 }

@@ -1,5 +1,7 @@
 import { StorageError, type StorageTransaction } from '../../storage/adapter.ts'
+import { fittingOne } from '../../storage/fitting-rows.ts'
 import { table } from '../../storage/table.ts'
+import { countOf, nextAttempt } from '../../work/attempts.ts'
 import { outboxCollections } from './collections.ts'
 
 const { deliveries, lanes } = outboxCollections
@@ -17,13 +19,13 @@ export interface LanePlace {
  */
 export async function enterLane(storage: StorageTransaction, lane: string): Promise<LanePlace> {
   const rows = table(storage, lanes)
-  const found = await rows.one({ lane })
+  const found = await fittingOne(rows, { lane })
   if (found === undefined) {
     await rows.insertMissing({ lane, turn: 1, open: 1 })
     return { turn: 1, isFirst: true }
   }
-  const turn = Number(found['turn']) + 1
-  const open = Number(found['open']) + 1
+  const turn = nextAttempt(Number(found['turn']))
+  const open = nextAttempt(countOf(found['open']))
   if ((await rows.change({ ...found }, { turn, open })) === undefined) throw changedMeanwhile()
   return { turn, isFirst: open === 1 }
 }
@@ -37,27 +39,28 @@ export async function leaveLane(
   lane: string,
   now: string,
 ): Promise<string | undefined> {
-  if ((await removeFromLane(storage, lane)) === 0) return undefined
+  await removeFromLane(storage, lane)
+  // Whatever the lane's row says: another program may have changed it.
   const rows = table(storage, deliveries)
-  const [next] = await rows.all({ lane, state: 'behind' }, { sort: ['turn'], limit: 1 })
-  if (next === undefined) return undefined
+  const first = { sort: ['turn'], limit: 1, select: ['id'] }
+  const [next] = await rows.all({ lane, state: 'behind' }, first)
+  if (next === undefined) {
+    await table(storage, lanes).remove({ lane })
+    return undefined
+  }
   await rows.change({ id: next['id'] ?? null, state: 'behind' }, { state: 'waiting', due: now })
   return String(next['id'])
 }
 
-/**
- * Removes a delivery from its lane, and returns how many others of the lane are open. Throws `unavailable` as
- * {@link enterLane} does.
- */
-export async function removeFromLane(storage: StorageTransaction, lane: string): Promise<number> {
+/** Removes a delivery from its lane. Throws `unavailable` as {@link enterLane} does. */
+export async function removeFromLane(storage: StorageTransaction, lane: string): Promise<void> {
   const rows = table(storage, lanes)
-  const found = await rows.one({ lane })
-  if (found === undefined) return 0
-  const open = Number(found['open']) - 1
+  const found = await fittingOne(rows, { lane })
+  if (found === undefined) return
+  const open = countOf(found['open']) - 1
   // A row for each lane that there ever was would be too many.
   const changed = open > 0 ? rows.change({ ...found }, { open }) : rows.remove({ ...found })
   if ((await changed) === undefined) throw changedMeanwhile()
-  return open
 }
 
 function changedMeanwhile(): StorageError {

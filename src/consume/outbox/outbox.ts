@@ -12,6 +12,7 @@ import { deliveryStates, outboxCollections } from './collections.ts'
 import type { Delivery } from './delivery.ts'
 import { addDelivery, deliveryStore, type DeliveryStore } from './delivery-store.ts'
 import { startDeliveryWorker } from './delivery-worker.ts'
+import { buryUnfitDeliveries } from './unfit-deliveries.ts'
 import {
   completeOutbox,
   type DeliveryInput,
@@ -150,7 +151,7 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
       collections: Object.values(outboxCollections),
       join: (host: ServiceHost) => {
         if (joined !== undefined) throw new TypeError('The outbox already belongs to a service.')
-        joined = { host, store: deliveryStore(host.storage) }
+        joined = { host, store: deliveryStore(host.storage, buryUnfitDeliveries(host)) }
       },
       opened: () => {
         if (options.workers > 0) workers.work(options.workers)

@@ -7,6 +7,7 @@ import { InstallError } from './install-error.ts'
 
 const form = /^\.lock-(\d{1,10})-(\d+)-[0-9a-f-]{36}$/
 const maxTries = 8
+const maxProcess = 2 ** 31 - 1
 
 /**
  * Calls `work` while no other process on this machine changes the folder of releases. Throws an
@@ -49,6 +50,8 @@ function lockedError(name: string): InstallError {
 
 function isHeld(name: string): boolean {
   const [, pid = '', start] = form.exec(name) ?? []
+  // No process has such an identifier: it is not a lock file of this function.
+  if (Number(pid) < 1 || Number(pid) > maxProcess) return false
   try {
     process.kill(Number(pid), 0)
   } catch (error) {

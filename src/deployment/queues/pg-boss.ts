@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import { milliseconds, nonEmpty } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { startPolling } from '../../work/polling-worker.ts'
-import type { BuildQueue, BuildTicket } from '../queue.ts'
+import { ticketOf, type BuildQueue, type BuildTicket } from '../queue.ts'
 
 /** The members of a `PgBoss` that the queue uses. */
 export interface PgBossLike {
@@ -17,7 +17,8 @@ export interface PgBossLike {
 /** A job of pg-boss. */
 export interface PgBossJob {
   readonly id: string
-  readonly data: object
+  /** Any program that reaches the database may have written it. */
+  readonly data: unknown
 }
 
 /** Options of {@link pgBossQueue}. */
@@ -59,15 +60,15 @@ export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions = {}):
     return creating
   }
 
-  async function send(data: object): Promise<void> {
+  async function send({ releaseId }: BuildTicket): Promise<void> {
     await created()
-    await boss.send(name, data, once)
+    await boss.send(name, { releaseId }, once)
   }
 
   return {
     name: 'pg-boss',
-    announce: async ({ releaseId }) => {
-      await send({ releaseId })
+    announce: async (ticket) => {
+      await send(ticket)
       for (const wake of wakers) wake()
     },
     process: (work, { concurrency }) => {
@@ -79,7 +80,8 @@ export function pgBossQueue(boss: PgBossLike, options: PgBossQueueOptions = {}):
           await created()
           const jobs = await boss.fetch(name, { batchSize: room })
           if (!state.stopped) return jobs
-          for (const { data } of jobs) await send(data)
+          for (const ticket of jobs.map(({ data }) => ticketOf(data)))
+            if (ticket !== undefined) await send(ticket)
           return []
         },
         idOf: ({ id }) => id,

@@ -22,8 +22,10 @@ export function userReader(): UserReader {
   const user = (row: Row): User => ({
     user: row['user'] as string,
     enabled: row['enabled'] as boolean,
-    roles: rolesOf(row['roles'] as string),
-    attributes: attributesOf(row['attributes'] as string),
+    roles: rolesOf(row['roles'] as string) ?? unfit(row, 'roles', 'a list of distinct strings'),
+    attributes:
+      attributesOf(row['attributes'] as string) ??
+      unfit(row, 'attributes', 'an object of flat values'),
   })
   return {
     account: (row) => {
@@ -50,25 +52,37 @@ export function isAttributes(value: unknown): value is Attributes {
   )
 }
 
-function parseRoles(text: string): readonly string[] {
-  const roles: unknown = JSON.parse(text)
-  if (isRoles(roles)) return Object.freeze(roles)
-  throw new TypeError('The stored roles of a user are not a list of distinct strings.')
+function unfit(row: Row, field: string, mustBe: string): never {
+  throw new TypeError(`The stored ${field} of the user ${String(row['user'])} are not ${mustBe}.`)
 }
 
-function parseAttributes(text: string): Attributes {
-  const attributes: unknown = JSON.parse(text)
-  if (isAttributes(attributes)) return Object.freeze(attributes)
-  throw new TypeError('The stored attributes of a user are not an object of flat values.')
+function parseRoles(text: string): readonly string[] | undefined {
+  const roles = parsed(text)
+  return isRoles(roles) ? Object.freeze(roles) : undefined
 }
 
-function cached<Value>(parse: (text: string) => Value): (text: string) => Value {
+function parseAttributes(text: string): Attributes | undefined {
+  const attributes = parsed(text)
+  return isAttributes(attributes) ? Object.freeze(attributes) : undefined
+}
+
+function parsed(text: string): unknown {
+  try {
+    return JSON.parse(text) as unknown
+  } catch {
+    return undefined
+  }
+}
+
+function cached<Value>(
+  parse: (text: string) => Value | undefined,
+): (text: string) => Value | undefined {
   const cache = new Map<string, Value>()
   return (text) => {
     const known = cache.get(text)
     if (known !== undefined) return known
-    const parsed = parse(text)
-    keepLatest(cache, text, parsed, maxCached)
-    return parsed
+    const value = parse(text)
+    if (value !== undefined) keepLatest(cache, text, value, maxCached)
+    return value
   }
 }

@@ -58,7 +58,8 @@ export async function openStage({
   const state = { receive }
   const server = await startServer((request, response) => {
     void (async () => {
-      const { order } = (await readJson(request)) as { order: string }
+      const body = await readJson(request).catch(() => undefined)
+      const { order } = Object(body) as { order: string }
       const call = { key: String(request.headers['idempotency-key']), order }
       calls.push(call)
       state.receive(call, response, request)

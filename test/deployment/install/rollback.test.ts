@@ -115,3 +115,34 @@ test('the lock of a running process is respected, that of an ended one is not', 
   expect(installed(folder)).toBe(textOf(releases.second))
   expect(readdirSync(folder)).toEqual(['current.json', 'releases'])
 })
+
+test.each([
+  ['.lock-0-0-0192c7a0-1c00-7000-8000-5f1f5f1f0d10', true],
+  ['.lock-9999999999-0-0192c7a0-1c00-7000-8000-5f1f5f1f0d10', true],
+  ['.lock-1-99999999999999999999-0192c7a0-1c00-7000-8000-5f1f5f1f0d10', true],
+  ['.lock-x-0-0192c7a0-1c00-7000-8000-5f1f5f1f0d10', false],
+  ['.lock', false],
+])('the file %s of no process locks nothing', async (name, isRemoved) => {
+  const folder = await folderWith(releases.first, releases.second)
+  writeFileSync(join(folder, name), 'x')
+  await rollback(folder)
+  expect(readdirSync(folder).includes(name)).toBe(!isRemoved)
+})
+
+test.each([
+  '',
+  'null',
+  '[]',
+  '{"format": 2}',
+  `{"format":1,"current":null,"previous":[],"installed":"2026-03-01T09:30:00.000Z"}`,
+  `{"format":1,"current":{"package":"../..","manifest":"x"},"previous":[],"installed":"2026-03-01T09:30:00.000Z"}`,
+  '['.repeat(60_000),
+  'x'.repeat(100_000),
+])('an installed state that another program has written is an InstallError: %s', async (text) => {
+  const folder = await folderWith(releases.first)
+  writeFileSync(join(folder, 'current.json'), text)
+  expect(() => installedApplications(folder)).toThrow(
+    'current.json in the folder of the releases is invalid',
+  )
+  await expect(rollback(folder)).rejects.toThrow('current.json')
+})

@@ -21,6 +21,8 @@ export interface Engine {
 export interface OpenEngine {
   /** Connects a further process. */
   connect(): Promise<BuildQueue>
+  /** Stores a job as another program would. */
+  send(data: unknown): Promise<void>
   /** Between the processes and the server. */
   readonly network: Proxy
   /** Returns how many jobs are kept that nobody will take any more. */
@@ -47,6 +49,12 @@ const pgBoss: Engine = {
     }
     return {
       connect,
+      send: async (data) => {
+        const json = JSON.stringify(data).replaceAll("'", "''")
+        await schema.run(
+          `insert into ${schema.name}.job (name, data) values ('rowgate-builds', '${json}')`,
+        )
+      },
       network,
       finished: async () => {
         const rows = await schema.run(`select id from ${schema.name}.job where state = 'failed'`)
@@ -83,6 +91,9 @@ const bullmq: Engine = {
     }
     return {
       connect,
+      send: async (data) => {
+        await queues[0]?.add('build', data, { removeOnComplete: true })
+      },
       network,
       finished: async () => (await queues[0]?.getJobCountByTypes('completed', 'failed')) ?? 0,
       close: async () => {
