@@ -1,7 +1,12 @@
 import type * as z from 'zod/mini'
 import { mistaken, type Mistake } from './mistakes.ts'
 import { suggestion } from './nearest-name.ts'
-import { requirePlainObject } from './plain-object.ts'
+import {
+  hasPlainPrototype,
+  isPlainObject,
+  plainObjectAdvice,
+  requirePlainObject,
+} from './plain-object.ts'
 
 /**
  * Checks the options of a factory, and returns them with the defaults of their shape. An option with the
@@ -29,10 +34,82 @@ export function inspectOptions<Options extends object>(
   shape: z.ZodMiniType<Options>,
   given: unknown,
 ): Inspection<Options> {
-  const result = shape.safeParse(given, withAdvice)
-  if (result.success) return { complete: withoutUndefined(result.data), mistakes: [] }
-  const mistakes = result.error.issues.flatMap((issue) => explain(issue, [root]))
-  return { complete: undefined, mistakes }
+  const odd = oddObjects(shape, given, root)
+  const isOddItself = odd[0]?.place === root
+  const result = isOddItself ? undefined : shape.safeParse(given, withAdvice)
+  if (result?.success === true && odd.length === 0)
+    return { complete: withoutUndefined(result.data), mistakes: [] }
+  const mistakes = (result?.error?.issues ?? []).flatMap((issue) => explain(issue, [root]))
+  return { complete: undefined, mistakes: [...odd, ...mistakes] }
+}
+
+/**
+ * Returns a mistake for each value that its schema describes as an object with certain members, or as one of any names,
+ * and that is not a plain object: zod would miss members that its keys do not show.
+ */
+export function oddObjects(
+  schema: z.core.$ZodType,
+  given: unknown,
+  place: string,
+): readonly Mistake[] {
+  if (typeof given !== 'object' || given === null) return []
+  const { def } = schema._zod as unknown as { readonly def: SchemaDefinition }
+  switch (def.type) {
+    case 'default':
+    case 'prefault':
+    case 'optional':
+    case 'nullable':
+      return oddObjects(def.innerType, given, place)
+    case 'pipe':
+      return oddObjects(def.in, given, place)
+    case 'array':
+      return Array.isArray(given)
+        ? given.flatMap((one, index) => oddObjects(def.element, one, `${place}.${index}`))
+        : []
+    case 'union': {
+      const all = def.options.map((option) => ({ option, odd: oddObjects(option, given, place) }))
+      const fitting = all.filter(({ option }) => describesObjects(option, given))
+      return (fitting.find(({ odd }) => odd.length === 0) ?? fitting[0])?.odd ?? []
+    }
+    case 'record':
+      if (Array.isArray(given)) return []
+      if (!hasPlainPrototype(given)) return [{ place, advice: plainObjectAdvice(given) }]
+      return Object.entries(given).flatMap(([name, one]) =>
+        oddObjects(def.valueType, one, `${place}.${name}`),
+      )
+    case 'object': {
+      if (Array.isArray(given)) return []
+      if (!isPlainObject(given)) return [{ place, advice: plainObjectAdvice(given) }]
+      return Object.entries(def.shape).flatMap(([name, member]) =>
+        oddObjects(member, given[name], `${place}.${name}`),
+      )
+    }
+    default:
+      return []
+  }
+}
+
+/** The definitions of schemas, as far as options use them. */
+type SchemaDefinition =
+  | {
+      readonly type: 'default' | 'prefault' | 'optional' | 'nullable'
+      readonly innerType: z.core.$ZodType
+    }
+  | { readonly type: 'pipe'; readonly in: z.core.$ZodType }
+  | { readonly type: 'array'; readonly element: z.core.$ZodType }
+  | { readonly type: 'union'; readonly options: readonly z.core.$ZodType[] }
+  | { readonly type: 'record'; readonly valueType: z.core.$ZodType }
+  | { readonly type: 'object'; readonly shape: Readonly<Record<string, z.core.$ZodType>> }
+  | { readonly type: 'custom' }
+
+/** Returns whether a schema of a union may describe an object: a list, or any other one. */
+function describesObjects(schema: z.core.$ZodType, given: object): boolean {
+  const { type } = schema._zod.def
+  if (type === 'pipe') {
+    const { in: first } = schema._zod.def as unknown as { readonly in: z.core.$ZodType }
+    return describesObjects(first, given)
+  }
+  return Array.isArray(given) ? type === 'array' : ['object', 'record', 'custom'].includes(type)
 }
 
 /** How zod parses: with our messages. */

@@ -23,7 +23,7 @@ export function requirePlainObject(
   what: string,
   given: unknown,
   call: string,
-): asserts given is PlainObject {
+): asserts given is object {
   if (isPlainObject(given)) return
   const mustBe = isObject(given) ? 'a plain object' : 'an object'
   throw new TypeError(`${what} must be ${mustBe}: ${call} received ${describe(given)}`)
@@ -31,7 +31,7 @@ export function requirePlainObject(
 
 /** Returns advice for a value that must be a plain object and is another one. It quotes no values. */
 export function plainObjectAdvice(given: unknown): string {
-  return `must be a plain object, not ${describe(given)}`
+  return `must be a plain object, not ${describe(given).replace(/\.$/, '')}`
 }
 
 /** Describes the kind of a value, without quoting it, as the end of a sentence. */

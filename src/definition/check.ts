@@ -5,6 +5,7 @@ import { patternMistakes } from './pattern.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { missingCodeMistakes } from './omitted-code.ts'
 import { explain, withAdvice } from '../checks/options.ts'
+import { hasPlainPrototype, plainObjectAdvice } from '../checks/plain-object.ts'
 import { withoutRepeatedFields } from './repeated-fields.ts'
 import { reservedNames } from './reserved-names.ts'
 import type { JsonSchema } from './schema.ts'
@@ -54,6 +55,8 @@ export function inspectApplications(applications: unknown, options: CheckOptions
   const { form = 'code', maxPageSize = 100, brand = defaultBrand, toServe = false } = options
   const deep = tooDeep(applications)
   if (deep !== undefined) return { mistakes: [deep], wellFormed: {} }
+  const odd = oddDefinitions(applications)
+  if (odd.length > 0) return { mistakes: odd, wellFormed: {} }
   const shape = applicationsShape(form)
   const less = shape.safeParse(withoutRepeatedFields(applications))
   const result = less.success ? less : shape.safeParse(applications, withAdvice)
@@ -101,6 +104,20 @@ function hasMoreLevels(value: unknown, most: number): boolean {
   // A validator of a library may be any object.
   if (typeof value !== 'object' || value === null || '~standard' in value) return false
   return most === 0 || Object.values(value).some((member) => hasMoreLevels(member, most - 1))
+}
+
+/**
+ * Returns a mistake for each object that is not a plain one: members that it inherits, such as a row rule, would be
+ * missing in copies of it. Accessors are members, as in a module that another one imports as a whole.
+ */
+function oddDefinitions(value: unknown, place = 'applications'): readonly Mistake[] {
+  // A validator of a library may be any object.
+  if (typeof value !== 'object' || value === null || '~standard' in value) return []
+  if (!Array.isArray(value) && !hasPlainPrototype(value))
+    return [{ place, advice: plainObjectAdvice(value) }]
+  return Object.entries(value).flatMap(([name, member]) =>
+    typeof member === 'object' ? oddDefinitions(member, `${place}.${name}`) : [],
+  )
 }
 
 /**

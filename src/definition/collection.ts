@@ -1,4 +1,5 @@
 import { withoutUndefined } from '../checks/options.ts'
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { ComputedField } from './computed.ts'
 import type { Fields, OnDelete } from './field.ts'
 import type { CustomEvent, PublishedEventName } from './handler.ts'
@@ -209,6 +210,8 @@ export function defineCollection<
   } & CollectionBehaviour<ShapeOf<F, K>>,
   behaviour: CollectionBehaviour<ShapeOf<F, K>, U, PS, PI, PU, PD, X> = {},
 ): CollectionDefinition<F, K, U, X> {
+  requirePlainObject('The data of a collection', data, 'defineCollection')
+  requirePlainObject('The behaviour of a collection', behaviour, 'defineCollection')
   // An undefined member must not remove a member of the data, such as its row rule.
   return Object.freeze({
     ...data,

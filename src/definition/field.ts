@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { Json } from '../protocol/json.ts'
 import type { StoredForm } from './stored-forms.ts'
 
@@ -190,7 +191,10 @@ export type FieldBuilder<Type extends FieldTypeName> = <
 ) => { readonly type: Type } & ([Options] extends [never] ? object : Options)
 
 function builder<Type extends FieldTypeName>(type: Type): FieldBuilder<Type> {
-  return ((options?: object) => Object.freeze({ ...options, type })) as FieldBuilder<Type>
+  return ((options: object = {}) => {
+    requirePlainObject('The options', options, `${type}()`)
+    return Object.freeze({ ...options, type })
+  }) as FieldBuilder<Type>
 }
 
 /** A field of Unicode text. */

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { EventName, Find, System } from './handler.ts'
 import type { Principal } from './principal.ts'
@@ -54,17 +55,26 @@ export type Validation<I> = {
 
 /** Creates a rule that rejects the save if it is broken. */
 export function error<I>(name: string, rule: RuleOptions<I>): Validation<I> {
-  return { name, severity: 'error', ...rule }
+  return validation('error', name, rule)
 }
 
 /** Creates a rule whose message the client must confirm before the item is saved. */
 export function warning<I>(name: string, rule: RuleOptions<I>): Validation<I> {
-  return { name, severity: 'warning', ...rule }
+  return validation('warning', name, rule)
 }
 
 /** Creates a rule that only adds its message to the response. */
 export function information<I>(name: string, rule: RuleOptions<I>): Validation<I> {
-  return { name, severity: 'information', ...rule }
+  return validation('information', name, rule)
+}
+
+function validation<I>(
+  severity: Validation<I>['severity'],
+  name: string,
+  rule: RuleOptions<I>,
+): Validation<I> {
+  requirePlainObject('The options of a rule', rule, `${severity}()`)
+  return { name, severity, ...rule }
 }
 
 /** The part of the Standard Schema specification (version 1) that is used here. */

@@ -4,6 +4,7 @@ import { madeOf } from './declared-as.ts'
 import type { Handlers } from './handlers.ts'
 import type { CollectionShape } from './item.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
+import { requirePlainObject } from '../checks/plain-object.ts'
 import { codePlaces } from './omitted-code.ts'
 
 /** The code of a collection whose definition comes from a package or a JSON file. */
@@ -37,6 +38,7 @@ export function withCode(
   applications: ApplicationDefinitions,
   code: ApplicationsCode,
 ): ApplicationDefinitions {
+  requirePlainObject('The code', code, 'withCode')
   const mistakes: Mistake[] = []
   const joined: Record<string, ApplicationDefinitions[string]> = { ...applications }
   for (const [application, byCollection] of Object.entries(code)) {
@@ -45,6 +47,7 @@ export function withCode(
       mistakes.push(unknown(`code.${application}`, 'application', applications))
       continue
     }
+    requirePlainObject(`The code of ${application}`, byCollection, 'withCode')
     const collections = { ...definition.collections }
     for (const [name, part] of Object.entries(byCollection)) {
       const place = `code.${application}.${name}`
@@ -53,6 +56,7 @@ export function withCode(
         mistakes.push(unknown(place, 'collection', definition.collections))
         continue
       }
+      requirePlainObject(`The code of ${application}/${name}`, part, 'withCode')
       mistakes.push(...codeMistakes(collection, part, place))
       collections[name] = madeOf(
         joinCode(collection, part),

@@ -29,7 +29,7 @@ const groups = ['and', 'or', 'not']
  */
 export function givenConditions(terms: ConditionTerms, given: unknown): readonly Condition[] {
   requirePlainObject('The conditions', given, terms.call)
-  return conditionsIn({ terms, count: 0 }, given, 1)
+  return conditionsIn({ terms, count: 0 }, given as PlainObject, 1)
 }
 
 interface Work {
@@ -73,7 +73,7 @@ function groupOf(work: Work, name: string, value: unknown, depth: number): reado
   const { call } = work.terms
   const inner = (given: unknown): Condition => {
     requirePlainObject(`A condition in ${name}`, given, call)
-    return both(conditionsIn(work, given, depth + 1))
+    return both(conditionsIn(work, given as PlainObject, depth + 1))
   }
   if (!Array.isArray(value)) {
     if (name === 'not' && typeof value === 'object' && value !== null) return [not(inner(value))]
@@ -104,7 +104,7 @@ function fieldConditions(
     throw new TypeError(`The condition on ${name} needs an operator, such as { gte: ... }.`)
   }
   return operators.map((operator) => {
-    const operand = given[operator]
+    const operand = (given as PlainObject)[operator]
     return operation(
       field,
       operator,

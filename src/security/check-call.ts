@@ -1,6 +1,6 @@
 import * as z from 'zod/mini'
 import { wholeNumber } from '../checks/option-shapes.ts'
-import { explain, withAdvice } from '../checks/options.ts'
+import { explain, oddObjects, withAdvice } from '../checks/options.ts'
 import { hasLengthWithin } from '../protocol/code-points.ts'
 
 /**
@@ -8,9 +8,11 @@ import { hasLengthWithin } from '../protocol/code-points.ts'
  * mistake with its place. It quotes no values, since a key or password may be in the wrong place.
  */
 export function checkCall<Given>(call: string, shape: z.ZodMiniType<Given>, given: unknown): Given {
+  const odd = oddObjects(shape, given, call)
   const result = shape.safeParse(given, withAdvice)
-  if (result.success) return result.data
-  const mistakes = result.error.issues.flatMap((issue) => explain(issue, [call]))
+  if (result.success && odd.length === 0) return result.data
+  const issues = odd.length > 0 ? [] : (result.error?.issues ?? [])
+  const mistakes = [...odd, ...issues.flatMap((issue) => explain(issue, [call]))]
   throw new TypeError(mistakes.map(({ place, advice }) => `${place} ${advice}`).join('\n'))
 }
 

@@ -1,4 +1,5 @@
 import { withoutUndefined } from '../checks/options.ts'
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { throughTargets } from '../definition/through.ts'
 import { everyCondition, type Condition } from '../request/query.ts'
@@ -22,6 +23,7 @@ import type { StorageProblem } from './problem.ts'
  * adapters may also be of different moments.
  */
 export function mount(adapters: Readonly<Record<string, StorageAdapter>>): StorageAdapter {
+  requirePlainObject('The adapters', adapters, 'mount')
   const given = withoutUndefined(adapters)
   const checked = new Map(
     [...new Set(Object.values(given))].map((adapter) => [

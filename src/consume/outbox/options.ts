@@ -8,6 +8,7 @@ import {
   wholeNumber,
 } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
+import { requirePlainObject } from '../../checks/plain-object.ts'
 import { requirePrincipal, system, type Principal } from '../../definition/principal.ts'
 import type { WithinTransaction } from '../../in-process.ts'
 import type { EndpointResponse } from '../call.ts'
@@ -98,6 +99,7 @@ export function deliverTo<Input, Body, Row = unknown>(
   endpoint: Endpoint<Input, Body>,
   handlers: DeliveryHandlers<Body, Row> = {},
 ): OutboxEndpoint<Input, Row> {
+  requirePlainObject('The handlers', handlers, 'deliverTo')
   return Object.freeze({ ...handlers, endpoint })
 }
 

@@ -142,8 +142,10 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
         return id
       })
     },
-    list: async (chosen = {}) =>
-      listDeliveries(requireService().host.storage, completeOptions('list', listShape, chosen)),
+    list: async (chosen = {}) => {
+      const filter = completeOptions('list', listShape, chosen)
+      return listDeliveries(requireService().host.storage, filter)
+    },
     retry: (id) => changed(retryDelivery, id),
     drop: (id) => changed(dropDelivery, id),
     work: (chosen = {}) => workers.work(completeOptions('work', workShape, chosen).concurrency),
