@@ -3,7 +3,7 @@ import { everyCondition } from '../request/query.ts'
 import { StorageError, markSelfChecking } from './adapter.ts'
 import type { StorageAdapter, StoragePage, StorageQuery } from './adapter.ts'
 import type { StorageTransaction, TransactionOptions } from './adapter.ts'
-import { rejectColumnDefaults } from './checked.ts'
+import { checkedStorage, rejectColumnDefaults } from './checked.ts'
 import { sharedTables, sharing, throughTables, type SharedTable } from './memory-shared.ts'
 import {
   changedTable,
@@ -53,7 +53,7 @@ export function memoryStorage(): StorageAdapter {
     changed: new Map(),
     closed: false,
   }
-  return markSelfChecking({
+  const adapter: StorageAdapter = {
     name: 'memory',
     supports: {
       textPages: false,
@@ -99,6 +99,15 @@ export function memoryStorage(): StorageAdapter {
       memory.lock.rejectAll(() => new StorageError('unavailable'))
       memory.committed.clear()
     },
+  }
+  // A value of one collection may not fit the field of another one with the same column.
+  const checked = checkedStorage(adapter)
+  return markSelfChecking({
+    ...adapter,
+    filter: (collection, query) =>
+      (memory.shared.has(collection) ? checked : adapter).filter(collection, query),
+    transaction: (options, work) =>
+      (memory.shared.size > 0 ? checked : adapter).transaction(options, work),
   })
 }
 

@@ -2,6 +2,7 @@ import { expect, test } from 'vitest'
 import {
   createService,
   date,
+  decimal,
   defineCollection,
   integer,
   memoryStorage,
@@ -10,6 +11,7 @@ import {
   text,
   type ApplicationDefinitions,
 } from '../../src/index.ts'
+import { createTestClient } from '../../src/http/test-client.ts'
 import type { StorageAdapter } from '../../src/storage/index.ts'
 import { sqliteStorage } from '../../src/storage/sqlite.ts'
 
@@ -141,3 +143,38 @@ async function opening(
 ): Promise<void> {
   await createService({ applications, storage: create(), security: openAccess() }).ready()
 }
+
+test.each(storages)(
+  'on %s a value that fits only the field of another collection is not sent, and can be corrected',
+  async (_, storage) => {
+    const prices = (precision: number) =>
+      defineCollection({
+        key: 'id',
+        fields: { id: integer(), price: decimal({ precision, scale: 2 }), name: text() },
+        table: 'prices',
+        sharesTable,
+      })
+    const reports: unknown[] = []
+    const service = createService({
+      applications: { shop: { collections: { large: prices(8), small: prices(4) } } },
+      storage: storage(),
+      security: openAccess(),
+      report: (report) => reports.push(report),
+    })
+    const client = createTestClient(service)
+    await client.post('/shop/large', { id: 1, price: '1234.50' })
+    expect((await client.get('/shop/small/1')).status).toBe(500)
+    expect((await client.get('/shop/small?$fields=price')).status).toBe(500)
+    const error = { message: expect.stringContaining('shop/small, item 1: ') as string }
+    expect(reports).toMatchObject([{ type: 'stored-value-unfit', error }, { error }])
+    const changed = await client.post('/shop/small/1', { name: 'a' })
+    expect(changed).toMatchObject({
+      status: 200,
+      body: { item: { price: null }, validations: [{ severity: 'information', field: 'price' }] },
+    })
+    expect((await client.get('/shop/large/1')).body.item).toMatchObject({ price: '1234.50' })
+    await client.post('/shop/small/1', { price: '1.50' })
+    expect((await client.get('/shop/small/1')).body.item).toMatchObject({ price: '1.50' })
+    await service.close()
+  },
+)
