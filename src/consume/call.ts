@@ -1,3 +1,5 @@
+import type { LargeNumbers } from './connection/json-text.ts'
+
 /** The methods of endpoints. */
 export type EndpointMethod = 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE'
 
@@ -47,7 +49,7 @@ export interface EndpointRequest {
   /** The JSON of the body; undefined if there is none. */
   readonly body: string | undefined
   /** How numbers in the response are read that a double can't hold. */
-  readonly largeNumbers: 'reject' | 'string'
+  readonly largeNumbers: LargeNumbers
   /** Whether the body of a successful response is not read. */
   readonly ignoresBody: boolean
   readonly options: CallOptions

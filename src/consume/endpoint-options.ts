@@ -4,6 +4,7 @@ import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { completeOptions } from '../checks/options.ts'
 import { suggestion } from '../checks/nearest-name.ts'
 import type { EndpointMethod } from './call.ts'
+import type { LargeNumbers } from './connection/json-text.ts'
 import { optionsOf, type Parameter, type Parameters } from './parameters.ts'
 import { pathTemplate, type PathTemplate } from './path-template.ts'
 import type { Schema } from './schema.ts'
@@ -35,9 +36,10 @@ export interface EndpointOptions<
   readonly response?: Response | undefined
   /**
    * What happens to numbers in a response that a double can't hold: integers above 2^53 and 1e999.
-   * `reject`: the call fails. `string`: the number as it is written becomes a string. Default: `reject`.
+   * `reject`: the call fails. `string`: the number as it is written becomes a string. `exact`: each number that a
+   * double does not hold exactly becomes a `JsonNumber`, which json fields store with all its digits. Default: `reject`.
    */
-  readonly largeNumbers?: 'reject' | 'string' | undefined
+  readonly largeNumbers?: LargeNumbers | undefined
 }
 
 /** What is known of an endpoint. */
@@ -59,7 +61,7 @@ export interface EndpointData {
 
 /** The complete options of an endpoint. */
 export interface EndpointDescription extends EndpointData {
-  readonly largeNumbers: 'reject' | 'string'
+  readonly largeNumbers: LargeNumbers
   readonly template: PathTemplate
 }
 
@@ -97,7 +99,7 @@ const shape = z.strictObject({
   headers: parameters,
   body: z.optional(schema),
   response: z.optional(schema),
-  largeNumbers: z._default(z.enum(['reject', 'string']), 'reject'),
+  largeNumbers: z._default(z.enum(['reject', 'string', 'exact']), 'reject'),
 } satisfies Record<keyof EndpointOptions, z.ZodMiniType>)
 
 /** Checks and completes the options of an endpoint. Throws a TypeError that lists every mistake. */

@@ -1,4 +1,5 @@
 import { requireKnown } from '../checks/options.ts'
+import { stringifyJson } from '../protocol/json-text.ts'
 import type { CallOptions, EndpointRequest } from './call.ts'
 import { CallError } from './call-error.ts'
 import type { EndpointDescription } from './endpoint-options.ts'
@@ -80,7 +81,7 @@ async function bodyOf(
   const result = await body['~standard'].validate(own(values, 'body'))
   if (result.issues !== undefined) throw invalid(name, 'body')
   try {
-    const json = JSON.stringify(result.value) as string | undefined
+    const json = stringifyJson(result.value)
     // A schema that accepts undefined describes a body that may be absent.
     if (json !== undefined || result.value === undefined) return json
   } catch {

@@ -1,3 +1,5 @@
+import { isJsonNumber } from './json-number.ts'
+
 /** Returns the index of the quote that ends the string which begins at `start`, or the end of the text. */
 export function endOfString(text: string, start: number): number {
   let end = text.indexOf('"', start + 1)
@@ -34,7 +36,7 @@ function isPartOfNumber(code: number): boolean {
  * a duplicate name, of which JSON.parse keeps the last. Recursive: the depth of the value must be limited.
  */
 export function countMembers(value: unknown): number {
-  if (typeof value !== 'object' || value === null) return 0
+  if (typeof value !== 'object' || value === null || isJsonNumber(value)) return 0
   const values: readonly unknown[] = Object.values(value)
   let members = Array.isArray(value) ? 0 : values.length
   for (const inner of values) members += countMembers(inner)

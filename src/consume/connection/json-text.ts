@@ -1,11 +1,15 @@
 import { countMembers, endOfNumber, endOfString, isDigit } from '../../protocol/json-scan.ts'
+import { parseJson as parseExactly } from '../../protocol/json-text.ts'
 
 /** The limits of JSON text. */
 export interface JsonLimits {
   readonly maxDepth: number
   /** How numbers are read that a double can't hold. */
-  readonly largeNumbers: 'reject' | 'string'
+  readonly largeNumbers: LargeNumbers
 }
+
+/** What happens to numbers that a double can't hold, as the options of an endpoint name it. */
+export type LargeNumbers = 'reject' | 'string' | 'exact'
 
 /** Why JSON text was rejected. */
 export type JsonProblem = 'invalid' | 'too deep'
@@ -16,15 +20,21 @@ export type ParsedJson = { readonly value: unknown } | { readonly problem: JsonP
 /**
  * Parses JSON text. Rejects text that is nested too deeply, before anything recursive reads it; objects
  * with duplicate names, of which JSON.parse would keep the last; and integers above 2^53 and numbers such
- * as 1e999, which JSON.parse would round, unless they are to become strings.
+ * as 1e999, which JSON.parse would round, unless they are to become strings. With `exact`, every number that a
+ * double does not hold exactly becomes a JsonNumber, and only numbers such as 1e999 are rejected.
  */
 export function parseJson(text: string, limits: JsonLimits): ParsedJson {
   const scan = scanJson(text)
   if (scan.depth > limits.maxDepth) return { problem: 'too deep' }
-  if (scan.large.length > 0 && limits.largeNumbers === 'reject') return { problem: 'invalid' }
+  const { largeNumbers } = limits
+  const rejected =
+    largeNumbers === 'exact'
+      ? scan.large.some(([start, end]) => !Number.isFinite(Number(text.slice(start, end))))
+      : largeNumbers === 'reject' && scan.large.length > 0
+  if (rejected) return { problem: 'invalid' }
   let value: unknown
   try {
-    value = JSON.parse(quoted(text, scan.large))
+    value = largeNumbers === 'exact' ? parseExactly(text) : JSON.parse(quoted(text, scan.large))
   } catch {
     return { problem: 'invalid' }
   }

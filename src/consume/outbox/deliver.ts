@@ -1,5 +1,6 @@
 import { joinTransaction } from '../../events/join-transaction.ts'
 import type { WithinTransaction } from '../../in-process.ts'
+import { parseJson } from '../../protocol/json-text.ts'
 import type { ServiceHost } from '../../service-part.ts'
 import { isStorageError, type StorageTransaction } from '../../storage/adapter.ts'
 import { pauseAfter, retryWhileUnavailable } from '../../work/back-off.ts'
@@ -72,7 +73,7 @@ function call(
 ): Promise<EndpointResponse> {
   const timeout = options.callTimeout
   const own = { idempotencyKey: id, timeout, signal: closing }
-  return endpoint.call(JSON.parse(input) as unknown, own)
+  return endpoint.call(parseJson(input), own)
 }
 
 /** Stores that a delivery was delivered, with what its handler writes. */
@@ -246,7 +247,7 @@ function isFinal({ code, status }: CallError): boolean {
 }
 
 function callerOfDelivery({ input, row }: StoredDelivery): Caller {
-  return callerOf(Object(JSON.parse(row ?? input)) as object)
+  return callerOf(Object(parseJson(row ?? input)) as object)
 }
 
 /** Returns the error of storage that a rule could not store an item for, which is tried again; else the error itself. */

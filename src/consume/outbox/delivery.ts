@@ -1,3 +1,5 @@
+import { isJsonNumber } from '../../protocol/json-number.ts'
+import { parseJson, stringifyJson } from '../../protocol/json-text.ts'
 import type { Row } from '../../request/query.ts'
 import { countOf } from '../../work/attempts.ts'
 import type { EndpointResponse } from '../call.ts'
@@ -96,7 +98,7 @@ export function storeResponse(response: EndpointResponse, maxLength: number): st
   const { status, headers, body } = response
   if (body !== undefined && !isJson(body)) return null
   const pairs = [...headers].filter(([name]) => !omitted.has(name))
-  const json = JSON.stringify({ status, headers: pairs, body })
+  const json = stringifyJson({ status, headers: pairs, body }) as string
   return json.length <= maxLength ? json : null
 }
 
@@ -104,6 +106,7 @@ function isJson(value: unknown): boolean {
   if (value === null || typeof value === 'string' || typeof value === 'boolean') return true
   if (typeof value === 'number') return Number.isFinite(value)
   if (typeof value !== 'object') return false
+  if (isJsonNumber(value)) return true
   if (Array.isArray(value)) return value.every(isJson)
   const prototype: unknown = Object.getPrototypeOf(value)
   const isPlain = prototype === Object.prototype || prototype === null
@@ -124,7 +127,7 @@ export function readResponse(json: string): EndpointResponse | undefined {
 
 function parsed(json: string): unknown {
   try {
-    return JSON.parse(json) as unknown
+    return parseJson(json)
   } catch {
     return undefined
   }

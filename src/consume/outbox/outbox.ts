@@ -4,6 +4,7 @@ import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
 import { orderedId } from '../../definition/ordered-id.ts'
 import { joinTransaction } from '../../events/join-transaction.ts'
+import { stringifyJson } from '../../protocol/json-text.ts'
 import { servicePart, type ServiceHost, type WithServicePart } from '../../service-part.ts'
 import type { PollingWorker } from '../../work/polling-worker.ts'
 import { workerPool, type Worker } from '../../work/worker-pool.ts'
@@ -177,7 +178,7 @@ const workShape = z.strictObject({ concurrency: z._default(wholeNumber(1, 64), 1
 function jsonOf(name: string, input: unknown): string {
   let json: string | undefined
   try {
-    json = JSON.stringify(input)
+    json = stringifyJson(input)
   } catch {
     // A cycle, or a bigint.
   }

@@ -1,4 +1,6 @@
 import { isValueOf } from '../../definition/field-type.ts'
+import { isJsonNumber } from '../../protocol/json-number.ts'
+import { copySource } from '../../protocol/json-text.ts'
 import type { Json } from '../../protocol/json.ts'
 import { CallError } from '../call-error.ts'
 import { setAt, valueAt } from '../json-path.ts'
@@ -32,12 +34,14 @@ export function itemFrom(
   const item: Record<string, Json> = {}
   for (const name of names) {
     const { path = name, read } = mapping.fields[name] ?? {}
+    const field = fieldOf(mapping, name)
     const found = valueAt(source, path)
-    const value = (read === undefined ? found : read(found)) ?? null
-    const fits =
-      value === null ? !mapping.key.includes(name) : isValueOf(fieldOf(mapping, name), value)
+    const given = (read === undefined ? found : read(found)) ?? null
+    const value = isJsonNumber(given) && field.type !== 'json' ? Number(given) : given
+    const fits = value === null ? !mapping.key.includes(name) : isValueOf(field, value)
     if (!fits) throw fail(`the value of ${name} in the response does not fit its field`)
     item[name] = value as Json
+    if (path === name) copySource(item, name, source, name)
   }
   return item
 }

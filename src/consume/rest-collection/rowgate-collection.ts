@@ -3,6 +3,7 @@ import { completeOptions } from '../../checks/options.ts'
 import { nonEmpty, objectWith } from '../../checks/option-shapes.ts'
 import type { CollectionShape } from '../../definition/item.ts'
 import type { Serve } from '../../definition/serve.ts'
+import { copySource } from '../../protocol/json-text.ts'
 import { pathRoot } from '../../protocol/names.ts'
 import type { EndpointResponse } from '../call.ts'
 import type { Connection } from '../connection/connection.ts'
@@ -61,8 +62,11 @@ function mappingOf(
   const ofItem = `${base}/${key.map((_, index) => `{key${index}}`).join(',')}`
   const called = (event: string): string => `${event}-${application}.${collection}`.slice(0, 100)
   const body = typed<unknown>()
+  // A json field keeps its digits.
+  const largeNumbers = 'exact'
   const list = endpoint(connection, {
     name: called('filter'),
+    largeNumbers,
     path: base,
     query: {
       ...Object.fromEntries(names.map((name) => [condition(name), { type: 'string', name }])),
@@ -74,10 +78,15 @@ function mappingOf(
       $count: 'boolean',
     } as const,
   })
-  const sent = (values: Members): Members =>
-    Object.fromEntries(
-      Object.entries(values).filter(([name]) => definition.fields[name]?.readOnly !== true),
-    )
+  const sent = (values: Members, isLeftOut = (_name: string): boolean => false): Members => {
+    const own: Record<string, unknown> = {}
+    for (const name of Object.keys(values)) {
+      if (definition.fields[name]?.readOnly === true || isLeftOut(name)) continue
+      own[name] = values[name]
+      copySource(own, name, values, name)
+    }
+    return own
+  }
   const one: Pick<ItemMapping<CollectionShape>, 'input' | 'item' | 'rejection'> = {
     item: 'item',
     input: (values) =>
@@ -99,16 +108,26 @@ function mappingOf(
     insert: {
       ...one,
       input: () => ({}),
-      endpoint: endpoint(connection, { name: called('insert'), method: 'POST', path: base, body }),
+      endpoint: endpoint(connection, {
+        name: called('insert'),
+        method: 'POST',
+        path: base,
+        body,
+        largeNumbers,
+      }),
       // A value that the other service generates is not sent.
-      body: ({ item }) => sent(withoutNull(item, key)),
+      body: ({ item }) => sent(item, (name) => item[name] === null && key.includes(name)),
     },
     ...(key.length > 0 && {
-      get: { ...one, endpoint: endpoint(connection, { name: called('get'), path: ofItem }) },
+      get: {
+        ...one,
+        endpoint: endpoint(connection, { name: called('get'), path: ofItem, largeNumbers }),
+      },
       update: {
         ...one,
         endpoint: endpoint(connection, {
           name: called('update'),
+          largeNumbers,
           method: 'POST',
           path: ofItem,
           body,
@@ -117,7 +136,12 @@ function mappingOf(
       },
       delete: {
         ...one,
-        endpoint: endpoint(connection, { name: called('delete'), method: 'DELETE', path: ofItem }),
+        endpoint: endpoint(connection, {
+          name: called('delete'),
+          method: 'DELETE',
+          path: ofItem,
+          largeNumbers,
+        }),
       },
     }),
   }
@@ -153,12 +177,6 @@ function sortInput(order: readonly SortEntry[], ties: readonly string[]): Member
   }
   const names = requested.map(({ field, descending }) => (descending ? `-${field}` : field))
   return { $sort: names.join(',') }
-}
-
-function withoutNull(item: Members, names: readonly string[]): Members {
-  return Object.fromEntries(
-    Object.entries(item).filter(([name, value]) => value !== null || !names.includes(name)),
-  )
 }
 
 /** The other service states its findings in the form of the contract, for clients to read. */

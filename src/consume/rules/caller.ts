@@ -1,5 +1,6 @@
 import { fieldTypes, isUuid } from '../../definition/field-type.ts'
 import { double } from '../../definition/field.ts'
+import { isJsonNumber } from '../../protocol/json-number.ts'
 
 /** The types that a value of the caller can be converted to. */
 export interface CallerTypes {
@@ -48,9 +49,11 @@ function converted(name: string, value: unknown, type: keyof CallerTypes): unkno
 
 const conversions: { readonly [Type in keyof CallerTypes]: (value: unknown) => unknown } = {
   text: (value) =>
-    ['string', 'number', 'boolean'].includes(typeof value) ? String(value) : undefined,
+    ['string', 'number', 'boolean'].includes(typeof value) || isJsonNumber(value)
+      ? String(value)
+      : undefined,
   number: (value) => {
-    if (typeof value === 'number') return value
+    if (typeof value === 'number' || isJsonNumber(value)) return Number(value)
     const isNumber = typeof value === 'string' && fieldTypes.double.acceptsText(value, double())
     return isNumber ? Number(value) : undefined
   },

@@ -2,6 +2,7 @@ import type { ItemValues } from '../../request/query.ts'
 import { isThenable } from '../../maybe-promise.ts'
 import { fieldTypes, isValueOf } from '../../definition/field-type.ts'
 import type { Field } from '../../definition/field.ts'
+import { canonicalJson } from '../../protocol/json.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
 import type { AnyColumns, TableRow } from '../tables/table.ts'
 import type { Caller } from './caller.ts'
@@ -140,5 +141,8 @@ function withoutRepeated(
 /** Returns a value in the form in which equal values are equal; an invalid one as it is. */
 export function storedForm(field: Field, value: unknown): unknown {
   if (value === null || value === undefined) return null
-  return isValueOf(field, value) ? fieldTypes[field.type].store(value as never, field) : value
+  if (!isValueOf(field, value)) return value
+  return field.type === 'json'
+    ? canonicalJson(value)
+    : fieldTypes[field.type].store(value as never, field)
 }

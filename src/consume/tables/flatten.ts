@@ -2,6 +2,7 @@ import { escapeKey, setMember } from '../json-path.ts'
 import * as z from 'zod/mini'
 import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
+import { isJsonNumber } from '../../protocol/json-number.ts'
 import type { Json } from '../../protocol/json.ts'
 import { type Cell, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
 import { TablesError } from './tables-error.ts'
@@ -106,7 +107,7 @@ export function flattenWithin(
   /** Adds a value whose column is the prefix. */
   function addValue(place: Place, value: Json): void {
     const { table, row, prefix: column, depth } = place
-    if (value === null || typeof value !== 'object') addCell(place, value)
+    if (value === null || typeof value !== 'object' || isJsonNumber(value)) addCell(place, value)
     else if (Array.isArray(value)) {
       requireDepth(depth + 1, table)
       if (value.length === 0) addEmpty(place, 'array')
@@ -215,6 +216,6 @@ function isCell(value: unknown): value is Cell {
     case 'number':
       return Number.isFinite(value)
     default:
-      return value === null
+      return value === null || isJsonNumber(value)
   }
 }
