@@ -12,7 +12,7 @@ export async function createSchema(tables: Tables): Promise<ServerDatabase> {
   const schema = `rowgate_bench_${randomUUID().replaceAll('-', '')}`
   const url = new URL(server)
   url.searchParams.set('options', `-c search_path=${schema}`)
-  const pool = new Pool({ connectionString: url.href, max: 1 })
+  const pool = new Pool({ connectionString: url.href, max: 1, connectionTimeoutMillis: 5_000 })
   const names = columns.map((name) => `"${name}"`)
   const definitions = columns.map((name, index) => {
     const mandatory = (required as readonly string[]).includes(name) ? ' not null' : ''

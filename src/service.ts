@@ -94,6 +94,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const { applications, now, brand, serviceVersion, limitExcess, bodyStatus } = options
   const report = guardedListener(options.report)
   const storage = tracedStorage(completeConditions(checkedStorage(options.storage)))
+  for (const warning of storage.warnings ?? []) report(warning)
   const publication = publish(applications, options.maxPageSize)
   const host: Omit<PageHost, 'name'> = {
     pages: options.pages,

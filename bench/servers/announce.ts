@@ -38,8 +38,8 @@ export function databaseFile(): string {
 }
 
 /** How the servers on PostgreSQL reach their tables. */
-export function connectionsOf(): { connectionString: string; max: number } {
-  return { connectionString: databaseFile(), max: 5 }
+export function connectionsOf() {
+  return { connectionString: databaseFile(), max: 5, connectionTimeoutMillis: 5_000 }
 }
 
 /** The tables that the server publishes. */

@@ -45,7 +45,7 @@ function sqlitePlace(): Place {
 }
 
 function postgresPlace(): Place {
-  const pool = new Pool({ connectionString: place, max: 5 })
+  const pool = new Pool({ connectionString: place, max: 5, connectionTimeoutMillis: 5_000 })
   return {
     storage: () => postgresStorage(pool, { ensureSchema: true, statementTimeout: 600_000 }),
     async fill() {
@@ -71,7 +71,7 @@ function postgresPlace(): Place {
 }
 
 function mysqlPlace(): Place {
-  const pool = createPool({ uri: place, connectionLimit: 5 })
+  const pool = createPool({ uri: place, connectionLimit: 5, connectTimeout: 5_000 })
   return {
     storage: () => mysqlStorage(pool, { ensureSchema: true, statementTimeout: 600_000 }),
     async fill() {

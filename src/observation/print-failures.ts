@@ -42,6 +42,10 @@ function failureOf(observation: Observation): string | undefined {
       return `A build was discarded.\n${stackOf(observation.error)}`
     case 'security-record-failed':
       return `Something about a key could not be recorded.\n${stackOf(observation.error)}`
+    case 'pool-without-connect-timeout': {
+      const { storage, option, milliseconds } = observation
+      return `The pool of the storage ${storage} has no ${option}, so the storage has set it to ${milliseconds} milliseconds. Set it where the pool is created.`
+    }
     case 'delivery-lost':
     case 'pattern-at-risk':
     case 'forbidden':

@@ -115,6 +115,19 @@ export type Observation =
        */
       readonly reason: 'no-maximum-length' | 'super-linear' | 'not-analyzed'
     }
+  /**
+   * A pool of connections does not limit the time to connect: a connection that is accepted and never answered would keep
+   * its place. The storage has set the limit. Set `option` where the pool is created. Reported at start.
+   */
+  | {
+      readonly type: 'pool-without-connect-timeout'
+      /** The name of the storage. */
+      readonly storage: string
+      /** The option of the pool that is missing. */
+      readonly option: 'connectionTimeoutMillis' | 'connectTimeout'
+      /** The limit that the storage has set, in milliseconds. */
+      readonly milliseconds: number
+    }
   /** A call of the outbox failed. It is repeated later. The error has nothing of the response. */
   | {
       readonly type: 'delivery-failed'
@@ -156,6 +169,9 @@ export type Observation =
    * wrapper around the service has failed: ended the response.
    */
   | { readonly type: 'request-failed'; readonly place: EventPlace | null; readonly error: unknown }
+
+/** What is wrong with how a storage adapter was created, although it works. */
+export type StorageWarning = Extract<Observation, { readonly type: 'pool-without-connect-timeout' }>
 
 /** Receives the reports of a service. MUST NOT throw; what it throws is ignored. */
 export type Report = (observation: Observation) => void

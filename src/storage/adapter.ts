@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
+import type { StorageWarning } from '../observation/reports.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import type { InspectionProgress, StorageProblem } from './problem.ts'
 
@@ -131,6 +132,8 @@ export interface StorageAdapter extends StorageReader {
   /** A name for messages, such as `memory`. */
   readonly name: string
   readonly supports: StorageAbilities
+  /** Optional. What the service reports when it is created. */
+  readonly warnings?: readonly StorageWarning[]
   /**
    * Called once, before any other method, with every collection that the adapter keeps. MUST reject with a
    * message that names the table and the field if a table does not fit its definition.

@@ -70,6 +70,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       // The rows of two adapters can't be compared in one query.
       conditions: everyCondition.filter((kind) => kind !== 'through' || distinct.length === 1),
     },
+    warnings: distinct.flatMap(({ warnings = [] }) => warnings),
     open: async (collections) => {
       const routes = route(mounts, collections)
       for (const [collection, home] of routes) homes.set(collection, home)

@@ -7,6 +7,7 @@ import { completeMysql, type MysqlOptions } from './mysql/options.ts'
 import { clientPoolOf, isPool, type MysqlPool } from './mysql/pool.ts'
 import { mysqlReplication } from './mysql/replication.ts'
 import { changeSchema, databaseMistakes } from './mysql/schema-database.ts'
+import { limitConnects } from './sql/pool-options.ts'
 import { serverWatch } from './sql/server-watch.ts'
 import { sharedDatabase } from './sql/shared-database.ts'
 import { schemaText, type Database } from './sql/storage.ts'
@@ -28,7 +29,7 @@ export type {
  * Throws a TypeError for a pool or an option that is not valid.
  *
  * ```ts
- * const pool = createPool({ uri: 'mysql://localhost/northwind' })
+ * const pool = createPool({ uri: 'mysql://localhost/northwind', connectTimeout: 5_000 })
  * const storage = mysqlStorage(pool, { ensureSchema: true })
  * ```
  */
@@ -41,11 +42,17 @@ export function mysqlStorage(pool: MysqlPool, options: MysqlOptions = {}): Stora
   if (reads === pool) {
     throw new TypeError('mysqlStorage.reads: must be another pool than that of the primary')
   }
-  for (const used of reads === undefined ? [pool] : [pool, reads]) requireSettings(used)
+  const pools = reads === undefined ? [pool] : [pool, reads]
+  for (const used of pools) requireSettings(used)
   const watch = serverWatch()
   const { server, ...own } = mysqlConnections(pool, complete, watch)
   const database: Database = {
     name: 'mysql',
+    warnings: limitConnects(
+      { storage: 'mysql', option: 'connectTimeout' },
+      pools.map((each) => clientPoolOf(each).config?.connectionConfig),
+      complete.acquireTimeout,
+    ),
     dialect: mysqlDialect('MariaDB'),
     ensureSchema: complete.ensureSchema,
     acquireTimeout: complete.acquireTimeout,
@@ -83,10 +90,7 @@ export function mysqlSchema(
 }
 
 function requireSettings(pool: MysqlPool): void {
-  const { config } = clientPoolOf(pool) as {
-    readonly config?: { readonly resetOnRelease?: unknown }
-  }
-  if (config?.resetOnRelease === true) {
+  if (clientPoolOf(pool).config?.resetOnRelease === true) {
     throw new TypeError(
       'mysqlStorage: the option resetOnRelease of the pool undoes the settings of its connections. Remove it.',
     )

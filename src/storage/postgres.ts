@@ -9,6 +9,7 @@ import { postgresReplication } from './postgres/replication.ts'
 import { changeSchema, encodingMistakes } from './postgres/schema-database.ts'
 import { bind, type Connection } from './sql/connection.ts'
 import { sql } from './sql/fragments.ts'
+import { limitConnects } from './sql/pool-options.ts'
 import { serverWatch } from './sql/server-watch.ts'
 import { sharedDatabase } from './sql/shared-database.ts'
 import { schemaText, type Database } from './sql/storage.ts'
@@ -30,7 +31,10 @@ export type {
  * Throws a TypeError for a pool or an option that is not valid.
  *
  * ```ts
- * const pool = new Pool({ connectionString: 'postgres://localhost/northwind' })
+ * const pool = new Pool({
+ *   connectionString: 'postgres://localhost/northwind',
+ *   connectionTimeoutMillis: 5_000,
+ * })
  * const storage = postgresStorage(pool, { ensureSchema: true })
  * ```
  */
@@ -46,6 +50,11 @@ export function postgresStorage(pool: PostgresPool, options: PostgresOptions = {
   const own = connections(pool, complete, watch)
   const database: Database = {
     name: 'postgres',
+    warnings: limitConnects(
+      { storage: 'postgres', option: 'connectionTimeoutMillis' },
+      [pool.options, complete.reads?.options],
+      complete.acquireTimeout,
+    ),
     dialect: postgresDialect,
     ensureSchema: complete.ensureSchema,
     acquireTimeout: complete.acquireTimeout,

@@ -91,3 +91,19 @@ test.each(pages)('%s imports only names that exist', (page) => {
 test.each(pages)('%s links only to what is there', (page) => {
   expect(linksOf(page).filter((link) => isDead(page, link))).toEqual([])
 })
+
+test('every program that creates a pool limits its time to connect', () => {
+  const code = ['src', 'templates', 'examples', 'bench'].flatMap((folder) =>
+    filesBelow(folder, '.ts'),
+  )
+  const programs = [
+    ...pages.flatMap((page) => programsOf(page).map((text) => [page, text] as const)),
+    ...code.map((path) => [path, textOf(path)] as const),
+  ]
+  const lacking = programs.filter(
+    ([, text]) =>
+      (/new (?:\w+\.)?Pool\(\{/.test(text) && !text.includes('connectionTimeoutMillis')) ||
+      (/\bcreatePool\(\{/.test(text) && !text.includes('connectTimeout')),
+  )
+  expect(lacking.map(([path]) => path)).toEqual([])
+})

@@ -59,7 +59,10 @@ export function mysqlConnections(
           resolve(own)
         })
       }),
-    options.acquireTimeout,
+    {
+      acquireTimeout: options.acquireTimeout,
+      maxConnections: pool.config?.connectionLimit,
+    },
   )
 
   /** Returns what ends a connection between two statements. MariaDB does that itself. */
@@ -85,7 +88,7 @@ export function mysqlConnections(
     client.on('error', broken)
     const idle = idleTimer(() => {
       broken()
-      client.destroy()
+      destroy(client)
     })
     const limit = options.statementTimeout + graceMilliseconds
     const send = async (text: string, longest = limit): Promise<unknown> => {
@@ -173,7 +176,7 @@ export function mysqlConnections(
       isBroken: () => isBroken,
       release() {
         idle.stop()
-        if (isBroken) client.destroy()
+        if (isBroken) destroy(client)
         else client.release()
       },
     }
@@ -196,7 +199,7 @@ function needsSortMemory(error: unknown): boolean {
 function sendTo(client: MysqlClient, sql: string, limit: number): Promise<unknown> {
   return new Promise((resolve, reject) => {
     const late = (): void => {
-      client.destroy()
+      destroy(client)
       const message = `the server did not respond within ${limit} ms`
       reject(Object.assign(new Error(message), { code: 'ETIMEDOUT' }))
     }
@@ -207,6 +210,11 @@ function sendTo(client: MysqlClient, sql: string, limit: number): Promise<unknow
       else resolve(result)
     })
   })
+}
+
+function destroy(client: MysqlClient): void {
+  client.destroy()
+  client.stream?.destroy?.()
 }
 
 // The driver would read some doubles with another last digit.

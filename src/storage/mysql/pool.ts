@@ -18,12 +18,20 @@ export interface MysqlClient {
   release(): void
   /** Closes the connection. */
   destroy(): void
+  /** Its socket. A close that waits for the server would have no end where the network is cut. */
+  readonly stream?: { destroy?(): unknown }
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /** The members of a pool of `mysql2` that the storage uses. */
 export interface MysqlClientPool {
+  /** Its options. Without them, it is not known whether the time to connect is limited. */
+  readonly config?: {
+    readonly connectionLimit?: number
+    readonly resetOnRelease?: unknown
+    readonly connectionConfig?: { connectTimeout?: number | undefined }
+  }
   getConnection(done: (error: Error | null, client: MysqlClient) => void): void
 }
 

@@ -56,7 +56,8 @@ export function connections(
   pool.removeListener('error', ignore)
   pool.on('error', ignore)
 
-  return clientConnections(take, options.acquireTimeout)
+  const { acquireTimeout } = options
+  return clientConnections(take, { acquireTimeout, maxConnections: pool.options?.max })
 
   function take(): Promise<KnownClient> {
     return new Promise((resolve, reject) => {
@@ -116,6 +117,7 @@ export function connections(
       release() {
         client.removeListener('error', line.lose)
         client.release(isBroken())
+        if (line.isLost() || isOutdated()) client.connection?.stream?.destroy?.()
       },
     }
   }

@@ -33,12 +33,16 @@ export interface PostgresClient {
   query(query: PostgresQuery | PostgresCommand, callback: PostgresCallback): void
   /** Gives the connection back. True: closes it. */
   release(destroy?: boolean): void
+  /** Its socket. A close that waits for the server would have no end where the network is cut. */
+  readonly connection?: { readonly stream?: { destroy?(): unknown } }
   on(event: 'error', listener: (error: Error) => void): unknown
   removeListener(event: 'error', listener: (error: Error) => void): unknown
 }
 
 /** The members of a `Pool` of `pg` that the storage uses. */
 export interface PostgresPool {
+  /** Its options. Without them, it is not known whether the time to connect is limited. */
+  readonly options?: { max?: number | undefined; connectionTimeoutMillis?: number | undefined }
   /** Calls back with a connection at the moment at which it is taken out of the pool, or with an error. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): void
   on(event: 'error', listener: (error: Error) => void): unknown

@@ -23,17 +23,28 @@ interface Call {
   fail(error: unknown): void
 }
 
+/** How a pool limits {@link clientConnections}. */
+export interface PoolLimits {
+  /** Milliseconds that a call waits for a connection. */
+  readonly acquireTimeout: number
+  /** How many connections the pool opens at most. 0: any number. Undefined: not known. */
+  readonly maxConnections?: number | undefined
+}
+
+const unknownMaximum = 64
+
 // Others may use the pool too, and it replaces old connections.
 const maxCallsInARow = 64
 
 /**
- * Returns the connections of a pool. A call waits for one for a limited time, in milliseconds. Calls that wait follow
- * each other on a client, which is given back when no more wait.
+ * Returns the connections of a pool. A call waits for one for a limited time. Calls that wait follow each other on a
+ * client, which is given back when no more wait.
  */
 export function clientConnections(
   acquire: () => Promise<PoolClient>,
-  acquireTimeout: number,
+  { acquireTimeout, maxConnections = 0 }: PoolLimits,
 ): Connections {
+  const maxAbandoned = maxConnections === 0 ? unknownMaximum : maxConnections
   const waiting: Call[] = []
   const idle: (() => void)[] = []
   let timer: NodeJS.Timeout | undefined
@@ -115,8 +126,9 @@ export function clientConnections(
     const now = performance.now()
     const cause = new Error(`no connection of the pool became free within ${acquireTimeout} ms`)
     while (waiting[0] !== undefined && waiting[0].deadline <= now) {
-      // The pool may not answer, but have other connections for later calls.
-      if (requested > 0) {
+      // The pool may not answer, but have other connections for later calls. When each of them is waited for, a later
+      // call gets the first one that arrives, so that the requests of a long outage are not more and more.
+      if (requested > 0 && abandoned < maxAbandoned) {
         requested--
         abandoned++
       }
@@ -143,7 +155,7 @@ export function clientConnections(
         open++
         startTimer(now)
         // Without a client in use, one that is requested may never be received.
-        if (held === 0) request()
+        if (held === 0 && requested < waiting.length + maxAbandoned) request()
         else requestMissing()
       })
     },

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { milliseconds } from '../../checks/option-shapes.ts'
+import type { StorageWarning } from '../../observation/reports.ts'
 
 /** Options of a storage that reaches its database through a pool of connections. */
 export interface PoolStorageOptions {
@@ -54,3 +55,25 @@ export const poolStorageOptions = {
   maxStaleness: z._default(milliseconds(0, tenMinutes), 1_000),
   replicaWait: z._default(milliseconds(0, tenMinutes), 100),
 } as const
+
+// The calls that wait for a connection are given up before the pool gives up to open it.
+const graceMilliseconds = 100
+
+type ConnectOption = StorageWarning['option']
+
+/**
+ * Limits the time to connect of pools that do not limit it, a little above `acquireTimeout` milliseconds. Returns a
+ * warning for each. `options` are those of the pools, undefined if they are not known.
+ */
+export function limitConnects<Option extends ConnectOption>(
+  { storage, option }: { readonly storage: string; readonly option: Option },
+  options: readonly (Partial<Record<Option, number | undefined>> | undefined)[],
+  acquireTimeout: number,
+): readonly StorageWarning[] {
+  const limit = acquireTimeout + graceMilliseconds
+  const unlimited = options.filter((own) => own !== undefined && !(Number(own[option]) > 0))
+  return unlimited.map((own) => {
+    Object.assign(own as object, { [option]: limit })
+    return { type: 'pool-without-connect-timeout', storage, option, milliseconds: limit }
+  })
+}

@@ -2,6 +2,7 @@ import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { publishApplications } from '../../definition/publish-applications.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import { isServed } from '../../definition/serve.ts'
+import type { StorageWarning } from '../../observation/reports.ts'
 import { everyCondition } from '../../request/query.ts'
 import {
   isStorageError,
@@ -39,6 +40,7 @@ export interface Database extends Connections {
   /** The name of the storage, for messages. */
   readonly name: string
   readonly dialect: Dialect
+  readonly warnings: readonly StorageWarning[]
   /** Missing tables are created; `columns`: missing columns too. */
   readonly ensureSchema: boolean | 'columns'
   /** Milliseconds that a call waits for a connection. */
@@ -216,6 +218,7 @@ export function sqlStorage(database: Database): StorageAdapter {
 
   return markSelfChecking({
     ...adapter,
+    warnings: database.warnings,
     filterText(collection, given, context) {
       const known = planned.get(given)
       if (known?.collection === collection) {
