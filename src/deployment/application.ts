@@ -6,6 +6,7 @@ import { orderedId } from '../definition/ordered-id.ts'
 import { deploymentMark } from '../definition/reserved-names.ts'
 import type { DeploymentApplication, ServiceFacts } from '../definition/service-facts.ts'
 import { error } from '../definition/validation.ts'
+import { asStorageCall } from '../events/storage-calls.ts'
 import { defaultServiceVersion } from '../protocol/names.ts'
 import { servicePart, type ServicePart, type WithServicePart } from '../service-part.ts'
 import type { BuildRequest } from './builds.ts'
@@ -118,9 +119,13 @@ function releaseCollection(dependencies: ApplicationDependencies) {
       }),
       serve: {
         timeout: waitTimeout + graceTime,
-        filter: (call) => started().releases.page({ ...call, sort: byDateAndBuild(call.sort) }),
-        get: ({ key, fields }) => started().releases.get(key, fields),
-        insert: ({ item }) => started().builds.buildNow(item as BuildRequest),
+        filter: (call) =>
+          asStorageCall(call, () =>
+            started().releases.page({ ...call, sort: byDateAndBuild(call.sort) }),
+          ),
+        get: (call) => asStorageCall(call, () => started().releases.get(call.key, call.fields)),
+        insert: (call) =>
+          asStorageCall(call, () => started().builds.buildNow(call.item as BuildRequest)),
       },
     },
   )
@@ -143,9 +148,10 @@ function queueCollection(dependencies: ApplicationDependencies) {
     {
       ...insertion(dependencies, 'queued'),
       serve: {
-        filter: (call) => started().releases.page(call),
-        get: ({ key, fields }) => started().releases.get(key, fields),
-        insert: ({ item }) => started().builds.enqueue(item as BuildRequest),
+        filter: (call) => asStorageCall(call, () => started().releases.page(call)),
+        get: (call) => asStorageCall(call, () => started().releases.get(call.key, call.fields)),
+        insert: (call) =>
+          asStorageCall(call, () => started().builds.enqueue(call.item as BuildRequest)),
       },
     },
   )

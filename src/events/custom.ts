@@ -36,7 +36,7 @@ export async function runCustom(
     const terms = { runtime, caller, running: { ...running, depth: 1 } }
     const view = viewOf(collection, caller.principal)
     const scope = openScope(terms, { collection, event: 'Custom', name }, nestedAccess)
-    const own = scope.calls.watchAccess(nestedAccess(terms, collection))
+    const own = scope.calls.watchAccess(nestedAccess(scope.calls.storage.within(terms), collection))
     let result: unknown
     await scope.untilRejected(async () => {
       result = await scope.call(name, () => handler({ own, ...scope.context() }, input))

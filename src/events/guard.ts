@@ -5,6 +5,7 @@ import type { RejectedOutcome } from '../request/outcome.ts'
 import type { EventPlace } from '../observation/reports.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import type { Runtime, Terms } from './runtime.ts'
+import { storageIsLate } from './storage-calls.ts'
 
 /** Thrown by a handler's `reject`: the event ends at once, with the finding that was added. */
 export class HandlerRejection extends Error {}
@@ -34,11 +35,13 @@ export interface ApplicationCall<Result> {
   readonly abort: () => void
   /** Called when the code returns a promise. */
   readonly onWait: () => void
+  /** Returns whether the code waits for storage. */
+  readonly isInStorage: () => boolean
 }
 
 /**
- * Calls application code, and limits its time. Rejections, rollbacks, and errors of service and storage
- * pass; anything else that it throws is reported, and becomes INTERNAL.
+ * Calls application code, and limits its time: code that is late is reported and becomes INTERNAL, unless it waits for
+ * storage, which is then unavailable. Rejections, rollbacks, and errors of service and storage pass; anything else that it throws is reported, and becomes INTERNAL.
  */
 export function callApplication<Result>(
   runtime: Runtime,
@@ -60,12 +63,21 @@ export function callApplication<Result>(
 
 function settledInTime<Result>(
   { report, handlerTimeout }: Runtime,
-  { place, name, limit: milliseconds = handlerTimeout, abort }: ApplicationCall<Result>,
+  {
+    place,
+    name,
+    limit: milliseconds = handlerTimeout,
+    abort,
+    isInStorage,
+  }: ApplicationCall<Result>,
   result: Promise<Result>,
 ): Promise<Result> {
   return inTime(result, milliseconds, (reject) => {
-    report({ type: 'handler-timed-out', place, name, milliseconds })
-    reject(internal(new Error(`${name} did not settle in time`)))
+    if (isInStorage()) reject(storageIsLate(name, milliseconds))
+    else {
+      report({ type: 'handler-timed-out', place, name, milliseconds })
+      reject(internal(new Error(`${name} did not settle in time`)))
+    }
     abort()
   })
 }
@@ -90,7 +102,14 @@ export function callAfterCommit(
       runtime.report({ type: 'committed-handler-failed', place, error })
     }
   }
-  const call = { place, name: 'committed', run: guarded, abort: nothing, onWait: nothing }
+  const call = {
+    place,
+    name: 'committed',
+    run: guarded,
+    abort: nothing,
+    onWait: nothing,
+    isInStorage: () => false,
+  }
   running.log.committed.push(() => {
     const called = whenFailed<void>(() => callApplication(runtime, call), nothing)
     runtime.track(Promise.resolve(called))

@@ -23,7 +23,11 @@ export interface Joinable {
 
 /** Returns the member that makes a context of application code usable for {@link joinTransaction}. */
 export function joinable(running: Running, calls: NestedCalls): Joinable {
-  const join: Join = (name, work) => calls.watch(name, joined(name, running, work))
+  const { transaction } = running
+  const join: Join = (name, work) => {
+    const own = transaction && calls.storage.transaction(transaction)
+    return calls.watch(name, joined(name, { ...running, transaction: own }, work))
+  }
   return { [joining]: join }
 }
 

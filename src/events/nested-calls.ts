@@ -1,8 +1,11 @@
 import type { CollectionAccess } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
+import { storageCalls, type StorageCalls } from './storage-calls.ts'
 
 /** The calls that the application code of one event makes to collections. */
 export interface NestedCalls {
+  /** What they wait for. */
+  readonly storage: StorageCalls
   /** Returns the same access with each call tracked. */
   watchAccess(access: CollectionAccess<CollectionShape>): CollectionAccess<CollectionShape>
   /** Returns the same promise. Its rejection is never unhandled, which would end the process. */
@@ -63,6 +66,7 @@ export function nestedCalls(): NestedCalls {
   }
 
   return {
+    storage: storageCalls(),
     watch,
     watchAccess(access) {
       const methods = Object.entries(access as unknown as Record<string, Method>)

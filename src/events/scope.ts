@@ -109,6 +109,7 @@ class EventScope implements Scope {
       serve: collection.serve,
       rows: () => viewOf(collection, caller.principal).rows,
       context: () => this.context(),
+      calls: () => this.calls,
       call: (name, run, limit) => this.call(name, run, limit),
     })
   }
@@ -147,7 +148,9 @@ class EventScope implements Scope {
     const onWait = (): void => {
       if (running.transaction !== undefined) runtime.waiting.set(collection, true)
     }
-    const code = { place, name: callee, run: () => this.#untilCallsEnd(run), limit, abort, onWait }
+    const isInStorage = (): boolean => this.#calls?.storage.areInProgress() === true
+    const ended = (): MaybePromise<Result> => this.#untilCallsEnd(run)
+    const code = { place, name: callee, run: ended, limit, abort, onWait, isInStorage }
     return whenSettled(
       () => callApplication(runtime, code),
       (result) => {
@@ -220,12 +223,14 @@ function handlerContext(
   { findings, stop, calls, access }: HandlerSurroundings,
 ): HandlerContext & Joinable {
   const { runtime, caller } = terms
+  let watched: Terms | undefined
   const disconnected = caller.signal()
   const collectionsFor = (principal: Principal): System => {
     const collectionNamed = ((reference: string) => {
       const found = runtime.collectionOf(collection.application, reference)
       const invoker = { ...caller, principal, confirmed: new Set<string>() }
-      return calls.watchAccess(access({ ...terms, caller: invoker }, found))
+      watched ??= calls.storage.within(terms)
+      return calls.watchAccess(access({ ...watched, caller: invoker }, found))
     }) as CollectionLookup
     const find = ((reference: string, conditions: unknown = {}, options: unknown = {}) => {
       const items = async () => {

@@ -12,7 +12,9 @@ import { checkReturned } from '../request/returned-list.ts'
 import { itemOf } from '../request/serialize.ts'
 import { shownConditions } from '../request/show-conditions.ts'
 import type { StoragePage, StorageTransaction } from '../storage/adapter.ts'
+import type { NestedCalls } from './nested-calls.ts'
 import { fieldsOf, isItemQuery, returnedError, returnedPage, returnedRow } from './served-items.ts'
+import { countingOf } from './storage-calls.ts'
 
 type FunctionName = (typeof servingFunctions)[number]
 
@@ -21,6 +23,7 @@ export interface ServingScope {
   readonly collection: PublishedCollection
   readonly serve: Serve<CollectionShape>
   readonly context: () => HandlerContext
+  readonly calls: () => NestedCalls
   /** Returns the conditions that the row rule sets for the caller. */
   readonly rows: () => readonly Condition[]
   /** Calls a function as application code, within its time limit in milliseconds. */
@@ -46,7 +49,8 @@ export function servedSource(scope: ServingScope): StorageTransaction {
     if (code === undefined) {
       throw new TypeError(`${collection.application}/${collection.name} has no function ${name}.`)
     }
-    const call = Object.assign(contextOf(scope.context(), name), given)
+    const context = contextOf(scope.context(), name)
+    const call = Object.assign(context, given, countingOf(scope.calls().storage))
     const checked = (): MaybePromise<Result> =>
       whenDone(code(call), (returned) => checkReturned(returned, accept))
     return scope.call(`serve.${name}`, checked, serve.timeout)

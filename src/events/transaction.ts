@@ -10,6 +10,7 @@ import { nestedCalls } from './nested-calls.ts'
 import { nestedAccess, rejectedMany, runManyNested, runNested } from './run.ts'
 import type { Caller, Runtime, Terms } from './runtime.ts'
 import { openScope } from './scope.ts'
+import { storageIsLate } from './storage-calls.ts'
 import { rejectionFor, runUnit } from './unit.ts'
 
 /** What the code of a transaction receives. */
@@ -41,12 +42,12 @@ export function runTransaction<Result>(
     { mode: 'write', brief: false },
     async (running) => {
       const calls = nestedCalls()
-      const terms: Terms = { runtime, caller, running }
+      const watched = calls.storage.within({ runtime, caller, running })
       running.log.hasCalledCode = true
       const work = async (): Promise<Result> => {
         try {
           return await run({
-            access: (collection) => calls.watchAccess(accessWithin(terms, collection)),
+            access: (collection) => calls.watchAccess(accessWithin(watched, collection)),
             joinable: joinable(running, calls),
           })
         } finally {
@@ -54,7 +55,8 @@ export function runTransaction<Result>(
         }
       }
       const result = await inTime(work(), timeout, (reject) => {
-        reject(new Error(`The transaction did not end within its timeout of ${timeout} ms.`))
+        if (calls.storage.areInProgress()) reject(storageIsLate('The transaction', timeout))
+        else reject(new Error(`The transaction did not end within its timeout of ${timeout} ms.`))
       })
       const error = calls.unawaited()
       if (error !== undefined) throw error

@@ -35,7 +35,7 @@ export type Observation =
     }
   /**
    * A handler did not settle within `handlerTimeout` milliseconds, or a serving function within its own
-   * limit. Its event failed.
+   * limit, and did not wait for storage. Its event failed.
    */
   | {
       readonly type: 'handler-timed-out'

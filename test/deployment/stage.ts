@@ -22,7 +22,11 @@ export interface StageOptions extends Partial<DeploymentOptions> {
   /** Puts something between deployment and its storage. */
   readonly wrap?: (storage: StorageAdapter) => StorageAdapter
   /** What the service is told besides. */
-  readonly service?: { readonly now?: () => Date; readonly security?: readonly SecurityProvider[] }
+  readonly service?: {
+    readonly now?: () => Date
+    readonly security?: readonly SecurityProvider[]
+    readonly handlerTimeout?: number
+  }
 }
 
 type Applications = typeof applications & Deployment['applications']

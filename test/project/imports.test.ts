@@ -122,6 +122,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   ],
   deployment: [
     ...core,
+    'events/storage-calls',
     'service-part',
     'storage/adapter',
     'storage/fitting-rows',

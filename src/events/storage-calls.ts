@@ -1,0 +1,123 @@
+import { whenEnded, type MaybePromise } from '../maybe-promise.ts'
+import { StorageError, type StorageAdapter, type StorageTransaction } from '../storage/adapter.ts'
+import type { Terms } from './runtime.ts'
+
+/** The calls of storage that the application code of one event has made, also through other events. */
+export interface StorageCalls {
+  /** Returns terms whose calls of storage are counted while they are in progress. */
+  within(terms: Terms): Terms
+  /** Returns a transaction whose calls are counted. */
+  transaction(transaction: StorageTransaction): StorageTransaction
+  /** Counts work as a call of storage. */
+  during<Result>(work: () => MaybePromise<Result>): MaybePromise<Result>
+  /** Returns whether a call of storage is in progress. */
+  areInProgress(): boolean
+}
+
+const counting: unique symbol = Symbol.for('rowgate.storageCalls')
+
+/** The member of a context by which {@link asStorageCall} finds the calls of its event. */
+export interface Counting {
+  readonly [counting]: StorageCalls['during']
+}
+
+/** Returns the member that makes the context of a serving function usable for {@link asStorageCall}. */
+export function countingOf({ during }: StorageCalls): Counting {
+  return { [counting]: during }
+}
+
+/**
+ * Runs work of a serving function of this library, which waits for nothing but storage. If it exceeds the time limit,
+ * storage is late, and not code of the application.
+ */
+export function asStorageCall<Result>(
+  context: object,
+  work: () => MaybePromise<Result>,
+): MaybePromise<Result> {
+  const during = (context as Partial<Counting>)[counting]
+  return during === undefined ? work() : during(work)
+}
+
+/** Creates the error of application code that storage has kept for its whole time limit, in milliseconds. */
+export function storageIsLate(name: string, milliseconds: number): StorageError {
+  const cause = new Error(`${name} waited for storage when its ${milliseconds} milliseconds ended`)
+  return new StorageError('unavailable', { cause })
+}
+
+/** Creates a counter of calls of storage. */
+export function storageCalls(): StorageCalls {
+  let inProgress = 0
+
+  const leave = (): void => {
+    inProgress--
+  }
+
+  function during<Result>(work: () => MaybePromise<Result>): MaybePromise<Result> {
+    inProgress++
+    return whenEnded(work, leave)
+  }
+
+  function transaction(on: StorageTransaction): StorageTransaction {
+    return {
+      filter: (...given) => during(() => on.filter(...given)),
+      insert: (...given) => during(() => on.insert(...given)),
+      update: (...given) => during(() => on.update(...given)),
+      ...(on.updateText !== undefined && {
+        updateText: (...given) => during(() => on.updateText?.(...given)),
+      }),
+      delete: (...given) => during(() => on.delete(...given)),
+    }
+  }
+
+  // The work of a transaction is code that calls storage, so only its begin and its end are calls themselves.
+  const runTransaction =
+    (adapter: StorageAdapter): StorageAdapter['transaction'] =>
+    (options, work) => {
+      let isOutside = true
+      const enter = (): void => {
+        isOutside = false
+        inProgress--
+      }
+      const exit = (): void => {
+        isOutside = true
+        inProgress++
+      }
+      inProgress++
+      const attempt: typeof work = (on) => {
+        enter()
+        return whenEnded(() => work(transaction(on)), exit)
+      }
+      return adapter.transaction(options, attempt).finally(() => {
+        if (isOutside) inProgress--
+      })
+    }
+
+  const watched = (adapter: StorageAdapter): StorageAdapter => ({
+    ...adapter,
+    filter: (...given) => during(() => adapter.filter(...given)),
+    ...(adapter.filterText !== undefined && {
+      filterText: (...given) => during(() => adapter.filterText?.(...given)),
+    }),
+    ...(adapter.estimateCount !== undefined && {
+      estimateCount: (...given) => during(() => adapter.estimateCount?.(...given)),
+    }),
+    transaction: runTransaction(adapter),
+  })
+
+  return {
+    within: (terms) => {
+      const { runtime, running } = terms
+      return {
+        ...terms,
+        runtime: { ...runtime, adapter: watched(runtime.adapter) },
+        running: {
+          ...running,
+          transaction: running.transaction && transaction(running.transaction),
+        },
+      }
+    },
+    transaction,
+    during,
+    areInProgress: () => inProgress > 0,
+  }
+}
