@@ -1,5 +1,6 @@
 import { createReadPlans } from './cache/read-plans.ts'
 import { createResponseCache, type CacheStatistics } from './cache/response-cache.ts'
+import { commandUse } from './command-use.ts'
 import type { ApplicationDefinitions } from './definition/application.ts'
 import { reportPatterns } from './definition/pattern-report.ts'
 import { requirePrincipal, type Principal } from './definition/principal.ts'
@@ -26,6 +27,7 @@ import { checkedStorage } from './storage/checked.ts'
 import { completeConditions } from './storage/complete-conditions.ts'
 import { inspectStorage } from './storage/inspect-storage.ts'
 import { openOnce, whenOpen } from './storage/open-once.ts'
+import { readOnlyStorage } from './storage/read-only.ts'
 import { requireReadable } from './storage/require-readable.ts'
 import type { InspectionProgress, StorageProblem } from './storage/problem.ts'
 import { tracedStorage } from './observation/traced-storage.ts'
@@ -93,7 +95,9 @@ export function createService<const Applications extends ApplicationDefinitions>
   const options = completeService(given)
   const { applications, now, brand, serviceVersion, limitExcess, bodyStatus } = options
   const report = guardedListener(options.report)
-  const storage = tracedStorage(completeConditions(checkedStorage(options.storage)))
+  const use = commandUse()
+  const checked = completeConditions(checkedStorage(options.storage))
+  const storage = tracedStorage(use === 'read' ? readOnlyStorage(checked) : checked)
   for (const warning of storage.warnings ?? []) report(warning)
   const publication = publish(applications, options.maxPageSize)
   const host: Omit<PageHost, 'name'> = {
@@ -131,11 +135,15 @@ export function createService<const Applications extends ApplicationDefinitions>
     ...security.collections,
     ...parts.flatMap(({ collections }) => collections),
   ]
-  const storageOpen = openOnce(() => {
-    return whenDone(storage.open(kept()), () => {
-      for (const part of parts) lifecycle.defer(async () => part.opened())
-    })
-  })
+  const storageOpen = openOnce(
+    () =>
+      whenDone(storage.open(kept()), () => {
+        // A command starts the workers that it needs.
+        if (use !== undefined) return
+        for (const part of parts) lifecycle.defer(async () => part.opened())
+      }),
+    { atStart: use !== 'read' },
+  )
   const closeParts = () => Promise.all(parts.map((part) => part.close()))
   const runtime: Runtime = {
     adapter: storage,

@@ -11,7 +11,7 @@ export async function check(given: Given, context: CommandContext): Promise<void
   if (argument !== undefined && given.one('service') !== undefined)
     throw new UsageError('Name the module once: as the argument, or with --service.')
   const module = argument ?? serviceModule(given, context)
-  const service = await context.loadService(module, context.workingFolder)
+  const service = await context.loadService(module, context.workingFolder, 'read')
   try {
     if (service.inspect === undefined)
       throw new CommandError('The service has no inspect. It may use another version of rowgate.')

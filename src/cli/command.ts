@@ -1,3 +1,4 @@
+import type { CommandUse } from '../command-use.ts'
 import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
 import type { Option } from './arguments.ts'
@@ -21,6 +22,11 @@ export interface Command {
   readonly options: readonly Option[]
   /** Whether the command needs no module with a service. Default false. */
   readonly withoutService?: boolean
+  /**
+   * Whether it only reads, or a function that decides that. Then nothing is written to the storage of the service and to
+   * the database that it names. Default false.
+   */
+  readonly isReading?: boolean | ((given: Given) => boolean)
   /** Examples without the word `rowgate`, the most common one first. */
   readonly examples: readonly [string, ...string[]]
   /** Loads the code of the command, so that the other commands and the help start without it. */
@@ -75,6 +81,11 @@ export interface CommandContext extends Terminal {
   parts(): Promise<ServiceParts>
   /** Returns the outbox that the module exports beside the service. */
   outbox(): Promise<Omit<OutboxToManage, 'work'>>
+}
+
+/** Returns what a command line does with the service. */
+export function useOf({ isReading = false }: Command, given: Given): CommandUse {
+  return (typeof isReading === 'function' ? isReading(given) : isReading) ? 'read' : 'write'
 }
 
 /** Returns the argument. Throws a UsageError if it is missing. */

@@ -1,3 +1,4 @@
+import type { CommandUse } from '../command-use.ts'
 import { isStorageError } from '../storage/adapter.ts'
 import type { CommandContext } from './command.ts'
 import { CommandError } from './command-error.ts'
@@ -9,23 +10,24 @@ import type { Terminal } from './terminal.ts'
 export function openContext(
   terminal: Terminal,
   named: string | undefined,
+  use: CommandUse,
 ): Omit<CommandContext, 'commands'> & { close(): Promise<void> } {
   let opening: Promise<ServiceToManage> | undefined
   let loaded: ServiceToManage | undefined
   const repeat = createRetry(terminal)
   const service = (): Promise<ServiceToManage> => (opening ??= open())
   async function open(): Promise<ServiceToManage> {
-    loaded = await terminal.loadService(named, terminal.workingFolder)
+    loaded = await terminal.loadService(named, terminal.workingFolder, use)
     const found = loaded
     await repeat(() => found.ready())
-    if (found.isDurable === false)
+    if (found.isDurable === false && use === 'write')
       terminal.messages.write(
         'Warning: the service stores in memory. The changes of this command are lost when it ends.\n',
       )
     return found
   }
   const parts = async () => {
-    const found = await terminal.loadParts(named, terminal.workingFolder)
+    const found = await terminal.loadParts(named, terminal.workingFolder, use)
     await service()
     return found
   }

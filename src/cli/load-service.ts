@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
+import { withCommandUse, type CommandUse } from '../command-use.ts'
 import type { Delivery } from '../consume/outbox/delivery.ts'
 import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
@@ -65,8 +66,9 @@ export interface ShownBuildEvent {
 export async function loadService(
   named: string | undefined,
   workingFolder: string,
+  use: CommandUse = 'write',
 ): Promise<ServiceToManage> {
-  const { exported, shown } = await importedModule(named, workingFolder)
+  const { exported, shown } = await importedModule(named, workingFolder, use)
   const service = candidatesOf(exported, 'service').find(isService)
   if (service !== undefined) return service
   throw new CommandError(
@@ -81,8 +83,9 @@ export async function loadService(
 export async function loadParts(
   named: string | undefined,
   workingFolder: string,
+  use: CommandUse = 'write',
 ): Promise<ServiceParts> {
-  const { exported, shown } = await importedModule(named, workingFolder)
+  const { exported, shown } = await importedModule(named, workingFolder, use)
   const deployment = candidatesOf(exported, 'deployment').find(isDeployment)
   const outbox = candidatesOf(exported, 'outbox').find(isOutbox)
   if (deployment !== undefined || outbox !== undefined) return { deployment, outbox }
@@ -91,7 +94,11 @@ export async function loadParts(
   )
 }
 
-async function importedModule(named: string | undefined, workingFolder: string) {
+async function importedModule(
+  named: string | undefined,
+  workingFolder: string,
+  use: CommandUse = 'write',
+) {
   const name = named ?? defaultPaths.find((path) => existsSync(resolve(workingFolder, path)))
   if (name === undefined)
     throw new UsageError(
@@ -100,7 +107,7 @@ async function importedModule(named: string | undefined, workingFolder: string) 
   const path = resolve(workingFolder, name)
   const shown = printable(name)
   if (!existsSync(path)) throw new UsageError(`File not found: ${shown}.`)
-  return { exported: await imported(path, shown), shown }
+  return { exported: await withCommandUse(use, () => imported(path, shown)), shown }
 }
 
 /** Returns the keys of a service. Throws a CommandError if it has none. */

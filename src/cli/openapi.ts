@@ -1,4 +1,4 @@
-import { openApiDocument, toYaml } from '../openapi/openapi.ts'
+import { openApiDocument, toYaml, type OpenApiDocument } from '../openapi/openapi.ts'
 import { documentOptions, hasDocumentOptions, type OpenApiOptions } from '../openapi/options.ts'
 import { pageHost, type WithPageHost } from '../pages/page.ts'
 import { serviceModule, type CommandContext, type Given } from './command.ts'
@@ -10,17 +10,7 @@ import { printable } from './text.ts'
 export async function writeDocument(given: Given, context: CommandContext): Promise<void> {
   const out = given.one('out')
   const path = out === undefined ? undefined : await placeFor(out, context.workingFolder)
-  const module = serviceModule(given, context)
-  const service: object = await context.loadService(module, context.workingFolder)
-  if (!isDescribed(service))
-    throw new CommandError(
-      'The service can not be described. It may use another version of rowgate.',
-    )
-  const document = openApiDocument(service, {
-    ...titled(service, given),
-    ...applicationOf(service, given),
-    ...(given.has('role') && { roles: given.all('role') }),
-  })
+  const document = await documentOf(given, context)
   const isYaml = !context.json && /\.ya?ml$/i.test(out ?? '')
   const text = isYaml ? toYaml(document) : `${JSON.stringify(document, null, 2)}\n`
   if (path === undefined) {
@@ -30,6 +20,24 @@ export async function writeDocument(given: Given, context: CommandContext): Prom
   await saveFile(path, Buffer.from(text))
   const count = Object.keys(document.paths).length
   context.result({ file: path, paths: count }, () => `Wrote ${count} paths to ${printable(path)}.`)
+}
+
+async function documentOf(given: Given, context: CommandContext): Promise<OpenApiDocument> {
+  const module = serviceModule(given, context)
+  const service = await context.loadService(module, context.workingFolder, 'read')
+  try {
+    if (!isDescribed(service))
+      throw new CommandError(
+        'The service can not be described. It may use another version of rowgate.',
+      )
+    return openApiDocument(service, {
+      ...titled(service, given),
+      ...applicationOf(service, given),
+      ...(given.has('role') && { roles: given.all('role') }),
+    })
+  } finally {
+    await service.close()
+  }
 }
 
 function isDescribed(service: object): service is WithPageHost {

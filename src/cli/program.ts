@@ -1,5 +1,5 @@
 import { nearestName } from '../checks/nearest-name.ts'
-import { serviceModule } from './command.ts'
+import { serviceModule, useOf } from './command.ts'
 import { commands, findCommand, readCommandLine, type Typed } from './commands.ts'
 import { commandHelp, helpValue, programHelp } from './help.ts'
 import { CommandError, UsageError } from './command-error.ts'
@@ -57,7 +57,8 @@ async function runCommand(typed: Typed, terminal: Terminal): Promise<number> {
   if (command === undefined) throw new UsageError(unknownCommand(name, group))
   typed.check()
   const [{ openContext }, run] = await Promise.all([import('./context.ts'), command.load()])
-  const context = openContext(terminal, serviceModule(given, terminal))
+  const module = serviceModule(given, terminal)
+  const context = openContext(terminal, module, useOf(command, given))
   try {
     await run(given, { ...context, commands })
   } finally {

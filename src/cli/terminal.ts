@@ -1,4 +1,5 @@
 import type { Readable, Writable } from 'node:stream'
+import type { CommandUse } from '../command-use.ts'
 import type { ServiceParts, ServiceToManage } from './load-service.ts'
 import { formatTable, type Column } from './table.ts'
 import { jsonText } from './text.ts'
@@ -16,9 +17,14 @@ export interface ProgramEnvironment {
   readonly loadService: (
     named: string | undefined,
     workingFolder: string,
+    use: CommandUse,
   ) => Promise<ServiceToManage>
   /** Loads the parts that the same module exports. */
-  readonly loadParts: (named: string | undefined, workingFolder: string) => Promise<ServiceParts>
+  readonly loadParts: (
+    named: string | undefined,
+    workingFolder: string,
+    use: CommandUse,
+  ) => Promise<ServiceParts>
   /**
    * Returns a signal that is aborted on Ctrl+C or SIGTERM. After the first call these no longer end the
    * process; the command must end.

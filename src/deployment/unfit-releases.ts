@@ -1,10 +1,10 @@
+import type { StorageAdapter } from '../storage/adapter.ts'
 import type { UnfitRow } from '../storage/fitting-rows.ts'
 import { table } from '../storage/table.ts'
 import { reportOnce } from '../work/report-once.ts'
 import type { BuildEvent } from './build-event.ts'
 import { deploymentCollections } from './collections.ts'
 import type { Release } from './release.ts'
-import type { DeploymentStorage } from './release-store.ts'
 
 const { releases } = deploymentCollections
 const writing = { mode: 'write', brief: true } as const
@@ -18,7 +18,7 @@ export type FailUnfit = (
 
 /** Creates the function. It never rejects: what it can't change, it reports once. */
 export function failUnfitReleases(
-  storage: Pick<DeploymentStorage, 'transaction'>,
+  storage: Pick<StorageAdapter, 'transaction'>,
   now: () => Date,
   emit: (event: BuildEvent) => void,
 ): FailUnfit {

@@ -4,6 +4,7 @@ import type { PublishedCollection, Reference } from '../definition/published.ts'
 import type { StorageWarning } from '../observation/reports.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
 import type { InspectionProgress, StorageProblem } from './problem.ts'
+import type { ReadOnlyOpening } from './read-only-opening.ts'
 
 export type { Condition, Row, SortField, StorageQuery } from '../request/query.ts'
 export { searchText } from '../request/query.ts'
@@ -137,8 +138,9 @@ export interface StorageAdapter extends StorageReader {
   /**
    * Called once, before any other method, with every collection that the adapter keeps. MUST reject with a
    * message that names the table and the field if a table does not fit its definition.
+   * With `readOnly`, which a command that only reads passes, it MUST NOT create or change anything, not even a file.
    */
-  open(collections: readonly PublishedCollection[]): MaybePromise<void>
+  open(collections: readonly PublishedCollection[], readOnly?: ReadOnlyOpening): MaybePromise<void>
   /**
    * Required for the ability `textPages`. Returns a page as JSON text, for a response. If it returns undefined,
    * the service calls `filter`. Like a cached response, the page may lack commits of other processes for a time

@@ -21,9 +21,9 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
   return {
     name: adapter.name,
     supports: adapter.supports,
-    open(collections) {
+    open(collections, readOnly) {
       if (adapter.supports.columnDefaults !== true) rejectColumnDefaults(adapter.name, collections)
-      return adapter.open(collections)
+      return adapter.open(collections, readOnly)
     },
     filter: (collection, query, context) =>
       checkedPage(check, (own) => adapter.filter(collection, own, context), { collection, query }),

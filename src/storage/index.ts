@@ -33,3 +33,4 @@ export {
   type UnfitValue,
 } from './adapter.ts'
 export type { InspectionProgress, StorageProblem } from './problem.ts'
+export type { ReadOnlyOpening } from './read-only-opening.ts'

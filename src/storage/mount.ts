@@ -71,7 +71,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
       conditions: everyCondition.filter((kind) => kind !== 'through' || distinct.length === 1),
     },
     warnings: distinct.flatMap(({ warnings = [] }) => warnings),
-    open: async (collections) => {
+    open: async (collections, readOnly) => {
       const routes = route(mounts, collections)
       for (const [collection, home] of routes) homes.set(collection, home)
       for (const collection of collections) {
@@ -81,7 +81,8 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
         }
       }
       for (const adapter of distinct) {
-        await adapter.open(collections.filter((collection) => homes.get(collection) === adapter))
+        const own = collections.filter((collection) => homes.get(collection) === adapter)
+        await adapter.open(own, readOnly)
       }
     },
     enforces: (reference) => {

@@ -2,10 +2,14 @@ import type { MaybePromise } from '../maybe-promise.ts'
 import type { StorageAdapter } from './adapter.ts'
 
 /**
- * Calls `open` immediately, so that a synchronous adapter fails at start. Returns a function that resolves
- * once storage is open. If an asynchronous attempt has failed, the next call tries again.
+ * Calls `open` immediately, so that a synchronous adapter fails at start, or with `atStart` false when the returned
+ * function is called first. That function resolves once storage is open. If an asynchronous attempt has failed, the
+ * next call tries again.
  */
-export function openOnce(open: () => MaybePromise<void>): () => MaybePromise<void> {
+export function openOnce(
+  open: () => MaybePromise<void>,
+  { atStart }: { readonly atStart: boolean } = { atStart: true },
+): () => MaybePromise<void> {
   let state: 'closed' | 'open' | Promise<void> = 'closed'
   const attempt = () => {
     const opened = open()
@@ -25,7 +29,7 @@ export function openOnce(open: () => MaybePromise<void>): () => MaybePromise<voi
     settled.catch(() => undefined)
     state = settled
   }
-  attempt()
+  if (atStart) attempt()
   return () => {
     if (state === 'closed') attempt()
     return state instanceof Promise ? state : undefined

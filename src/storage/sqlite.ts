@@ -1,3 +1,4 @@
+import { commandUse } from '../command-use.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import type { PublishedField } from '../definition/published-field.ts'
@@ -6,6 +7,7 @@ import type { PublishedCollection, Reference } from '../definition/published.ts'
 import { isServed } from '../definition/serve.ts'
 import { everyCondition } from '../request/query.ts'
 import { markSelfChecking, type StorageAdapter } from './adapter.ts'
+import type { ReadOnlyOpening } from './read-only-opening.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
 import { closedError, handleInUse, isBusy, storageFailure } from './sqlite/failure.ts'
@@ -20,7 +22,7 @@ import {
 import { createIndex, indexFailure, missingIndexes } from './sqlite/indexes.ts'
 import { declaredIndexes } from './sql/wanted-indexes.ts'
 import { inspectTables } from './sqlite/inspect-tables.ts'
-import { openConnections, type SqliteHandle } from './sqlite/open.ts'
+import { openConnections, openToRead, type SqliteHandle } from './sqlite/open.ts'
 import { completeSqlite, type SqliteOptions } from './sqlite/options.ts'
 import type { Guarantee } from './sqlite/reading.ts'
 import { readSnapshot } from './sqlite/read-snapshot.ts'
@@ -60,7 +62,13 @@ export function sqliteStorage(
 ): StorageAdapter {
   const complete = completeSqlite(options)
   const { busyTimeout, ensureSchema } = complete
-  const { writer: connection, reader, owned, durable } = openConnections(source, complete)
+  const {
+    writer: connection,
+    reader,
+    owned,
+    durable,
+    absent,
+  } = commandUse() === 'read' ? openToRead(source, complete) : openConnections(source, complete)
   const guaranteed = new Map<PublishedField, Guarantee>()
   const identities = new Map<PublishedCollection, readonly string[]>()
   const enforced = new Set<Reference>()
@@ -130,7 +138,28 @@ export function sqliteStorage(
     return retried(reader === connection ? betweenTransactions(work) : work)
   }
 
-  function prepareTables(collections: readonly PublishedCollection[]): void {
+  /** Returns the collections whose tables exist or must exist. */
+  function presentOf(
+    all: readonly PublishedCollection[],
+    readOnly: ReadOnlyOpening,
+  ): readonly PublishedCollection[] {
+    if (absent !== undefined && ensureSchema === false) {
+      throw new Error(`sqliteStorage: the file ${absent} does not exist`)
+    }
+    if (ensureSchema === false) return all
+    const tables = readTables(connection, all)
+    const missing = all.filter(
+      ({ table, hasColumnDefaults }) => tables.find(table) === undefined && !hasColumnDefaults,
+    )
+    for (const collection of missing) readOnly.missing(collection)
+    return all.filter((collection) => !missing.includes(collection))
+  }
+
+  function prepareTables(
+    all: readonly PublishedCollection[],
+    readOnly: ReadOnlyOpening | undefined,
+  ): void {
+    const collections = readOnly === undefined ? all : presentOf(all, readOnly)
     const missing = (tables: Tables): readonly string[] => [
       ...(ensureSchema === false ? [] : missingTables(tables, collections)),
       ...(ensureSchema === 'columns' ? missingColumns(tables, collections) : []),
@@ -145,7 +174,8 @@ export function sqliteStorage(
     searches.require(collections)
     let tables = readTables(connection, collections)
     // If nothing is missing, the start does not wait for the write lock.
-    if (missing(tables).length > 0 || indexes(tables).length > 0) {
+    const isComplete = missing(tables).length + indexes(tables).length === 0
+    if (!isComplete && readOnly === undefined) {
       connection.execute('BEGIN IMMEDIATE')
       try {
         // Indexes may need columns that are added here.
@@ -161,7 +191,8 @@ export function sqliteStorage(
     }
     const exact = exactColumns(tables, collections)
     const mistakes = tableMistakes(tables, collections, exact)
-    if (mistakes.length > 0) {
+    // What is missing is added when the service starts.
+    if (mistakes.length > 0 && (isComplete || readOnly === undefined)) {
       throw new TypeError(`sqliteStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
     }
     for (const field of fieldsWithoutNumbers(tables, collections))
@@ -205,7 +236,8 @@ export function sqliteStorage(
       columnDefaults: true,
       conditions: everyCondition,
     },
-    open: (collections) => retried(betweenTransactions(() => prepareTables(collections))),
+    open: (collections, readOnly) =>
+      retried(betweenTransactions(() => prepareTables(collections, readOnly))),
     enforces: (reference) => enforced.has(reference),
     filter: (collection, query, context) => read(() => reads.filter(collection, query, context)),
     // Other code may write through a handle, whose commits are those of the same connection.

@@ -50,7 +50,7 @@ export function startPolling<Job>(options: PollingOptions<Job>): PollingWorker {
   function start(job: Job): void {
     const id = idOf(job)
     tried.add(groupOf(job))
-    // A rejection that nobody handles would end the process.
+    // An unhandled rejection would end the process.
     const done = (async () => work(job))()
       .catch(report)
       .finally(() => {

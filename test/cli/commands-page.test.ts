@@ -30,11 +30,13 @@ function pageText(): string {
 }
 
 function sectionOf(command: Command): string {
-  const { name, description, options, choices, argument = '', withoutService } = command
+  const { name, description, options, choices, argument = '' } = command
+  const { withoutService, isReading = false } = command
   const notes = [
     `${description}.`,
     ...(choices === undefined ? [] : [`\`${argument}\` is one of ${choices.join(', ')}.`]),
     ...(withoutService === true ? [] : ['Needs the module of a service.']),
+    ...(isReading === true ? ['Only reads.'] : []),
   ]
   const examples = command.examples.map((example) => `npx rowgate ${example}`).join('\n')
   return [

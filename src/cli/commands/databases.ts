@@ -36,6 +36,7 @@ export const databaseCommands: readonly Command[] = [
       { name: 'json', description: 'Print or write JSON instead of TypeScript' },
     ],
     withoutService: true,
+    isReading: true,
     examples: [
       'introspect shop.db --out shop.ts',
       'introspect postgres://reader@localhost/shop --table customers --table orders',
@@ -87,6 +88,7 @@ export const databaseCommands: readonly Command[] = [
     description: 'Show what a database lacks for a definition, with the SQL',
     options: [storage, schema],
     withoutService: true,
+    isReading: true,
     examples: [
       'schema diff shop.ts --storage shop.db',
       'schema diff shop.ts --storage postgres://localhost/shop --schema sales',

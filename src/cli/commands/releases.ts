@@ -63,6 +63,7 @@ export const releaseCommands: readonly Command[] = [
     description: 'List the releases of a solution',
     options: [solution, ...access],
     withoutService: true,
+    isReading: true,
     examples: ['release list --url https://example.com --solution shop'],
     load: async () => (await import('../release.ts')).listReleases,
   },
@@ -76,6 +77,7 @@ export const releaseCommands: readonly Command[] = [
       ...access,
     ],
     withoutService: true,
+    isReading: true,
     examples: [
       'release get 0192c7a0-1c00-7000-8000-5f1f5f1f0d10 --url https://example.com --out shop.zip',
     ],
@@ -111,6 +113,7 @@ export const installCommands: readonly Command[] = [
       { name: 'yes', description: 'Do not ask for confirmation' },
     ],
     withoutService: true,
+    isReading: (given) => given.has('dry-run'),
     examples: [
       'install shop-1.2.zip --folder installed --dry-run',
       'install shop-1.2.zip --folder installed --trust release.pub --sqlite shop.db --yes',

@@ -8,6 +8,7 @@ export const serviceCommands: readonly Command[] = [
     description:
       'Find tables and rows that do not fit the definition of a service; changes nothing',
     options: [],
+    isReading: true,
     examples: ['check ./service.js', 'check ./service.js --json'],
     load: async () => (await import('../check.ts')).check,
   },
@@ -29,6 +30,7 @@ export const serviceCommands: readonly Command[] = [
         repeats: true,
       },
     ],
+    isReading: true,
     examples: ['openapi --out openapi.json', 'openapi --title Shop --role Sales --out sales.yaml'],
     load: async () => (await import('../openapi.ts')).writeDocument,
   },
@@ -48,6 +50,7 @@ export const serviceCommands: readonly Command[] = [
         description: 'The maximum number of deliveries (default: 100)',
       },
     ],
+    isReading: true,
     examples: ['outbox list', 'outbox list --state dead --json'],
     load: async () => (await import('../outbox.ts')).listDeliveries,
   },

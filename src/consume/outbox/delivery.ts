@@ -113,7 +113,7 @@ function isJson(value: unknown): boolean {
   return isPlain && Object.values(value).every((member) => member === undefined || isJson(member))
 }
 
-/** Returns a stored response; undefined for a text that {@link storeResponse} has not written. */
+/** Returns a stored response; undefined for JSON that {@link storeResponse} has not written. */
 export function readResponse(json: string): EndpointResponse | undefined {
   const { status, headers, body } = Object(parsed(json)) as Readonly<Record<string, unknown>>
   if (!Number.isSafeInteger(status) || !Array.isArray(headers)) return undefined

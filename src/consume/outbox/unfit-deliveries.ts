@@ -54,7 +54,7 @@ export function buryUnfitDeliveries({
 const reason = 'Values of the stored delivery do not fit their fields.'
 
 function deadReport(
-  { id, endpoint = '', lane }: ReturnType<typeof deliveryOf>,
+  { id, endpoint, lane }: ReturnType<typeof deliveryOf>,
   error: Error,
 ): Observation {
   return { type: 'delivery-dead', deliveryId: id, endpoint, lane, error }

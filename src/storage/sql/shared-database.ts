@@ -57,8 +57,8 @@ function withReplica<Identity>(
   })
   return markSelfChecking({
     ...storage,
-    async open(collections) {
-      await storage.open(collections)
+    async open(collections, readOnly) {
+      await storage.open(collections, readOnly)
       await replica.open()
     },
     transaction: replica.counting(storage.transaction),

@@ -14,6 +14,7 @@ import {
   type StorageTextPage,
 } from '../adapter.ts'
 import { checkedStorage, transactionChecker } from '../checked.ts'
+import type { ReadOnlyOpening } from '../read-only-opening.ts'
 import type { Connection, Connections, TextRow } from './connection.ts'
 import type { Dialect, Isolation, Tables } from './dialect.ts'
 import { messageOf, storageFailure } from './failure.ts'
@@ -82,12 +83,19 @@ export function sqlStorage(database: Database): StorageAdapter {
   let planned = new WeakMap<StorageQuery, PlannedRead>()
   let closing: Promise<void> | undefined
 
-  async function opened(connection: Connection, collections: readonly PublishedCollection[]) {
+  async function opened(
+    connection: Connection,
+    all: readonly PublishedCollection[],
+    readOnly: ReadOnlyOpening | undefined,
+  ) {
     throwMistakes(dialect, [
-      ...definitionMistakes(dialect, collections),
+      ...definitionMistakes(dialect, all),
       ...(await database.mistakes(connection)),
     ])
-    const found = await prepared(connection, collections)
+    const { found, collections } =
+      readOnly === undefined
+        ? { found: await prepared(connection, all), collections: all }
+        : await unchanged(connection, all, readOnly)
     throwMistakes(dialect, tableMistakes(found, collections))
     tables = found
     planned = new WeakMap()
@@ -103,12 +111,32 @@ export function sqlStorage(database: Database): StorageAdapter {
     database.opened(connection)
   }
 
+  const addsColumns = ensureSchema === 'columns'
+
+  /** Returns the tables as they are, and the collections that can be read. */
+  async function unchanged(
+    connection: Connection,
+    collections: readonly PublishedCollection[],
+    { missing }: ReadOnlyOpening,
+  ) {
+    const found = await database.readTables(connection, collections)
+    if (ensureSchema === false) return { found, collections }
+    const absent = collections.filter(
+      ({ table, hasColumnDefaults }) => found.find(table) === undefined && !hasColumnDefaults,
+    )
+    for (const collection of absent) missing(collection)
+    const present = collections.filter((collection) => !absent.includes(collection))
+    // What is missing in their tables is added when the service starts.
+    const isComplete = missingStatements(found, present, { addsColumns }).length === 0
+    return { found, collections: isComplete ? present : [] }
+  }
+
   async function prepared(
     connection: Connection,
     collections: readonly PublishedCollection[],
   ): Promise<Tables> {
     const missing = (present: Tables): readonly string[] =>
-      missingStatements(present, collections, { addsColumns: ensureSchema === 'columns' })
+      missingStatements(present, collections, { addsColumns })
     const found = await database.readTables(connection, collections)
     if (ensureSchema === false || missing(found).length === 0) return found
     await database.changeSchema(connection, async () => {
@@ -175,7 +203,8 @@ export function sqlStorage(database: Database): StorageAdapter {
       columnDefaults: true,
       conditions: everyCondition,
     },
-    open: (collections) => onConnection((connection) => opened(connection, collections)),
+    open: (collections, readOnly) =>
+      onConnection((connection) => opened(connection, collections, readOnly)),
     enforces: (reference) => enforced.has(reference),
     async filter(collection, given, context) {
       const query = foldedSearch(collection, given)

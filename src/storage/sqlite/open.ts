@@ -1,4 +1,4 @@
-import { closeSync, existsSync, openSync } from 'node:fs'
+import { closeSync, existsSync, openSync, statSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, resolve } from 'node:path'
 import { betterSqlite3Connection, type BetterSqlite3Handle } from './better-sqlite3.ts'
@@ -19,6 +19,8 @@ export interface Connections {
   readonly owned: boolean
   /** Whether rows outlive the process. */
   readonly durable: boolean
+  /** The file if it does not exist and is not created. Then the connections lead to an empty database. */
+  readonly absent?: string
 }
 
 // With the 2 MiB of SQLite's default, counting the rows of a large table reads its whole index from the file.
@@ -27,9 +29,58 @@ const readCacheKibibytes = 65_536
 
 type OpenFile = (file: string, mode?: 'read') => Connection
 
-/** Opens an existing file for reading only: nothing of it changes, not even its journal mode. Throws if that fails. */
-export function openReadOnly(file: string): Connection {
-  return openerOf(undefined)(file, 'read')
+/**
+ * Opens an existing file for reading only: nothing of it changes, not even its journal mode, and no new file stays
+ * beside it. Throws if that fails.
+ */
+export function openReadOnly(file: string, driver?: SqliteDriver): Connection {
+  const open = openerOf(driver)
+  const keeper = keeperOf(open, file)
+  try {
+    const connection = open(file, 'read')
+    return {
+      ...connection,
+      close() {
+        connection.close()
+        keeper?.close()
+      },
+    }
+  } catch (error) {
+    keeper?.close()
+    throw error
+  }
+}
+
+/**
+ * Opens a connection to a file in WAL mode whose log is empty. If it is the last one of the file that is closed, it
+ * removes the log, which a connection that only reads has created and can't remove. Nothing is written through it.
+ */
+function keeperOf(open: OpenFile, file: string): Connection | undefined {
+  const { size } = statSync(`${file}-wal`, { throwIfNoEntry: false }) ?? { size: 0 }
+  // Otherwise its end would write the pages of the log into the file.
+  if (size > 0 || existsSync(`${file}-journal`)) return undefined
+  try {
+    const connection = open(file)
+    connection.execute('PRAGMA query_only = ON; PRAGMA schema_version')
+    return connection
+  } catch {
+    // Not a database, or one that this user may not write: the connection that reads fails, or leaves the log.
+    return undefined
+  }
+}
+
+/** As {@link openConnections}, for a command that only reads: a file that does not exist is not created. */
+export function openToRead(source: string | SqliteHandle, options: CompleteSqlite): Connections {
+  if (typeof source !== 'string' || source === ':memory:' || source === '') {
+    return openConnections(source, options)
+  }
+  const isAbsent = !existsSync(source)
+  const only = isAbsent
+    ? openerOf(options.driver)(':memory:')
+    : openReadOnly(source, options.driver)
+  settle(only, undefined)
+  const opened = { writer: only, reader: only, owned: true, durable: true }
+  return isAbsent ? { ...opened, absent: source } : opened
 }
 
 /** Opens a file without changing its journal mode, or creates it. Throws if that fails. */
