@@ -75,6 +75,8 @@ function isPublished(
   collection: PublishedCollection | undefined,
 ): boolean {
   if (collection === undefined) return true
+  // Below a collection without key, every path is as unknown as below one that does not exist.
+  if (key !== undefined && collection.key.length === 0) return true
   if (event === 'Filter' && key === undefined && !collection.hasPages) return false
   return collection.publishes.has(event)
 }

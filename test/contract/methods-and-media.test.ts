@@ -13,6 +13,7 @@ describeContract('methods', {}, (contract) => {
         ['/customers', 'GET, POST'],
         ['/customers/ALFKI', 'GET, POST, DELETE'],
         ['/journal', 'GET, POST'],
+        ['/journal/1', 'GET, POST, DELETE'],
         ['/countries', 'GET'],
         ['/countries/de', 'GET'],
         ['/nothing', 'GET, POST'],

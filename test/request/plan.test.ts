@@ -53,6 +53,7 @@ test('a method invokes the event of its path', () => {
 })
 
 const readOnly = publish({ key: 'id', fields, publishes: ['Filter'] })
+const keyless = publish({ fields })
 const byKey = publish({ key: 'id', fields, serve: { get: () => undefined } })
 
 test.each([
@@ -64,6 +65,8 @@ test.each([
   ['GET', page, byKey, ''],
   ['POST', item, byKey, 'GET'],
   ['PATCH', page, undefined, 'GET, POST'],
+  ['PATCH', item, keyless, 'GET, POST, DELETE'],
+  ['DELETE', page, keyless, 'GET, POST'],
 ])('%s is not allowed, and the response lists the methods that are (%#)', (...given) => {
   const [method, path, collection, allow] = given
   expect(() => routeMethod(method, path, collection)).toThrow(
@@ -78,6 +81,12 @@ test.each([
 test('a method of an unknown collection is allowed, so that the response does not reveal it', () => {
   expect(routeMethod('GET', page, undefined)).toBe('Filter')
   expect(routeMethod('DELETE', item, undefined)).toBe('Delete')
+})
+
+test('a method below a collection without key is allowed, as below an unknown one', () => {
+  expect(routeMethod('GET', item, keyless)).toBe('Filter')
+  expect(routeMethod('POST', item, keyless)).toBe('Update')
+  expect(routeMethod('DELETE', item, keyless)).toBe('Delete')
 })
 
 test('a collection that is served by key has no page', () => {
