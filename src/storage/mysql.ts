@@ -90,9 +90,17 @@ export function mysqlSchema(
 }
 
 function requireSettings(pool: MysqlPool): void {
-  if (clientPoolOf(pool).config?.resetOnRelease === true) {
+  const { config } = clientPoolOf(pool)
+  if (config?.resetOnRelease === true) {
     throw new TypeError(
       'mysqlStorage: the option resetOnRelease of the pool undoes the settings of its connections. Remove it.',
+    )
+  }
+  // An empty string nests, too.
+  const { nestTables = false } = config?.connectionConfig ?? {}
+  if (nestTables !== false) {
+    throw new TypeError(
+      'mysqlStorage: with the option nestTables of the pool, rows have another form. Remove it.',
     )
   }
 }

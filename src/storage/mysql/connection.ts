@@ -10,7 +10,13 @@ import {
 import type { MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
 import type { CompleteMysql } from './options.ts'
-import { clientPoolOf, type MysqlClient, type MysqlField, type MysqlPool } from './pool.ts'
+import {
+  clientPoolOf,
+  takeClient,
+  type MysqlClient,
+  type MysqlField,
+  type MysqlPool,
+} from './pool.ts'
 import { openSession, readOnlyNow, sortBytes } from './session.ts'
 
 /** The connections of a pool to MariaDB or MySQL. */
@@ -48,16 +54,10 @@ export function mysqlConnections(
 
   const { use, close } = clientConnections(
     () =>
-      new Promise((resolve, reject) => {
-        pool.getConnection((error, client) => {
-          if (error) {
-            reject(error)
-            return
-          }
-          const own = known.get(client) ?? knownClient(client)
-          known.set(client, own)
-          resolve(own)
-        })
+      takeClient(pool, (client) => {
+        const own = known.get(client) ?? knownClient(client)
+        known.set(client, own)
+        return own
       }),
     {
       acquireTimeout: options.acquireTimeout,

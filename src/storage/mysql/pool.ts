@@ -1,3 +1,5 @@
+import { isThenable } from '../../maybe-promise.ts'
+
 /** A field of a row that `mysql2` has received. */
 export interface MysqlField {
   /** Returns its text. */
@@ -30,9 +32,12 @@ export interface MysqlClientPool {
   readonly config?: {
     readonly connectionLimit?: number
     readonly resetOnRelease?: unknown
-    readonly connectionConfig?: { connectTimeout?: number | undefined }
+    readonly connectionConfig?: {
+      connectTimeout?: number | undefined
+      readonly nestTables?: unknown
+    }
   }
-  getConnection(done: (error: Error | null, client: MysqlClient) => void): void
+  getConnection(done: (error: Error | null, client: MysqlClient) => void): unknown
 }
 
 /** A pool of `mysql2`, or of `mysql2/promise`. */
@@ -48,4 +53,37 @@ export function isPool(value: unknown): value is MysqlPool {
   const { pool = value } = (value ?? {}) as { readonly pool?: unknown }
   const { getConnection } = (pool ?? {}) as Partial<MysqlClientPool>
   return typeof getConnection === 'function'
+}
+
+/** Takes a connection out of a pool. Calls `received` at the moment at which the pool hands it out. */
+export function takeClient<Received>(
+  pool: MysqlClientPool,
+  received: (client: MysqlClient) => Received,
+): Promise<Received> {
+  return new Promise((resolve, reject) => {
+    const returned = pool.getConnection((error, client) => {
+      if (error) reject(error)
+      else resolve(received(client))
+    })
+    if (!isThenable(returned)) return
+    // Such a pool does not call back.
+    returned.then(release, () => undefined)
+    reject(new TypeError(`the pool returns promises of connections. ${otherPool}`))
+  })
+}
+
+const otherPool = 'Use a pool of the package mysql2, without options that change the form of rows.'
+
+function release(client: unknown): void {
+  const { release: giveBack } = Object(client) as { readonly release?: unknown }
+  if (typeof giveBack === 'function') Reflect.apply(giveBack, client, [])
+}
+
+/** Returns the first row of a result. Throws a TypeError if its rows are not lists of strings. */
+export function firstRow(result: unknown): readonly [string, ...string[]] {
+  const [row] = Array.isArray(result) ? (result as readonly unknown[]) : []
+  if (Array.isArray(row) && typeof row[0] === 'string') return row as [string, ...string[]]
+  throw new TypeError(
+    `mysqlStorage: the pool returns rows that are not lists of strings. ${otherPool}`,
+  )
 }

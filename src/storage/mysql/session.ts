@@ -1,6 +1,7 @@
 import type { ServerFacts } from '../sql/server-watch.ts'
 import { exactCollations, type MysqlServer } from './dialect.ts'
 import type { CompleteMysql } from './options.ts'
+import { firstRow } from './pool.ts'
 
 /** Sends a statement, and resolves with its rows. */
 export type Send = (text: string) => Promise<unknown>
@@ -24,9 +25,9 @@ const writeModes = '@@global.read_only, @@global.innodb_read_only'
 
 /** Gives a new connection its settings, and returns what its server is. Rejects if the server does not take them. */
 export async function openSession(send: Send, options: CompleteMysql): Promise<Session> {
-  const [[version, identity, ...found]] = (await send(
-    `select version(), concat_ws(' ', @@hostname, @@port, @@server_id), ${writeModes}`,
-  )) as [[string, string, ...string[]]]
+  const [version, identity = '', ...found] = firstRow(
+    await send(`select version(), concat_ws(' ', @@hostname, @@port, @@server_id), ${writeModes}`),
+  )
   const own: MysqlServer = version.includes('MariaDB') ? 'MariaDB' : 'MySQL'
   await send(`set names utf8mb4 collate ${exactCollations[own]}`)
   await send(`set session transaction isolation level ${isolation[own]}`)

@@ -1,3 +1,4 @@
+import { createPool } from 'mysql2'
 import { afterAll, afterEach, beforeAll, describe, expect, test } from 'vitest'
 import { publishApplications } from '../../../src/definition/publish-applications.ts'
 import {
@@ -18,7 +19,13 @@ import {
   type CollectionDefinition,
   type Field,
 } from '../../../src/index.ts'
-import { mysqlSchema, mysqlStorage, type MysqlOptions } from '../../../src/storage/mysql.ts'
+import {
+  mysqlSchema,
+  mysqlStorage,
+  type MysqlClient,
+  type MysqlOptions,
+  type MysqlPool,
+} from '../../../src/storage/mysql.ts'
 import { missingServer, perServer, testDatabase, type TestDatabase } from '../../kit/mysql.ts'
 
 const missing = await missingServer()
@@ -339,6 +346,37 @@ describe.skipIf(missing !== undefined)('tables of MariaDB', () => {
     await own.close()
   })
 
+  test('are not found through a pool that returns rows in another form', async () => {
+    const { pool } = database.open({ connectionLimit: 1 })
+    const other: MysqlPool = {
+      getConnection(done) {
+        pool.getConnection((error, client) => {
+          const query: MysqlClient['query'] = ({ sql }, ended) =>
+            client.query({ sql } as never, ended)
+          done(error, Object.assign(Object.create(client) as MysqlClient, { query }))
+        })
+      },
+    }
+    const own = mysqlStorage(other)
+    const published = publishApplications({ app: { collections: { parents } } })
+    await expect(own.open(published)).rejects.toThrow(
+      'the pool returns rows that are not lists of strings',
+    )
+    await own.close()
+  })
+
+  test('are not found through a pool that returns promises', async () => {
+    const released: string[] = []
+    const client = { release: () => released.push('released') }
+    for (const connection of [Promise.resolve(client), Promise.reject(new Error('no server'))]) {
+      const own = mysqlStorage({ getConnection: () => connection })
+      const published = publishApplications({ app: { collections: { parents } } })
+      await expect(own.open(published)).rejects.toThrow('the pool returns promises of connections')
+      await own.close()
+    }
+    expect(released).toEqual(['released'])
+  })
+
   test('are not found without a database', async () => {
     const own = mysqlStorage(database.open({ database: '' }))
     const published = publishApplications({ app: { collections: { parents } } })
@@ -351,5 +389,15 @@ test('a pool of another kind and options that can not work are rejected', () => 
   const pool = { getConnection: () => undefined, config: { resetOnRelease: true } }
   expect(() => mysqlStorage({} as never)).toThrow('must be a pool of the package mysql2')
   expect(() => mysqlStorage(pool)).toThrow('resetOnRelease')
+  for (const nestTables of [true, '_', '']) {
+    const nesting = createPool({ nestTables })
+    const plain = createPool({ nestTables: false })
+    expect(() => mysqlStorage(nesting)).toThrow('with the option nestTables of the pool')
+    expect(() => mysqlStorage(nesting.promise())).toThrow('nestTables')
+    expect(() => mysqlStorage(plain, { reads: nesting })).toThrow('nestTables')
+    expect(() => mysqlStorage(plain)).not.toThrow()
+    nesting.end()
+    plain.end()
+  }
   expect(() => mysqlStorage({} as never, { lockTimeout: 0 })).toThrow('mysqlStorage.lockTimeout')
 })
