@@ -152,12 +152,17 @@ function tableOf({
         onDelete: key.onDelete === 'setDefault' ? undefined : key.onDelete,
       })),
     constraints: columnsByName(named),
+    indexed: indexedColumns(named),
     partitions: parts.map((part) => ({ ...part, constraints: columnsByName(part.constraints) })),
   }
 }
 
 function columnsByName(named: readonly NamedColumns[]): Table['constraints'] {
   return new Map(named.map(({ name, columns }) => [name, columns]))
+}
+
+function indexedColumns(named: readonly NamedColumns[]): readonly string[] {
+  return named.flatMap(({ isIndex, columns }) => (isIndex ? columns : []))
 }
 
 function partitionOf(parent: string | null): string | undefined {

@@ -64,6 +64,12 @@ export const postgresErrors: Errors = {
   endsTransaction: (error) => kindOf(error) === 'conflict' || isLost(error),
   isUndone: (error) => !isLost(error),
   wholeBits: { int2: 16, int4: 32, int8: 64 },
+  isTooLong(error) {
+    const { code, constraint, routine } = error as ServerError
+    // A row that is too long itself has the same code.
+    const isOfIndex = typeof routine === 'string' && routine.startsWith('index_form_tuple')
+    return code === '54000' && (constraint !== undefined || isOfIndex)
+  },
   columnsOf(error, own) {
     const { schema, table, constraint, column, dataType } = error as ServerError
     if (table === undefined && typeof dataType === 'string') return columnsOfDomain(own, dataType)

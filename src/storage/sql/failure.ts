@@ -35,6 +35,11 @@ export interface Errors {
   endsTransaction(error: unknown): boolean
   /** Returns whether a statement alone that failed with an error has certainly changed nothing. */
   isUndone(error: unknown): boolean
+  /**
+   * Returns whether a row is too long for an index, which the error may name. Its long strings are the reason. Default:
+   * no.
+   */
+  isTooLong?(error: unknown): boolean
   /** Returns the columns of a table that an error of a save names, or whose index or constraint it names. */
   columnsOf(error: unknown, table: Table): readonly string[]
   /** The bits of each type of whole numbers. */
@@ -51,16 +56,20 @@ export interface Written {
 
 /** Converts an error of the driver to a StorageError. Returns any other error unchanged. */
 export function storageFailure(
-  { kindOf, columnsOf, wholeBits }: Errors,
+  errors: Errors,
   error: unknown,
   operation: Operation,
   written?: Written,
 ): unknown {
   if (isStorageError(error)) return error
+  const { kindOf, columnsOf, wholeBits } = errors
   const fields = (): readonly string[] => {
     if (written?.table === undefined) return []
     const { table, collection, row = {} } = written
     const named = columnsOf(error, table)
+    if (errors.isTooLong?.(error) === true) {
+      return longFields(written, named.length > 0 ? named : (table.indexed ?? []))
+    }
     // Without the other columns of its constraint, a column says too little.
     const columns = named.includes('') ? [] : named
     return collection.fields
@@ -90,6 +99,24 @@ export function storageFailure(
     default:
       return error
   }
+}
+
+// Shorter strings are the reason only if an index has many.
+const longBytes = 600
+
+/** Returns the fields of columns whose strings are the longest, also if they differ a lot: an index compresses them. */
+function longFields(
+  { table, collection, row = {} }: Written,
+  columns: readonly string[],
+): readonly string[] {
+  const strings = collection.fields.flatMap(({ name, column }) => {
+    const value = row[name]
+    const isOwn = columns.includes(table?.find(column)?.name ?? '')
+    return isOwn && typeof value === 'string' ? [{ name, bytes: Buffer.byteLength(value) }] : []
+  })
+  const most = Math.max(...strings.map(({ bytes }) => bytes))
+  const share = most > longBytes ? Math.max(longBytes, most / 16) : most / 4
+  return strings.filter(({ bytes }) => bytes >= share).map(({ name }) => name)
 }
 
 /** Creates the error of a call that storage can't carry out now. */

@@ -101,8 +101,10 @@ export interface Table {
   readonly leftConstraints?: readonly string[]
   /** Whether it has constraints that are checked by the commit. Default false. */
   readonly hasDeferred?: boolean
-  /** The columns of unique indexes and constraints by name. An empty name: one that is not known. */
+  /** The columns of indexes and constraints by name. An empty name: one that is not known. */
   readonly constraints: ReadonlyMap<string, readonly string[]>
+  /** The columns of all indexes, if an error may not name the index. Default: none. */
+  readonly indexed?: readonly string[]
   /** Its partitions, if errors name them and their constraints. Default: none. */
   readonly partitions?: readonly Pick<Table, 'schema' | 'name' | 'constraints'>[]
 }
