@@ -1,10 +1,10 @@
-import type { IncomingMessage, RequestListener, Server, ServerResponse } from 'node:http'
+import type { RequestListener, Server } from 'node:http'
 import type { ServerOptions } from 'node:https'
-import type { AddressInfo } from 'node:net'
+import type { AddressInfo, Socket } from 'node:net'
 import * as z from 'zod/mini'
 import { nonEmpty, wholeNumber } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
-import type { RequestHandler } from '../request/request.ts'
+import type { RequestHandler, ServiceReply } from '../request/request.ts'
 import { nodeShape, toNodeHandler, type NodeHandlerOptions } from './node-handler.ts'
 
 /** A service that {@link serve} opens and closes. */
@@ -26,12 +26,19 @@ export interface ServeOptions extends NodeHandlerOptions {
   readonly signal?: AbortSignal
   /**
    * Whether the server responds to `/live` and `/ready`, for process monitors. `/live` is always 200. `/ready` is 503
-   * while `ready` of the service rejects, and while the server stops; otherwise 200. Default: false.
+   * while `ready` of the service rejects, and while the server drains and stops; otherwise 200. Default: false.
    */
   readonly health?: boolean
-  /** Milliseconds for which `close` waits for requests in progress. Default: 10000. */
+  /**
+   * Milliseconds for which a stop still accepts and serves connections, so that a load balancer can notice by `/ready`
+   * that it has to use another server. Default: 0.
+   */
+  readonly drain?: number
+  /** Milliseconds for which a stop waits for requests in progress, after `drain`. Default: 10000. */
   readonly grace?: number
 }
+
+const milliseconds = wholeNumber(0, 2 ** 31 - 1)
 
 const shape = z.strictObject({
   ...nodeShape,
@@ -44,7 +51,8 @@ const shape = z.strictObject({
     }),
   ),
   health: z._default(z.boolean(), false),
-  grace: z._default(wholeNumber(0, 2 ** 31 - 1), 10_000),
+  drain: z._default(milliseconds, 0),
+  grace: z._default(milliseconds, 10_000),
 } satisfies Record<keyof ServeOptions, z.ZodMiniType>)
 
 /** A running server. */
@@ -52,8 +60,16 @@ export interface Serving {
   readonly port: number
   /** The URL with the prefix, such as `http://127.0.0.1:8080`. */
   readonly url: string
-  /** Stops accepting requests, waits for those in progress, then closes the service. */
+  /**
+   * Serves connections for `drain` milliseconds more, stops accepting requests, waits for those in progress, then closes
+   * the service. Returns `closed`.
+   */
   close(): Promise<void>
+  /**
+   * Resolves when the server and the service are closed, whether by `close` or by the signal. Your application then closes
+   * what it has opened, such as a pool of connections. Rejects if the service could not be closed.
+   */
+  readonly closed: Promise<void>
 }
 
 const headersTimeout = 10_000
@@ -67,17 +83,17 @@ const idleCheckMilliseconds = 50
  */
 export async function serve(service: ServedService, options: ServeOptions = {}): Promise<Serving> {
   const complete = completeOptions('serve', shape, options)
-  const { port, host, tls, signal, grace, health: hasHealth, ...mount } = complete
+  const { port, host, tls, signal, drain, grace, health, ...mount } = complete
   const { prefix } = mount
-  const handler = toNodeHandler(service, mount)
-  let closing: Promise<void> | undefined
-  const health = hasHealth && healthHandler(service, () => closing !== undefined)
-  const listener = (request: IncomingMessage, response: ServerResponse): void => {
-    if (health === false || !health(request, response)) handler(request, response)
-  }
-  const server = await createServer(tls, listener)
-  const close = (): Promise<void> =>
-    (closing ??= stop(server, grace).finally(() => service.close()))
+  const stopping = new AbortController()
+  const rest = toNodeHandler(service, mount)
+  const checks = toNodeHandler(healthChecks(service, stopping.signal))
+  const server = await createServer(tls, (request, response) => {
+    const isCheck = health && (request.url === '/live' || request.url === '/ready')
+    if (isCheck) checks(request, response)
+    else rest(request, response)
+  })
+  const sockets = openSockets(server, tls === undefined ? 'connection' : 'secureConnection')
   try {
     await service.ready()
     await listening(server, port, host)
@@ -85,11 +101,21 @@ export async function serve(service: ServedService, options: ServeOptions = {}):
     await service.close()
     throw error
   }
+  const served = signal?.aborted === true ? 0 : drain
+  const closed = aborted(stopping.signal)
+    .then(() => pause(served))
+    .then(() => stop(server, sockets, grace))
+    .finally(() => service.close())
+  const close = (): Promise<void> => {
+    stopping.abort()
+    return closed
+  }
   if (signal?.aborted === true) await close()
   signal?.addEventListener('abort', () => void close(), { once: true })
   const actual = (server.address() as AddressInfo | null)?.port ?? port
   const name = host.includes(':') ? `[${host}]` : host
-  return { port: actual, url: `${tls ? 'https' : 'http'}://${name}:${actual}${prefix}`, close }
+  const url = `${tls ? 'https' : 'http'}://${name}:${actual}${prefix}`
+  return { port: actual, url, close, closed }
 }
 
 // The modules of the servers take as long to load as the library itself, and most programs use one of them.
@@ -113,39 +139,63 @@ function listening(server: Server, port: number, host: string): Promise<void> {
   })
 }
 
-async function stop(server: Server, grace: number): Promise<void> {
-  // A keep-alive connection becomes idle only after the response, so idle ones are closed repeatedly.
-  const idleCheck = setInterval(() => server.closeIdleConnections(), idleCheckMilliseconds)
-  const graceTimer = setTimeout(() => server.closeAllConnections(), grace)
-  await new Promise((resolve) => server.close(resolve))
-  clearInterval(idleCheck)
-  clearTimeout(graceTimer)
+function aborted(signal: AbortSignal): Promise<void> {
+  return new Promise((resolve) => {
+    signal.addEventListener('abort', () => resolve(), { once: true })
+  })
 }
 
-/** Returns a handler that responds to the health paths, and returns false for all other paths. */
-function healthHandler(
-  service: ServedService,
-  isClosing: () => boolean,
-): (request: IncomingMessage, response: ServerResponse) => boolean {
-  return ({ url }, response) => {
-    if (url === '/live') sendText(response, 200, 'live')
-    else if (url !== '/ready') return false
-    else if (isClosing()) sendText(response, 503, 'closing')
-    else {
-      service.ready().then(
-        () => sendText(response, 200, 'ready'),
-        () => sendText(response, 503, 'not ready'),
+function pause(duration: number): Promise<void> {
+  return new Promise((resolve) => setTimeout(resolve, duration))
+}
+
+/** Returns the open connections of a server. */
+function openSockets(
+  server: Server,
+  event: 'connection' | 'secureConnection',
+): ReadonlySet<Socket> {
+  const sockets = new Set<Socket>()
+  server.on(event, (socket: Socket) => {
+    sockets.add(socket)
+    socket.once('close', () => sockets.delete(socket))
+  })
+  return sockets
+}
+
+async function stop(server: Server, sockets: ReadonlySet<Socket>, grace: number): Promise<void> {
+  // A keep-alive connection becomes idle only after the response, so idle ones are closed repeatedly. Node counts a
+  // connection as idle before the end of its last response was sent.
+  const idleCheck = setInterval(() => {
+    const isSending = Array.from(sockets).some(({ writableLength }) => writableLength > 0)
+    if (!isSending) server.closeIdleConnections()
+  }, idleCheckMilliseconds)
+  const graceTimer = setTimeout(() => server.closeAllConnections(), grace)
+  const { Server: NetServer } = await import('node:net')
+  // `close` of an HTTP server would close connections that Node counts as idle.
+  await new Promise((resolve) => NetServer.prototype.close.call(server, resolve))
+  clearInterval(idleCheck)
+  clearTimeout(graceTimer)
+  // Ends its checks of time-outs.
+  server.close()
+}
+
+/** Returns a service that responds to the health paths. */
+function healthChecks(service: ServedService, stopping: AbortSignal): RequestHandler {
+  return {
+    serves: () => true,
+    handle: ({ target }) => {
+      if (target === '/live') return textReply(200, 'live')
+      if (stopping.aborted) return textReply(503, 'closing')
+      return service.ready().then(
+        () => textReply(200, 'ready'),
+        () => textReply(503, 'not ready'),
       )
-    }
-    return true
+    },
+    reportUnsent: (request, error) => service.reportUnsent?.(request, error),
   }
 }
 
-function sendText(response: ServerResponse, status: number, text: string): void {
-  response.writeHead(status, {
-    'Content-Type': 'text/plain; charset=utf-8',
-    'Content-Length': Buffer.byteLength(text),
-    'Cache-Control': 'no-store',
-  })
-  response.end(text)
+function textReply(status: number, body: string): ServiceReply {
+  const headers = { 'Content-Type': 'text/plain; charset=utf-8', 'Cache-Control': 'no-store' }
+  return { status, headers, body }
 }

@@ -1,5 +1,6 @@
 import { once } from 'node:events'
 import { connect } from 'node:net'
+import { connect as connectTls } from 'node:tls'
 import { expect, test } from 'vitest'
 import {
   createService,
@@ -10,6 +11,7 @@ import {
 } from '../../src/index.ts'
 import { StorageError } from '../../src/storage/index.ts'
 import { serve, type ServedService, type ServeOptions } from '../../src/http/serve.ts'
+import { makeCertificate } from '../kit/tls.ts'
 
 const things = defineCollection({ key: 'id', fields: { id: integer() } })
 
@@ -154,6 +156,77 @@ test('an abort signal stops it, also one that was aborted before', async () => {
   const late = await started(open(), { signal: stop.signal })
   await expect(fetch(late.url)).rejects.toThrow()
 })
+
+test('closed resolves after close and after an abort, when the service is closed', async () => {
+  for (const how of ['close', 'abort'] as const) {
+    const stop = new AbortController()
+    const service = open()
+    const order: string[] = []
+    const watched: ServedService = {
+      ...service,
+      close: async () => {
+        await new Promise((resolve) => setTimeout(resolve, 20))
+        order.push('service')
+      },
+    }
+    const serving = await started(watched, { signal: stop.signal })
+    const closed = serving.closed.then(() => order.push('closed'))
+    await new Promise((resolve) => setTimeout(resolve, 20))
+    expect(order).toEqual([])
+    if (how === 'abort') stop.abort()
+    else void serving.close()
+    await closed
+    expect(order).toEqual(['service', 'closed'])
+    await serving.close()
+    expect(order).toHaveLength(2)
+  }
+})
+
+test('closed and close reject if the service can not be closed', async () => {
+  const service: ServedService = { ...open(), close: () => Promise.reject(new Error('stuck')) }
+  const serving = await started(service)
+  await expect(serving.close()).rejects.toThrow('stuck')
+  await expect(serving.closed).rejects.toThrow('stuck')
+})
+
+test.each([0, 300])('connections are served for %i ms more, the time of drain', async (drain) => {
+  const serving = await started(open(), { health: true, drain })
+  const begun = performance.now()
+  const closed = serving.close()
+  if (drain > 0) {
+    expect((await fetch(`${serving.url}/ready`)).status).toBe(503)
+    expect((await fetch(`${serving.url}/rest/v1/app/things`)).status).toBe(200)
+  }
+  await closed
+  expect(performance.now() - begun).toBeGreaterThanOrEqual(drain - 5)
+  await expect(fetch(serving.url)).rejects.toThrow()
+})
+
+test.each([undefined, 'tls'])(
+  'a response that was written before close is sent completely to a slow client (%s)',
+  async (tls) => {
+    const bytes = new Uint8Array(20_000_000)
+    const service: ServedService = {
+      ...open(),
+      handle: () => ({ status: 200, headers: {}, body: '', bytes }),
+    }
+    const { private: key, cert } = await makeCertificate()
+    const serving = await started(service, tls === undefined ? {} : { tls: { key, cert } })
+    const to = { port: serving.port, host: '127.0.0.1', highWaterMark: 1 }
+    const socket = tls === undefined ? connect(to) : connectTls({ ...to, ca: cert })
+    await once(socket, tls === undefined ? 'connect' : 'secureConnect')
+    socket.pause()
+    socket.write('GET /rest/v1/app/things HTTP/1.1\r\nHost: x\r\n\r\n')
+    await new Promise((resolve) => setTimeout(resolve, 200))
+    const closed = serving.close()
+    await new Promise((resolve) => setTimeout(resolve, 300))
+    let received = 0
+    socket.on('data', (chunk: Uint8Array) => (received += chunk.length)).resume()
+    await once(socket, 'close')
+    expect(received).toBeGreaterThan(bytes.length)
+    await closed
+  },
+)
 
 test('rejects if the port is in use, and closes the service', async () => {
   const first = await started()
