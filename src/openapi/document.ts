@@ -29,7 +29,7 @@ export interface OpenApiDocument {
 export function describeService(
   service: DescribedService,
   options: OpenApiOptions,
-  { prefix = '', ...audience }: Audience & { readonly prefix?: string | undefined },
+  { prefix, ...audience }: Audience & { readonly prefix?: string | undefined },
 ): OpenApiDocument {
   const all = describedCollections(service, audience)
   const paths = pathsOf(service, all)
@@ -40,7 +40,7 @@ export function describeService(
     headers: sharedHeaders(service),
     responses: sharedResponses(service),
   }
-  const { title, version = '1.0.0', contact, license, servers } = options
+  const { title, version = '1.0.0', contact, license } = options
   const description = descriptionFor(service, options, audience)
   return {
     openapi: '3.1.1',
@@ -51,7 +51,7 @@ export function describeService(
       ...(contact !== undefined && { contact }),
       ...(license !== undefined && { license }),
     },
-    servers: servers ?? [{ url: `${prefix}${pathRoot}`.replace(/\/$/, '') }],
+    servers: serversOf(options, prefix),
     security,
     tags: all.map(tagOf),
     paths,
@@ -60,6 +60,11 @@ export function describeService(
       ...(security.length > 0 && { securitySchemes: schemes }),
     },
   }
+}
+
+/** Returns the servers of a document: the only part of it that depends on the path of the mount. */
+export function serversOf({ servers }: OpenApiOptions, prefix = ''): OpenApiDocument['servers'] {
+  return servers ?? [{ url: `${prefix}${pathRoot}`.replace(/\/$/, '') }]
 }
 
 function descriptionFor(

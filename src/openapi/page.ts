@@ -4,7 +4,6 @@ import { completeOptions } from '../checks/options.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
-import { keepLatest } from '../keep-latest.ts'
 import {
   pageSource,
   type Page,
@@ -14,7 +13,8 @@ import {
 } from '../pages/page.ts'
 import { viewOf } from '../request/view.ts'
 import { rolesNamedIn, type DescribedService } from './described.ts'
-import { describeService, type OpenApiDocument } from './document.ts'
+import { describeService, serversOf, type OpenApiDocument } from './document.ts'
+import { keepBySize } from './keep-by-size.ts'
 import {
   documentOptions,
   openApiShape,
@@ -24,7 +24,11 @@ import {
 
 /** Returns an OpenAPI document as YAML. */
 export function toYaml(document: OpenApiDocument): string {
-  return dump(document, { noRefs: true, lineWidth: -1 })
+  return yamlOf(document)
+}
+
+function yamlOf(value: object): string {
+  return dump(value, { noRefs: true, lineWidth: -1 })
 }
 
 /**
@@ -57,11 +61,36 @@ export function openapi(given: OpenApiOptions): Page {
   } satisfies Page & WithDocumentOptions)
 }
 
-type Format = keyof typeof formats
+type Format = 'json' | 'yaml'
 
-const formats = {
-  json: { mediaType: 'application/json; charset=utf-8', write: JSON.stringify },
-  yaml: { mediaType: 'application/yaml; charset=utf-8', write: toYaml },
+/** A document as text, around the part that depends on the path of the mount. */
+interface DocumentText {
+  readonly before: string
+  readonly after: string
+}
+
+interface DocumentFormat {
+  readonly mediaType: string
+  /** Splits a document around its servers. */
+  split(before: object, after: object): DocumentText
+  /** Writes the servers as the part between. */
+  servers(servers: OpenApiDocument['servers']): string
+}
+
+const formats: Readonly<Record<Format, DocumentFormat>> = {
+  json: {
+    mediaType: 'application/json; charset=utf-8',
+    split: (before, after) => ({
+      before: JSON.stringify(before).slice(0, -1),
+      after: JSON.stringify(after).slice(1),
+    }),
+    servers: (servers) => `,"servers":${JSON.stringify(servers)},`,
+  },
+  yaml: {
+    mediaType: 'application/yaml; charset=utf-8',
+    split: (before, after) => ({ before: yamlOf(before), after: yamlOf(after) }),
+    servers: (servers) => yamlOf({ servers }),
+  },
 }
 
 /** Which document a caller requests. */
@@ -72,34 +101,40 @@ interface WantedDocument {
   readonly caller: Principal
 }
 
-// The documents of so many combinations of roles and mounts.
-const maxDocuments = 50
+// In characters: of the documents of all combinations of roles, and of those with the path of a mount. A client can
+// choose that path where the mount has a parameter.
+const maxKept = 16 * 1024 * 1024
 
-/** Returns a function that writes the document of a caller, and keeps it for callers with the same rights. */
+/**
+ * Returns a function that writes the document of a caller, and keeps it for callers with the same rights. A document is
+ * computed once for all mounts.
+ */
 function documentsOf(
   service: DescribedService,
   options: OpenApiOptions,
 ): (wanted: WantedDocument) => PageContent {
-  const kept = new Map<string, PageContent>()
+  const texts = keepBySize<DocumentText>(
+    maxKept,
+    ({ before, after }) => before.length + after.length,
+  )
+  const contents = keepBySize<PageContent>(maxKept, ({ text }) => text.length)
   const named = rolesNamedIn(service.collections)
   const ruled = service.collections.filter(({ rows }) => rows !== undefined)
-  return ({ application, format, request: { prefix }, caller }) => {
+  return ({ application, format, request: { prefix = '' }, caller }) => {
     const roles = named.filter((role) => caller.roles.includes(role))
     const hidden = ruled.filter((collection) => !hasRows(collection, caller))
     const places = hidden.map((each) => [each.application, each.name])
-    const key = JSON.stringify([application, format, prefix, roles, places])
-    const known = kept.get(key)
-    if (known !== undefined) return known
-    const audience = {
-      application,
-      roles,
-      prefix,
-      hides: (each: PublishedCollection) => hidden.includes(each),
-    }
-    const { mediaType, write } = formats[format]
-    const content = { mediaType, text: write(describeService(service, options, audience)) }
-    keepLatest(kept, key, content, maxDocuments)
-    return content
+    const key = JSON.stringify([application, format, roles, places])
+    const { mediaType, split, servers } = formats[format]
+    return contents(JSON.stringify([key, prefix]), () => {
+      const { before, after } = texts(key, () => {
+        const hides = (each: PublishedCollection): boolean => hidden.includes(each)
+        const document = describeService(service, options, { application, roles, hides })
+        const { openapi, info, security, tags, paths, components } = document
+        return split({ openapi, info }, { security, tags, paths, components })
+      })
+      return { mediaType, text: `${before}${servers(serversOf(options, prefix))}${after}` }
+    })
   }
 }
 

@@ -4,11 +4,17 @@ import {
   createService,
   defineCollection,
   memoryStorage,
+  openAccess,
   text,
   type Service,
 } from '../../src/index.ts'
 import { toFetchHandler } from '../../src/http/fetch.ts'
-import { openapi, openApiDocument, type OpenApiDocument } from '../../src/openapi/openapi.ts'
+import {
+  openapi,
+  openApiDocument,
+  toYaml,
+  type OpenApiDocument,
+} from '../../src/openapi/openapi.ts'
 import { apiKeys } from '../../src/security/index.ts'
 
 const notes = defineCollection(
@@ -95,6 +101,65 @@ test('callers with the same rights share a document, and others have one of thei
   expect(kept.status).toBe(304)
   const other = await get('openapi.json', 'olivia', { 'If-None-Match': tag })
   expect(other.status).toBe(200)
+})
+
+test.each(['', '/api', '/a/b', "/it's", '/x=1', '/~me', '/yes', '/1e3'])(
+  'below the mount %j a document is that of openApiDocument, byte for byte',
+  async (prefix) => {
+    const handler = toFetchHandler(service, { prefix })
+    for (const application of [undefined, 'desk', 'other']) {
+      const named = application === undefined ? {} : { application }
+      const document = openApiDocument(service, { ...options, ...named, prefix, roles: ['Office'] })
+      for (const [ending, text] of [
+        ['.json', JSON.stringify(document)],
+        ['.yaml', toYaml(document)],
+      ] as const) {
+        const path = `${application === undefined ? '' : `/${application}`}${ending}`
+        const url = `http://localhost${prefix}/rest/v1/openapi${path}`
+        const headers = { 'X-API-Key': keys['olivia'] ?? '' }
+        const response = await handler(new Request(url, { headers }))
+        expect(await response.text()).toBe(text)
+      }
+    }
+  },
+)
+
+test('a document is computed once for all mounts, also if clients choose their paths', async () => {
+  const fields = Object.fromEntries(Array.from({ length: 20 }, (_, at) => [`f${at}`, text()]))
+  const collections = Object.fromEntries(
+    Array.from({ length: 100 }, (_, at) => [
+      `c${at}`,
+      defineCollection({ key: 'id', fields: { id: text(), ...fields } }),
+    ]),
+  )
+  const large = createService({
+    applications: { desk: { collections } },
+    storage: memoryStorage(),
+    security: openAccess(),
+    pages: { openapi: openapi(options) },
+  })
+  const measure = async (prefix: string, ending: string): Promise<number> => {
+    const begun = performance.now()
+    const reply = await large.handle({
+      method: 'GET',
+      target: `/rest/v1/openapi${ending}`,
+      prefix,
+      header: () => undefined,
+      secure: true,
+      peer: undefined,
+      signal: undefined,
+      body: async () => new Uint8Array(),
+    })
+    expect(reply.body).toContain(`${prefix}/rest/v1`)
+    return performance.now() - begun
+  }
+  for (const ending of ['.json', '.yaml']) {
+    const first = await measure('/first', ending)
+    let others = 0
+    for (let mount = 0; mount < 60; mount++) others += await measure(`/tenant-${mount}`, ending)
+    expect(others / 60).toBeLessThan(first / 4)
+  }
+  await large.close()
 })
 
 test('rejects wrong options at start', () => {
