@@ -13,7 +13,7 @@ import { abandon, ResponseBegunError } from './begun.ts'
 import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { replyOf } from './incoming.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
-import { requireOutside, targetBelow } from './prefix.ts'
+import { requireOutside, requirePrefix, targetBelow } from './prefix.ts'
 import { handleInOrder } from './response-queue.ts'
 import {
   replaceBody,
@@ -81,7 +81,7 @@ const shape = z.strictObject({
  * around it. Its setting `trustProxy` determines the address of the client and whether a request came over
  * TLS. HTTP methods that Node supports and Fastify does not are added to the app, so that the service can
  * respond 405. Registering fails with a TypeError for an unknown option, and for a prefix that is not a
- * literal path, such as one with a parameter.
+ * literal path that requests can have, such as one with a parameter.
  */
 export async function rowgateFastify(
   scope: FastifyInstance,
@@ -180,11 +180,7 @@ function endBegun(
 function placeOf(service: RequestHandler, { prefix, outside }: Required<BadUrlOptions>): Place {
   requireOutside(outside, ['app', 'respond'])
   const path = prefix.replace(/\/$/, '')
-  if (!/^(?:\/[\w.~!$&'+,;=@-]+)*$/.test(path)) {
-    throw new TypeError(
-      `The prefix must be a literal path without parameters, such as /api: ${prefix}`,
-    )
-  }
+  requirePrefix(path)
   return { service, prefix: path, outside }
 }
 

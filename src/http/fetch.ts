@@ -54,8 +54,8 @@ const shape = z.strictObject({
 /**
  * Mounts a service in any server or framework that calls a function with a Fetch request: Bun, Deno,
  * Workers, Hono, Next. The target is the part of the request's URL after the origin, in which Request has
- * resolved dot segments and backslashes. Throws a TypeError for a prefix that does not start with a slash or
- * ends with one, and for an unknown option.
+ * resolved dot segments and backslashes. Throws a TypeError for a prefix that is not a literal path that requests can
+ * have, and for an unknown option.
  */
 export function toFetchHandler<Context extends readonly unknown[] = unknown[]>(
   service: RequestHandler,

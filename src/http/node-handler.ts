@@ -35,8 +35,8 @@ export const nodeShape = {
 
 /**
  * Mounts a service in a Node server: `createServer(toNodeHandler(service))`. Throws a TypeError for a
- * prefix that does not start with a slash or ends with one, for a trusted proxy that is not an address or
- * a range of addresses, and for an invalid name of a forwarded header.
+ * prefix that is not a literal path that requests can have, for a trusted proxy that is not an address or a range of
+ * addresses, and for an invalid name of a forwarded header.
  */
 export function toNodeHandler(
   service: RequestHandler,

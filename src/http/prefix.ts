@@ -1,8 +1,16 @@
-/** Throws a TypeError unless the prefix of a mount is empty or a path such as `/api`. */
-export function requirePrefix(prefix: string): void {
-  if (prefix === '' || /^\/.*[^/]$/.test(prefix)) return
+import { isMountPath } from '../protocol/path.ts'
+
+/** Throws a TypeError unless the prefix of a mount is empty or a path that requests can have, such as `/api`. */
+export function requirePrefix(prefix: unknown): void {
+  if (typeof prefix === 'string' && isMountPath(prefix)) return
+  if (typeof prefix === 'string' && /^\/.*[^/]$/.test(prefix)) {
+    throw new TypeError(
+      'The prefix must be a literal path without parameters, empty segments, dot segments, percent-encodings and a ' +
+        `query, such as /api: ${prefix}`,
+    )
+  }
   throw new TypeError(
-    `The prefix must start with a slash and not end with one, for example /api: ${prefix}`,
+    `The prefix must start with a slash and not end with one, for example /api: ${String(prefix)}`,
   )
 }
 

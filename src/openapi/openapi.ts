@@ -4,6 +4,7 @@ import type { ApplicationDefinitions } from '../definition/application.ts'
 import { checkApplications } from '../definition/check.ts'
 import { pageHost, type PageHostOptions, type WithPageHost } from '../pages/page.ts'
 import { defaultBrand, defaultServiceVersion } from '../protocol/names.ts'
+import { isMountPath } from '../protocol/path.ts'
 import { publish } from '../publication.ts'
 import type { OpenAccess, SecurityProvider } from '../security/provider.ts'
 import { rolesNamedIn, type DescribedService } from './described.ts'
@@ -38,7 +39,15 @@ const documentShape = z.strictObject({
   ...openApiShape,
   application: z.optional(z.string()),
   roles: z.optional(z.array(z.string())),
-  prefix: z.optional(z.string()),
+  prefix: z.optional(
+    z
+      .string()
+      .check(
+        z.refine(isMountPath, {
+          error: 'must be a literal path, such as /api, or an empty string',
+        }),
+      ),
+  ),
 } satisfies Record<keyof OpenApiDocumentOptions, z.ZodMiniType>)
 
 /**

@@ -46,9 +46,14 @@ export function isChunked(transferEncoding: string | undefined): boolean {
   return transferEncoding === undefined || transferEncoding.trim().toLowerCase() === 'chunked'
 }
 
-/** Returns whether a `Content-Encoding` header is absent or `identity`: the body is not compressed. */
+/**
+ * Returns whether a `Content-Encoding` header is absent or names no coding but `identity`: the body is not compressed. A
+ * list may have empty elements, so an empty header names no coding.
+ */
 export function isIdentity(contentEncoding: string | undefined): boolean {
-  return contentEncoding === undefined || contentEncoding.trim().toLowerCase() === 'identity'
+  if (contentEncoding === undefined) return true
+  const codings = contentEncoding.split(',').map((coding) => coding.trim().toLowerCase())
+  return codings.every((coding) => coding === '' || coding === 'identity')
 }
 
 /** Returns whether an `If-None-Match` header is `*` or has an entity tag, which is compared weakly. */

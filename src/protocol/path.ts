@@ -17,6 +17,14 @@ export interface Target {
   readonly query: string
 }
 
+/**
+ * Returns whether a path of a mount is one that requests can have, in the same form everywhere: empty, or segments such as
+ * `/api/v2` without parameters, percent-encodings, and dot segments.
+ */
+export function isMountPath(path: string): boolean {
+  return /^(?:\/(?!\.{1,2}(?:\/|$))[\w.~!$&'+,;=@-]+)*$/.test(path)
+}
+
 /** Returns the origin form of an absolute-form target. Its host is ignored; the service does not route by host. */
 export function originForm(target: string): string {
   if (target.startsWith('/')) return target

@@ -182,7 +182,7 @@ describeContract('media types', {}, (contract) => {
     expectError(answer, 415)
   })
 
-  test.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, gzip', 'identity, gzip', 'x', ''])(
+  test.each(['gzip', 'deflate', 'br', 'zstd', 'gzip, gzip', 'identity, gzip', 'x'])(
     'Content-Encoding: %s responds 415',
     async (coding) => {
       const answer = await contract.post(
@@ -195,7 +195,7 @@ describeContract('media types', {}, (contract) => {
     },
   )
 
-  test.each(['identity', 'IDENTITY'])('Content-Encoding: %s is accepted', async (coding) => {
+  test.each(['identity', 'IDENTITY', '', ' '])('Content-Encoding: %j is accepted', async (coding) => {
     itemIn(await contract.post('/orders/1', { quantity: 5 }, { 'Content-Encoding': coding }))
   })
 

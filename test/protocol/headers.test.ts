@@ -150,7 +150,11 @@ test.each([
   [' Identity ', true],
   ['gzip', false],
   ['identity, gzip', false],
-  ['', false],
+  ['gzip,', false],
+  ['identity, identity', true],
+  ['', true],
+  [' \t', true],
+  [', ', true],
 ])('Content-Encoding: %s leaves the body as it is: %s', (header, is) => {
   expect(isIdentity(header)).toBe(is)
 })
