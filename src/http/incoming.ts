@@ -74,12 +74,13 @@ export class NodeRequest<Incoming extends IncomingMessage> implements ServiceReq
   // Node's `headers` object, which Node builds when it is first read.
   readonly header = (name: string): string | undefined => {
     const raw = this.#incoming.rawHeaders
+    const separator = name === 'cookie' ? '; ' : ', '
     let found: string | undefined
     for (let index = 0; index < raw.length; index += 2) {
       const header = raw[index] as string
       if (header.length !== name.length || header.toLowerCase() !== name) continue
       const value = raw[index + 1] as string
-      found = found === undefined ? value : `${found}, ${value}`
+      found = found === undefined ? value : found + separator + value
     }
     return found
   }

@@ -4,7 +4,10 @@ import type { MaybePromise } from '../maybe-promise.ts'
 export interface Credentials {
   /** The raw request target after the mount's prefix, with its query: `/rest/v1/...`. */
   readonly target: string
-  /** A request header by its lower-case name; repeated headers are joined with a comma. */
+  /**
+   * A request header by its lower-case name. Repeated headers are joined with `, `, those of `cookie` with `; `: over
+   * HTTP/2 clients send each cookie in a header of its own.
+   */
   header(name: string): string | undefined
   /** Whether the request came over TLS, according to the binding or a trusted proxy. */
   readonly secure: boolean
