@@ -3,6 +3,7 @@ import { ServiceError } from '../errors.ts'
 import type { Credentials } from '../request/request.ts'
 import type { Report } from '../observation/reports.ts'
 import { keepLatest } from '../keep-latest.ts'
+import { clientKeyOf } from './client-key.ts'
 import type { Limiter, Limits } from './limiter.ts'
 
 /** Enforces the limits of a service. */
@@ -45,14 +46,14 @@ export function applyLimits(
 
   return {
     requireUnblocked: (request) => {
-      const client = clientOf(request)
+      const client = clientKeyOf(request.peer)
       const wait = (blocked.get(client) ?? -Infinity) - now().getTime()
       if (wait > 0) throw tooMany(wait)
       blocked.delete(client)
     },
     failed: async (peer) => {
       if (failures === undefined) return
-      const client = clientOf({ peer })
+      const client = clientKeyOf(peer)
       const wait = await consume(failures, client)
       if (wait === undefined) return
       block(client, wait)
@@ -60,14 +61,10 @@ export function applyLimits(
     },
     admit: async ({ keyId, user }, request) => {
       if (requests === undefined) return
-      const wait = await consume(requests, keyId ?? user ?? clientOf(request))
+      const wait = await consume(requests, keyId ?? user ?? clientKeyOf(request.peer))
       if (wait !== undefined) throw tooMany(wait)
     },
   }
-}
-
-function clientOf({ peer }: Pick<Credentials, 'peer'>): string {
-  return peer ?? 'unknown'
 }
 
 function waitOf(rejection: unknown): number | undefined {

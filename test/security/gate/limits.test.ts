@@ -39,6 +39,23 @@ test('requests are counted by key, else by user, else by the address of the clie
   expect(requests.consumed).toEqual(['key-1', 'ann', '192.0.2.7', 'unknown'])
 })
 
+test('clients of one IPv6 network are counted together, and IPv4-mapped addresses as IPv4', async () => {
+  const [requests, failures] = [counting(9), counting(1)]
+  const limits = { requests, failures }
+  const { ask, rejection } = stage([provider], { anyone: anonymous, limits })
+  for (const peer of ['2001:db8::1', '2001:db8::ffff:2', '2001:db8:0:1::1', '::ffff:192.0.2.7']) {
+    await ask({ peer })
+  }
+  const networks = ['2001:db8:0:0::/64', '2001:db8:0:0::/64', '2001:db8:0:1::/64', '192.0.2.7']
+  expect(requests.consumed).toEqual(networks)
+  expect(await rejection(ticket('wrong', '2001:db8::1'))).toMatchObject({ status: 401 })
+  expect(await rejection(ticket('wrong', '2001:db8::2'))).toMatchObject({ status: 429 })
+  // All addresses of the network are blocked, without a check of the credential.
+  expect(await rejection(ticket('ann', '2001:db8::3'))).toMatchObject({ status: 429 })
+  await ask(ticket('ann', '2001:db8:0:1::3'))
+  expect(failures.consumed).toEqual(['2001:db8:0:0::/64', '2001:db8:0:0::/64'])
+})
+
 test('a request beyond the limit is rejected with whole seconds to wait, others are not', async () => {
   const { ask, rejection } = stage([provider], { limits: { requests: counting(2) } })
   await ask(ticket('ann/key-1'))
