@@ -15,7 +15,7 @@ import {
 } from './incoming.ts'
 import { requireOutside } from './prefix.ts'
 import { takeParsed } from './parsed-body.ts'
-import { addressOf } from './trusted-proxies.ts'
+import { addressOf, isFrameworkHttps } from './trusted-proxies.ts'
 
 /** Options of {@link toExpressHandler}. */
 export interface ExpressHandlerOptions {
@@ -117,7 +117,8 @@ function mountOf({ url = '', originalUrl = url }: ExpressRequest): string {
 }
 
 const reader: IncomingReader<ExpressRequest> = {
-  isSecure: ({ secure, socket }) => secure ?? isEncrypted(socket),
+  isSecure: (request) =>
+    isFrameworkHttps(request, ({ secure, socket }) => secure ?? isEncrypted(socket)),
   clientOf: ({ ip, socket }) => addressOf(ip) ?? addressOf(socket.remoteAddress),
   prefixOf: mountOf,
   readBody,

@@ -3,7 +3,7 @@ import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
 import type { ServiceRequest } from '../request/request.ts'
 import { NodeRequest, readIncoming, requireWhole, type IncomingReader } from './incoming.ts'
-import { addressOf } from './trusted-proxies.ts'
+import { addressOf, isFrameworkHttps } from './trusted-proxies.ts'
 
 /** The streams with which hooks of your application have replaced request bodies, by message. */
 export type ReplacedBodies = WeakMap<IncomingMessage, Readable>
@@ -40,7 +40,7 @@ export function serviceRequest(
   replaced?: ReplacedBodies,
 ): ServiceRequest {
   const reader: IncomingReader<IncomingMessage> = {
-    isSecure: () => request.protocol.toLowerCase() === 'https',
+    isSecure: () => isFrameworkHttps(request, ({ protocol }) => protocol === 'https'),
     clientOf: ({ socket }) => addressOf(request.ip) ?? addressOf(socket.remoteAddress),
     prefixOf: () => prefix,
     readBody: (incoming, limit) => readBody(incoming, limit, replaced?.get(incoming)),

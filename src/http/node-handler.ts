@@ -69,7 +69,7 @@ function readerOf(options: ProxyOptions, prefix: string): IncomingReader<Incomin
   const proxies = trustedProxies(options)
   return {
     isSecure: ({ socket }, header) =>
-      isEncrypted(socket) || proxies.isHttps(socket.remoteAddress, header),
+      proxies.isHttps(socket.remoteAddress, header, isEncrypted(socket)),
     clientOf: ({ socket }, header) => proxies.clientOf(socket.remoteAddress, header),
     prefixOf: () => prefix,
     readBody: readIncoming,

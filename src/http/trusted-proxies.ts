@@ -1,3 +1,4 @@
+import type { IncomingMessage } from 'node:http'
 import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { requireKnown } from '../checks/options.ts'
 
@@ -28,8 +29,11 @@ export interface ForwardedHeaders {
 
 /** Reads the headers of trusted proxies, given the address of the socket. */
 export interface TrustedProxies {
-  /** Returns whether the socket is that of a trusted proxy and every hop in its header came over TLS. */
-  isHttps(address: string | undefined, header: ReadHeader): boolean
+  /**
+   * Returns whether a request came over TLS. If the socket is that of a trusted proxy and its header has values, each of
+   * them must be that of HTTPS; otherwise `isEncrypted`, which says whether the socket uses TLS. Default: false.
+   */
+  isHttps(address: string | undefined, header: ReadHeader, isEncrypted?: boolean): boolean
   /**
    * Returns the last address in the header that is not a trusted proxy. An invalid address ends the search;
    * then the result is the trusted proxy that reported it.
@@ -54,22 +58,22 @@ export function trustedProxies(options: ProxyOptions): TrustedProxies {
   const { proto, client } = namesOf(forwarded)
   const secureValue = secureValues.get(proto) ?? 'https'
   const list = blockListOf(entries)
-  if (entries.length === 0) return { isHttps: () => false, clientOf: addressOf }
+  if (entries.length === 0) {
+    return { isHttps: (_address, _header, isEncrypted = false) => isEncrypted, clientOf: addressOf }
+  }
   const find = rememberedHops((address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6'))
   // Most requests have the same value.
-  let latest: { readonly value: string | undefined; readonly isSecure: boolean } | undefined
-
-  function isSecure(value: string | undefined): boolean {
-    const hops = hopsOf(proto, 'proto', value)
-    return hops.length > 0 && hops.every((hop) => hop.toLowerCase() === secureValue)
-  }
+  let latest: { readonly value: string; readonly isSecure: boolean | undefined } | undefined
 
   return {
-    isHttps: (socketAddress, header) => {
-      if (!find(socketAddress).isTrusted) return false
+    isHttps: (socketAddress, header, isEncrypted = false) => {
+      if (!find(socketAddress).isTrusted) return isEncrypted
       const value = header(proto)
-      if (latest?.value !== value) latest = { value, isSecure: isSecure(value) }
-      return latest?.isSecure === true
+      if (value === undefined) return isEncrypted
+      if (latest?.value !== value) {
+        latest = { value, isSecure: isEach(hopsOf(proto, 'proto', value), secureValue) }
+      }
+      return latest?.isSecure ?? isEncrypted
     },
     clientOf: (socketAddress, header) => {
       const socket = find(socketAddress)
@@ -84,6 +88,33 @@ export function trustedProxies(options: ProxyOptions): TrustedProxies {
       return known
     },
   }
+}
+
+/** Returns whether each hop has a value, regardless of case; undefined if no hop has any. */
+function isEach(hops: readonly string[], expected: string): boolean | undefined {
+  if (hops.every((hop) => hop === '')) return undefined
+  return hops.every((hop) => hop.toLowerCase() === expected)
+}
+
+/**
+ * Returns whether a request of a framework came over TLS, according to its own setting for proxies. If the framework uses
+ * the header `X-Forwarded-Proto`, each of its values must be `https`; the frameworks read only one of them.
+ */
+export function isFrameworkHttps<Request extends Pick<IncomingMessage, 'headers'>>(
+  request: Request,
+  isSecure: (request: Request) => boolean,
+): boolean {
+  const value = request.headers['x-forwarded-proto']
+  if (typeof value !== 'string' || value === 'https' || value === 'http') return isSecure(request)
+  const isSecureWith = (proto: string): boolean => {
+    const headers = Object.create(request.headers, {
+      'x-forwarded-proto': { value: proto },
+    }) as object
+    return isSecure(Object.create(request, { headers: { value: headers } }) as Request)
+  }
+  const [withHttps, withHttp] = [isSecureWith('https'), isSecureWith('http')]
+  if (withHttps === withHttp) return withHttps
+  return isEach(hopsOf('x-forwarded-proto', 'proto', value), 'https') ?? isSecureWith('')
 }
 
 /** A hop of a request: a socket, or an entry of a header. */
