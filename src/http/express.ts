@@ -2,6 +2,7 @@ import type { IncomingMessage, ServerResponse } from 'node:http'
 import * as z from 'zod/mini'
 import { completeOptions } from '../checks/options.ts'
 import type { RequestHandler } from '../request/request.ts'
+import { addressOf } from '../protocol/ip-address.ts'
 import { originForm } from '../protocol/path.ts'
 import { abandon, ResponseBegunError } from './begun.ts'
 import { isEncrypted } from './connection.ts'
@@ -15,7 +16,7 @@ import {
 } from './incoming.ts'
 import { requireOutside } from './prefix.ts'
 import { takeParsed } from './parsed-body.ts'
-import { addressOf, isFrameworkHttps } from './trusted-proxies.ts'
+import { isFrameworkHttps } from './trusted-proxies.ts'
 
 /** Options of {@link toExpressHandler}. */
 export interface ExpressHandlerOptions {

@@ -1,9 +1,10 @@
 import type { IncomingMessage } from 'node:http'
 import type { Readable } from 'node:stream'
 import type { FastifyReply, FastifyRequest } from 'fastify'
+import { addressOf } from '../protocol/ip-address.ts'
 import type { ServiceRequest } from '../request/request.ts'
 import { NodeRequest, readIncoming, requireWhole, type IncomingReader } from './incoming.ts'
-import { addressOf, isFrameworkHttps } from './trusted-proxies.ts'
+import { isFrameworkHttps } from './trusted-proxies.ts'
 
 /** The streams with which hooks of your application have replaced request bodies, by message. */
 export type ReplacedBodies = WeakMap<IncomingMessage, Readable>

@@ -4,6 +4,7 @@ import { code } from '../checks/option-shapes.ts'
 import { completeOptions } from '../checks/options.ts'
 import { ServiceError } from '../errors.ts'
 import type { RequestHandler, ServiceReply, ServiceRequest } from '../request/request.ts'
+import { addressOf } from '../protocol/ip-address.ts'
 import { originForm } from '../protocol/path.ts'
 import { abandon, ResponseBegunError } from './begun.ts'
 import { closeUnread, discardBefore, isEncrypted, type ConnectionHeaders } from './connection.ts'
@@ -153,8 +154,7 @@ class FetchRequest<Context extends readonly unknown[]> implements ServiceRequest
   get peer(): string | undefined {
     const { options, context, incoming } = this.#call
     if (options.peer !== undefined) return options.peer(this.#request, ...context)
-    // A server that listens on all addresses sees an IPv4 address as IPv4-mapped.
-    return incoming?.socket.remoteAddress?.replace(/^::ffff:(?=\d+\.)/, '')
+    return addressOf(incoming?.socket.remoteAddress)
   }
 
   // Created once. The reason of the server's signal need not be an AbortError, which tells that the client has left.

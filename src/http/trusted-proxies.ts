@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http'
-import { BlockList, isIP, isIPv4, isIPv6, SocketAddress } from 'node:net'
 import { requireKnown } from '../checks/options.ts'
+import { addressOf, ipGroups, isIpv4, type IpGroups } from '../protocol/ip-address.ts'
 
 /** The proxies whose forwarded headers are used. Without trusted proxies, forwarded headers are ignored. */
 export interface ProxyOptions {
@@ -57,11 +57,11 @@ export function trustedProxies(options: ProxyOptions): TrustedProxies {
   const { trustedProxies: entries = [], forwarded = {} } = options
   const { proto, client } = namesOf(forwarded)
   const secureValue = secureValues.get(proto) ?? 'https'
-  const list = blockListOf(entries)
+  const covers = coveredBy(entries)
   if (entries.length === 0) {
     return { isHttps: (_address, _header, isEncrypted = false) => isEncrypted, clientOf: addressOf }
   }
-  const find = rememberedHops((address) => list.check(address, isIPv4(address) ? 'ipv4' : 'ipv6'))
+  const find = rememberedHops(covers)
   // Most requests have the same value.
   let latest: { readonly value: string; readonly isSecure: boolean | undefined } | undefined
 
@@ -166,47 +166,39 @@ function isHeaderName(name: unknown): boolean {
   return typeof name === 'string' && /^[\w!#$%&'*+.^`|~-]+$/.test(name)
 }
 
-function blockListOf(entries: readonly unknown[]): BlockList {
+/** Returns whether a list of addresses and ranges covers an address. Throws a TypeError for an invalid entry. */
+function coveredBy(entries: readonly unknown[]): (address: string) => boolean {
   if (!Array.isArray(entries)) {
     throw new TypeError(`trustedProxies must be a list, such as ['10.0.0.5', '10.1.0.0/16']`)
   }
-  const list = new BlockList()
-  for (const [index, entry] of entries.entries()) {
+  const ranges = entries.map((entry: unknown, index) => {
     const text = typeof entry === 'string' ? entry : ''
     const [, address = '', prefix] = /^([\da-f.:]+)(?:\/(0|[1-9]\d{0,2}))?$/i.exec(text) ?? []
-    const family = isIPv4(address) ? 'ipv4' : 'ipv6'
-    const maxPrefix = family === 'ipv4' ? 32 : 128
-    if (isIP(address) === 0 || Number(prefix ?? 0) > maxPrefix) {
+    const groups = ipGroups(address)
+    // IPv4 addresses are compared in their IPv4-mapped form.
+    const [maxPrefix, skipped] = isIpv4(address) ? [32, 96] : [128, 0]
+    if (groups === undefined || Number(prefix ?? 0) > maxPrefix) {
       throw new TypeError(
         `trustedProxies[${index}] must be an address, such as 10.0.0.5 or ::1, or a range of ` +
           `addresses, such as 10.0.0.0/8 or fd00::/8; host names are not resolved: ${JSON.stringify(entry)}`,
       )
     }
-    list.addSubnet(address, Number(prefix ?? maxPrefix), family)
+    return { groups, bits: Number(prefix ?? maxPrefix) + skipped }
+  })
+  return (address) => {
+    const groups = ipGroups(address)
+    return groups !== undefined && ranges.some((range) => isWithin(groups, range))
   }
-  return list
 }
 
-/** Returns the address in a value of a socket or a header, in its shortest form; undefined if it has none. */
-export function addressOf(text: string | undefined): string | undefined {
-  if (text === undefined || isIPv4(text)) return text
-  // The common case: a server that listens on all addresses sees IPv4 clients as IPv4-mapped.
-  const mapped = unmapped(text)
-  if (mapped !== undefined) return mapped
-  const [, inBrackets, beforePort] =
-    /^(?:\[([^\]]+)\]|([\d.]+))(?::(?:\d{1,5}|_[\w.-]+))?$/.exec(text) ?? []
-  if (beforePort !== undefined) return isIPv4(beforePort) ? beforePort : undefined
-  // isIPv6 accepts an address with a zone, but SocketAddress rejects it.
-  const [address = ''] = (inBrackets ?? text).split('%')
-  if (!isIPv6(address)) return undefined
-  const shortest = new SocketAddress({ address, family: 'ipv6' }).address
-  return unmapped(shortest) ?? shortest
-}
-
-function unmapped(address: string): string | undefined {
-  const prefix = '::ffff:'
-  const rest = address.startsWith(prefix) ? address.slice(prefix.length) : ''
-  return isIPv4(rest) ? rest : undefined
+function isWithin(
+  address: IpGroups,
+  { groups, bits }: { readonly groups: IpGroups; readonly bits: number },
+): boolean {
+  return groups.every((group, index) => {
+    const unused = 16 - Math.min(16, Math.max(0, bits - 16 * index))
+    return group >> unused === (address[index] ?? 0) >> unused
+  })
 }
 
 /** Returns the value of each hop, the one closest to the client first. */

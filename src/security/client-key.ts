@@ -1,45 +1,17 @@
-const groupCount = 8
+import { addressOf, dottedText, groupsText, ipGroups } from '../protocol/ip-address.ts'
 
-// An IPv4 address as IPv6 servers see it: IPv4-mapped (RFC 4291), or translated with the well-known prefix (RFC 6052).
-const ipv4Prefixes = ['0:0:0:0:0:ffff', '64:ff9b:0:0:0:0']
+// The prefix with which an IPv4 client is translated for IPv6 servers (RFC 6052).
+const translatedPrefix = '64:ff9b:0:0:0:0'
 
 /**
- * Returns what a client is counted by: an IPv4 address, also of an IPv6 address that stands for one, or the first 64 bits
- * of an IPv6 address, such as `2001:db8:0:1::/64`. A host usually has all addresses of such a network, and can use another
- * one for each request. Other text is returned as it is; `unknown` without an address.
+ * Returns what a client is counted by: its IPv4 address, or the first 64 bits of its IPv6 address, such as
+ * `2001:db8:0:1::/64`. A host usually has all addresses of such a network, and can use another one for each request. Text
+ * that is not an address is returned as it is, and `unknown` without an address.
  */
 export function clientKeyOf(peer: string | undefined): string {
-  if (peer === undefined) return 'unknown'
-  const groups = peer.includes(':') ? groupsOf(peer) : undefined
-  if (groups === undefined) return peer
-  const [high, low] = groups.slice(6) as [number, number]
-  if (ipv4Prefixes.includes(hexadecimal(groups.slice(0, 6)))) {
-    return [high >> 8, high & 255, low >> 8, low & 255].join('.')
-  }
-  return `${hexadecimal(groups.slice(0, 4))}::/64`
-}
-
-function hexadecimal(groups: readonly number[]): string {
-  return groups.map((group) => group.toString(16)).join(':')
-}
-
-/** Returns the groups of an IPv6 address, with or without brackets and a zone; undefined for other text. */
-function groupsOf(text: string): readonly number[] | undefined {
-  const [, written = ''] = /^\[?([\da-f:.]+)(?:%[^\]]*)?\]?$/i.exec(text) ?? []
-  const address = written.replace(
-    /(?<=:)(\d+)\.(\d+)\.(\d+)\.(\d+)$/,
-    (_dotted, ...bytes: string[]) => {
-      const [a = 0, b = 0, c = 0, d = 0] = bytes.slice(0, 4).map(Number)
-      return Math.max(a, b, c, d) > 255 ? '.' : hexadecimal([a * 256 + b, c * 256 + d])
-    },
-  )
-  const halves = address.split('::')
-  const [before = [], after = []] = halves.map((half) => (half === '' ? [] : half.split(':')))
-  const given = [...before, ...after]
-  const zeros = groupCount - given.length
-  const isComplete = halves.length === 1 ? zeros === 0 : halves.length === 2 && zeros > 0
-  if (!isComplete) return undefined
-  if (!given.every((group) => /^[\da-f]{1,4}$/i.test(group))) return undefined
-  const groups = [...before, ...Array<string>(zeros).fill('0'), ...after]
-  return groups.map((group) => parseInt(group, 16))
+  const address = addressOf(peer)
+  if (address?.includes(':') !== true) return address ?? peer ?? 'unknown'
+  const groups = ipGroups(address) ?? []
+  if (groupsText(groups.slice(0, 6)) === translatedPrefix) return dottedText(groups)
+  return `${groupsText(groups.slice(0, 4))}::/64`
 }

@@ -1,3 +1,4 @@
+import { BlockList, isIPv4 } from 'node:net'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { trustedProxies, type ProxyOptions } from '../../src/http/trusted-proxies.ts'
@@ -148,5 +149,32 @@ test('what is remembered of earlier requests changes no result', () => {
       }
     }),
     { numRuns: 1_500 },
+  )
+})
+
+test('a range covers the addresses that it covers in Node', () => {
+  const address = fc.oneof(
+    fc.ipV4(),
+    fc.ipV6(),
+    fc
+      .tuple(fc.constantFrom('::', '::ffff:', '64:ff9b::'), fc.ipV4())
+      .map((parts) => parts.join('')),
+  )
+  fc.assert(
+    fc.property(address, address, fc.nat(128), (base, other, bits) => {
+      const family = isIPv4(base) ? 'ipv4' : 'ipv6'
+      const prefix = family === 'ipv4' ? Math.floor(bits / 4) : bits
+      const list = new BlockList()
+      list.addSubnet(base, prefix, family)
+      const expected = list.check(other, isIPv4(other) ? 'ipv4' : 'ipv6')
+      const proxies = trustedProxies({ trustedProxies: [`${base}/${prefix}`] })
+      expect([base, prefix, other, proxies.isHttps(other, () => 'https')]).toEqual([
+        base,
+        prefix,
+        other,
+        expected,
+      ])
+    }),
+    { numRuns: 3_000 },
   )
 })
