@@ -1,4 +1,12 @@
 export { createService, type Service, type ServiceStatistics } from './service.ts'
+export { AuthenticationError, type Authenticate } from './authenticate.ts'
+export type {
+  FastifyMessage,
+  FetchMessage,
+  NodeMessage,
+  OwnRequest,
+  OwnRequestOptions,
+} from './http/own-request.ts'
 export type { OpenServiceOptions, ServiceOptions } from './options.ts'
 export type { CacheOptions, CacheStatistics } from './cache/response-cache.ts'
 export type { InProcess, ServiceCollection, WithinTransaction } from './in-process.ts'

@@ -1,3 +1,4 @@
+import { createAuthenticate, type Authenticate } from './authenticate.ts'
 import { createReadPlans } from './cache/read-plans.ts'
 import { createResponseCache, type CacheStatistics } from './cache/response-cache.ts'
 import { commandUse } from './command-use.ts'
@@ -52,6 +53,15 @@ export interface Service<Applications> extends RequestHandler, WithPageHost {
    * value that is not a principal, such as a copy of `system`.
    */
   as(principal: Principal): InProcess<Applications>
+  /**
+   * Authenticates a request of a route of your application, such as an upload, by the providers, limits and HTTPS rule of the
+   * service: `const caller = await service.authenticate(request)`. Takes requests of `node:http`, Express and Fastify, and
+   * Fetch requests. Does not read the body. Rejects with an {@link AuthenticationError}, which is the response to send, and
+   * with a TypeError for another value or option. Which rights the caller needs is the decision of your application.
+   */
+  authenticate: Authenticate
+  /** Returns a URL or a request target without the query parameters in which the providers find credentials. */
+  withoutCredentials(url: string): string
   /** Whether the storage keeps rows after the process has ended. */
   readonly isDurable: boolean
   /** The API keys of the service. */
@@ -177,6 +187,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     cache,
     pages,
   }
+  const { gate } = dependencies.security
   const patternsReported = reportPatterns(applications, report)
 
   return {
@@ -202,6 +213,12 @@ export function createService<const Applications extends ApplicationDefinitions>
       await (storage.inspect === undefined ? opened : opened.catch(() => undefined))
       return inspectStorage(storage, kept(), progress)
     },
+    authenticate: createAuthenticate({ gate, lifecycle, writer, report }),
+    withoutCredentials: (url) =>
+      url.replace(/\?[^#]*/, (query) => {
+        const clean = security.cleanQuery(query.slice(1))
+        return clean === '' ? '' : `?${clean}`
+      }),
     isDurable: options.storage.supports.durable,
     [pageHost]: host,
     keys: security.keys,

@@ -5,6 +5,7 @@ import type { RequestHandler, ServiceReply, ServiceRequest } from '../request/re
 import { ResponseBegunError } from './begun.ts'
 import { closeUnread, type ConnectionHeaders } from './connection.ts'
 import { bodyPieces, isLarge } from './large-body.ts'
+import { headerOf } from './raw-headers.ts'
 import { bodyTooLarge } from './read.ts'
 import { handleInOrder } from './response-queue.ts'
 
@@ -70,20 +71,8 @@ export class NodeRequest<Incoming extends IncomingMessage> implements ServiceReq
     return controller.signal
   }
 
-  // An arrow function, so that a provider can destructure it. Reading the raw headers is faster than
-  // Node's `headers` object, which Node builds when it is first read.
-  readonly header = (name: string): string | undefined => {
-    const raw = this.#incoming.rawHeaders
-    const separator = name === 'cookie' ? '; ' : ', '
-    let found: string | undefined
-    for (let index = 0; index < raw.length; index += 2) {
-      const header = raw[index] as string
-      if (header.length !== name.length || header.toLowerCase() !== name) continue
-      const value = raw[index + 1] as string
-      found = found === undefined ? value : found + separator + value
-    }
-    return found
-  }
+  // An arrow function, so that a provider can destructure it.
+  readonly header = (name: string): string | undefined => headerOf(this.#incoming.rawHeaders, name)
 
   body(limit: number): Promise<Uint8Array> {
     return this.#reader.readBody(this.#incoming, limit)

@@ -1,4 +1,3 @@
-import type { IncomingMessage } from 'node:http'
 import { requireKnown } from '../checks/options.ts'
 import { addressOf, ipGroups, isIpv4, type IpGroups } from '../protocol/ip-address.ts'
 
@@ -100,11 +99,11 @@ function isEach(hops: readonly string[], expected: string): boolean | undefined 
  * Returns whether a request of a framework came over TLS, according to its own setting for proxies. If the framework uses
  * the header `X-Forwarded-Proto`, each of its values must be `https`; the frameworks read only one of them.
  */
-export function isFrameworkHttps<Request extends Pick<IncomingMessage, 'headers'>>(
+export function isFrameworkHttps<Request extends { readonly headers: object }>(
   request: Request,
   isSecure: (request: Request) => boolean,
 ): boolean {
-  const value = request.headers['x-forwarded-proto']
+  const value = (request.headers as Readonly<Record<string, unknown>>)['x-forwarded-proto']
   if (typeof value !== 'string' || value === 'https' || value === 'http') return isSecure(request)
   const isSecureWith = (proto: string): boolean => {
     const headers = Object.create(request.headers, {

@@ -23,7 +23,7 @@ const bindings: Readonly<Record<string, Start>> = {
   fastify: async (trustProxy, how) => {
     const { private: key, cert } = await makeCertificate()
     const options = { trustProxy: [...trustProxy] }
-    const app = how === 'TLS' ? fastify({ ...options, https: { key, cert } }) : fastify(options)
+    const app = fastify(how === 'TLS' ? ({ ...options, https: { key, cert } } as object) : options)
     await app.register(rowgateFastify, { service: echoConnection, outside: 'respond' })
     const address = await app.listen({ port: 0, host: '127.0.0.1' })
     onTestFinished(() => app.close())

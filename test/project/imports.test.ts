@@ -12,6 +12,7 @@ const ground = [
 ]
 const core = [...ground, 'protocol', 'definition', 'request']
 const aroundService = [
+  'authenticate',
   'failure',
   'options',
   'publication',
@@ -145,6 +146,14 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'security/provider',
     'security/limiter',
     'security/users/user-store',
+  ],
+  authenticate: [
+    ...core,
+    'failure',
+    'http/own-request',
+    'http/write',
+    'lifecycle',
+    'security/gate',
   ],
   publication: core,
   lifecycle: ['errors', 'maybe-promise'],
