@@ -40,13 +40,11 @@ const documentShape = z.strictObject({
   application: z.optional(z.string()),
   roles: z.optional(z.array(z.string())),
   prefix: z.optional(
-    z
-      .string()
-      .check(
-        z.refine(isMountPath, {
-          error: 'must be a literal path, such as /api, or an empty string',
-        }),
-      ),
+    z.string().check(
+      z.refine(isMountPath, {
+        error: 'must be a literal path, such as /api, or an empty string',
+      }),
+    ),
   ),
 } satisfies Record<keyof OpenApiDocumentOptions, z.ZodMiniType>)
 

@@ -4,6 +4,7 @@ import { completeOptions } from '../checks/options.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
+import { keepBySize } from '../keep-latest.ts'
 import {
   pageSource,
   type Page,
@@ -14,7 +15,6 @@ import {
 import { viewOf } from '../request/view.ts'
 import { rolesNamedIn, type DescribedService } from './described.ts'
 import { describeService, serversOf, type OpenApiDocument } from './document.ts'
-import { keepBySize } from './keep-by-size.ts'
 import {
   documentOptions,
   openApiShape,

@@ -56,7 +56,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/table',
   ],
   work: ['builtin', 'keep-latest', 'storage/adapter'],
-  openapi: [...core, 'pages/page', 'publication', 'security/provider'],
+  openapi: [...core, 'keep-latest', 'pages/page', 'publication', 'security/provider'],
   pages: [...core, 'security/provider'],
   explorer: ['checks', 'pages/page', 'security/provider'],
   client: [...core, 'in-process', 'service'],

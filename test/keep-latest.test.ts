@@ -1,5 +1,5 @@
 import { expect, test } from 'vitest'
-import { keepBySize } from '../../src/openapi/keep-by-size.ts'
+import { keepBySize } from '../src/keep-latest.ts'
 
 /** Values whose text is their size, and the keys in the order in which values were created. */
 function keeping(maxSize: number) {

@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { clientKeyOf } from '../../src/security/client-key.ts'
+import { clientKeyOf } from '../../src/security/limiting.ts'
 
 test.each([
   [undefined, 'unknown'],
