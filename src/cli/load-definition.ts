@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import { checkApplications, readApplications } from '../definition/check.ts'
+import { parseJson } from '../protocol/json-text.ts'
 import { CommandError } from './command-error.ts'
 import { candidatesOf, imported } from './load-service.ts'
 import type { Terminal } from './terminal.ts'
@@ -48,7 +49,7 @@ export async function withMistakes<Result>(
 
 async function parsed(path: string, shown: string): Promise<unknown> {
   try {
-    return JSON.parse(await readFile(path, 'utf8')) as unknown
+    return parseJson(await readFile(path, 'utf8'))
   } catch (error) {
     throw new CommandError(`${shown} can not be read: ${messageOf(error)}`)
   }

@@ -1,6 +1,7 @@
 import { openApiDocument, toYaml, type OpenApiDocument } from '../openapi/openapi.ts'
 import { documentOptions, hasDocumentOptions, type OpenApiOptions } from '../openapi/options.ts'
 import { pageHost, type WithPageHost } from '../pages/page.ts'
+import { indentedJson } from '../protocol/json-text.ts'
 import { serviceModule, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
 import { placeFor, saveFile } from './save-file.ts'
@@ -12,7 +13,7 @@ export async function writeDocument(given: Given, context: CommandContext): Prom
   const path = out === undefined ? undefined : await placeFor(out, context.workingFolder)
   const document = await documentOf(given, context)
   const isYaml = !context.json && /\.ya?ml$/i.test(out ?? '')
-  const text = isYaml ? toYaml(document) : `${JSON.stringify(document, null, 2)}\n`
+  const text = isYaml ? toYaml(document) : `${indentedJson(document)}\n`
   if (path === undefined) {
     context.output.write(text)
     return

@@ -3,7 +3,8 @@ import type { FieldTypeName } from '../definition/field.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import { hasFraction } from '../definition/value-forms.ts'
-import type { Json } from '../protocol/json.ts'
+import { stringifyJson } from '../protocol/json-text.ts'
+import { maxDepth, type Json } from '../protocol/json.ts'
 
 /** Where a value is: in the item of a response, in a request body, or in a path or query. */
 export type ValuePlace = 'response' | 'body' | 'target'
@@ -112,11 +113,14 @@ function descriptionOf(field: PublishedField, place: ValuePlace): string {
     isBound && maximum !== undefined && `At most ${String(maximum)}.`,
     definition.unique === true && 'Unique.',
     definition.references !== undefined && `The key of an item of ${definition.references}.`,
+    place === 'body' && type === 'json' && jsonBounds,
     place === 'body' && defaultOf(field),
   ]
     .filter((sentence) => typeof sentence === 'string')
     .join(' ')
 }
+
+const jsonBounds = `Any JSON of at most ${maxDepth} levels, with numbers that are finite as a double, and without U+0000 and lone surrogates.`
 
 // Not as `default`, which generators of TypeScript take for a value that is always present.
 function defaultOf(field: PublishedField): string | undefined {
@@ -126,5 +130,5 @@ function defaultOf(field: PublishedField): string | undefined {
   const value = definition.default
   if (value === undefined || value === null || value === 'database') return undefined
   if (typeof value === 'function') return 'Default: computed by the service.'
-  return `Default: ${JSON.stringify(shownBy(field)(value))}.`
+  return `Default: ${stringifyJson(shownBy(field)(value))}.`
 }

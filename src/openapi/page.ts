@@ -12,6 +12,7 @@ import {
   type PageFile,
   type PageRequest,
 } from '../pages/page.ts'
+import { indentedJson, isPlainJson, stringifyJson } from '../protocol/json-text.ts'
 import { viewOf } from '../request/view.ts'
 import { rolesNamedIn, type DescribedService } from './described.ts'
 import { describeService, serversOf, type OpenApiDocument } from './document.ts'
@@ -22,13 +23,10 @@ import {
   type WithDocumentOptions,
 } from './options.ts'
 
-/** Returns an OpenAPI document as YAML. */
-export function toYaml(document: OpenApiDocument): string {
-  return yamlOf(document)
-}
-
-function yamlOf(value: object): string {
-  return dump(value, { noRefs: true, lineWidth: -1 })
+/** Returns an OpenAPI document as YAML; one with numbers that only JSON text can have as JSON, which YAML contains. */
+export function toYaml({ openapi, info, servers, ...after }: OpenApiDocument): string {
+  const text = formats.yaml.split({ openapi, info }, after)
+  return `${text.before}${text.servers(servers)}${text.after}`
 }
 
 /**
@@ -67,30 +65,51 @@ type Format = 'json' | 'yaml'
 interface DocumentText {
   readonly before: string
   readonly after: string
+  /** Writes the servers as the part between. */
+  servers(servers: OpenApiDocument['servers']): string
 }
 
 interface DocumentFormat {
   readonly mediaType: string
   /** Splits a document around its servers. */
   split(before: object, after: object): DocumentText
-  /** Writes the servers as the part between. */
-  servers(servers: OpenApiDocument['servers']): string
 }
 
 const formats: Readonly<Record<Format, DocumentFormat>> = {
   json: {
     mediaType: 'application/json; charset=utf-8',
-    split: (before, after) => ({
-      before: JSON.stringify(before).slice(0, -1),
-      after: JSON.stringify(after).slice(1),
-    }),
-    servers: (servers) => `,"servers":${JSON.stringify(servers)},`,
+    split: (before, after) => jsonText(before, after, { write: compact, end: '}' }),
   },
   yaml: {
     mediaType: 'application/yaml; charset=utf-8',
-    split: (before, after) => ({ before: yamlOf(before), after: yamlOf(after) }),
-    servers: (servers) => yamlOf({ servers }),
+    split: (before, after) =>
+      isPlainJson(before) && isPlainJson(after)
+        ? {
+            before: yamlOf(before),
+            after: yamlOf(after),
+            servers: (servers) => yamlOf({ servers }),
+          }
+        : jsonText(before, after, { write: indentedJson, end: '\n}' }),
   },
+}
+
+const compact = (value: object): string => stringifyJson(value) ?? ''
+
+function jsonText(
+  before: object,
+  after: object,
+  { write, end }: { readonly write: (value: object) => string; readonly end: string },
+): DocumentText {
+  const membersOf = (value: object): string => write(value).slice(1, -end.length)
+  return {
+    before: `{${membersOf(before)},`,
+    after: `${membersOf(after)}${end}`,
+    servers: (servers) => `${membersOf({ servers })},`,
+  }
+}
+
+function yamlOf(value: object): string {
+  return dump(value, { noRefs: true, lineWidth: -1 })
 }
 
 /** Which document a caller requests. */
@@ -125,9 +144,9 @@ function documentsOf(
     const hidden = ruled.filter((collection) => !hasRows(collection, caller))
     const places = hidden.map((each) => [each.application, each.name])
     const key = JSON.stringify([application, format, roles, places])
-    const { mediaType, split, servers } = formats[format]
+    const { mediaType, split } = formats[format]
     return contents(JSON.stringify([key, prefix]), () => {
-      const { before, after } = texts(key, () => {
+      const { before, after, servers } = texts(key, () => {
         const hides = (each: PublishedCollection): boolean => hidden.includes(each)
         const document = describeService(service, options, { application, roles, hides })
         const { openapi, info, security, tags, paths, components } = document

@@ -1,4 +1,4 @@
-import { compactJson, endOfNumber, endOfString } from './json-scan.ts'
+import { compactJson, depthOf, endOfNumber, endOfString } from './json-scan.ts'
 import { exactNumber, isJsonNumber } from './json-number.ts'
 import type { Json } from './json.ts'
 
@@ -30,6 +30,9 @@ interface Parsed {
 // A value that code changes is compared with its source, so that the parts that are the same keep their text.
 const sources = new WeakMap<object, Known>()
 
+// Deeper values are written as JSON.stringify writes them.
+const maxLevels = 512
+
 /**
  * Parses JSON text exactly: a number that a double can't hold becomes a {@link JsonNumber}. {@link stringifyJson}
  * writes an array or object again as it was: each number with its digits, and members in their order. Throws a
@@ -37,6 +40,8 @@ const sources = new WeakMap<object, Known>()
  */
 export function parseJson(text: string): Json {
   const value = JSON.parse(text) as Json
+  // JSON.stringify can't write a value of any depth.
+  if (text.length > 2 * maxLevels && depthOf(text) > maxLevels) return value
   return JSON.stringify(value) === text ? value : parseExactly(compactJson(text)).value
 }
 
@@ -46,7 +51,28 @@ export function parseJson(text: string): Json {
  * a value that JSON does not have, such as a function. Throws a TypeError for a value that contains itself.
  */
 export function stringifyJson(value: unknown): string | undefined {
-  return isPlain(value, 0) ? JSON.stringify(value) : written(value, undefined, '', 0)
+  return isPlainJson(value) ? JSON.stringify(value) : written(value, undefined, '', 0)
+}
+
+/** Returns the text of {@link stringifyJson} on lines that are indented by two spaces. */
+export function indentedJson(value: unknown): string {
+  const text = stringifyJson(value) ?? 'null'
+  let indented = ''
+  let indent = '\n'
+  for (let index = 0; index < text.length; index++) {
+    const character = text.charAt(index)
+    const end = character === '"' ? endOfString(text, index) + 1 : index + 1
+    const token = text.slice(index, end)
+    index = end - 1
+    const isOpen = '[{'.includes(character)
+    if (isOpen && ']}'.includes(text.charAt(end))) {
+      indented += token + text.charAt(++index)
+    } else if (isOpen) indented += token + (indent += '  ')
+    else if (']}'.includes(character)) indented += (indent = indent.slice(0, -2)) + token
+    else if (character === ',') indented += token + indent
+    else indented += character === ':' ? ': ' : token
+  }
+  return indented
 }
 
 /** Sets a member of an object to the value of a JSON text. {@link memberText} returns the text while it is unchanged. */
@@ -79,13 +105,11 @@ function keepSource(target: object, name: string, source: Source): void {
   sources.set(target, { text: '', ...known, inner })
 }
 
-const maxLevels = 512
-
 /** Returns whether JSON.stringify writes a value exactly, or throws. */
-function isPlain(value: unknown, level: number): boolean {
+export function isPlainJson(value: unknown, level = 0): boolean {
   if (typeof value !== 'object' || value === null || level > maxLevels) return true
   if (isJsonNumber(value) || sources.has(value)) return false
-  return Object.values(value).every((inner) => isPlain(inner, level + 1))
+  return Object.values(value).every((inner) => isPlainJson(inner, level + 1))
 }
 
 /** Writes a value as JSON.stringify does, and what is as in its source with the text of that. */

@@ -1,6 +1,15 @@
 import { Validator } from '@seriousme/openapi-schema-validator'
 import { expect, test } from 'vitest'
-import { defineCollection, error, integer, openAccess, text } from '../../src/index.ts'
+import {
+  defineCollection,
+  error,
+  integer,
+  json,
+  JsonNumber,
+  openAccess,
+  stringifyJson,
+  text,
+} from '../../src/index.ts'
 import { apiKeys, httpBasic } from '../../src/security/index.ts'
 import { authServer } from '../../src/security/auth-server/auth-server.ts'
 import { openApiDocument, toYaml } from '../../src/openapi/openapi.ts'
@@ -377,4 +386,17 @@ test('rejects definitions with mistakes', () => {
   expect(() =>
     openApiDocument({ applications: { a: { collections: { wrong } } } }, { title: 'x' }),
   ).toThrow('applications.a.collections.wrong.fields.more.example: must have at most 2 characters')
+})
+
+test('json values of a definition keep their digits, and a body says what json can not hold', () => {
+  const large = new JsonNumber('12345678901234567890.5')
+  const limits = defineCollection({
+    fields: { limit: json({ enumeration: [large, 1.5], default: large, example: large }) },
+  })
+  const { document } = readDocument({ applications: { shop: { collections: { limits } } } })
+  const text = stringifyJson(document)
+  expect(text).toContain('"enum":[12345678901234567890.5,1.5]')
+  expect(text).toContain('at most 32 levels')
+  expect(text).toContain('Default: 12345678901234567890.5.')
+  expect(toYaml(document)).toContain('12345678901234567890.5,\n')
 })

@@ -3,7 +3,7 @@ import { expect, test } from 'vitest'
 import { JsonNumber, parseJson, stringifyJson, type Json } from '../../src/index.ts'
 import { canonicalJson, mayExceedBounds } from '../../src/protocol/json.ts'
 import { compactJson, depthOf, memberTexts } from '../../src/protocol/json-scan.ts'
-import { copySource, memberText, setParsed } from '../../src/protocol/json-text.ts'
+import { copySource, indentedJson, memberText, setParsed } from '../../src/protocol/json-text.ts'
 import { jsonTexts, numberTexts, spaced } from '../kit/json-texts.ts'
 
 const spaces = fc.infiniteStream(fc.constantFrom('', '', ' ', '\n\t'))
@@ -59,8 +59,12 @@ test('what JSON.stringify writes is parsed as JSON.parse does', () => {
     const text = JSON.stringify(value)
     expect(parseJson(text)).toEqual(JSON.parse(text))
     expect(stringifyJson(value)).toBe(text)
+    expect(indentedJson(value)).toBe(JSON.stringify(value, null, 2))
   })
   fc.assert(property, { numRuns: 1000 })
+  const deep = '['.repeat(100_000) + ']'.repeat(100_000)
+  expect(() => parseJson(deep)).not.toThrow()
+  expect(indentedJson(parseJson('{"10":1.10,"2":[]}'))).toBe('{\n  "10": 1.10,\n  "2": []\n}')
 })
 
 test('a number is a JsonNumber exactly if a double does not hold it', () => {

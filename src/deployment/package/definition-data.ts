@@ -5,6 +5,7 @@ import type { Field } from '../../definition/field.ts'
 import type { CollectionShape } from '../../definition/item.ts'
 import type { Mistake } from '../../checks/mistakes.ts'
 import { codePlaces, missingCode } from '../../definition/omitted-code.ts'
+import { parseJson, stringifyJson } from '../../protocol/json-text.ts'
 import type { Json } from '../../protocol/json.ts'
 
 // Complete by type: a new option with code is a compile error here. `rows` may be data.
@@ -30,7 +31,7 @@ export function definitionData(
     collections: ordered(collections, collectionData),
   }))
   // Removes undefined options, and copies everything.
-  return JSON.parse(JSON.stringify(data)) as Readonly<Record<string, Json>>
+  return parseJson(stringifyJson(data) as string) as Readonly<Record<string, Json>>
 }
 
 /**

@@ -1,6 +1,7 @@
 import * as z from 'zod/mini'
 import { wholeNumber } from '../../checks/option-shapes.ts'
 import { explain, withAdvice } from '../../checks/options.ts'
+import { parseJson } from '../../protocol/json-text.ts'
 import { mistakesText, PackageError } from './package-error.ts'
 
 /** The paths of the files of a package. The signature is optional, the others are required. */
@@ -129,7 +130,7 @@ export function isSnapshotPath(path: string): boolean {
 export function jsonOf(bytes: Uint8Array, path: string): unknown {
   try {
     const text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
-    return JSON.parse(text) as unknown
+    return parseJson(text)
   } catch {
     throw new PackageError(path, 'is not valid JSON in UTF-8')
   }

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto'
 import { setImmediate as yieldToOthers } from 'node:timers/promises'
 import type { ApplicationDefinitions } from '../../definition/application.ts'
+import { indentedJson } from '../../protocol/json-text.ts'
 import type { BuildJob, PackageFile } from '../builder.ts'
 import { definitionData, omittedCode } from './definition-data.ts'
 import {
@@ -86,7 +87,7 @@ function requireTotal(files: readonly PackageFile[]): void {
 
 /** Returns the file with the definitions of applications. */
 export function definitionsFile(applications: ApplicationDefinitions): PackageFile {
-  const text = `${JSON.stringify(definitionData(applications), null, 2)}\n`
+  const text = `${indentedJson(definitionData(applications))}\n`
   return { path: definitionsPath, bytes: new TextEncoder().encode(text) }
 }
 

@@ -5,7 +5,15 @@ import {
   definitionData,
   omittedCode,
 } from '../../../src/deployment/package/definition-data.ts'
-import { readApplications, type ApplicationDefinitions } from '../../../src/index.ts'
+import { jsonOf } from '../../../src/deployment/package/manifest.ts'
+import { definitionsFile } from '../../../src/deployment/package/write-package.ts'
+import {
+  json,
+  parseJson,
+  readApplications,
+  stringifyJson,
+  type ApplicationDefinitions,
+} from '../../../src/index.ts'
 import { publishCollection } from '../../../src/storage/index.ts'
 import { applications, reversed, withCode } from './release.ts'
 
@@ -250,4 +258,18 @@ test('the result is a copy', () => {
   }
   data.sales.collections.orders.fields.extra.default.z = 2
   expect(JSON.stringify(definitionData(applications))).toContain('{"z":1')
+})
+
+test('a default of a json field keeps its digits and its order in a package', () => {
+  const text = '{"10":1.10,"2":12345678901234567890.5}'
+  const orders = { fields: { extra: json({ default: parseJson(text) }) } }
+  const { bytes } = definitionsFile({ sales: { collections: { orders } } })
+  const written = Buffer.from(bytes).toString()
+  expect(written).toContain(
+    '"default": {\n              "10": 1.10,\n              "2": 12345678901234567890.5\n',
+  )
+  const read = applicationsOf(jsonOf(Buffer.from(bytes), 'definitions.json'))
+  expect(stringifyJson(read['sales']?.collections['orders']?.fields['extra']?.default)).toBe(text)
+  const again = definitionsFile(read)
+  expect(Buffer.from(again.bytes).toString()).toBe(written)
 })
