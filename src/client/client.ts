@@ -44,11 +44,10 @@ export function createClient<Source = ApplicationDefinitions>(
   const options = completeClient(given)
   const send = createSend(options)
   const rejected = new WeakMap<object, RejectedRequest>()
-  const { pageSize } = options
   const client = {
     collection: (application: string, name: string): unknown => {
       const target = collectionTarget(application, name)
-      return clientCollection({ send, target, pageSize, rejected })
+      return clientCollection({ send, target, bounds: options, rejected })
     },
     releases: clientReleases(send, options),
   }

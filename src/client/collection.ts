@@ -2,6 +2,7 @@ import type { ItemPage, SaveResult } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { ClientCollection, PageOptions, SaveCallOptions } from './calls.ts'
+import type { CompleteOptions } from './options.ts'
 import { readPages } from './read-pages.ts'
 import { RequestError } from './request-error.ts'
 import type { IncomingResponse, OutgoingRequest, Send } from './send.ts'
@@ -16,7 +17,7 @@ export interface CollectionDependencies {
   readonly send: Send
   /** The path after `/rest/v1`. */
   readonly target: string
-  readonly pageSize: number
+  readonly bounds: Pick<CompleteOptions, 'pageSize' | 'maxPages' | 'maxConfirmations'>
   /** The requests of rejected results, for their confirmation. */
   readonly rejected: WeakMap<object, RejectedRequest>
 }
@@ -27,12 +28,15 @@ export interface RejectedRequest extends OutgoingRequest {
   readonly collection: string
 }
 
+// A request of the contract may confirm as many.
+const maxConfirmed = 100
+
 /** Returns the calls of a collection. */
 export function clientCollection(needed: CollectionDependencies): Collection {
-  const { send, target: collection, pageSize, rejected } = needed
+  const { send, target: collection, bounds, rejected } = needed
 
   const pages = (conditions?: object, options?: PageOptions): AsyncGenerator<ItemPage<AnyItem>> =>
-    readPages(send, { target: collection, conditions, options, pageSize })
+    readPages(send, { target: collection, conditions, options, ...bounds })
 
   const firstPage = async (conditions: object | undefined, options: PageOptions) => {
     const first = await pages(conditions, options).next()
@@ -44,7 +48,7 @@ export function clientCollection(needed: CollectionDependencies): Collection {
     { ignoreWarnings = [], signal }: SaveCallOptions = {},
   ): Promise<Result> {
     const confirmed = new Set(ignoreWarnings === 'all' ? [] : ignoreWarnings)
-    for (;;) {
+    for (let left = bounds.maxConfirmations; ; left--) {
       const sent = { ...request, collection, confirmed: new Set(confirmed) }
       const result = await resultOf(send({ ...sent, signal }))
       const ids = confirmable(result).filter((id) => !confirmed.has(id))
@@ -53,6 +57,7 @@ export function clientCollection(needed: CollectionDependencies): Collection {
         return result
       }
       for (const id of ids) confirmed.add(id)
+      if (left === 0 || confirmed.size > maxConfirmed) throw tooManyConfirmations(result)
     }
   }
 
@@ -144,6 +149,12 @@ function resultOfFailure({ item, message, validations }: Envelope): Result | und
 function confirmable({ rejected, validations }: Result): readonly string[] {
   if (!rejected || validations.some(({ severity }) => severity === 'error')) return []
   return validations.flatMap(({ validationId }) => validationId ?? [])
+}
+
+function tooManyConfirmations({ validations }: Result): RequestError {
+  const text = 'The service has responded with further warnings each time they were confirmed.'
+  const envelope = { message: text, validations, status: 400 }
+  return new RequestError('TOO_MANY_CONFIRMATIONS', text, { status: 400, envelope })
 }
 
 function distinct<Value>(values: readonly Value[]): readonly Value[] {

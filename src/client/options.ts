@@ -1,3 +1,5 @@
+import { runtimeFetch } from '../runtime-fetch.ts'
+
 /** A value, or a function that is called for each request and returns it. */
 export type Given<Value> = Value | (() => Value | Promise<Value>)
 
@@ -39,9 +41,18 @@ export interface ClientOptions {
   readonly retries?: number
   /** The number of items that `filter`, `pages` and `items` request at a time. Default: 100. */
   readonly pageSize?: number
+  /** The maximum number of pages that one call reads. Default: 10,000. */
+  readonly maxPages?: number
+  /** How often a save with `ignoreWarnings: 'all'` is repeated to confirm further warnings. Default: 10. */
+  readonly maxConfirmations?: number
+  /** The maximum number of bytes of a response after decompression. Default: 10 MiB. */
+  readonly maxResponseBytes?: number
   /** Aborts all requests of the client. */
   readonly signal?: AbortSignal
 }
+
+type NumberOption =
+  'timeout' | 'retries' | 'pageSize' | 'maxPages' | 'maxConfirmations' | 'maxResponseBytes'
 
 /** Options with their defaults, checked. */
 export interface CompleteOptions {
@@ -50,10 +61,13 @@ export interface CompleteOptions {
   /** Returns the headers with the credential; none without one. Rejects if its function does. */
   readonly credential: () => Promise<Readonly<Record<string, string>>>
   readonly brand: string
-  readonly fetch: ClientFetch
+  readonly fetch: (url: string, request: RequestInit, maxBytes: number) => Promise<Response>
   readonly timeout: number
   readonly retries: number
   readonly pageSize: number
+  readonly maxPages: number
+  readonly maxConfirmations: number
+  readonly maxResponseBytes: number
   readonly signal: AbortSignal | undefined
 }
 
@@ -69,6 +83,9 @@ const names: readonly string[] = [
   'timeout',
   'retries',
   'pageSize',
+  'maxPages',
+  'maxConfirmations',
+  'maxResponseBytes',
   'signal',
 ] satisfies readonly (keyof ClientOptions)[]
 
@@ -76,13 +93,18 @@ const names: readonly string[] = [
 export function completeClient(options: ClientOptions): CompleteOptions {
   const unknown = Object.keys(options).find((name) => !names.includes(name))
   if (unknown !== undefined) throw mistake(`unknown option ${unknown}`)
-  const { keyHeader = 'X-API-Key', brand = 'svc', timeout = 30_000 } = options
-  const { fetch = globalThis.fetch, retries = 2, pageSize = 100, signal } = options
+  const { keyHeader = 'X-API-Key', brand = 'svc', signal } = options
+  const { fetch: given } = options
+  const fetch: CompleteOptions['fetch'] =
+    given === undefined ? runtimeFetch : (url, request) => given(url, request)
   if (!/^[\w!#$%&'*+.^`|~-]+$/.test(keyHeader)) throw mistake('keyHeader is not a header name')
   if (!/^[a-z][a-z0-9]*$/.test(brand)) throw mistake('brand must be lower-case letters and digits')
-  requireWhole('timeout', timeout, [1, 2 ** 31 - 1])
-  requireWhole('retries', retries, [0, 10])
-  requireWhole('pageSize', pageSize, [1, 1_000_000])
+  const timeout = whole(options, 'timeout', [30_000, 1, 2 ** 31 - 1])
+  const retries = whole(options, 'retries', [2, 0, 10])
+  const pageSize = whole(options, 'pageSize', [100, 1, 1_000_000])
+  const maxPages = whole(options, 'maxPages', [10_000, 1, 2 ** 53 - 1])
+  const maxConfirmations = whole(options, 'maxConfirmations', [10, 0, 100])
+  const maxResponseBytes = whole(options, 'maxResponseBytes', [10 * 2 ** 20, 1, 2 ** 29])
   const forms = [
     form('key', options.key, (key) => ({ [keyHeader]: printable('key', key) })),
     form('bearer', options.bearer, (token) => authorization('Bearer', printable('bearer', token))),
@@ -91,7 +113,8 @@ export function completeClient(options: ClientOptions): CompleteOptions {
   const [credential = async () => ({})] = forms
   if (forms.length > 1) throw mistake('give only one of key, bearer and basic')
   const root = rootOf(options, forms.length > 0)
-  return { root, credential, brand, fetch, timeout, retries, pageSize, signal }
+  const bounds = { maxPages, maxConfirmations, maxResponseBytes }
+  return { root, credential, brand, fetch, timeout, retries, pageSize, ...bounds, signal }
 }
 
 function form<Value>(
@@ -138,13 +161,15 @@ function rootOf({ url: given, insecureHttp }: ClientOptions, hasCredential: bool
   return `${url.origin}${url.pathname}`.replace(/\/+$/, '')
 }
 
-function requireWhole(
-  name: string,
-  value: number,
-  [min, max]: readonly [min: number, max: number],
-): void {
-  if (!Number.isSafeInteger(value) || value < min || value > max)
-    throw mistake(`${name} must be a whole number from ${min} to ${max}`)
+/** Returns an option that is a whole number within limits. */
+function whole(
+  options: ClientOptions,
+  name: NumberOption,
+  [initial, min, max]: readonly [initial: number, min: number, max: number],
+): number {
+  const { [name]: value = initial } = options
+  if (Number.isSafeInteger(value) && value >= min && value <= max) return value
+  throw mistake(`${name} must be a whole number from ${min} to ${max}`)
 }
 
 function mistake(text: string): TypeError {

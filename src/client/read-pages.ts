@@ -1,6 +1,7 @@
 import type { ItemPage } from '../definition/handler.ts'
 import type { Item, CollectionShape } from '../definition/item.ts'
 import type { PageOptions } from './calls.ts'
+import { RequestError } from './request-error.ts'
 import type { IncomingResponse, Send } from './send.ts'
 import { pageQuery, type PageParameters } from './target.ts'
 
@@ -13,6 +14,7 @@ export interface ReadRequest {
   readonly options: PageOptions | undefined
   /** The number of items to request at a time. */
   readonly pageSize: number
+  readonly maxPages: number
 }
 
 // Of a position that is too long for a cursor.
@@ -21,16 +23,19 @@ const tooLong = 'too-long'
 /**
  * Reads all items that `limit` and `offset` select, page by page. A page may have fewer items than requested
  * although others follow, since every collection has a maximum of its own. So without a cursor or a count, only
- * a page that is shorter than one before, or empty, is the last one.
+ * a page that is shorter than one before, or empty, is the last one. Rejects with a RequestError if there are more
+ * pages than allowed, or if a cursor is repeated.
  */
 export async function* readPages(send: Send, request: ReadRequest): AsyncGenerator<Page> {
-  const { target, conditions = {}, options = {} } = request
+  const { target, conditions = {}, options = {}, maxPages } = request
   const { limit = Infinity, offset = 0, after, count, sort, q, signal } = options
   const fields = options.fields?.join(',') ?? '*'
   let position: PageParameters =
     after === undefined ? { offset } : { offset: options.offset, after }
   let [size, read, hasCursors] = [request.pageSize, 0, after !== undefined]
-  for (let isFirst = true; ; isFirst = false) {
+  const requireNew = cursorCheck(after)
+  for (let pages = 1; ; pages++) {
+    const isFirst = pages === 1
     const wanted = Math.min(size, limit - read)
     const parameters = {
       limit: wanted,
@@ -42,7 +47,7 @@ export async function* readPages(send: Send, request: ReadRequest): AsyncGenerat
     }
     const query = pageQuery(conditions, parameters)
     const response = await send({ method: 'GET', target: `${target}${query}`, signal })
-    const page = pageOf(response)
+    const page = pageOf(response, wanted)
     yield page
     const { length } = page.items
     read += length
@@ -51,6 +56,8 @@ export async function* readPages(send: Send, request: ReadRequest): AsyncGenerat
       if (hasCursors || (isFirst ? isWhole(page, response, offset) : length < wanted)) return
       if (isFirst) size = length
     } else hasCursors = true
+    if (pages === maxPages) throw tooManyPages(maxPages)
+    if (page.next !== tooLong) requireNew(page.next)
     position =
       page.next === undefined || (page.next === tooLong && after === undefined)
         ? { offset: offset + read }
@@ -58,8 +65,31 @@ export async function* readPages(send: Send, request: ReadRequest): AsyncGenerat
   }
 }
 
-function pageOf({ envelope, header }: IncomingResponse): Page {
+/** Returns a function that throws for a cursor that was repeated. It keeps one: the latest of a power of two. */
+function cursorCheck(first: string | undefined): (cursor: string | undefined) => void {
+  let [kept, count, next] = [first, 0, 1]
+  return (cursor) => {
+    if (cursor === undefined) return
+    if (cursor === kept)
+      throw new RequestError('PAGE_CYCLE', 'The service has repeated a cursor.', { status: 200 })
+    if (++count < next) return
+    kept = cursor
+    next *= 2
+  }
+}
+
+/** Returns the error of a list that does not end. */
+export function tooManyPages(maxPages: number): RequestError {
+  const text = `There are more than ${maxPages} pages. Request less, or raise pageSize or maxPages.`
+  return new RequestError('TOO_MANY_PAGES', text)
+}
+
+function pageOf({ envelope, header }: IncomingResponse, wanted: number): Page {
   const { items = [], count = null, validations } = envelope
+  if (items.length > wanted || (count !== null && typeof count !== 'number'))
+    throw new RequestError('INVALID_RESPONSE', 'The response is not the requested page.', {
+      status: 200,
+    })
   const next = header('Next-Cursor')
   return { items: items as Page['items'], count, validations, ...(next !== null && { next }) }
 }

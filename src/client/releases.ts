@@ -1,5 +1,6 @@
 import type { Envelope } from '../protocol/envelope.ts'
 import type { CompleteOptions } from './options.ts'
+import { tooManyPages } from './read-pages.ts'
 import { RequestError } from './request-error.ts'
 import { pause, type OutgoingRequest, type Send } from './send.ts'
 import { collectionTarget, keySegment, pageQuery } from './target.ts'
@@ -84,15 +85,17 @@ export interface Releases {
 }
 
 const pageSize = 100
-// A package may have hundreds of megabytes.
+// A package may have hundreds of megabytes. A string can't have more.
 const downloadTimeout = 600_000
+const maxDownloadBytes = 2 ** 29
 const minPause = 250
 const maxPause = 5_000
 // A service is unavailable while it restarts.
 const maxFailures = 8
 
 /** Returns the calls of the deployment endpoints. */
-export function clientReleases(send: Send, { brand, signal }: CompleteOptions): Releases {
+export function clientReleases(send: Send, options: CompleteOptions): Releases {
+  const { brand, signal, maxPages } = options
   const releaseTarget = collectionTarget(`${brand}-deploy`, 'release')
   const queueTarget = `${releaseTarget}-queue`
 
@@ -116,7 +119,7 @@ export function clientReleases(send: Send, { brand, signal }: CompleteOptions): 
     },
     list: async (solutionId, options) => {
       const found = new Map<string, ListedRelease>()
-      for (let offset = 0; ;) {
+      for (let [offset, pages] = [0, 1]; ; pages++) {
         const query = pageQuery({ solutionId }, { limit: pageSize, offset })
         const request = { method: 'GET', target: releaseTarget + query, ...options } as const
         const { items } = (await send(request)).envelope as Envelope<ListedRelease>
@@ -126,12 +129,14 @@ export function clientReleases(send: Send, { brand, signal }: CompleteOptions): 
         offset += items.length
         // The service may limit pages to fewer items than requested.
         if (items.length === 0) return [...found.values()]
+        if (pages === maxPages) throw tooManyPages(maxPages)
       }
     },
     get: (releaseId, { solutionId, signal: own } = {}) => {
       const query = solutionId === undefined ? '' : pageQuery({ solutionId }, {})
       const target = releaseTarget + keySegment(releaseId) + query
-      return itemOf({ method: 'GET', target, timeout: downloadTimeout, signal: own })
+      const limits = { timeout: downloadTimeout, maxBytes: maxDownloadBytes }
+      return itemOf({ method: 'GET', target, ...limits, signal: own })
     },
   }
   return Object.freeze(releases)

@@ -1,8 +1,11 @@
 import type { Envelope } from '../protocol/envelope.ts'
+import { tooManyBytes } from '../runtime-fetch.ts'
 
 /**
  * Why a request failed. `STATUS`: the response has an error status. `REDIRECT`: the URL redirects, which is not
  * followed. `INVALID_RESPONSE`: the response is not that of a service, such as a page of a proxy.
+ * `RESPONSE_TOO_LARGE`, `TOO_MANY_PAGES`, `TOO_MANY_CONFIRMATIONS`: a limit of the client was exceeded. `PAGE_CYCLE`:
+ * a cursor was repeated.
  * `CONNECTION_FAILED`, `TIMEOUT`, `ABORTED`: there was no complete response. `CREDENTIAL_FAILED`: the function
  * of the credential failed, and nothing was sent.
  */
@@ -10,6 +13,10 @@ export type RequestErrorCode =
   | 'STATUS'
   | 'REDIRECT'
   | 'INVALID_RESPONSE'
+  | 'RESPONSE_TOO_LARGE'
+  | 'TOO_MANY_PAGES'
+  | 'PAGE_CYCLE'
+  | 'TOO_MANY_CONFIRMATIONS'
   | 'CONNECTION_FAILED'
   | 'TIMEOUT'
   | 'ABORTED'
@@ -71,13 +78,20 @@ export function statusError(
   })
 }
 
+/** Returns the error of a response that is larger than allowed. */
+export function tooLarge(maxBytes: number): RequestError {
+  const text = `The response has more than ${maxBytes} bytes. Raise maxResponseBytes, or request less.`
+  return new RequestError('RESPONSE_TOO_LARGE', text)
+}
+
 /** Returns the error of a request without a response. The reason of a failed `fetch` is in its cause. */
-export function connectionError(error: unknown): RequestError {
+export function connectionError(error: unknown, maxBytes: number): RequestError {
   const { cause } = Object(error) as { readonly cause?: unknown }
   const { code, message } = Object(cause instanceof Error ? cause : error) as {
     readonly code?: unknown
     readonly message?: unknown
   }
+  if (code === tooManyBytes) return tooLarge(maxBytes)
   const text = typeof message === 'string' && message !== '' ? message : 'the connection failed'
   const reason = typeof code === 'string' && !text.includes(code) ? `${text} (${code})` : text
   return new RequestError('CONNECTION_FAILED', `The service could not be reached: ${reason}.`, {

@@ -1,6 +1,6 @@
 import type { Envelope } from '../protocol/envelope.ts'
 import type { CompleteOptions } from './options.ts'
-import { connectionError, RequestError, statusError } from './request-error.ts'
+import { connectionError, RequestError, statusError, tooLarge } from './request-error.ts'
 
 /** A request to a collection or an item. */
 export interface OutgoingRequest {
@@ -13,6 +13,8 @@ export interface OutgoingRequest {
   readonly signal?: AbortSignal | undefined
   /** In milliseconds. Default: that of the client. */
   readonly timeout?: number
+  /** The maximum number of bytes of the response. Default: that of the client. */
+  readonly maxBytes?: number
 }
 
 /** A response with status 200. */
@@ -45,7 +47,7 @@ export function createSend(options: CompleteOptions): Send {
             redirect: 'manual',
             signal,
           } as const
-          return readResponse(options, await exchange(options, request.target, init))
+          return readResponse(options, await exchange(options, request, init))
         })
       } catch (error) {
         const wait = request.method === 'GET' ? pauseBefore(error, attempt) : undefined
@@ -87,24 +89,43 @@ interface Exchanged {
 }
 
 async function exchange(
-  { root, fetch }: CompleteOptions,
-  target: string,
+  { root, fetch, maxResponseBytes }: CompleteOptions,
+  { target, maxBytes = maxResponseBytes }: OutgoingRequest,
   init: RequestInit,
 ): Promise<Exchanged> {
   try {
-    const response = await fetch(`${root}/rest/v1${target}`, init)
+    const response = await fetch(`${root}/rest/v1${target}`, init, maxBytes)
     const { status, type, redirected } = response
     // The credential would be sent along.
     if (redirected || type === 'opaqueredirect' || (status >= 300 && status < 400)) {
-      await response.body?.cancel()
+      response.body?.cancel().catch(() => undefined)
       const code = status === 0 ? '' : ` (${status})`
       throw new RequestError('REDIRECT', `The URL redirects${code}. Use the target URL.`, {
         status,
       })
     }
-    return { response, text: await response.text() }
+    return { response, text: await textOf(response, maxBytes) }
   } catch (error) {
-    throw error instanceof RequestError ? error : connectionError(error)
+    throw error instanceof RequestError ? error : connectionError(error, maxBytes)
+  }
+}
+
+async function textOf(response: Response, maxBytes: number): Promise<string> {
+  // React Native has no streams.
+  const body = response.body as ReadableStream<Uint8Array> | null | undefined
+  if (body === null || body === undefined) return response.text()
+  const reader = body.getReader()
+  const decoder = new TextDecoder()
+  let text = ''
+  for (let left = maxBytes; ;) {
+    const { value } = await reader.read()
+    if (value === undefined) return text + decoder.decode()
+    left -= value.byteLength
+    if (left < 0) {
+      reader.cancel().catch(() => undefined)
+      throw tooLarge(maxBytes)
+    }
+    text += decoder.decode(value, { stream: true })
   }
 }
 
@@ -120,11 +141,17 @@ function readResponse({ brand }: CompleteOptions, { response, text }: Exchanged)
 function envelopeOf(text: string): Envelope | undefined {
   try {
     const value: unknown = JSON.parse(text)
-    const { validations } = Object(value) as Partial<Envelope>
-    return Array.isArray(validations) ? (value as Envelope) : undefined
+    const { validations, items } = Object(value) as Partial<Envelope>
+    const isEnvelope = isList(validations) && (items === undefined || isList(items))
+    return isEnvelope ? (value as Envelope) : undefined
   } catch {
     return undefined
   }
+}
+
+/** Returns whether a value is an array of objects. */
+function isList(value: unknown): boolean {
+  return Array.isArray(value) && value.every((entry) => typeof entry === 'object' && entry !== null)
 }
 
 function retryAfterOf(headers: Headers): number | undefined {
