@@ -16,7 +16,7 @@ export type {
   ParameterType,
   ValueOf,
 } from './parameters.ts'
-export type { Fetch } from './connection/guarded-fetch.ts'
+export type { Fetch } from './connection/node-fetch.ts'
 export type { PathParameterNames } from './path-template.ts'
 export { ignoredBody, jsonSchema, sample, typed } from './schema.ts'
 export type {

@@ -1,6 +1,6 @@
 import type { AuthorizationServer, Client, ClientAuth } from 'oauth4webapi'
 import { withinTime } from './deadline.ts'
-import type { Fetch } from './guarded-fetch.ts'
+import type { Fetch } from './node-fetch.ts'
 import { boundedBytes } from '../../bounded-bytes.ts'
 
 /** The options of OAuth 2 client credentials (RFC 6749). */

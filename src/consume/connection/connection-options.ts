@@ -4,7 +4,7 @@ import { mistaken, type Mistake } from '../../checks/mistakes.ts'
 import { code, nonEmpty, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Authentication, Secret } from './authentication.ts'
-import type { Fetch } from './guarded-fetch.ts'
+import type { Fetch } from './node-fetch.ts'
 import { isAddressRange } from './private-addresses.ts'
 import { urlMistake } from './target-url.ts'
 

@@ -53,7 +53,13 @@ export function connection(options: ConnectionOptions): Connection {
   }
 
   function stream<Result>(request: EndpointRequest, read: ReadStream<Result>): Promise<Result> {
-    return sendTraced(request, streamJsonBody, read)
+    return sendTraced(request, streamJsonBody, async (response) => {
+      try {
+        return await read(response)
+      } finally {
+        response.body.cancel()
+      }
+    })
   }
 
   async function sendTraced<Body, Result>(
@@ -157,12 +163,8 @@ async function credentialsOf(authenticate: Authenticator, { endpoint }: Endpoint
 function clientOf({ fetch: given, allowPrivateAddresses, ca }: ConnectionSettings): FetchClient {
   const close = async (): Promise<void> => undefined
   if (given !== undefined) return { fetch: given, close }
-  if (allowPrivateAddresses !== true) {
-    return guardedFetch(allowPrivateAddresses === false ? [] : allowPrivateAddresses, ca)
-  }
-  if (ca !== undefined) return guardedFetch(everyAddress, ca)
-  // The global function may be replaced later, for instance in tests.
-  return { fetch: (url, init) => fetch(url, init), close }
+  // Bun has no agents: without a check of addresses, its own function does.
+  if (allowPrivateAddresses === true && ca === undefined && 'bun' in process.versions)
+    return { fetch: (url, init) => fetch(url, init), close }
+  return guardedFetch(allowPrivateAddresses === false ? [] : allowPrivateAddresses, ca)
 }
-
-const everyAddress = ['0.0.0.0/0', '::/0']

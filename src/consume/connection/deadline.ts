@@ -1,6 +1,6 @@
 /** The time that a call has. */
 export interface Deadline {
-  /** Aborted when the time has passed, when the caller aborts, and when the work has ended. */
+  /** Aborted when the time has passed and when the caller aborts, not after the work has ended. */
   readonly signal: AbortSignal
   /** Returns the milliseconds that are left. */
   remaining(): number
@@ -47,9 +47,9 @@ export async function withinTime<Result>(
   } finally {
     clearTimeout(timer)
     signal?.removeEventListener('abort', abort)
-    // Work that has lost the race stops.
+    // Nothing listens once the work has ended. A fetch that has ended must not be aborted: in Node 20, that may end
+    // the process.
     aborted.catch(() => undefined)
-    if (!control.signal.aborted) control.abort()
   }
 }
 

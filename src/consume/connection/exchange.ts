@@ -1,7 +1,7 @@
 import type { EndpointRequest, EndpointResponse } from '../call.ts'
 import { CallError } from '../call-error.ts'
 import { callErrorOf } from './failure.ts'
-import type { Fetch } from './guarded-fetch.ts'
+import type { Fetch } from './node-fetch.ts'
 import { discardBody, readJsonBody, type ReadBody, type ResponseLimits } from './read-response.ts'
 import { retryAfterOf } from './retry.ts'
 

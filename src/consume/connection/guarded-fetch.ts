@@ -1,10 +1,9 @@
 import { lookup, type LookupAddress } from 'node:dns'
+import { Agent as HttpAgent, type AgentOptions } from 'node:http'
+import { Agent as HttpsAgent } from 'node:https'
 import { isIP, type LookupFunction } from 'node:net'
-import type { Agent } from 'undici'
+import { coded, nodeFetch, type Fetch } from './node-fetch.ts'
 import { addressCheck, type AddressCheck } from './private-addresses.ts'
-
-/** A function with the signature of `fetch`. It must not follow redirects if `redirect` is `manual`. */
-export type Fetch = (url: string, init: RequestInit) => Promise<Response>
 
 /** A `fetch` with connections of its own. */
 export interface FetchClient {
@@ -22,60 +21,41 @@ export const privateAddress = 'ROWGATE_PRIVATE_ADDRESS'
 /** The code of the error for a runtime on which addresses can't be checked. */
 export const uncheckedAddresses = 'ROWGATE_UNCHECKED_ADDRESSES'
 
-const connectTimeout = 10_000
+/** Milliseconds after which an idle connection is closed. Most servers keep them for five seconds. */
+const idleTimeout = 4_000
 
 /**
- * Returns a `fetch` that connects to public addresses only, and to those of the allowed ranges. Addresses
- * are checked when a connection is opened, so that neither an IP address in the URL nor a host name that
- * later resolves to another address can avoid the check. `ca` replaces the trusted certificates. undici is
- * loaded by the first call.
+ * Returns a `fetch` that connects to public addresses only, and to those of the allowed ranges; to all addresses if
+ * `allowed` is true. Addresses are checked when a connection is opened, so that neither an IP address in the URL nor
+ * a host name that later resolves to another address can avoid the check. `ca` replaces the trusted certificates.
  */
-export function guardedFetch(allowed: readonly string[], ca?: TrustedCertificates): FetchClient {
-  const isAllowed = addressCheck(allowed)
-  let loading: Promise<LoadedClient> | undefined
+export function guardedFetch(
+  allowed: true | readonly string[],
+  ca?: TrustedCertificates,
+): FetchClient {
+  const isAllowed = allowed === true ? () => true : addressCheck(allowed)
+  const options: AgentOptions = {
+    keepAlive: true,
+    timeout: idleTimeout,
+    ...(allowed !== true && { lookup: guardedLookup(isAllowed) }),
+  }
+  const http = new HttpAgent(options)
+  const https = new HttpsAgent({ ...options, ...(ca !== undefined && { ca: [ca].flat() }) })
+  const send = nodeFetch({ http, https })
   return {
     fetch: async (url, init) => {
-      loading ??= load(isAllowed, ca)
-      const { fetch } = await loading
-      return fetch(url, init)
+      // Bun ignores the options of agents: addresses would not be checked.
+      if ('bun' in process.versions) throw coded('Addresses are not checked.', uncheckedAddresses)
+      // lookup is not called for an IP address.
+      const host = new URL(url).hostname.replace(/^\[|\]$/g, '')
+      if (isIP(host) !== 0 && !isAllowed(host)) throw privateAddressError()
+      return send(url, init)
     },
     close: async () => {
-      const closing = loading
-      loading = undefined
-      await (await closing)?.agent.close()
+      for (const { freeSockets } of [http, https])
+        for (const socket of Object.values(freeSockets).flat()) socket?.destroy()
     },
   }
-}
-
-interface LoadedClient {
-  readonly fetch: Fetch
-  readonly agent: Agent
-}
-
-async function load(isAllowed: AddressCheck, ca?: TrustedCertificates): Promise<LoadedClient> {
-  // Bun replaces undici with a module that ignores agents: addresses would not be checked.
-  if ('bun' in process.versions) throw coded('Addresses are not checked.', uncheckedAddresses)
-  const { Agent, buildConnector, fetch } = await import('undici')
-  const connect = buildConnector({
-    lookup: guardedLookup(isAllowed),
-    timeout: connectTimeout,
-    ...(ca !== undefined && { ca: [ca].flat() }),
-  })
-  const agent = new Agent({
-    // The time-outs of the connection limit a call.
-    headersTimeout: 0,
-    bodyTimeout: 0,
-    connect: (target, done) => {
-      // lookup is not called for an IP address.
-      const host = target.hostname.replace(/^\[|\]$/g, '')
-      if (isIP(host) !== 0 && !isAllowed(host)) done(privateAddressError(), null)
-      else connect(target, done)
-    },
-  })
-  const guarded = (url: string, init: object): Promise<unknown> =>
-    fetch(url, { ...init, dispatcher: agent })
-  // The global types are those of another version of undici.
-  return { fetch: guarded as Fetch, agent }
 }
 
 function guardedLookup(isAllowed: AddressCheck): LookupFunction {
@@ -98,8 +78,4 @@ function guardedLookup(isAllowed: AddressCheck): LookupFunction {
 
 function privateAddressError(): NodeJS.ErrnoException {
   return coded('This host has a private address.', privateAddress)
-}
-
-function coded(message: string, code: string): NodeJS.ErrnoException {
-  return Object.assign(new Error(message), { code })
 }

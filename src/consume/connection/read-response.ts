@@ -1,6 +1,7 @@
 import { boundedBytes } from '../../bounded-bytes.ts'
 import type { EndpointRequest } from '../call.ts'
 import { CallError, type CallErrorCode } from '../call-error.ts'
+import { codingsOf } from './decompress.ts'
 import { callErrorOf } from './failure.ts'
 import { parseJson } from './json-text.ts'
 
@@ -19,9 +20,6 @@ export type ReadBody<Body> = (
   request: Request,
   limits: ResponseLimits,
 ) => Promise<Body>
-
-// Encodings that fetch decodes. It passes on the bytes of any other encoding unchanged.
-const encodings = /^(?:\s*(?:identity|gzip|x-gzip|deflate|br)\s*(?:,|$))*$/i
 
 /** Reads the body of a response as JSON; null if it has none. Rejects with a CallError. */
 export async function readJsonBody(
@@ -49,34 +47,44 @@ export const ignoreBody: ReadBody<unknown> = async (response) => {
   return null
 }
 
+/** The bytes of a body as they arrive. */
+export interface StreamedBody extends AsyncIterable<Uint8Array> {
+  /** Ends reading, so that the connection is released. */
+  cancel(): void
+}
+
 /**
  * Returns the bytes of a JSON body as they arrive. Reading them rejects with a CallError if there are too
  * many or if the connection fails. Whether they are JSON is for the reader to find out.
  */
-export const streamJsonBody: ReadBody<AsyncIterable<Uint8Array>> = async (
-  response,
-  request,
-  limits,
-) => {
+export const streamJsonBody: ReadBody<StreamedBody> = async (response, request, limits) => {
   const fail = failing(response, request)
   requireKnownEncoding(response, request)
   if (!isJsonType(response.headers.get('content-type'))) {
     discardBody(response)
     throw fail('RESPONSE_NOT_JSON')
   }
+  const reader = response.body?.getReader()
+  const cancel = (): void => {
+    reader?.cancel().catch(() => undefined)
+  }
   async function* read(): AsyncGenerator<Uint8Array, void, undefined> {
     let length = 0
     try {
-      for await (const chunk of (response.body ?? []) as AsyncIterable<Uint8Array>) {
-        length += chunk.byteLength
+      for (;;) {
+        const { done = true, value } = (await reader?.read()) ?? {}
+        if (done || value === undefined) return
+        length += value.byteLength
         if (length > limits.maxResponseBytes) throw fail('RESPONSE_TOO_LARGE', tooLarge(limits))
-        yield chunk
+        yield value
       }
     } catch (error) {
       throw callErrorOf(error, request.endpoint)
+    } finally {
+      cancel()
     }
   }
-  return read()
+  return { [Symbol.asyncIterator]: read, cancel }
 }
 
 /** Cancels a body that is not read, so that its connection is released. */
@@ -103,7 +111,8 @@ function tooLarge({ maxResponseBytes }: ResponseLimits): string {
 }
 
 function requireKnownEncoding(response: Response, request: Request): void {
-  if (encodings.test(response.headers.get('content-encoding') ?? '')) return
+  // fetch passes on the bytes of a coding that it does not know.
+  if (codingsOf(response.headers.get('content-encoding')) !== undefined) return
   discardBody(response)
   const detail = 'the compression of the response is not supported'
   throw failing(response, request)('RESPONSE_NOT_JSON', detail)

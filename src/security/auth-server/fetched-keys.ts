@@ -8,6 +8,7 @@ import {
   type JWTVerifyGetKey,
 } from 'jose'
 import { boundedBytes } from '../../bounded-bytes.ts'
+import { runtimeFetch } from '../../runtime-fetch.ts'
 
 /** The times of fetching the keys of an authorization server, in milliseconds. */
 export interface FetchTimes {
@@ -38,7 +39,9 @@ export function fetchedKeys(url: URL, { timeout, cooldown }: FetchTimes): KeySou
   const find = createRemoteJWKSet(url, {
     timeoutDuration: timeout,
     cooldownDuration: cooldown,
-    [customFetch]: withBackOff(fetchBounded),
+    [customFetch]: withBackOff((href, options) =>
+      withinTime(timeout, (signal) => fetchBounded(href, { ...options, signal })),
+    ),
     [jwksCache]: current,
   })
   return { find, keySet: () => (find.fresh ? current['jwks'] : undefined) }
@@ -63,10 +66,31 @@ function withBackOff(fetchKeys: FetchImplementation): FetchImplementation {
   }
 }
 
+// The signal of jose is aborted after the fetch has ended, too, and does not end a body that never ends.
+async function withinTime<Result>(
+  milliseconds: number,
+  work: (signal: AbortSignal) => Promise<Result>,
+): Promise<Result> {
+  const control = new AbortController()
+  let timer: ReturnType<typeof setTimeout> | undefined
+  const late = new Promise<never>((_, reject) => {
+    timer = setTimeout(() => {
+      const error = new errors.JWKSTimeout()
+      reject(error)
+      control.abort(error)
+    }, milliseconds)
+  })
+  try {
+    return await Promise.race([work(control.signal), late])
+  } finally {
+    clearTimeout(timer)
+  }
+}
+
 const fetchBounded: FetchImplementation = async (url, options) => {
-  const response = await fetch(url, options)
+  const response = await runtimeFetch(url, options, maxBytes)
   if (response.status !== 200) {
-    await response.body?.cancel()
+    response.body?.cancel().catch(() => undefined)
     throw unusable(`the status of the response is ${response.status}`)
   }
   const bytes = await boundedBytes(response, maxBytes)
