@@ -12,6 +12,7 @@ import type { JsonSchema } from './schema.ts'
 import type { Form } from './field-shape.ts'
 import { applicationsShape } from './shape.ts'
 import { wellFormedPart } from './well-formed.ts'
+import { isJsonNumber } from '../protocol/json-number.ts'
 import { defaultBrand } from '../protocol/names.ts'
 
 /** The options of a check of applications. */
@@ -113,6 +114,7 @@ function hasMoreLevels(value: unknown, most: number): boolean {
 function oddDefinitions(value: unknown, place = 'applications'): readonly Mistake[] {
   // A validator of a library may be any object.
   if (typeof value !== 'object' || value === null || '~standard' in value) return []
+  if (isJsonNumber(value)) return []
   if (!Array.isArray(value) && !hasPlainPrototype(value))
     return [{ place, advice: plainObjectAdvice(value) }]
   return Object.entries(value).flatMap(([name, member]) =>

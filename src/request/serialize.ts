@@ -17,7 +17,7 @@ export function itemOf(
 ): ItemValues {
   const item: ItemValues = {}
   for (const name of names) {
-    const field = collection.byName.get(name) as PublishedField
+    const field = collection.responseFields.get(name) as PublishedField
     const stored = row[name] ?? null
     if (field.type === 'json' && typeof stored === 'string') setParsed(item, name, stored)
     else item[name] = field.show(stored)
