@@ -179,8 +179,8 @@ export const pageCases: readonly ConformanceCase[] = [
       }))
       await store(adapter, journal, rows)
       const wanted = rows.map((row) => JSON.stringify(row)).toSorted()
-      for (const query of pagedQueries) {
-        for (const limit of [1, 7, 11]) {
+      for (const [index, query] of pagedQueries.entries()) {
+        for (const limit of index === 0 ? [1, 11] : [7]) {
           const seen: string[] = []
           for (let offset = 0; offset < rows.length; offset += limit) {
             const found = await find(adapter, journal, { ...query, limit, offset })
