@@ -34,6 +34,26 @@ export function plainObjectAdvice(given: unknown): string {
   return `must be a plain object, not ${describe(given).replace(/\.$/, '')}`
 }
 
+/**
+ * Throws a TypeError if a value that is sent as JSON has an object of which JSON would have no members, such as a promise
+ * or a Map, at any depth. An object with `toJSON` has a form of its own.
+ */
+export function requirePlainJson(
+  what: string,
+  given: unknown,
+  call: string,
+  above: readonly unknown[] = [],
+): void {
+  // A cycle has no JSON.
+  if (typeof given !== 'object' || given === null || above.includes(given)) return
+  if (typeof (given as { readonly toJSON?: unknown }).toJSON === 'function') return
+  if (!Array.isArray(given) && !hasPlainPrototype(given)) {
+    throw new TypeError(`${what} must be JSON of plain objects: ${call} received ${kindOf(given)}`)
+  }
+  const path = [...above, given]
+  for (const member of Object.values(given)) requirePlainJson(what, member, call, path)
+}
+
 /** Describes the kind of a value, without quoting it, as the end of a sentence. */
 export function describe(given: unknown): string {
   if (given === null || given === undefined) return `${String(given)}.`
@@ -45,7 +65,9 @@ export function describe(given: unknown): string {
 /** Returns whether an object has the prototype of a plain one. Its members may be accessors or not enumerable. */
 export function hasPlainPrototype(given: object): boolean {
   const prototype = Object.getPrototypeOf(given) as object | null
-  return prototype === Object.prototype || prototype === null || isOfAnotherRealm(prototype)
+  if (prototype === Object.prototype || prototype === null) return true
+  // That of another realm, such as a `vm` context or a test runner.
+  return Object.getPrototypeOf(prototype) === null && Object.hasOwn(prototype, 'isPrototypeOf')
 }
 
 function isObject(given: unknown): given is object {
@@ -56,36 +78,18 @@ function isObject(given: unknown): given is object {
 function oddityOf(given: object): string | undefined {
   if (!hasPlainPrototype(given)) return kindOf(given)
   for (const name of Reflect.ownKeys(given)) {
-    if (typeof name === 'symbol') return 'an object with a symbol as a name.'
-    const member = Object.getOwnPropertyDescriptor(given, name)
-    if (member?.enumerable !== true) return `an object whose member ${name} is not enumerable.`
-    if (member.get !== undefined || member.set !== undefined)
-      return `an object whose member ${name} is an accessor.`
-    if (name === 'then' && typeof member.value === 'function') return thenable
+    const member = Object.getOwnPropertyDescriptor(given, name) ?? {}
+    if (typeof name === 'symbol' || member.enumerable !== true || !('value' in member))
+      return `an object whose member ${String(name)} is a symbol, hidden or an accessor.`
+    if (name === 'then' && typeof member.value === 'function') return kindOf(given)
   }
   return undefined
 }
 
-const thenable = 'a Promise; is an await missing?'
-
 function kindOf(given: object): string {
-  if (typeof (given as { readonly then?: unknown }).then === 'function') return thenable
-  const { constructor } = given
-  const name: unknown = typeof constructor === 'function' ? constructor.name : ''
-  return name === 'Object' || typeof name !== 'string' || name === ''
-    ? 'an object that inherits members.'
-    : `an instance of ${name}.`
-}
-
-const sourceOf = Function.prototype.toString
-
-/** Returns whether a prototype is `Object.prototype` of another realm, such as that of a `vm` context or a test runner. */
-function isOfAnotherRealm(prototype: object): boolean {
-  if (Object.getPrototypeOf(prototype) !== null) return false
-  const own: unknown = Object.getOwnPropertyDescriptor(prototype, 'constructor')?.value
-  return (
-    typeof own === 'function' &&
-    own.prototype === prototype &&
-    sourceOf.call(own) === sourceOf.call(Object)
-  )
+  const { then, constructor } = given as Readonly<Record<string, unknown>>
+  if (typeof then === 'function') return 'a Promise; is an await missing?'
+  return typeof constructor === 'function' && constructor.name !== 'Object'
+    ? `an instance of ${constructor.name}.`
+    : 'an object that inherits members.'
 }

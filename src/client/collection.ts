@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { ItemPage, SaveResult } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
 import type { Envelope } from '../protocol/envelope.ts'
@@ -43,10 +44,9 @@ export function clientCollection(needed: CollectionDependencies): Collection {
     return first.value as ItemPage<AnyItem>
   }
 
-  async function save(
-    request: OutgoingRequest,
-    { ignoreWarnings = [], signal }: SaveCallOptions = {},
-  ): Promise<Result> {
+  async function save(request: OutgoingRequest, options: SaveCallOptions = {}): Promise<Result> {
+    requireOptions(options)
+    const { ignoreWarnings = [], signal } = options
     const confirmed = new Set(ignoreWarnings === 'all' ? [] : ignoreWarnings)
     for (let left = bounds.maxConfirmations; ; left--) {
       const sent = { ...request, collection, confirmed: new Set(confirmed) }
@@ -69,6 +69,7 @@ export function clientCollection(needed: CollectionDependencies): Collection {
     conditions?: object,
     options: PageOptions = {},
   ): Promise<ItemPage<AnyItem>> => {
+    requireOptions(options)
     // The count of the first page shows whether it is the only one.
     const counted = options.limit === undefined ? { ...options, count: true } : options
     const all: ItemPage<AnyItem>[] = []
@@ -87,26 +88,33 @@ export function clientCollection(needed: CollectionDependencies): Collection {
   const reads = { filter, pages, items } as Pick<Collection, 'filter' | 'pages' | 'items'>
   return Object.freeze({
     ...reads,
-    count: async (conditions, options) => {
+    count: async (conditions, options = {}) => {
+      requireOptions(options)
       const { count } = await firstPage(conditions, { ...options, limit: 0, count: true })
       return count ?? 0
     },
-    exists: async (conditions, options) => {
+    exists: async (conditions, options = {}) => {
+      requireOptions(options)
       const { items } = await firstPage(conditions, { ...options, limit: 1 })
       return items.length > 0
     },
-    get: (key, options) =>
+    get: (key, options = {}) =>
       unlessMissing(async () => {
+        requireOptions(options)
         const target = collection + keySegment(key)
-        const { envelope } = await send({ method: 'GET', target, signal: options?.signal })
+        const { envelope } = await send({ method: 'GET', target, signal: options.signal })
         return envelope.item as AnyItem
       }),
-    insert: (values, options) =>
-      save({ method: 'POST', target: collection, body: values }, options),
+    insert: async (values, options) => {
+      requireValues('insert', values)
+      return save({ method: 'POST', target: collection, body: values }, options)
+    },
     update: (key, values, options) =>
-      unlessMissing(() =>
-        save({ method: 'POST', target: collection + keySegment(key), body: values }, options),
-      ),
+      unlessMissing(async () => {
+        requireValues('update', values)
+        const target = collection + keySegment(key)
+        return save({ method: 'POST', target, body: values }, options)
+      }),
     delete: (key, options) =>
       unlessMissing(() =>
         save({ method: 'DELETE', target: collection + keySegment(key) }, options),
@@ -122,6 +130,15 @@ export function clientCollection(needed: CollectionDependencies): Collection {
         return save(request, { ...options, ignoreWarnings: [...(request.confirmed ?? []), ...ids] })
       }),
   } satisfies Collection)
+}
+
+// The service rejects everything else that JSON has.
+function requireValues(call: string, values: unknown): void {
+  if (!Array.isArray(values)) requirePlainObject('The values', values, call)
+}
+
+function requireOptions(options: object): void {
+  requirePlainObject('The options', options, 'the client')
 }
 
 async function resultOf(response: Promise<IncomingResponse>): Promise<Result> {

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import { runtimeFetch } from '../runtime-fetch.ts'
 
 /** A value, or a function that is called for each request and returns it. */
@@ -91,6 +92,7 @@ const names: readonly string[] = [
 
 /** Completes the options of a client. Throws a TypeError that contains no credential. */
 export function completeClient(options: ClientOptions): CompleteOptions {
+  requirePlainObject('The options', options, 'createClient')
   const unknown = Object.keys(options).find((name) => !names.includes(name))
   if (unknown !== undefined) throw mistake(`unknown option ${unknown}`)
   const { keyHeader = 'X-API-Key', brand = 'svc', signal } = options

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { ItemPage } from '../definition/handler.ts'
 import type { Item, CollectionShape } from '../definition/item.ts'
 import type { PageOptions } from './calls.ts'
@@ -28,6 +29,7 @@ const tooLong = 'too-long'
  */
 export async function* readPages(send: Send, request: ReadRequest): AsyncGenerator<Page> {
   const { target, conditions = {}, options = {}, maxPages } = request
+  requirePlainObject('The options', options, 'the client')
   const { limit = Infinity, offset = 0, after, count, sort, q, signal } = options
   const fields = options.fields?.join(',') ?? '*'
   let position: PageParameters =

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { CompleteOptions } from './options.ts'
 import { tooManyPages } from './read-pages.ts'
@@ -106,7 +107,11 @@ export function clientReleases(send: Send, options: CompleteOptions): Releases {
   }
 
   const releases: Releases = {
-    queue: (body, options) => itemOf({ method: 'POST', target: queueTarget, body, ...options }),
+    queue: async (body, options = {}) => {
+      requirePlainObject('The request', body, 'queue')
+      requirePlainObject('The options', options, 'queue')
+      return itemOf({ method: 'POST', target: queueTarget, body, ...options })
+    },
     state: (releaseId, options) =>
       itemOf({ method: 'GET', target: queueTarget + keySegment(releaseId), ...options }),
     buildAndWait: async (request, options = {}) => {

@@ -1,3 +1,4 @@
+import { requirePlainJson } from '../checks/plain-object.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { CompleteOptions } from './options.ts'
 import { connectionError, RequestError, statusError, tooLarge } from './request-error.ts'
@@ -33,6 +34,7 @@ const maxPause = 30_000
 /** Returns the function with which a client sends all its requests. */
 export function createSend(options: CompleteOptions): Send {
   return async (request) => {
+    requirePlainJson('The values', request.body, 'the client')
     const body = request.body === undefined ? {} : { body: JSON.stringify(request.body, finite) }
     const signals = [options.signal, request.signal].filter((signal) => signal !== undefined)
     const time = request.timeout ?? options.timeout

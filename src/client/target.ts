@@ -1,3 +1,5 @@
+import { describe, isOdd, requirePlainObject } from '../checks/plain-object.ts'
+
 /** The parameters of a page, by their names on the wire without the `$`. */
 export type PageParameters = Readonly<Record<string, string | number | boolean | undefined>>
 
@@ -14,6 +16,7 @@ export function keySegment(key: unknown): string {
 
 /** Returns a query with conditions of equality, with its `?`. Throws a TypeError for other conditions. */
 export function pageQuery(conditions: object, parameters: PageParameters): string {
+  requirePlainObject('The conditions', conditions, 'the client')
   const pairs: (readonly [string, string])[] = []
   for (const [name, value] of Object.entries(conditions))
     pairs.push([name, value === null ? '' : wireText(`The condition on ${name}`, value)])
@@ -28,5 +31,6 @@ export function pageQuery(conditions: object, parameters: PageParameters): strin
 function wireText(what: string, value: unknown): string {
   if (typeof value === 'string' || typeof value === 'boolean') return String(value)
   if (typeof value === 'number' && Number.isFinite(value)) return String(value)
-  throw new TypeError(`${what} must be a string, a finite number or a boolean.`)
+  const found = isOdd(value) ? `, not ${describe(value)}` : '.'
+  throw new TypeError(`${what} must be a string, a finite number or a boolean${found}`)
 }

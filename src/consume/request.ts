@@ -1,4 +1,5 @@
 import { requireKnown } from '../checks/options.ts'
+import { requirePlainJson, requirePlainObject } from '../checks/plain-object.ts'
 import { stringifyJson } from '../protocol/json-text.ts'
 import type { CallOptions, EndpointRequest } from './call.ts'
 import { CallError } from './call-error.ts'
@@ -21,6 +22,8 @@ export async function buildRequest(
   const { name, method, path: template, largeNumbers, response } = description
   const ignoresBody = response !== undefined && 'ignoresBody' in response
   requireCallOptions(options)
+  // An endpoint without parameters needs no input.
+  if (input !== undefined && input !== null) requirePlainObject('The input', input, name)
   const values = Object(input) as Readonly<Record<string, unknown>>
   const path = options.url === undefined ? pathOf(description, values) : ''
   const query = options.url === undefined ? allPairs(name, description.query, values) : []
@@ -78,7 +81,9 @@ async function bodyOf(
   values: Readonly<Record<string, unknown>>,
 ): Promise<string | undefined> {
   if (body === undefined) return undefined
-  const result = await body['~standard'].validate(own(values, 'body'))
+  const given = own(values, 'body')
+  requirePlainJson('The body', given, name)
+  const result = await body['~standard'].validate(given)
   if (result.issues !== undefined) throw invalid(name, 'body')
   try {
     const json = stringifyJson(result.value)

@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { completeOptions, requireKnown, withoutUndefined } from '../checks/options.ts'
+import { requirePlainJson } from '../checks/plain-object.ts'
 import type { RequestHandler, ServiceRequest } from '../request/request.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import type { Json } from '../protocol/json.ts'
@@ -132,5 +133,6 @@ function queryText(query: TestRequest['query'] = ''): string {
 
 function bytesOf(body: unknown): Uint8Array {
   if (body instanceof Uint8Array) return body
+  requirePlainJson('The body', body, 'the test client')
   return new TextEncoder().encode(typeof body === 'string' ? body : stringifyJson(body))
 }

@@ -37,11 +37,15 @@ export const oddObjects: readonly (readonly [what: string, value: unknown, found
     Object.create(Object.create(null) as object),
     'inherits',
   ],
-  ['an object with a symbol', { [Symbol('id')]: 1 }, 'an object with a symbol as a name.'],
+  [
+    'an object with a symbol',
+    { [Symbol('id')]: 1 },
+    'an object whose member Symbol(id) is a symbol, hidden or an accessor.',
+  ],
   [
     'an object with a member that is not enumerable',
     Object.defineProperty({}, 'id', { value: 1 }),
-    'an object whose member id is not enumerable.',
+    'an object whose member id is a symbol, hidden or an accessor.',
   ],
   [
     'an object with an accessor',
@@ -50,6 +54,6 @@ export const oddObjects: readonly (readonly [what: string, value: unknown, found
         return 1
       },
     },
-    'an object whose member id is an accessor.',
+    'an object whose member id is a symbol, hidden or an accessor.',
   ],
 ]

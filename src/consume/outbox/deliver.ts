@@ -247,7 +247,7 @@ function isFinal({ code, status }: CallError): boolean {
 }
 
 function callerOfDelivery({ input, row }: StoredDelivery): Caller {
-  return callerOf(Object(parseJson(row ?? input)) as object)
+  return callerOf(Object(parseJson(row ?? input)) as object, 'the delivery')
 }
 
 /** Returns the error of storage that a rule could not store an item for, which is tried again; else the error itself. */

@@ -2,6 +2,7 @@ import * as z from 'zod/mini'
 import { text, wholeNumber } from '../../checks/option-shapes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
+import { requirePlainJson } from '../../checks/plain-object.ts'
 import { orderedId } from '../../definition/ordered-id.ts'
 import { joinTransaction } from '../../events/join-transaction.ts'
 import { stringifyJson } from '../../protocol/json-text.ts'
@@ -176,6 +177,7 @@ const listShape = z.strictObject({
 const workShape = z.strictObject({ concurrency: z._default(wholeNumber(1, 64), 1) })
 
 function jsonOf(name: string, input: unknown): string {
+  requirePlainJson(`The ${name}`, input, 'enqueue')
   let json: string | undefined
   try {
     json = stringifyJson(input)

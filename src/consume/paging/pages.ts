@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../../checks/plain-object.ts'
 import { isDeepStrictEqual } from 'node:util'
 import type { CallOptions, EndpointResponse } from '../call.ts'
 import { CallError } from '../call-error.ts'
@@ -52,6 +53,7 @@ export function pages<Input extends object, Response, Item = ItemOf<Response>>(
   input: Input,
   options: PagesOptions<Response, Item>,
 ): AsyncGenerator<Page<Response, Item>, void, undefined> {
+  requirePlainObject('The input', input, 'pages')
   const { paging, items, maxPages } = completePages(endpoint.query, options)
   const { signal, timeout, maxResponseBytes, baseUrl, url } = options
   const fail = (code: 'PAGE_CYCLE' | 'TOO_MANY_PAGES' | 'INVALID_RESPONSE', detail?: string) =>

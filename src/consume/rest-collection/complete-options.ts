@@ -3,6 +3,7 @@ import { mistaken, type Mistake } from '../../checks/mistakes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { code, nonEmpty, objectWith, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
+import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { Field } from '../../definition/field.ts'
 import type { CollectionShape } from '../../definition/item.ts'
 import type { ServingContext } from '../../definition/serve.ts'
@@ -111,9 +112,56 @@ export interface Mapping extends Options {
   readonly key: readonly string[]
 }
 
+/**
+ * Returns the options with functions that throw a TypeError if what they return is not a plain object: the members of a
+ * promise would be missing, such as the tenant whose items the other service returns.
+ */
+function withPlainInput(options: Options): Options {
+  const { list: given, get, insert, update, delete: remove, input } = options
+  const sort = given?.sort
+  return {
+    ...options,
+    input: plainInput('input', input),
+    list: given && {
+      ...given,
+      select: plainInput('list.select', given.select),
+      sort:
+        typeof sort === 'object'
+          ? { ...sort, input: plainInput('list.sort.input', sort.input) }
+          : plainInput('list.sort', sort),
+    },
+    get: withPlainKey('get', get),
+    insert: withPlainKey('insert', insert),
+    update: withPlainKey('update', update),
+    delete: withPlainKey('delete', remove),
+  }
+}
+
+function withPlainKey<Given extends z.infer<typeof item> | undefined>(
+  name: string,
+  given: Given,
+): Given {
+  return given && { ...given, input: plainInput(`${name}.input`, given.input) }
+}
+
+function plainInput<Code extends ((...given: never) => InputMembers | undefined) | undefined>(
+  name: string,
+  code: Code,
+): Code {
+  if (code === undefined) return code
+  const run = code as (...given: readonly unknown[]) => InputMembers | undefined
+  const checked = (...given: readonly unknown[]): InputMembers | undefined => {
+    const members = run(...given)
+    if (members !== undefined)
+      requirePlainObject(`The result of ${name}`, members, 'restCollection')
+    return members
+  }
+  return checked as unknown as Code
+}
+
 /** Checks and completes the options of an external collection. Throws a TypeError that lists every mistake. */
 export function completeMapping(definition: CollectionShape, given: object): Mapping {
-  const options = completeOptions('restCollection', shape, given)
+  const options = withPlainInput(completeOptions('restCollection', shape, given))
   const { key } = definition
   const names = key === undefined ? [] : typeof key === 'string' ? [key] : key
   const mapping = { ...options, definition, key: names }

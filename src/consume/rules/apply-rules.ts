@@ -65,7 +65,7 @@ export async function applyRules<Response, Row extends object>(
   options: ApplyOptions<Row> = {},
 ): Promise<readonly RuleResult[]> {
   const { row, dryRun, tables, timeout } = completeOptions('applyRules', shape, options)
-  const items = joinTables(rules, tablesOf(response, tables), callerOf(row))
+  const items = joinTables(rules, tablesOf(response, tables), callerOf(row, 'applyRules'))
   if (!('transaction' in target)) return storeItems(items, target, dryRun)
   return target.transaction((within) => storeItems(items, within, dryRun), timed(timeout))
 }

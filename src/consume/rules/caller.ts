@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../../checks/plain-object.ts'
 import { fieldTypes, isUuid } from '../../definition/field-type.ts'
 import { double } from '../../definition/field.ts'
 import { isJsonNumber } from '../../protocol/json-number.ts'
@@ -27,8 +28,9 @@ export interface Caller<Row = unknown> {
 /** The names of {@link CallerTypes}. */
 export const callerTypes: readonly (keyof CallerTypes)[] = ['text', 'number', 'uuid', 'boolean']
 
-/** Returns the caller of a row. */
-export function callerOf<Row extends object>(row: Row): Caller<Row> {
+/** Returns the caller of a row. Throws a TypeError for a row that is not a plain object. */
+export function callerOf<Row extends object>(row: Row, call = 'caller'): Caller<Row> {
+  requirePlainObject('The row', row, call)
   const read = (name: string, type?: keyof CallerTypes): unknown => {
     // `constructor` and the like are not fields of the row.
     const value = Object.hasOwn(row, name) ? (row as Record<string, unknown>)[name] : null

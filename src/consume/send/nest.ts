@@ -1,4 +1,5 @@
 import { requireKnown } from '../../checks/options.ts'
+import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { Json } from '../../protocol/json.ts'
 import { setMember } from '../json-path.ts'
 import type { Cell, ResponseTable, TableRow } from '../tables/table.ts'
@@ -51,10 +52,12 @@ export function nest<Row extends object, Children = unknown>(
   options: Level<Row, Children> & { readonly rows: readonly Row[] },
 ): Record<string, Json>[]
 export function nest(options: object): unknown {
+  requirePlainObject('The options', options, 'nest')
   const isList = 'rows' in options
   requireKnown('nest', options, [isList ? 'rows' : 'row', 'set', 'nest'])
   const given = options as AnyLevel & { readonly row: AnyRow; readonly rows: readonly AnyRow[] }
   const rows = isList ? given.rows : [given.row]
+  requireRows(rows)
   requireParents(rows, given.nest, '')
   const tables = new Map<string, ResponseTable & { readonly rows: TableRow[] }>()
   const root: TableRow[] = []
@@ -100,11 +103,16 @@ function belongs(row: AnyRow, on: AnyChildren['on'], above: AnyRow): boolean {
   return Object.entries(on).every(([own, other]) => row[own] === above[other])
 }
 
+function requireRows(rows: readonly unknown[]): void {
+  for (const row of rows) requirePlainObject('The row', row, 'nest')
+}
+
 /** Throws a TypeError for rows that would not be sent, because no row above has their values. */
 function requireParents(above: readonly AnyRow[], children: AnyLevel['nest'], path: string): void {
   for (const [column, child] of Object.entries(children ?? {})) {
     const place = `${path}${column}`
     requireKnown(`nest ${place}`, child, ['rows', 'on', 'set', 'nest', 'bare'])
+    requireRows(child.rows)
     const lost = child.rows.findIndex((row) => !above.some((one) => belongs(row, child.on, one)))
     if (lost >= 0) throw new TypeError(`nest: row ${lost} of ${place} belongs to no row above it.`)
     requireParents(child.rows, child.nest, `${place}/`)

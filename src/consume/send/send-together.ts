@@ -1,4 +1,5 @@
 import { requireKnown } from '../../checks/options.ts'
+import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { CallOptions, EndpointResponse } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { tablesOf, timed, type ActingUser, type TargetCollections } from '../rules/apply-rules.ts'
@@ -109,8 +110,10 @@ export async function sendTogether<
 ): Promise<readonly SendResult[]> {
   requireKnown('sendTogether', options, known)
   const { rows, input, call = {}, match, rules = [], onSuccess, onFailure, timeout } = options
-  const callers = rows.map((row) => callerOf(row))
+  const callers = rows.map((row) => callerOf(row, 'sendTogether'))
+  requirePlainObject('The options of the call', call, 'sendTogether')
   const given = input(rows)
+  requirePlainObject('The input', given, 'sendTogether')
   let response: EndpointResponse<Response> | null = null
   try {
     response = await endpoint.call(given, call)

@@ -1,4 +1,5 @@
 import { requireKnown } from '../../checks/options.ts'
+import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { CallOptions, EndpointResponse } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
 import { tablesOf, timed, type ActingUser, type TargetCollections } from '../rules/apply-rules.ts'
@@ -50,9 +51,11 @@ export async function send<Within extends TargetCollections, Input, Response, Ro
   const sent: SendResult[] = []
   for await (const row of rows) {
     const index = sent.length
-    const caller = callerOf(row)
+    const caller = callerOf(row, 'send')
     const callOptions = call?.(row) ?? {}
+    requirePlainObject('The options of the call', callOptions, 'send')
     const given = input(row)
+    requirePlainObject('The input', given, 'send')
     let response: EndpointResponse<Response> | null = null
     try {
       response = await endpoint.call(given, callOptions)
