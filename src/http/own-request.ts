@@ -62,7 +62,7 @@ function readRequest(request: OwnRequest, options: OwnRequestOptions): Credentia
   if (isNode(request) && request.secure === undefined) return ofNode(request, options)
   if (options.trustedProxies !== undefined || options.forwarded !== undefined) {
     throw new TypeError(
-      'authenticate: trustedProxies and forwarded are for requests of node:http. Set trust proxy of Express or ' +
+      "authenticate: trustedProxies and forwarded are for requests of Node's http module. Set trust proxy of Express or " +
         'trustProxy of Fastify; with a Fetch request, pass secure and peer.',
     )
   }
@@ -71,7 +71,7 @@ function readRequest(request: OwnRequest, options: OwnRequestOptions): Credentia
   if (isFetch(request)) return ofFetch(request)
   if (isCredentials(request)) return ofCredentials(request)
   throw new TypeError(
-    'authenticate: the request must be one of node:http, Express or Fastify, or a Fetch request (c.req.raw in Hono)',
+    'authenticate: the request must be one of Node, Express or Fastify, or a Fetch request (c.req.raw in Hono)',
   )
 }
 

@@ -370,7 +370,7 @@ test('unknown options, and proxies for requests that have settings of their own,
     'authenticate: secured is not an option; did you mean secure?',
   )
   await expect(service.authenticate(request, { trustedProxies: [] })).rejects.toThrow(
-    'authenticate: trustedProxies and forwarded are for requests of node:http',
+    "authenticate: trustedProxies and forwarded are for requests of Node's http module",
   )
 })
 
