@@ -21,13 +21,16 @@ const collections: readonly (readonly [string, CollectionDefinition])[] = Object
   ),
 )
 
-/** The status of each method on each kind of path without a key: 405 if the path does not support it, else 401. */
+/**
+ * The status of each method on each kind of path without a key: 405 if the path does not support it, else 401. A path
+ * below a collection without key is that of an unknown item.
+ */
 const routes = collections.flatMap(([path, { key, publishes }]) =>
   (['collection', 'item'] as const).flatMap((shape) =>
     methods.map((method) => {
       const event = events[shape][method]
-      const keyless = key === undefined && (event === 'Update' || event === 'Delete')
-      const isOpen = publishes?.some((one) => one === event) ?? !keyless
+      const isUnknown = shape === 'item' && key === undefined
+      const isOpen = isUnknown || publishes === undefined || publishes.some((one) => one === event)
       const status = event !== undefined && isOpen ? 401 : 405
       return { method, target: shape === 'item' ? `${path}/1` : path, status }
     }),
