@@ -125,9 +125,11 @@ const known: Readonly<Record<string, readonly Case[]>> = {
 describe.each(pooledServers)('inserts into a table of $name that', (pooled) => {
   if (pooled.missing !== undefined) return
   let server: PooledServer
+  let storageOfPool: () => StorageAdapter
 
   beforeAll(async () => {
     server = await pooled.start()
+    storageOfPool = server.openAgain(2)
     const storage = server.open(1, { ensureSchema: true })
     await storage.open(Object.values(collections))
     await storage.close()
@@ -135,8 +137,9 @@ describe.each(pooledServers)('inserts into a table of $name that', (pooled) => {
   beforeEach(() => server.clear())
   afterAll(() => server.drop())
 
-  async function opened(max: number): Promise<StorageAdapter> {
-    const storage = server.open(max, {})
+  // All cases use one pool: idle connections of a pool for each would exceed those that the server accepts.
+  async function opened(): Promise<StorageAdapter> {
+    const storage = storageOfPool()
     await storage.open(Object.values(collections))
     onTestFinished(() => storage.close())
     return storage
@@ -189,7 +192,7 @@ describe.each(pooledServers)('inserts into a table of $name that', (pooled) => {
   ])
 
   test.each(all)('$what now are stored as they are returned: $name', async ({ name, ...one }) => {
-    const storage = await opened(2)
+    const storage = await opened()
     await insertAll(storage, name, 1_000)
     await server.run(...one.make(name))
     onTestFinished(async () => {
@@ -209,7 +212,7 @@ describe.each(pooledServers)('inserts into a table of $name that', (pooled) => {
       onTestFinished(async () => {
         await server.run(...one.undo(name))
       })
-      await insertAll(await opened(2), name, 0)
+      await insertAll(await opened(), name, 0)
     },
   )
 })
