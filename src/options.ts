@@ -19,6 +19,7 @@ import type { Report } from './observation/reports.ts'
 import { isPage, type Page } from './pages/page.ts'
 import { printFailures } from './observation/print-failures.ts'
 import { defaultBrand, defaultServiceVersion } from './protocol/names.ts'
+import { defaultTargetLength } from './protocol/path.ts'
 import { providerMistakes } from './security/check.ts'
 import type { Limiter, Limits } from './security/limiter.ts'
 import type { OpenAccess, SecurityProvider } from './security/provider.ts'
@@ -134,7 +135,7 @@ const shape = z.strictObject({
   bodyStatus: z._default(z.enum(['contract', 'http']), 'contract'),
   maxPageSize: z._default(wholeNumber(1), 100),
   bodyLimit: z._default(wholeNumber(1), 1024 * 1024),
-  maxTargetLength: z._default(wholeNumber(1), 8192),
+  maxTargetLength: z._default(wholeNumber(1), defaultTargetLength),
   cache: z._default(
     z.union([
       z.literal(false),

@@ -19,8 +19,11 @@ export interface Publication {
 }
 
 /** Publishes checked applications. */
-export function publish(applications: ApplicationDefinitions, maxPageSize: number): Publication {
-  const all = publishApplications(applications, maxPageSize)
+export function publish(
+  applications: ApplicationDefinitions,
+  limits: Parameters<typeof publishApplications>[1],
+): Publication {
+  const all = publishApplications(applications, limits)
   const byApplication = new Map(
     Object.keys(applications).map((application) => {
       const own = all.filter((collection) => collection.application === application)

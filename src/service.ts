@@ -109,7 +109,7 @@ export function createService<const Applications extends ApplicationDefinitions>
   const checked = completeConditions(checkedStorage(options.storage))
   const storage = tracedStorage(use === 'read' ? readOnlyStorage(checked) : checked)
   for (const warning of storage.warnings ?? []) report(warning)
-  const publication = publish(applications, options.maxPageSize)
+  const publication = publish(applications, options)
   const host: Omit<PageHost, 'name'> = {
     pages: options.pages,
     applications,

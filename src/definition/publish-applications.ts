@@ -3,6 +3,7 @@ import {
   publishCollection,
   type IncomingReference,
   type PublishedCollection,
+  type PublishOptions,
   type Reference,
 } from './published.ts'
 import type { PublishedField } from './published-field.ts'
@@ -11,7 +12,7 @@ import { declaredReferences } from './relations.ts'
 /** Returns the published collections of checked applications, with their references to each other. */
 export function publishApplications(
   applications: ApplicationDefinitions,
-  maxPageSize?: number,
+  limits: Pick<PublishOptions, 'maxPageSize' | 'maxTargetLength'> = {},
 ): readonly PublishedCollection[] {
   const published = Object.entries(applications).flatMap(
     ([application, { collections, roles }]) => {
@@ -20,7 +21,7 @@ export function publishApplications(
         const references: Reference[] = []
         const referredBy: IncomingReference[] = []
         const relations = { references, referredBy, siblings }
-        const options = { roles, relations, ...(maxPageSize !== undefined && { maxPageSize }) }
+        const options = { ...limits, roles, relations }
         const collection = publishCollection(application, name, definition, options)
         siblings.set(name, collection)
         return { relations, collection }

@@ -10,6 +10,7 @@ import { publishGroups, type IndexField } from './relations.ts'
 import type { EventRoles, RowRule } from './rights.ts'
 import { servesEvent, type Serve } from './serve.ts'
 import type { ValidatedEvent, Validation } from './validation.ts'
+import { defaultTargetLength, encodePath } from '../protocol/path.ts'
 import { parameters, type SortKey } from '../protocol/query.ts'
 
 /** A collection with everything that is computed from it at start. Immutable. */
@@ -32,6 +33,8 @@ export interface PublishedCollection {
   readonly hasJson: boolean
   /** The key's fields in order; empty for a collection without key. */
   readonly key: readonly PublishedField[]
+  /** The bytes that a key can have in the path of an item, percent-encoded. Infinity: no key of its types has more. */
+  readonly maxKeyLength: number
   /** The groups of fields whose values together are unique, without the key. A null does not count. */
   readonly uniques: readonly (readonly PublishedField[])[]
   /** The indexes that the definition declares. */
@@ -104,6 +107,8 @@ type Rule = Validation<Draft<CollectionShape>>
 export interface PublishOptions {
   /** The largest page maximum, in items. Default 100. */
   readonly maxPageSize?: number
+  /** The longest request target, in bytes. Default 8192. */
+  readonly maxTargetLength?: number
   /** The roles that may use the application. Default: every caller. */
   readonly roles?: readonly string[] | undefined
   /** What `publishApplications` fills with references and siblings. Default: the collection has none. */
@@ -121,8 +126,10 @@ export function publishCollection(
   application: string,
   name: string,
   definition: CollectionDefinition,
-  { maxPageSize = 100, roles, relations = unrelated }: PublishOptions = {},
+  options: PublishOptions = {},
 ): PublishedCollection {
+  const { maxPageSize = 100, maxTargetLength = defaultTargetLength } = options
+  const { roles, relations = unrelated } = options
   const keyNames = keyNamesOf(definition)
   const fields = Object.entries(definition.fields).map(([field, declared]) =>
     publishField(field, declared, {
@@ -140,12 +147,14 @@ export function publishCollection(
   const events = publishHandlers(definition.events)
   const filtersDirectly =
     serve === undefined && events.Filter?.before === undefined && events.Filter?.after === undefined
+  const place = { application, collection: name }
   return Object.freeze({
     application,
     name,
     definition,
     table: definition.table ?? name,
     key,
+    maxKeyLength: keyRoom(maxTargetLength - encodePath({ ...place, key: '' }).length, key),
     ...publishGroups(definition, fields),
     references: relations.references,
     referredBy: relations.referredBy,
@@ -170,6 +179,14 @@ export function publishCollection(
     computesDefaults: fields.some(({ definition: each }) => typeof each.default === 'function'),
     hasColumnDefaults: fields.some(({ hasColumnDefault }) => hasColumnDefault),
   })
+}
+
+// The longest value of another type than text is a decimal of 38 digits, or a time with percent-encoded colons.
+const maxShortPart = 48
+
+function keyRoom(room: number, key: readonly PublishedField[]): number {
+  const isShort = key.every(({ type }) => type !== 'text') && key.length * maxShortPart <= room
+  return isShort ? Infinity : Math.max(0, room)
 }
 
 /** Returns the collection with only some of its fields. The stored ones must contain its key. */

@@ -5,6 +5,7 @@ import type { StoredValue } from '../definition/field-type.ts'
 import { isServiceError } from '../errors.ts'
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
 import type { InsertEvent, UpdateEvent } from '../request/event.ts'
+import { hasPath } from '../request/item-path.ts'
 import { equal, oneItem, type Condition, type Row } from '../request/query.ts'
 import { requireRight } from '../request/roles.ts'
 import { viewOf, type View } from '../request/view.ts'
@@ -28,7 +29,9 @@ export function refersToItems(referring: ReferringItem): MaybePromise<boolean> {
   const { event, scope } = referring
   const due = event.collection.references.filter(
     (reference) =>
-      (needsRead(reference, scope.terms) || namesNewKey(reference, referring)) &&
+      (needsRead(reference, scope.terms) ||
+        namesNewKey(reference, referring) ||
+        !namesPath(reference, referring.item)) &&
       isDue(reference, referring),
   )
   if (due.length === 0) return true
@@ -57,8 +60,16 @@ export function changesReadReference(
 ): boolean {
   return collection.references.some(
     (reference) =>
-      reference.fields.some(({ name }) => name in values) && needsRead(reference, terms),
+      reference.fields.some(({ name }) => name in values) &&
+      (needsRead(reference, terms) || !namesPath(reference, values)),
   )
+}
+
+// No client can read an item that no path leads to, even if storage has it. An absent part may have any value.
+function namesPath({ fields, to }: Reference, item: Row): boolean {
+  if (to.maxKeyLength === Infinity) return true
+  const parts = fields.map(({ name }) => item[name])
+  return parts.every((part) => part !== undefined) && hasPath(to, parts)
 }
 
 /**
@@ -122,11 +133,13 @@ function needsRead(reference: Reference, { runtime, caller }: Terms): boolean {
 }
 
 function exists(
-  { fields, to }: Reference,
+  reference: Reference,
   { event, scope, stored, item }: ReferringItem,
 ): MaybePromise<boolean> {
+  const { fields, to } = reference
   const rows = readableRows(to, scope.terms.caller.principal)
   if (rows === undefined) return false
+  if (!namesPath(reference, item)) return false
   const values = storedValues(fields, item) ?? []
   // A new item may refer to itself.
   if (stored === null && to === event.collection) {

@@ -9,11 +9,12 @@ import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { DataEvent, DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { Finding } from '../request/findings.ts'
 import { frozenItem } from '../request/item-values.ts'
+import { keyFaults } from '../request/item-path.ts'
 import { fieldsIn } from '../request/meets.ts'
 import { oneItem, type Condition, type Row } from '../request/query.ts'
 import { keyConditions } from '../request/resolve.ts'
 import { isAmong, storedIn, throughIn } from '../request/rows.ts'
-import { keyFaults, requiredFaults } from '../request/submitted.ts'
+import { requiredFaults } from '../request/submitted.ts'
 import type { Scope } from './scope.ts'
 
 type Rule = Validation<Draft<CollectionShape>>
@@ -117,7 +118,7 @@ export function requireOwnRow(
   })
 }
 
-/** Returns the errors of required values that are missing, and of a key that no path can have. */
+/** Returns the errors of required values that are missing, and of the key of a new item that no path can have. */
 export function incompleteFaults({
   event,
   stored,
@@ -133,5 +134,7 @@ export function incompleteFaults({
   // changed in other fields.
   const isDue = ({ name, suppliedAtInsert }: PublishedField) =>
     stored === null ? !suppliedAtInsert : name in submitted.values || stored[name] !== null
-  return [...requiredFaults(collection, draft, isDue), ...keyFaults(collection, draft)]
+  const missing = requiredFaults(collection, draft, isDue)
+  // The key of a stored item does not change, so another program's item can be corrected in its other fields.
+  return stored === null ? [...missing, ...keyFaults(collection, draft)] : missing
 }

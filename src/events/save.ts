@@ -15,7 +15,7 @@ import { callAfterCommit } from './guard.ts'
 import { refersToItems } from './references.ts'
 import { checkRules, incompleteFaults, requireOwnRow } from './rules.ts'
 import type { CodeScope, Scope } from './scope.ts'
-import { MissingReference, writeFaults } from './write-faults.ts'
+import { MissingReference, writeFaults, writtenKeyFaults } from './write-faults.ts'
 
 /** An event that writes. */
 export type SaveEvent = InsertEvent | UpdateEvent | DeleteEvent
@@ -185,9 +185,11 @@ function write<Event extends SaveEvent>(
   steps: SaveSteps<Event>,
 ): MaybePromise<Written<Save<Event>> | RejectedOutcome> {
   const { event, scope } = save
-  const store = (): MaybePromise<Written<Save<Event>>> =>
+  const store = (): MaybePromise<Written<Save<Event>> | RejectedOutcome> =>
     whenDone(writeReferring(save, steps), (row) => {
       scope.terms.running.log.writes++
+      const faults = writtenKeyFaults(event, row)
+      if (faults.length > 0) return rejectionOf(save, [...faults, ...save.information])
       return Object.assign(save, event.type === 'Delete' ? { row, stored: row } : { row })
     })
   return whenFailed<Written<Save<Event>> | RejectedOutcome>(store, (error) => {

@@ -3,8 +3,9 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { inSequence, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
+import { keyFaults } from '../request/item-path.ts'
 import { oneItem, type Row } from '../request/query.ts'
-import { groupEntries } from '../request/view.ts'
+import { entriesFor, groupEntries } from '../request/view.ts'
 import { isStorageError, type StorageError } from '../storage/adapter.ts'
 import { HandlerRejection } from './guard.ts'
 import {
@@ -54,6 +55,18 @@ export function writeFaults(
     throw failure
   })
 }
+
+/** Returns the errors of a key that the default of a column has given to a new item. */
+export function writtenKeyFaults(
+  { collection, type, view }: FailedSave['event'],
+  row: Row,
+): readonly ValidationEntry[] {
+  if (type !== 'Insert' || !collection.hasColumnDefaults) return noEntries
+  if (!collection.key.some(({ hasColumnDefault }) => hasColumnDefault)) return noEntries
+  return entriesFor(view, keyFaults(collection, row))
+}
+
+const noEntries: readonly ValidationEntry[] = []
 
 /** Returns whether an error says that storage does not accept a value, or has a duplicate of it. */
 export function isAboutItem(error: unknown): error is StorageError {

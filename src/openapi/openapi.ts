@@ -75,7 +75,7 @@ function publishedService({
   checkApplications(applications, { maxPageSize, brand })
   return {
     applications,
-    collections: publish(applications, maxPageSize).collections,
+    collections: publish(applications, { maxPageSize }).collections,
     security: [security].flat(),
     options: { brand, serviceVersion, limitExcess, bodyStatus },
   }

@@ -2,6 +2,9 @@ import { ServiceError, notFound } from '../errors.ts'
 import { pathRoot } from './names.ts'
 import { decodePercent } from './percent.ts'
 
+/** The longest request target in bytes, unless a service has another limit. */
+export const defaultTargetLength = 8_192
+
 /** A decoded request path. Its names may be unknown. */
 export interface ResourcePath {
   readonly application: string

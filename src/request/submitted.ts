@@ -4,7 +4,6 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { canonicalJson, type Json } from '../protocol/json.ts'
 import { copySource, memberText } from '../protocol/json-text.ts'
-import { unaddressable } from '../protocol/key.ts'
 import { repeatedName } from '../protocol/names.ts'
 import type { ItemValues, Row } from './query.ts'
 
@@ -70,21 +69,6 @@ const noNames: ReadonlySet<string> = new Set()
 // A double may be rounded: it is the nearest representable number.
 function isWhole({ type }: PublishedField): boolean {
   return type === 'integer' || type === 'bigint'
-}
-
-/** Returns the errors of a key that can't be written in a path. */
-export function keyFaults(
-  collection: PublishedCollection,
-  values: Row,
-): readonly ValidationEntry[] {
-  let faults: ValidationEntry[] | undefined
-  for (const part of collection.key) {
-    const value = values[part.name]
-    if (typeof value !== 'string') continue
-    const reason = unaddressable(value, collection.key.length)
-    if (reason !== undefined) (faults ??= []).push(fault(part.name, reason))
-  }
-  return faults ?? none
 }
 
 /** Returns an error for each required field without a value, if `among` accepts the field. */

@@ -95,7 +95,7 @@ test('--sqlite makes the missing tables and columns, and says where it can not',
   await run(['install', 'first.zip', ...sqlite])
   expect((await run(['install', 'third.zip', ...sqlite])).code).toBe(0)
   const storage = sqliteStorage(join(workingFolder, 'data.db'))
-  await storage.open(publish(releases.third, 100).collections)
+  await storage.open(publish(releases.third, {}).collections)
   await storage.close()
   const { countries } = releases.first.geo.collections
   const withArea = (type: 'text' | 'double') => {

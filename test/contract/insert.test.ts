@@ -220,6 +220,17 @@ describeContract('POST on a collection', {}, (contract) => {
     expectInvalid(await contract.post('/lines', { orderId: 1, product: '' }), ['product'])
   })
 
+  test('a key that is too long for a target is rejected on each of its fields', async () => {
+    for (const product of ['x'.repeat(8_200), '😀'.repeat(699), '\u0800'.repeat(920)]) {
+      const answer = await contract.post('/lines', { orderId: 1, product })
+      expectInvalid(answer, ['orderId', 'product'], { orderId: 1, product: product.slice(0, 1000) })
+      expect(answer.body.validations.map(({ message }) => message)).toEqual([
+        'orderId makes the key of the item longer than 8173 bytes, percent-encoded.',
+        'product makes the key of the item longer than 8173 bytes, percent-encoded.',
+      ])
+    }
+  })
+
   test('a single key may contain a comma', async () => {
     itemIn(await contract.post('/customers', { customerId: 'a,b', companyName: 'x' }))
     itemIn(await contract.get('/customers/a,b'))
@@ -264,4 +275,29 @@ describeContract('POST on a collection', {}, (contract) => {
     expect(body.item).toEqual({ address: 'a\ufffd' })
     expect(bytes.toString('utf8').isWellFormed()).toBe(true)
   })
+})
+
+describeContract('POST of the longest keys', { maxTargetLength: 200 }, (contract) => {
+  const room = 200 - '/rest/v1/app/lines/'.length
+
+  for (const [id, character, length] of [
+    ['of a byte', 'x', 1],
+    ['of two bytes', 'é', 6],
+    ['of three bytes', '€', 9],
+    ['of four bytes', '😀', 12],
+    ['that some clients encode', '!', 3],
+  ] as const) {
+    test(`stores only those that can be read: characters ${id}`, async () => {
+      const characters = Math.floor((room - '1%2C'.length) / length)
+      const product = character.repeat(characters)
+      const target = `/lines/1%2C${encodeURIComponent(product).replaceAll('!', '%21')}`
+      itemIn(await contract.post('/lines', { orderId: 1, product, quantity: 1 }))
+      itemIn(await contract.get(target))
+      itemIn(await contract.post(target, { quantity: 2 }))
+      itemIn(await contract.delete(target))
+      const longer = { orderId: 1, product: `${product}${character}`, quantity: 1 }
+      expectInvalid(await contract.post('/lines', longer), ['orderId', 'product'])
+      expect((await contract.rows())['app/lines']).not.toContainEqual(expect.objectContaining(longer))
+    })
+  }
 })

@@ -9,7 +9,6 @@ import {
   checkSubmitted,
   echoOf,
   inDefinitionOrder,
-  keyFaults,
   requiredFaults,
 } from '../../src/request/submitted.ts'
 import { wholeView } from '../../src/request/view.ts'
@@ -140,23 +139,6 @@ test('the echo repeats null and a value that JSON does not have', () => {
     name: null,
     size: 5n,
   })
-})
-
-test('a key that no path can contain is an error', () => {
-  const named = publishCollection('app', 'named', { key: 'name', fields: { name: text() } })
-  const pairs = publishCollection('app', 'pairs', {
-    key: ['name', 'part'],
-    fields: { part: integer(), name: text(), note: text() },
-  })
-  const messages = (faults: readonly { readonly message: string }[]) =>
-    faults.map(({ message }) => message)
-  expect(messages(keyFaults(named, { name: '..' }))).toEqual(['name must not be a dot segment.'])
-  expect(keyFaults(named, { name: 'a,b' })).toEqual([])
-  expect(keyFaults(named, { name: null })).toEqual([])
-  expect(keyFaults(pairs, { name: '..', part: 1, note: '' })).toEqual([])
-  expect(messages(keyFaults(pairs, { name: 'a,b', part: 1 }))).toEqual([
-    'name must not contain a comma.',
-  ])
 })
 
 test('a required field without a value is an error if it is among the checked ones', () => {

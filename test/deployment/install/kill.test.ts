@@ -155,7 +155,7 @@ async function attempt(
 
 async function openTables(database: string, applications: ApplicationDefinitions): Promise<void> {
   const storage = sqliteStorage(database)
-  await storage.open(publish(applications, 100).collections)
+  await storage.open(publish(applications, {}).collections)
   await storage.close()
 }
 

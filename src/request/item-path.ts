@@ -1,0 +1,41 @@
+import type { StoredValue } from '../definition/field-type.ts'
+import type { PublishedCollection } from '../definition/published.ts'
+import type { ValidationEntry } from '../protocol/envelope.ts'
+import { encodedLength, unaddressable } from '../protocol/key.ts'
+import type { Row } from './query.ts'
+import { fault } from './submitted.ts'
+
+const none: readonly ValidationEntry[] = []
+
+/**
+ * Returns the errors of a key with which no request could reach its item. A part that storage generates counts as
+ * the longest number.
+ */
+export function keyFaults(
+  { key, maxKeyLength }: PublishedCollection,
+  values: Row,
+): readonly ValidationEntry[] {
+  if (maxKeyLength === Infinity) return none
+  const parts = key.map(({ name }) => values[name] ?? longestNumber)
+  let faults: ValidationEntry[] | undefined
+  key.forEach(({ name }, index) => {
+    const reason = unaddressable(String(parts[index]), key.length)
+    if (reason !== undefined) (faults ??= []).push(fault(name, reason))
+  })
+  if (faults !== undefined) return faults
+  if (encodedLength(parts, maxKeyLength) <= maxKeyLength) return none
+  const reason = `makes the key of the item longer than ${maxKeyLength} bytes, percent-encoded`
+  return key.map(({ name }) => fault(name, reason))
+}
+
+const longestNumber = String(-(2n ** 63n))
+
+/** Returns whether a request could reach an item by the values of its key. */
+export function hasPath(
+  { key: { length }, maxKeyLength }: PublishedCollection,
+  parts: readonly StoredValue[],
+): boolean {
+  if (maxKeyLength === Infinity) return true
+  if (parts.some((part) => unaddressable(String(part), length) !== undefined)) return false
+  return encodedLength(parts, maxKeyLength) <= maxKeyLength
+}
