@@ -37,7 +37,8 @@ const runtime = globalThis as unknown as Runtime
  */
 export function runtimeFetch(url: string, init: RequestInit, maxBytes: number): Promise<Response> {
   if (runtime.process?.versions?.undici === undefined) return fetch(url, init)
-  return fetch(url, { ...init, dispatcher: guardedDispatcher(maxBytes) } as RequestInit)
+  const guardedInit: object = { ...init, dispatcher: guardedDispatcher(maxBytes) }
+  return fetch(url, guardedInit)
 }
 
 /** Returns a dispatcher in front of that of the process, which may be a proxy or a mock of the application. */

@@ -159,7 +159,9 @@ test('a stream that is left in the middle is cancelled', async () => {
   const body = () =>
     new ReadableStream<Uint8Array>({
       pull: (controller) => controller.enqueue(new Uint8Array(10)),
-      cancel: () => void cancelled++,
+      cancel: () => {
+        cancelled++
+      },
     })
   const to = connection({
     baseUrl: 'https://api.example.com',

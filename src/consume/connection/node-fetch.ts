@@ -58,7 +58,7 @@ export function nodeFetch(agents: Agents): Fetch {
         try {
           resolve(responseOf(request, incoming, signal))
         } catch (error) {
-          reject(error as Error)
+          reject(error)
           request.destroy()
         }
       })

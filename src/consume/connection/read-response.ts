@@ -64,7 +64,8 @@ export const streamJsonBody: ReadBody<StreamedBody> = async (response, request, 
     discardBody(response)
     throw fail('RESPONSE_NOT_JSON')
   }
-  const reader = response.body?.getReader()
+  const body = response.body as ReadableStream<Uint8Array> | null
+  const reader = body?.getReader()
   const cancel = (): void => {
     reader?.cancel().catch(() => undefined)
   }
