@@ -11,6 +11,8 @@ const { url, caller, seed, calls } = order
 const random = randomOf(seed)
 const outcomes: Record<string, number> = {}
 const reason = new Error('The caller has stopped.')
+/** The outcome of a caller that does not read a stream to its end. */
+const left = 'left'
 
 interface Limits {
   /** Milliseconds. */
@@ -33,7 +35,10 @@ async function work(): Promise<void> {
     const late = new Promise<string>((resolve) => {
       timer = setTimeout(() => resolve('HANGS'), timeout + maxTime)
     })
-    const ending = call({ timeout, signal: control.signal }).then(() => 'value', codeOf)
+    const ending = call({ timeout, signal: control.signal }).then(
+      (result) => (result === left ? left : 'value'),
+      codeOf,
+    )
     const outcome = await Promise.race([ending, late])
     clearTimeout(timer)
     // Also after a call has ended.
@@ -90,11 +95,12 @@ function callerOf(): { readonly call: Call; readonly close: () => Promise<void> 
   return { call, close: to.close }
 }
 
-async function readSlowly(body: AsyncIterable<Uint8Array>): Promise<void> {
+async function readSlowly(body: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   for await (const chunk of body) {
     await new Promise((resolve) => setTimeout(resolve, random() * 20))
-    if (chunk.length > 0 && random() < 0.1) return
+    if (chunk.length > 0 && random() < 0.1) return left
   }
+  return undefined
 }
 
 function callClient({ timeout, signal }: Limits): Promise<unknown> {
