@@ -17,6 +17,7 @@ export type {
   ValueOf,
 } from './parameters.ts'
 export type { Fetch } from './connection/node-fetch.ts'
+export type { LargeNumbers } from './connection/json-text.ts'
 export type { PathParameterNames } from './path-template.ts'
 export { ignoredBody, jsonSchema, sample, typed } from './schema.ts'
 export type {

@@ -236,7 +236,7 @@ function handlerContext(
       const items = async () => {
         requirePlainObject('The conditions', conditions, 'find')
         requirePlainObject('The options of find', options, 'find')
-        return (await collectionNamed(reference).filter(conditions as never, options)).items
+        return (await collectionNamed(reference).filter(conditions, options)).items
       }
       return calls.watch('find', items())
     }) as Find

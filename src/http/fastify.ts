@@ -118,14 +118,20 @@ export async function rowgateFastify(
         }
         const { prefix } = place
         const asked = serviceRequest(request, reply, { prefix, target }, replaced)
-        if (reply.raw.headersSent) return endBegun(service, asked, reply)
+        if (reply.raw.headersSent) {
+          endBegun(service, asked, reply)
+          return undefined
+        }
         const replied = handleInOrder(request.raw, reply.raw, () => service.handle(asked))
         return whenDone(replied, (result) => {
           if (result.fault !== undefined) request.log.error({ err: result.fault }, 'request failed')
           return whenDone(closeUnread(request.raw, reply.raw), (more) => {
             // The app's handlerTimeout may have ended the request before.
             if (reply.raw.writableEnded) return undefined
-            if (reply.sent || reply.raw.headersSent) return endBegun(service, asked, reply)
+            if (reply.sent || reply.raw.headersSent) {
+              endBegun(service, asked, reply)
+              return undefined
+            }
             // Fastify takes an undefined result as a response that is still to be sent.
             return respond(reply, result, more) ?? reply.send()
           })

@@ -84,11 +84,13 @@ export function toFetchHandler<Context extends readonly unknown[]>(
     const asked = new FetchRequest(request, target, call)
     if (messages === undefined) return toResponse(await service.handle(asked), undefined)
     const { incoming, outgoing } = messages
-    if (outgoing.headersSent) return endBegun(service, asked, outgoing)
+    // Also while the request is handled.
+    const hasBegun = (): boolean => outgoing.headersSent
+    if (hasBegun()) return endBegun(service, asked, outgoing)
     const reply = await handleInOrder(incoming, outgoing, () => service.handle(asked))
     if (incoming.httpVersionMajor >= 2) await discardBefore(incoming, outgoing)
     const more = await closeUnread(incoming, outgoing)
-    if (!outgoing.headersSent) return toResponse(reply, more)
+    if (!hasBegun()) return toResponse(reply, more)
     return outgoing.writableEnded ? alreadySent() : endBegun(service, asked, outgoing)
   }
 }

@@ -115,7 +115,7 @@ class ResponseQueue {
     if (this.#hasRoom() && this.#waiting.length === 0) return this.#start(response, handle)
     return new Promise((resolve, reject) => {
       const start = (): void => {
-        whenSettled(() => this.#start(response, handle), resolve, reject)
+        void whenSettled(() => this.#start(response, handle), resolve, reject)
       }
       const request = { response, start }
       this.#waiting.push(request)

@@ -72,7 +72,7 @@ export function trustedProxies(options: ProxyOptions): TrustedProxies {
       if (latest?.value !== value) {
         latest = { value, isSecure: isEach(hopsOf(proto, 'proto', value), secureValue) }
       }
-      return latest?.isSecure ?? isEncrypted
+      return latest.isSecure ?? isEncrypted
     },
     clientOf: (socketAddress, header) => {
       const socket = find(socketAddress)

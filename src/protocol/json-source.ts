@@ -42,7 +42,7 @@ export function written(
 ): string | undefined {
   if (typeof value !== 'object' || value === null) {
     const isSame = source !== undefined && Object.is(source.value, value)
-    return isSame ? source.text : (JSON.stringify(value) as string | undefined)
+    return isSame ? source.text : JSON.stringify(value)
   }
   if (isJsonNumber(value)) return source?.value === value ? source.text : value.text
   if (level > maxLevels) throw new TypeError('JSON: the value contains itself, or is too deep')

@@ -297,7 +297,9 @@ describeContract('POST of the longest keys', { maxTargetLength: 200 }, (contract
       itemIn(await contract.delete(target))
       const longer = { orderId: 1, product: `${product}${character}`, quantity: 1 }
       expectInvalid(await contract.post('/lines', longer), ['orderId', 'product'])
-      expect((await contract.rows())['app/lines']).not.toContainEqual(expect.objectContaining(longer))
+      expect((await contract.rows())['app/lines']).not.toContainEqual(
+        expect.objectContaining(longer),
+      )
     })
   }
 })

@@ -195,9 +195,12 @@ describeContract('media types', {}, (contract) => {
     },
   )
 
-  test.each(['identity', 'IDENTITY', '', ' '])('Content-Encoding: %j is accepted', async (coding) => {
-    itemIn(await contract.post('/orders/1', { quantity: 5 }, { 'Content-Encoding': coding }))
-  })
+  test.each(['identity', 'IDENTITY', '', ' '])(
+    'Content-Encoding: %j is accepted',
+    async (coding) => {
+      itemIn(await contract.post('/orders/1', { quantity: 5 }, { 'Content-Encoding': coding }))
+    },
+  )
 
   test.each(['GET', 'DELETE'])('the body of %s is ignored', async (method) => {
     const target = `${base}/orders/1`

@@ -118,7 +118,8 @@ describeOnStorages('a json value', (on) => {
     async (open) => {
       const seen: unknown[] = []
       const exact = new JsonNumber('12345678901234567890.123')
-      const see = (item: { readonly extra?: unknown }) => void seen.push(Object(item.extra)['2'])
+      const see = (item: { readonly extra?: unknown }) =>
+        void seen.push((item.extra as Readonly<Record<string, unknown>>)['2'])
       const stage = open({
         notes: notes({
           validations: [error('seen', { check: (item) => see(item) })],

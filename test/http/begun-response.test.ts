@@ -103,7 +103,7 @@ const bindings: Readonly<Record<string, Start>> = {
     const rest = toFetchHandler(slow.service)
     const run = called(slow, act, when)
     const app = nodeApp().all('*', (c) => {
-      run(c.env.outgoing as ServerResponse)
+      run(c.env.outgoing)
       return rest(c.req.raw, c.env)
     })
     const { port, close } = await startApp(app)

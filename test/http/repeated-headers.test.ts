@@ -88,7 +88,10 @@ const overHttp1: Readonly<Record<string, Start>> = {
   ...Object.fromEntries(
     releases.map(({ name, express }): [string, Start] => [
       name,
-      (service) => listening(createServer(express().use(toExpressHandler(service)))),
+      (service) => {
+        const app = express().use(toExpressHandler(service))
+        return listening(createServer((request, response) => void app(request, response)))
+      },
     ]),
   ),
 }

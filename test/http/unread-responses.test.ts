@@ -88,7 +88,11 @@ test.each([
     let isOpen = true
     let sent = 0
     const send = (): void => {
-      if (isOpen) socket.write(many, () => (sent++, send()))
+      if (!isOpen) return
+      socket.write(many, () => {
+        sent++
+        send()
+      })
     }
     send()
     await pause(1_500)

@@ -201,7 +201,8 @@ const parts: Readonly<Record<string, (given: never) => unknown>> = {
   pageSize: (pageSize) => inNotes({ pageSize }),
   eventRoles: (eventRoles) => inNotes({ eventRoles }),
   computed: (given) => inNotes({ computed: given }),
-  'a computed field': (given) => inNotes({ computed: { label: { field: given, needs: ['id'], compute: () => 1 } } }),
+  'a computed field': (given) =>
+    inNotes({ computed: { label: { field: given, needs: ['id'], compute: () => 1 } } }),
 }
 const inNotes = (part: object) => ({ desk: { collections: { notes: { ...notes, ...part } } } })
 

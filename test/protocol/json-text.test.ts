@@ -98,11 +98,13 @@ test('what code does not change keeps its digits and its order', () => {
   const text =
     '{"10":1.10,"2":{"z":1e2,"9":0},"list":[1.0,{"9":1,"1":2},2.0],"\\u0061":12345678901234567890.5}'
   const listWith = (change: (list: unknown[]) => void) =>
-    changed(text, (value) => void change(value['list'] as unknown[]))
+    changed(text, (value) => {
+      change(value['list'] as unknown[])
+    })
   expect(setIn(text, 'new', 1)).toBe(`${text.slice(0, -1)},"new":1}`)
   expect(setIn(text, '10', 1.2)).toBe(text.replace('1.10', '1.2'))
   expect(setIn(text, '2', { '9': 0, z: 100 })).toBe(text)
-  expect(changed(text, (value) => void delete value['2'])).toBe(
+  expect(changed(text, (value) => Reflect.deleteProperty(value, '2'))).toBe(
     text.replace('"2":{"z":1e2,"9":0},', ''),
   )
   expect(listWith((list) => list.unshift(0))).toBe(text.replace('[1.0', '[0,1.0'))
@@ -176,7 +178,7 @@ test('a JsonNumber is a number of JSON that a double holds as a finite value', (
     expect(() => new JsonNumber(wrong), wrong).toThrow(TypeError)
   }
   const number = new JsonNumber('12345678901234567890.50')
-  expect([number.text, String(number), `${number}`, number.toString(16)]).toEqual([
+  expect([number.text, String(number), [number].join(), number.toString(16)]).toEqual([
     ...Array<string>(3).fill('12345678901234567890.50'),
     'ab54a98ceb1f0800',
   ])

@@ -116,7 +116,7 @@ describeRelations('a duplicate of a composite key', (on) => {
       { box: 2, row: 'b' },
       { box: 1, row: 'a' },
     ]
-    const result = await access.insertMany(values as never)
+    const result = await access.insertMany(values)
     const third = repeated.map((entry) => ({ index: 2, key: null, ...entry }))
     expect(result).toMatchObject({ rejected: true, validations: third })
     expect(await rows('parts')).toEqual([])

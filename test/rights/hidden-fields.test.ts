@@ -151,7 +151,7 @@ describeRights('a save that hidden values do not allow', (on) => {
       Object.entries(forms).map(([name, own]) => [
         name,
         defineCollection(
-          { key: 'id', fields: own as Fields },
+          { key: 'id', fields: own },
           {
             validations:
               name === 'requireds'
@@ -193,7 +193,7 @@ describeRights('a save that hidden values do not allow', (on) => {
           Insert: {
             before: async ({ item, system }) => {
               // Something is written, so that the whole request is rolled back.
-              await system.collection('people').insert({ id: item.id as never } as never)
+              await system.collection('people').insert({ id: item.id })
             },
           },
         },
@@ -206,7 +206,7 @@ describeRights('a save that hidden values do not allow', (on) => {
           Insert: {
             after: async ({ item, system }) => {
               const values = { id: item.id, name: 'x', secret: 'same' }
-              await system.collection('cards').insert(values as never)
+              await system.collection('cards').insert(values)
             },
           },
         },

@@ -148,7 +148,7 @@ test.each([
   ['a proxy of a list', new Proxy([note], {})],
   ['rows without a prototype', [Object.assign(Object.create(null) as object, note)]],
 ])('takes the rows of %s', async (_title, rows) => {
-  open({ filter: () => ({ rows, count: -0 }) as StoragePage })
+  open({ filter: () => ({ rows, count: -0 }) })
   const { status, body } = await send('?$count=true')
   expect({ status, items: body['items'], count: body['count'] }).toEqual({
     status: 200,
@@ -177,7 +177,7 @@ const promised: readonly (readonly [title: string, page: () => unknown, message:
 test.each(promised)('responds 500 when an adapter returns %s', async (_title, page, message) => {
   open({ filter: () => page() as StoragePage })
   expect(await send('?$limit=1&$count=true')).toEqual({ status: 500, body: fault })
-  open({ filterText: () => page() as unknown as StorageTextPage })
+  open({ filterText: () => page() as StorageTextPage })
   expect((await send('?$limit=1&$count=true')).status).toBe(500)
   open({ filter: () => page() as StoragePage })
   expect((await send('?$limit=1&$count=true')).status).toBe(500)
