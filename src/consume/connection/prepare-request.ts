@@ -11,8 +11,8 @@ export interface RequestContext {
 }
 
 /**
- * Returns the URL and headers of a request: those of the connection, then of the endpoint, then the
- * credentials. Rejects with AUTHENTICATION_FAILED if a secret can't be read or sent.
+ * Returns the URL and headers of a request. Credentials and the query of the connection replace parameters of the
+ * endpoint; headers of the endpoint replace those of the connection. Rejects with AUTHENTICATION_FAILED if a secret can't be read or sent.
  */
 export async function prepareRequest(
   request: EndpointRequest,
@@ -33,8 +33,9 @@ export async function prepareRequest(
   }
   for (const [name, value] of Object.entries(credentials.headers ?? {})) set(name, value)
   const target = new URL(url)
+  // Callers may choose the parameters of an endpoint, but not those of every request.
   for (const [name, value] of await readAll(settings.query, endpoint))
-    if (!target.searchParams.has(name)) target.searchParams.set(name, value)
+    target.searchParams.set(name, value)
   for (const [name, value] of Object.entries(credentials.query ?? {}))
     target.searchParams.set(name, value)
   return { url: target, headers }

@@ -121,10 +121,10 @@ function withPlainInput(options: Options): Options {
   const sort = given?.sort
   return {
     ...options,
-    input: plainInput('input', input),
+    input: plainInput('input', input, false),
     list: given && {
       ...given,
-      select: plainInput('list.select', given.select),
+      select: plainInput('list.select', given.select, false),
       sort:
         typeof sort === 'object'
           ? { ...sort, input: plainInput('list.sort.input', sort.input) }
@@ -141,18 +141,19 @@ function withPlainKey<Given extends z.infer<typeof item> | undefined>(
   name: string,
   given: Given,
 ): Given {
-  return given && { ...given, input: plainInput(`${name}.input`, given.input) }
+  return given && { ...given, input: plainInput(`${name}.input`, given.input, false) }
 }
 
 function plainInput<Code extends ((...given: never) => InputMembers | undefined) | undefined>(
   name: string,
   code: Code,
+  isOptional = true,
 ): Code {
   if (code === undefined) return code
   const run = code as (...given: readonly unknown[]) => InputMembers | undefined
   const checked = (...given: readonly unknown[]): InputMembers | undefined => {
     const members = run(...given)
-    if (members !== undefined)
+    if (members !== undefined || !isOptional)
       requirePlainObject(`The result of ${name}`, members, 'restCollection')
     return members
   }

@@ -71,14 +71,20 @@ export function updatedValues(
   return Object.fromEntries(Object.entries(values).filter(([name]) => !key.includes(name)))
 }
 
+/** Returns the values of a key by the names of its fields. */
+export function keyValues({ key: names }: Mapping, key: unknown): InputMembers {
+  const parts = Array.isArray(key) ? (key as readonly unknown[]) : [key]
+  return Object.fromEntries(names.map((name, index) => [name, parts[index]]))
+}
+
 /** Returns the path parameters of an item with this key. */
 export function keyInput(
-  { key: names }: Mapping,
+  mapping: Mapping,
   { endpoint, input }: CompleteItem,
   key: unknown,
 ): InputMembers {
-  const parts = Array.isArray(key) ? (key as readonly unknown[]) : [key]
-  const values = Object.fromEntries(names.map((name, index) => [name, parts[index]]))
+  const names = mapping.key
+  const values = keyValues(mapping, key)
   if (input !== undefined) return input(values)
   return Object.fromEntries(
     Object.entries(endpoint.parameters)

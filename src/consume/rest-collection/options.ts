@@ -132,7 +132,11 @@ export interface RestCollectionOptions<C extends CollectionShape> {
   /** Where fields are in the other service's objects: a path, or a mapping. Default: their names. */
   readonly fields?:
     Readonly<Partial<Record<FieldNameOf<C>, string | FieldMapping | undefined>>> | undefined
-  /** Returns members of every input, such as the tenant of the caller. Default: none. */
+  /**
+   * Returns members of every input, such as the tenant of the caller. They replace what a client requests: conditions
+   * with other values are evaluated here, keys with other values have no item, and saves with other values are
+   * rejected. A member that is undefined or null is a TypeError. Default: none.
+   */
   readonly input?: ((context: ServingContext) => InputMembers) | undefined
   /** The time limit of each event, in milliseconds. Default: `handlerTimeout` of the service. */
   readonly timeout?: number | undefined

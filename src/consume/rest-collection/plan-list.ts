@@ -5,6 +5,7 @@ import { optionsOf, type Parameter } from '../parameters.ts'
 import { fieldOf, type CompleteList, type Mapping } from './complete-options.ts'
 import { sendable } from './item-mapping.ts'
 import type { InputMembers, SortEntry } from './options.ts'
+import { combineInput, statedInput } from './stated-input.ts'
 
 /** A Filter as it is passed on to the other service, and what is left to do here. */
 export interface ListPlan {
@@ -21,22 +22,36 @@ export function planList(
   list: CompleteList,
   call: FilterCall<CollectionShape>,
 ): ListPlan {
-  const own = mapping.input?.(call)
-  const filters = filterInput(list, call)
-  const search = searchInput(list, call)
-  requireConditions(list, { ...own, ...filters.input })
-  const order = orderInput(mapping, list, call.sort)
-  const canCount = !call.count || list.total !== undefined
+  const stated = statedInput(mapping, call)
+  requireFreePaging(list, stated)
+  // What contradicts the stated input is not passed on: it is evaluated here, among the items of that input.
+  const isStated = (input: InputMembers): boolean =>
+    combineInput(list.endpoint, stated, input).conflicts.length === 0
+  const filters = filterInput(list, call, isStated)
+  const search = searchInput(list, call, isStated)
+  requireConditions(list, { ...filters.input, ...stated })
+  const requested = orderInput(mapping, list, call.sort)
+  const order = requested !== undefined && isStated(requested) ? requested : undefined
+  const { total } = list
+  const canCount = !call.count || (total !== undefined && isStated(total.input ?? {}))
   const isPassedOn = filters.isExact && search.isExact && canCount && order !== undefined
   const input = {
-    ...own,
     ...list.select?.(call.fields),
     ...filters.input,
     ...search.input,
     ...order,
-    ...(call.count && isPassedOn && list.total?.input),
+    ...(call.count && isPassedOn && total?.input),
+    ...stated,
   }
   return { input, isOrdered: order !== undefined, isPassedOn }
+}
+
+// Pages are requested with these parameters, so no call could have the stated value.
+function requireFreePaging({ paging, pageSize }: CompleteList, stated: InputMembers): void {
+  const parameter = paging !== undefined && 'parameter' in paging ? paging.parameter : undefined
+  for (const name of [parameter, pageSize?.parameter])
+    if (name !== undefined && Object.hasOwn(stated, name))
+      throw new TypeError(`The result of input has ${name}, which is set for each page.`)
 }
 
 interface Passed {
@@ -48,14 +63,17 @@ interface Passed {
 function filterInput(
   list: CompleteList,
   { conditions, where }: FilterCall<CollectionShape>,
+  isStated: (input: InputMembers) => boolean,
 ): Passed {
   const input: Record<string, unknown> = {}
   let isExact = where === undefined
   for (const [name, condition] of Object.entries(conditions)) {
     const filter = list.filter[name]
     const sent = filter && sentValue(list, filter, condition as string | number | boolean | null)
-    if (filter !== undefined && sent !== undefined) input[filter.parameter] = sent
-    if (sent === undefined || filter?.exact === false) isExact = false
+    const isPassed =
+      filter !== undefined && sent !== undefined && isStated({ [filter.parameter]: sent })
+    if (isPassed) input[filter.parameter] = sent
+    if (!isPassed || filter.exact === false) isExact = false
   }
   return { input, isExact }
 }
@@ -71,10 +89,15 @@ function sentValue(
   return described && sendable(parameter, described, converted)
 }
 
-function searchInput({ search }: CompleteList, call: FilterCall<CollectionShape>): Passed {
+function searchInput(
+  { search }: CompleteList,
+  call: FilterCall<CollectionShape>,
+  isStated: (input: InputMembers) => boolean,
+): Passed {
   if (call.search === undefined) return { input: {}, isExact: true }
-  if (search === undefined) return { input: {}, isExact: false }
-  return { input: { [search.parameter]: call.search.text }, isExact: search.exact === true }
+  const input = search && { [search.parameter]: call.search.text }
+  if (input === undefined || !isStated(input)) return { input: {}, isExact: false }
+  return { input, isExact: search?.exact === true }
 }
 
 /** Returns the input that requests an order, or undefined if that order can't be requested. */

@@ -20,8 +20,9 @@ import {
   updatedValues,
   type MappedItem,
 } from './item-mapping.ts'
-import type { RestCollectionOptions } from './options.ts'
+import type { InputMembers, RestCollectionOptions } from './options.ts'
 import { readList } from './read-list.ts'
+import { hasKey, itemInput, saveInput, statedInput } from './stated-input.ts'
 
 type Shape = CollectionShape
 
@@ -55,12 +56,15 @@ async function readItem(
   call: Pick<GetCall<Shape>, 'key' | 'fields'> & ServingContext,
 ): Promise<Item<Shape> | undefined> {
   const { endpoint, item: path } = get
-  const input = { ...mapping.input?.(call), ...keyInput(mapping, get, call.key) }
+  const input = itemInput(mapping, get, { stated: statedInput(mapping, call), key: call.key })
+  if (input === undefined) return undefined
   try {
     const { body } = await endpoint.call(input, { signal: call.signal })
     const source = valueAt(body, path)
     if (source === null || source === undefined) return undefined
-    return itemFrom(mapping, endpoint, source, call.fields)
+    const item = itemFrom(mapping, endpoint, source, call.fields)
+    // The stated tenant may have an item with the rest of the key.
+    return mapping.input === undefined || hasKey(mapping, item, call.key) ? item : undefined
   } catch (error) {
     // A key that can't be in a path is the key of no item.
     if (isMissing(error) || (isCallError(error) && error.code === 'INVALID_INPUT')) return undefined
@@ -79,7 +83,9 @@ async function insertItem(
     const given = { item, changes: values }
     const body = insert.body === undefined ? objectFor(mapping, values) : insert.body(given)
     const key = mapping.key.map((name) => item[name])
-    const input = { ...keyInput(mapping, insert, key), body }
+    const sent = { ...keyInput(mapping, insert, key), body }
+    const stated = statedInput(mapping, call)
+    const input = saveInput(mapping, insert, { stated, sent, values })
     return await save(mapping, insert, { call, input, item })
   } catch (error) {
     throw writeError(error, 'insert', insert, call)
@@ -97,7 +103,11 @@ async function updateItem(
       update.body === undefined
         ? objectFor(mapping, updatedValues(mapping, update, given))
         : update.body(given)
-    const input = { ...keyInput(mapping, update, call.key), body }
+    const stated = statedInput(mapping, call)
+    const key = itemInput(mapping, update, { stated, key: call.key })
+    if (key === undefined) return undefined
+    const sent = { ...key, body }
+    const input = saveInput(mapping, update, { stated, sent, values: given.changes })
     return await save(mapping, update, { call, input, item: given.item })
   } catch (error) {
     const failure = writeError(error, 'update', update, call)
@@ -112,7 +122,8 @@ async function deleteItem(
   call: DeleteCall<Shape>,
 ): Promise<boolean> {
   try {
-    const input = { ...mapping.input?.(call), ...keyInput(mapping, remove, call.key) }
+    const input = itemInput(mapping, remove, { stated: statedInput(mapping, call), key: call.key })
+    if (input === undefined) return false
     await remove.endpoint.call(input, { signal: call.signal })
     return true
   } catch (error) {
@@ -124,7 +135,7 @@ async function deleteItem(
 
 interface Save {
   readonly call: ServingContext
-  readonly input: object
+  readonly input: InputMembers
   /** The item as it was sent. */
   readonly item: MappedItem
 }
@@ -136,7 +147,7 @@ async function save(
   { call, input, item }: Save,
 ): Promise<Item<Shape>> {
   const { signal } = call
-  const { body } = await endpoint.call({ ...mapping.input?.(call), ...input }, { signal })
+  const { body } = await endpoint.call(input, { signal })
   const names = Object.keys(mapping.definition.fields)
   const source = valueAt(body, path)
   if (source !== null && source !== undefined) return itemFrom(mapping, endpoint, source, names)
