@@ -8,6 +8,7 @@ export type {
   OwnRequestOptions,
 } from './http/own-request.ts'
 export type { OpenServiceOptions, ServiceOptions } from './options.ts'
+export type { BuildLoad, ConnectionLoad, DeliveryLoad, Workload } from './workload.ts'
 export type { CacheOptions, CacheStatistics } from './cache/response-cache.ts'
 export type { InProcess, ServiceCollection, WithinTransaction } from './in-process.ts'
 export {

@@ -3,6 +3,7 @@ import type { PublishedCollection } from './definition/published.ts'
 import type { WithinTransaction } from './in-process.ts'
 import type { Report } from './observation/reports.ts'
 import type { StorageAdapter } from './storage/adapter.ts'
+import type { Workload } from './workload.ts'
 
 /** The member that makes an option or application of `createService` a part of the service. */
 export const servicePart: unique symbol = Symbol.for('rowgate.servicePart')
@@ -15,6 +16,8 @@ export interface ServicePart {
   join(host: ServiceHost): void
   /** Called when storage is open. */
   opened(): void
+  /** Returns what waits and runs in the part. */
+  workload(): Promise<Partial<Pick<Workload, 'deliveries' | 'builds'>>>
   /** Called when the service begins to close. Resolves once the part does not use storage any more. */
   close(): Promise<void>
 }

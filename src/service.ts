@@ -34,6 +34,7 @@ import type { InspectionProgress, StorageProblem } from './storage/problem.ts'
 import { tracedStorage } from './observation/traced-storage.ts'
 import { logRequests } from './observation/request-log.ts'
 import { repeatConflicts } from './work/repeat-conflicts.ts'
+import type { ConnectionLoad, Workload } from './workload.ts'
 
 /** A running service: responds to requests, and runs the same events in process. */
 export interface Service<Applications> extends RequestHandler, WithPageHost {
@@ -71,6 +72,11 @@ export interface Service<Applications> extends RequestHandler, WithPageHost {
   /** Returns what the service counts: cheap, so that a health check or a metric can call it. */
   statistics(): ServiceStatistics
   /**
+   * Counts the deliveries of the outbox and the releases that wait or are worked on, for a metric. Reads from storage, so
+   * call it every few seconds at most. Rejects while storage can't be read, and once `close` was called.
+   */
+  workload(): Promise<Workload>
+  /**
    * Responds 503 from now on, waits for work in progress, also of clients that have disconnected, and closes storage.
    * Waits for security providers at most `handlerTimeout` milliseconds.
    */
@@ -81,6 +87,8 @@ export interface Service<Applications> extends RequestHandler, WithPageHost {
 export interface ServiceStatistics {
   /** The response cache; null if the service has none. */
   readonly cache: CacheStatistics | null
+  /** The pools of connections to databases, by unique names. Empty for storage without a pool. */
+  readonly connections: readonly ConnectionLoad[]
 }
 
 // Without this, the compiler's error for a missing option prints the types of all applications.
@@ -194,6 +202,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     handle: logRequests((request, observer) => respond(dependencies, request, observer), {
       log: options.log,
       hideCredentials: security.hideCredentials,
+      now,
     }),
     serves: (target) => {
       const application = applicationOf(splitTarget(originForm(target)).path)
@@ -223,7 +232,15 @@ export function createService<const Applications extends ApplicationDefinitions>
     [pageHost]: host,
     keys: security.keys,
     users: security.users,
-    statistics: () => ({ cache: cache?.statistics() ?? null }),
+    statistics: () => ({
+      cache: cache?.statistics() ?? null,
+      connections: storage.connections?.() ?? [],
+    }),
+    workload: async () =>
+      lifecycle.enter(storageOpen, async () => {
+        const loads = await Promise.all(parts.map((part) => part.workload()))
+        return Object.assign({ deliveries: null, builds: null }, ...loads) as Workload
+      }),
     as: (principal) => inProcess<Applications>(runtime, publication, requirePrincipal(principal)),
     close: () =>
       lifecycle.close(

@@ -62,6 +62,7 @@ export function createDeployment(given: DeploymentOptions): Deployment {
       state.isOpen = true
       if (options.workers > 0) started().workers.work(options.workers)
     },
+    workload: async () => ({ builds: await started().load() }),
     close: async () => {
       const { builds, workers } = started()
       await (closing ??= Promise.all([builds.close(), workers.stop()]))

@@ -47,6 +47,8 @@ export interface ReleaseStore {
   addQueued(release: Release, maxQueued: number): Promise<boolean>
   /** Returns the number of queued releases of all processes. */
   countQueued(): Promise<number>
+  /** Returns the number of releases that workers of all processes build. */
+  countBuilding(): Promise<number>
   /** queued → building, as a new attempt. Returns undefined if another worker has claimed the release. */
   claim(release: Release, serial: boolean): Promise<Release | undefined>
   /** Stores a heartbeat of the attempt. Returns false if the claim is lost. */
@@ -130,6 +132,7 @@ export function releaseStore(
       return added
     },
     countQueued: async () => stored.count({ status: 'queued' }),
+    countBuilding: async () => stored.count({ status: 'building' }),
     claim: (release, serial) =>
       storage.transaction(writing, async (transaction) => {
         if (serial && !(await acquireBuildLock(transaction, release.solutionId))) return undefined

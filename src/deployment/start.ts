@@ -12,6 +12,7 @@ import type { Release } from './release.ts'
 import { releaseStore } from './release-store.ts'
 import { runBuild, type BuildDependencies } from './run-build.ts'
 import { snapshotCollections, snapshotText, takeSnapshot } from './snapshot.ts'
+import type { BuildLoad } from '../workload.ts'
 import type { Solution } from './solution.ts'
 import { storageQueue } from './storage-queue.ts'
 import { failUnfitReleases } from './unfit-releases.ts'
@@ -21,6 +22,8 @@ export interface StartedDeployment {
   readonly releases: PublishedReleases
   readonly builds: Builds
   readonly workers: WorkerPool
+  /** Returns the numbers of releases that are not built yet. */
+  load(): Promise<BuildLoad>
 }
 
 /** What {@link startDeployment} uses besides the options of deployment. */
@@ -73,6 +76,10 @@ export function startDeployment(
   }
   const slots = buildSlots()
   return {
+    load: async () => ({
+      queued: await store.countQueued(),
+      building: await store.countBuilding(),
+    }),
     releases: publishedReleases(storage, store),
     builds: openBuilds({ ...options, store, queue, build, emit, slots }),
     workers: workerPool((concurrency) =>

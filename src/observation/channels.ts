@@ -16,6 +16,8 @@ export interface Stage<Trace extends object> {
 
 /** The trace of a request, on the channel `rowgate:request`: its input, then its target and caller, then its response. */
 export interface RequestTrace {
+  /** When the request arrived: an instant in UTC with milliseconds, `2026-11-25T23:44:05.120Z`. */
+  readonly time: string
   readonly method: string
   /** The raw path behind the mount's prefix: `/rest/v1/sales/customers/ALFKI`. */
   readonly path: string

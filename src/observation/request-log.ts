@@ -28,19 +28,21 @@ export interface LogOptions {
   readonly log: RequestLog | undefined
   /** Replaces the values of credentials in a query string. */
   readonly hideCredentials: (query: string) => string
+  /** The clock of the service. */
+  readonly now: () => Date
 }
 
 /**
  * Returns a function that responds to requests, writes each to `log`, and traces it on the channel
  * `rowgate:request`. Requests cost nothing extra without a log and without subscribers.
  */
-export function logRequests(respond: Respond, { log, hideCredentials }: LogOptions): Respond {
-  const write = log && guardedListener(log)
+export function logRequests(respond: Respond, options: LogOptions): Respond {
+  const write = options.log && guardedListener(options.log)
   return (request) => {
     const isTraced = stages.request.isWatched
     if (!isTraced && write === undefined) return respond(request)
     const startedAt = performance.now()
-    const trace = traceOf(request, hideCredentials)
+    const trace = traceOf(request, options)
     const work = (): MaybePromise<ServiceReply> =>
       whenDone(respond(request, observerOf(trace)), (reply) => {
         trace.status = reply.status
@@ -52,9 +54,10 @@ export function logRequests(respond: Respond, { log, hideCredentials }: LogOptio
   }
 }
 
-function traceOf(request: ServiceRequest, hideCredentials: LogOptions['hideCredentials']) {
+function traceOf(request: ServiceRequest, { hideCredentials, now }: LogOptions) {
   const { path, query } = splitTarget(originForm(request.target))
   return {
+    time: readOr(undefined, () => now().toISOString()) ?? new Date().toISOString(),
     method: request.method,
     path,
     query: hideCredentials(query),

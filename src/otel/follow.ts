@@ -9,12 +9,13 @@ import {
   trace as traces,
   type Attributes,
   type Context,
+  type Histogram,
   type Meter,
   type Span,
   type Tracer,
 } from '@opentelemetry/api'
 import { surround, type Surrounded } from '../observation/channels.ts'
-import { spanIn, type Fault, type StageDescription } from './stage.ts'
+import { spanIn, type DurationMetric, type Fault, type StageDescription } from './stage.ts'
 
 /** The receivers of spans and measurements. */
 export interface Instruments {
@@ -33,11 +34,6 @@ interface Running {
 
 const stageSpan = createContextKey('rowgate: the span of a stage')
 
-// In seconds. A call of storage in the process takes microseconds, a handler that waits takes seconds.
-const bucketBoundaries = [
-  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
-]
-
 /** Records a span and a duration for each trace of a channel, until the returned function is called. */
 export function follow<Trace extends object>(
   stage: StageDescription<Trace>,
@@ -46,11 +42,7 @@ export function follow<Trace extends object>(
   const channel = `rowgate:${stage.channel}`
   const { start } = tracingChannel<Span | undefined, Trace>(channel)
   const running = new WeakMap<object, Running>()
-  const durations = meter.createHistogram(`rowgate.${stage.channel}.duration`, {
-    description: stage.measures,
-    unit: 's',
-    advice: { explicitBucketBoundaries: bucketBoundaries },
-  })
+  const histograms = new Map(stage.metrics.map((metric) => [metric, histogramOf(meter, metric)]))
 
   function begin(trace: Trace): Span {
     const outer = outerContext(spans.getStore())
@@ -77,7 +69,8 @@ export function follow<Trace extends object>(
       if (span.isRecording()) complete(stage, span, { trace, attributes })
     })
     withoutThrowing(() => span.end())
-    durations.record(seconds, labelsIn(attributes, stage.labels), context)
+    const metric = stage.metricOf?.(trace) ?? stage.metrics[0]
+    histograms.get(metric)?.record(seconds, labelsIn(attributes, stage.labels), context)
   }
 
   const onStart = (trace: Trace): Span | undefined =>
@@ -89,6 +82,11 @@ export function follow<Trace extends object>(
     start.unbindStore(spans)
     unsubscribe(`tracing:${channel}:asyncEnd`, onEnd)
   }
+}
+
+function histogramOf(meter: Meter, { name, description, boundaries }: DurationMetric): Histogram {
+  const advice = { explicitBucketBoundaries: [...boundaries] }
+  return meter.createHistogram(name, { description, unit: 's', advice })
 }
 
 /** Returns the context of the span that application code has opened in the last stage, or of that stage itself. */
@@ -153,9 +151,14 @@ function withoutThrowing<Result>(work: () => Result): Result | undefined {
   try {
     return work()
   } catch (error) {
-    try {
-      diag.error('rowgate/otel', error)
-    } catch {}
+    reportToDiag(error)
     return undefined
   }
+}
+
+/** Reports an error to `diag` of the API. */
+export function reportToDiag(error: unknown): void {
+  try {
+    diag.error('rowgate/otel', error)
+  } catch {}
 }

@@ -1,12 +1,19 @@
 import { SpanKind } from '@opentelemetry/api'
 import type { Traces } from '../observation/channels.ts'
-import { codeOf, faultOf, faultTypeOf, type StageDescription } from './stage.ts'
+import {
+  codeOf,
+  faultOf,
+  faultTypeOf,
+  ownMetric,
+  type DurationMetric,
+  type StageDescription,
+} from './stage.ts'
 
 /** Describes the span of authentication. */
 export function describeSecurity(user: boolean): StageDescription<Traces['rowgate:security']> {
   return {
     channel: 'security',
-    measures: 'Duration of authentication.',
+    metrics: [ownMetric('security', 'Duration of authentication.')],
     name: () => 'authenticate',
     kind: () => SpanKind.INTERNAL,
     attributes: (trace) => ({
@@ -24,7 +31,7 @@ export function describeSecurity(user: boolean): StageDescription<Traces['rowgat
 export function describeEvent(user: boolean): StageDescription<Traces['rowgate:event']> {
   return {
     channel: 'event',
-    measures: 'Duration of events.',
+    metrics: [ownMetric('event', 'Duration of events.')],
     name: ({ event, application, collection }) => `${event} ${application}/${collection}`,
     kind: () => SpanKind.INTERNAL,
     attributes: (trace) => ({
@@ -56,7 +63,7 @@ export function describeEvent(user: boolean): StageDescription<Traces['rowgate:e
 export function describeCall(): StageDescription<Traces['rowgate:call']> {
   return {
     channel: 'call',
-    measures: 'Duration of calls of other services.',
+    metrics: [ownMetric('call', 'Duration of calls of other services, with their retries.')],
     name: ({ method, endpoint }) => `${method} ${endpoint}`,
     // The HTTP client may record a span of its own for each attempt.
     kind: () => SpanKind.INTERNAL,
@@ -74,18 +81,32 @@ export function describeCall(): StageDescription<Traces['rowgate:call']> {
   }
 }
 
+// Name and buckets of the semantic conventions for databases.
+const storageOperations: DurationMetric = {
+  name: 'db.client.operation.duration',
+  description: 'Duration of calls of storage.',
+  boundaries: [0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10],
+}
+
+// Application code runs in a transaction, and its calls of storage are operations of their own.
+const transactions = ownMetric('transaction', 'Duration of transactions of storage.')
+
+// The names that the semantic conventions have for the storages of the library.
+const systemNames: Readonly<Record<string, string>> = { postgres: 'postgresql' }
+
 /** Describes the span of a call of storage. A transaction is internal, because application code runs in it. */
 export function describeStorage(): StageDescription<Traces['rowgate:storage']> {
   return {
     channel: 'storage',
-    measures: 'Duration of calls of storage.',
+    metrics: [storageOperations, transactions],
+    metricOf: ({ operation }) => (operation === 'transaction' ? transactions : storageOperations),
     name: ({ operation, collection }) =>
       collection === null ? operation : `${operation} ${collection}`,
     kind: ({ operation }) => (operation === 'transaction' ? SpanKind.INTERNAL : SpanKind.CLIENT),
     attributes: (trace) => ({
       'rowgate.code': codeOf(trace),
       'error.type': faultTypeOf(trace),
-      'db.system.name': trace.storage,
+      'db.system.name': systemNames[trace.storage] ?? trace.storage,
       'db.operation.name': trace.operation,
       'db.collection.name': trace.collection ?? undefined,
       'rowgate.application': trace.application ?? undefined,

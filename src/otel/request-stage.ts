@@ -1,16 +1,23 @@
 import { propagation, SpanKind, type Context } from '@opentelemetry/api'
 import { pathRoot } from '../protocol/names.ts'
 import type { RequestTrace } from '../observation/channels.ts'
-import { spanIn, type StageDescription } from './stage.ts'
+import { spanIn, type DurationMetric, type StageDescription } from './stage.ts'
 
 // The methods of the semantic conventions. Any other is reported as _OTHER: a label needs few values.
 const methods = ['GET', 'HEAD', 'POST', 'PUT', 'DELETE', 'CONNECT', 'OPTIONS', 'TRACE', 'PATCH']
+
+// Name and buckets of the semantic conventions for HTTP.
+const requestDuration: DurationMetric = {
+  name: 'http.server.request.duration',
+  description: 'Duration of HTTP server requests.',
+  boundaries: [0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10],
+}
 
 /** Describes the span of a request: a server span, or an internal one inside a span of application code. */
 export function describeRequest(user: boolean): StageDescription<RequestTrace> {
   return {
     channel: 'request',
-    measures: 'Duration of requests.',
+    metrics: [requestDuration],
     name: (trace) => {
       const method = methodOf(trace)
       const route = routeOf(trace)
@@ -43,6 +50,8 @@ export function describeRequest(user: boolean): StageDescription<RequestTrace> {
     labels: [
       'http.request.method',
       'http.response.status_code',
+      'http.route',
+      'url.scheme',
       'error.type',
       'rowgate.application',
       'rowgate.collection',

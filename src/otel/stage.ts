@@ -8,12 +8,32 @@ import {
 } from '@opentelemetry/api'
 import { isServiceError } from '../errors.ts'
 
+/** A histogram of durations in seconds. */
+export interface DurationMetric {
+  readonly name: string
+  readonly description: string
+  /** The boundaries of its buckets, in seconds. */
+  readonly boundaries: readonly number[]
+}
+
+// A handler that is ready takes microseconds, one that waits takes seconds.
+const ownBoundaries = [
+  0.0001, 0.00025, 0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10,
+]
+
+/** Returns a metric for which the semantic conventions have no name. */
+export function ownMetric(stage: string, description: string): DurationMetric {
+  return { name: `rowgate.${stage}.duration`, description, boundaries: ownBoundaries }
+}
+
 /** How the traces of a channel are recorded as spans and measurements. */
 export interface StageDescription<Trace extends object> {
-  /** The channel is `rowgate:<channel>`, the metric `rowgate.<channel>.duration`. */
+  /** The channel is `rowgate:<channel>`. */
   readonly channel: 'request' | 'event' | 'storage' | 'security' | 'call'
-  /** The description of the metric. */
-  readonly measures: string
+  /** The metric of a trace: the only one, or one of several. */
+  readonly metrics: readonly [DurationMetric, ...DurationMetric[]]
+  /** Returns the metric of a trace. Default: the only one. */
+  metricOf?(trace: Trace): DurationMetric
   /** Returns the name of the span, of low cardinality. Called again at the end, when the trace is complete. */
   name(trace: Trace): string
   kind(trace: Trace, parent: Context): SpanKind

@@ -3,6 +3,7 @@ import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
 import type { StorageWarning } from '../observation/reports.ts'
 import type { Condition, Row, StorageQuery } from '../request/query.ts'
+import type { ConnectionLoad } from '../workload.ts'
 import type { InspectionProgress, StorageProblem } from './problem.ts'
 import type { ReadOnlyOpening } from './read-only-opening.ts'
 
@@ -38,9 +39,8 @@ export interface ReadContext {
  */
 export interface StorageReader {
   /**
-   * Returns a page. Rejects with an `unfit` StorageError if a row of the page has a stored value that
-   * does not fit its field. An adapter that can't detect this returns the value; the service checks it.
-   * The context is passed for a request whose Filter is one read, outside a transaction.
+   * Returns a page. Rejects with an `unfit` StorageError if a row has a stored value that does not fit its field. An adapter
+   * that can't detect this returns the value; the service checks it. The context is that of a request.
    */
   filter(
     collection: PublishedCollection,
@@ -136,15 +136,15 @@ export interface StorageAdapter extends StorageReader {
   /** Optional. What the service reports when it is created. */
   readonly warnings?: readonly StorageWarning[]
   /**
-   * Called once, before any other method, with every collection that the adapter keeps. MUST reject with a
-   * message that names the table and the field if a table does not fit its definition.
-   * With `readOnly`, which a command that only reads passes, it MUST NOT create or change anything, not even a file.
+   * Called once, before any other method, with every collection that the adapter keeps. MUST reject with a message that
+   * names the table and the field if a table does not fit its definition. With `readOnly`, of a command that only reads, it
+   * MUST NOT create or change anything, not even a file.
    */
   open(collections: readonly PublishedCollection[], readOnly?: ReadOnlyOpening): MaybePromise<void>
   /**
-   * Required for the ability `textPages`. Returns a page as JSON text, for a response. If it returns undefined,
-   * the service calls `filter`. Like a cached response, the page may lack commits of other processes for a time
-   * that the adapter states. It MUST have every commit of this adapter.
+   * Required for the ability `textPages`. Returns a page as JSON text, for a response. If it returns undefined, the service
+   * calls `filter`. Like a cached response, the page may lack commits of other processes for a time that the adapter
+   * states. It MUST have every commit of this adapter.
    */
   filterText?(
     collection: PublishedCollection,
@@ -152,20 +152,21 @@ export interface StorageAdapter extends StorageReader {
     context?: ReadContext,
   ): MaybePromise<StorageTextPage | undefined>
   /**
-   * Optional. Returns about how many rows meet the conditions, without counting them; undefined if there is no
-   * estimate. Called for collections with `count: 'estimated'`. Without it, they are counted.
+   * Optional. Returns about how many rows meet the conditions; undefined if there is no estimate. Called for collections
+   * with `count: 'estimated'`. Without it, they are counted.
    */
   estimateCount?(
     collection: PublishedCollection,
     conditions: readonly Condition[],
   ): MaybePromise<number | undefined>
   /**
-   * Optional. Returns a version that changes with every commit that changes a row of these collections, of
-   * any process; it may also change with other commits. Called for each request, so it MUST be fast.
-   * Undefined: unknown, for instance because storage can't be reached. Without a version, users, keys
-   * and rows are read for each request.
+   * Optional. Returns a version that changes with every commit that changes a row of these collections, of any process; it
+   * may also change with other commits. Called for each request, so it MUST be fast. Undefined: unknown, for instance
+   * because storage can't be reached. Without a version, users, keys and rows are read for each request.
    */
   version?(collections: readonly PublishedCollection[]): string | number | undefined
+  /** Optional. Returns how the pools of connections of the adapter are used, each with another name. Cheap. */
+  connections?(): readonly ConnectionLoad[]
   /**
    * Optional. Called after `open`. Returns whether storage itself enforces a reference: it rejects a row whose
    * referenced row is missing with an `invalid` StorageError, and a delete of a referenced row with
@@ -174,29 +175,28 @@ export interface StorageAdapter extends StorageReader {
    */
   enforces?(reference: Reference): boolean
   /**
-   * Optional. Looks for tables that do not fit, and for rows that can't be published, that refer to missing
-   * rows or that have the same unique values, without changing anything. May be called before `open` and
-   * after it has failed. Without it, the service reads all rows.
+   * Optional. Looks for tables that do not fit, and for rows that can't be published, that refer to missing rows or that
+   * have the same unique values, without changing anything. May be called before `open` and after it has failed. Without
+   * it, the service reads all rows.
    */
   inspect?(
     collections: readonly PublishedCollection[],
     progress: InspectionProgress,
   ): MaybePromise<readonly StorageProblem[]>
   /**
-   * Runs work in a transaction. If the work returns a value, or a promise that resolves, it commits and then
-   * resolves with the same value. If the work throws or rejects, it undoes all changes and rejects with the
-   * same error. Uncommitted changes MUST NOT
-   * be visible outside. Two transactions that write the same row MUST NOT both commit based on stale
-   * reads: one of them may reject with an `unavailable` StorageError, whose `isConflict` is true if nothing of it
-   * is committed. A transaction that has waited too long for others should reject with `unavailable` as well.
+   * Runs work in a transaction. If the work returns a value, or a promise that resolves, it commits and then resolves with
+   * the same value. If the work throws or rejects, it undoes all changes and rejects with the same error. Uncommitted
+   * changes MUST NOT be visible outside. Two transactions that write the same row MUST NOT both commit based on stale reads:
+   * one of them may reject with an `unavailable` StorageError, whose `isConflict` is true if nothing of it is committed. A
+   * transaction that has waited too long for others should reject with `unavailable` as well.
    */
   transaction<Result>(
     options: TransactionOptions,
     work: (transaction: StorageTransaction) => MaybePromise<Result>,
   ): Promise<Result>
   /**
-   * Ends waiting transactions and releases the resources that the adapter has opened. Every later call
-   * MUST reject with an `unavailable` StorageError. A second `close` has no effect.
+   * Ends waiting transactions and releases what the adapter has opened. Every later call MUST reject with an `unavailable`
+   * StorageError. A second `close` has no effect.
    */
   close(): MaybePromise<void>
 }

@@ -33,6 +33,9 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
           check.textPage(collection, query, page),
         ),
     }),
+    ...(adapter.connections !== undefined && {
+      connections: () => adapter.connections?.() ?? [],
+    }),
     ...(adapter.enforces !== undefined && {
       enforces: (reference) => adapter.enforces?.(reference) === true,
     }),

@@ -4,6 +4,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { throughTargets } from '../definition/through.ts'
 import { everyCondition, type Condition } from '../request/query.ts'
 import { throughIn } from '../request/rows.ts'
+import { uniquelyNamed } from '../workload.ts'
 import { StorageError, markSelfChecking, type StorageAdapter } from './adapter.ts'
 import { checkedStorage } from './checked.ts'
 import { completeConditions } from './complete-conditions.ts'
@@ -85,6 +86,7 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
         await adapter.open(own, readOnly)
       }
     },
+    connections: () => uniquelyNamed(distinct.flatMap((each) => each.connections?.() ?? [])),
     enforces: (reference) => {
       const home = homeOf(reference.from)
       return home === homeOf(reference.to) && home.enforces?.(reference) === true

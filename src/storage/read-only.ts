@@ -29,6 +29,7 @@ export function readOnlyStorage(adapter: StorageAdapter): StorageAdapter {
         },
       }),
     filter: filterOf(adapter),
+    connections: () => adapter.connections?.() ?? [],
     ...(adapter.inspect !== undefined && {
       inspect: async (collections, progress) => {
         const problems = (await adapter.inspect?.(collections, progress)) ?? []

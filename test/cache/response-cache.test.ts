@@ -130,6 +130,7 @@ describe.each(storages)('on $name', (on) => {
         bytes: expect.any(Number) as number,
         maxBytes: 100_000,
       },
+      connections: on.isRemote === true ? [expect.objectContaining({ pending: 0 })] : [],
     })
   })
 })
@@ -264,7 +265,7 @@ test('a response larger than an eighth of the cache is not kept', async () => {
 test('cache: false keeps nothing, and has no statistics', async () => {
   const { service, client } = open({ cache: false })
   for (let round = 0; round < 4; round++) await client.get('/app/notes')
-  expect(service.statistics()).toEqual({ cache: null })
+  expect(service.statistics()).toEqual({ cache: null, connections: [] })
 })
 
 test('the log and the trace of an event say that the response comes from the cache', async () => {

@@ -64,6 +64,7 @@ describeOnStorages('the channels', (on) => {
     const looks = (stage: Heard['stage'], phase: Heard['phase']) =>
       heard.find((one) => one.stage === stage && one.phase === phase)?.looks
     const asked = {
+      time: expect.any(String) as string,
       method: 'GET',
       path: '/rest/v1/app/tasks',
       query: 'title=one',

@@ -48,10 +48,11 @@ test('an entry has all that is known of a request', async () => {
   await client.post('/desk/notes', { noteId: 1, words: 'one' })
   await client.get('/desk/notes', { query: '$fields=words' })
   await createTestClient(service, { secure: false }).get('/desk/notes')
+  const time = expect.stringMatching(/^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/) as string
   const asked = { secure: true, peer: '192.0.2.7', traceparent }
   const known = { application: 'desk', collection: 'notes' }
   const caller = { provider: 'keys', user: 'maria', keyId }
-  const ended = { cached: false, milliseconds: expect.any(Number) as number }
+  const ended = { time, cached: false, milliseconds: expect.any(Number) as number }
   expect(entries).toStrictEqual([
     {
       ...{ method: 'POST', path: '/rest/v1/desk/notes', query: '', ...asked },
@@ -170,4 +171,21 @@ test('code for the client that throws is a 500 if authentication needs it', asyn
   expect((await handle(new Request(address, { headers }))).status).toBe(500)
   expect(entries).toMatchObject([{ secure: false, peer: null, status: 500, code: 'INTERNAL' }])
   expect(errors()).toEqual(['Error: no client'])
+})
+
+test('the time of an entry is the arrival of the request on the clock of the service, in UTC', async () => {
+  const entries: Readonly<RequestTrace>[] = []
+  const times = ['2026-01-02T03:04:05.060+02:00', 'not a time']
+  const { service } = openDesk({
+    log: (entry) => entries.push(entry),
+    now: () => new Date(times[entries.length] ?? 'not a time'),
+  })
+  ends.push(() => service.close())
+  const began = Date.now()
+  const client = createTestClient(service)
+  await client.get('/desk/notes')
+  await client.get('/desk/notes')
+  expect(entries[0]?.time).toBe('2026-01-02T01:04:05.060Z')
+  // A clock that fails does not fail the request.
+  expect(Date.parse(entries[1]?.time ?? '')).toBeGreaterThanOrEqual(began)
 })

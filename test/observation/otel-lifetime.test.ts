@@ -99,7 +99,7 @@ test('a request that ends leaves no context behind', async () => {
   expect(roots).toHaveLength(2)
 })
 
-test('a histogram for each stage records seconds, with few attributes', async () => {
+test('histograms record the seconds of each stage, with few attributes', async () => {
   const sdk = openSdk()
   const client = await openClient()
   const telemetry = startTelemetry(providersOf(sdk))
@@ -108,24 +108,27 @@ test('a histogram for each stage records seconds, with few attributes', async ()
   await client.get('/sales/orders/7')
   await client.get('/sales/unknown/7')
   const place = { 'rowgate.application': 'sales', 'rowgate.collection': 'orders' }
-  const counts = async (stage: string) =>
-    (await sdk.points(`rowgate.${stage}.duration`)).map(({ attributes, value }) => {
+  const counts = async (name: string) =>
+    (await sdk.points(name)).map(({ attributes, value }) => {
       expect(value.sum).toBeGreaterThan(0)
       expect(value.sum).toBeLessThan(30)
       return [attributes, value.count]
     })
   const status = 'http.response.status_code'
-  expect(await counts('request')).toEqual([
-    [{ ...place, 'http.request.method': 'POST', [status]: 200, 'rowgate.event': 'Insert' }, 2],
-    [{ ...place, 'http.request.method': 'GET', [status]: 404, 'rowgate.event': 'Filter' }, 1],
-    [{ 'http.request.method': 'GET', [status]: 404 }, 1],
+  const scheme = { 'url.scheme': 'https' }
+  const orders = { ...place, ...scheme, 'http.route': '/rest/v1/sales/orders' }
+  const order = { ...orders, 'http.route': '/rest/v1/sales/orders/{key}' }
+  expect(await counts('http.server.request.duration')).toEqual([
+    [{ ...orders, 'http.request.method': 'POST', [status]: 200, 'rowgate.event': 'Insert' }, 2],
+    [{ ...order, 'http.request.method': 'GET', [status]: 404, 'rowgate.event': 'Filter' }, 1],
+    [{ ...scheme, 'http.request.method': 'GET', [status]: 404 }, 1],
   ])
   const event = { 'rowgate.event': 'Insert', 'rowgate.outcome': 'item' }
-  expect(await counts('event')).toContainEqual([
+  expect(await counts('rowgate.event.duration')).toContainEqual([
     { ...place, ...event, 'rowgate.nested': false, 'rowgate.cached': false },
     2,
   ])
-  expect(await counts('storage')).toContainEqual([
+  expect(await counts('db.client.operation.duration')).toContainEqual([
     {
       'db.system.name': 'memory',
       'db.operation.name': 'insert',
@@ -134,7 +137,25 @@ test('a histogram for each stage records seconds, with few attributes', async ()
     },
     2,
   ])
-  expect(await counts('security')).toEqual([[{ 'rowgate.provider': 'keys' }, 4]])
+  const began = { 'db.system.name': 'memory', 'db.operation.name': 'transaction' }
+  expect(await counts('rowgate.transaction.duration')).toContainEqual([began, 2])
+  expect(await counts('rowgate.security.duration')).toEqual([[{ 'rowgate.provider': 'keys' }, 4]])
+})
+
+test('the buckets of HTTP and of databases are those of the semantic conventions', async () => {
+  const sdk = openSdk()
+  const client = await openClient()
+  const telemetry = startTelemetry(providersOf(sdk))
+  afterTest(() => telemetry.stop())
+  await client.get('/sales/orders')
+  const boundaries = async (name: string) =>
+    (await sdk.points(name)).map(({ value }) => value.buckets.boundaries)[0]
+  expect(await boundaries('http.server.request.duration')).toEqual([
+    0.005, 0.01, 0.025, 0.05, 0.075, 0.1, 0.25, 0.5, 0.75, 1, 2.5, 5, 7.5, 10,
+  ])
+  expect(await boundaries('db.client.operation.duration')).toEqual([
+    0.001, 0.005, 0.01, 0.05, 0.1, 0.5, 1, 5, 10,
+  ])
 })
 
 const broken = (): never => {

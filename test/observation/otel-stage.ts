@@ -55,7 +55,7 @@ export function openSdk() {
     /** Those that have ended, of all collections. */
     allSpans: () => exporter.getFinishedSpans(),
     forget: () => exporter.reset(),
-    /** The attributes and count of each point of a metric, and its bounds. */
+    /** The attributes of each point of a metric, and its value. */
     points: async (name: string) => {
       await reader.forceFlush()
       const metric = metricExporter
@@ -65,8 +65,23 @@ export function openSdk() {
         .find(({ descriptor }) => descriptor.name === name)
       return (metric?.dataPoints ?? []).map(({ attributes, value }) => ({
         attributes,
-        value: value as { readonly count: number; readonly sum: number },
+        value: value as {
+          readonly count: number
+          readonly sum: number
+          readonly buckets: { readonly boundaries: readonly number[] }
+        },
       }))
+    },
+    /** The points of a metric of numbers: its attributes, then its value. */
+    numbers: async (name: string) => {
+      metricExporter.reset()
+      await reader.forceFlush()
+      const metric = metricExporter
+        .getMetrics()
+        .at(-1)
+        ?.scopeMetrics.flatMap(({ metrics }) => metrics)
+        .find(({ descriptor }) => descriptor.name === name)
+      return (metric?.dataPoints ?? []).map(({ attributes, value }) => [attributes, value] as const)
     },
   }
 }

@@ -1,7 +1,8 @@
 import { equal, type Row } from '../../request/query.ts'
 import type { StorageTransaction } from '../../storage/adapter.ts'
 import { readFitting } from '../../storage/fitting-rows.ts'
-import { table } from '../../storage/table.ts'
+import { table, tableReader } from '../../storage/table.ts'
+import type { DeliveryLoad } from '../../workload.ts'
 import { outboxCollections } from './collections.ts'
 import {
   deliveryOf,
@@ -43,6 +44,20 @@ export async function listDeliveries(
   })
   // Rows may have more than the selected fields.
   return rows.map((row) => shown(deliveryOf(row)))
+}
+
+/** Returns the numbers of deliveries that are not delivered. */
+export async function countDeliveries(
+  storage: Pick<OutboxStorage, 'filter'>,
+): Promise<DeliveryLoad> {
+  const stored = tableReader(storage, deliveries)
+  // One after the other, so that a measurement takes one connection of a pool.
+  return {
+    behind: await stored.count({ state: 'behind' }),
+    waiting: await stored.count({ state: 'waiting' }),
+    sending: await stored.count({ state: 'sending' }),
+    dead: await stored.count({ state: 'dead' }),
+  }
 }
 
 /**

@@ -9,7 +9,13 @@ import { stringifyJson } from '../../protocol/json-text.ts'
 import { servicePart, type ServiceHost, type WithServicePart } from '../../service-part.ts'
 import type { PollingWorker } from '../../work/polling-worker.ts'
 import { workerPool, type Worker } from '../../work/worker-pool.ts'
-import { dropDelivery, listDeliveries, retryDelivery, type ListOptions } from './administration.ts'
+import {
+  countDeliveries,
+  dropDelivery,
+  listDeliveries,
+  retryDelivery,
+  type ListOptions,
+} from './administration.ts'
 import { deliveryStates, outboxCollections } from './collections.ts'
 import type { Delivery } from './delivery.ts'
 import { addDelivery, deliveryStore, type DeliveryStore } from './delivery-store.ts'
@@ -160,6 +166,7 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
       opened: () => {
         if (options.workers > 0) workers.work(options.workers)
       },
+      workload: async () => ({ deliveries: await countDeliveries(requireService().host.storage) }),
       close: () => workers.stop(),
     }),
   })

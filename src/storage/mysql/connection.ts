@@ -52,7 +52,7 @@ export function mysqlConnections(
   const statementSeconds = options.statementTimeout / 1_000
   let server: MysqlServer | undefined
 
-  const { use, close } = clientConnections(
+  const own = clientConnections(
     () =>
       takeClient(pool, (client) => {
         const own = known.get(client) ?? knownClient(client)
@@ -62,6 +62,7 @@ export function mysqlConnections(
     {
       acquireTimeout: options.acquireTimeout,
       maxConnections: pool.config?.connectionLimit,
+      idleConnections: () => pool._freeConnections?.length,
     },
   )
 
@@ -183,8 +184,7 @@ export function mysqlConnections(
   }
 
   return {
-    use,
-    close,
+    ...own,
     server() {
       if (server === undefined) throw new Error('There was no connection yet.')
       return server

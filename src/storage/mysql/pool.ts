@@ -37,6 +37,8 @@ export interface MysqlClientPool {
       readonly nestTables?: unknown
     }
   }
+  /** The open connections that are not in use. */
+  readonly _freeConnections?: { readonly length: number }
   getConnection(done: (error: Error | null, client: MysqlClient) => void): unknown
 }
 

@@ -57,7 +57,11 @@ export function connections(
   pool.on('error', ignore)
 
   const { acquireTimeout } = options
-  return clientConnections(take, { acquireTimeout, maxConnections: pool.options?.max })
+  return clientConnections(take, {
+    acquireTimeout,
+    maxConnections: pool.options?.max,
+    idleConnections: () => pool.idleCount,
+  })
 
   function take(): Promise<KnownClient> {
     return new Promise((resolve, reject) => {

@@ -43,6 +43,8 @@ export interface PostgresClient {
 export interface PostgresPool {
   /** Its options. Without them, it is not known whether the time to connect is limited. */
   readonly options?: { max?: number | undefined; connectionTimeoutMillis?: number | undefined }
+  /** The number of open connections that are not in use. */
+  readonly idleCount?: number
   /** Calls back with a connection at the moment at which it is taken out of the pool, or with an error. */
   connect(callback: (error: Error | undefined, client: PostgresClient | undefined) => void): void
   on(event: 'error', listener: (error: Error) => void): unknown

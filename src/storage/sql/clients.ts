@@ -29,6 +29,8 @@ export interface PoolLimits {
   readonly acquireTimeout: number
   /** How many connections the pool opens at most. 0: any number. Undefined: not known. */
   readonly maxConnections?: number | undefined
+  /** Returns how many open connections of the pool are not used. Undefined: not known. */
+  readonly idleConnections?: (() => number | undefined) | undefined
 }
 
 const unknownMaximum = 64
@@ -42,7 +44,7 @@ const maxCallsInARow = 64
  */
 export function clientConnections(
   acquire: () => Promise<PoolClient>,
-  { acquireTimeout, maxConnections = 0 }: PoolLimits,
+  { acquireTimeout, maxConnections = 0, idleConnections }: PoolLimits,
 ): Connections {
   const maxAbandoned = maxConnections === 0 ? unknownMaximum : maxConnections
   const waiting: Call[] = []
@@ -159,6 +161,12 @@ export function clientConnections(
         else requestMissing()
       })
     },
+    load: () => ({
+      used: held,
+      idle: idleConnections?.() ?? null,
+      max: maxConnections === 0 ? null : maxConnections,
+      pending: waiting.length,
+    }),
     // Counted: each change of a set of promises would leave a table behind that keeps their results for longer.
     async close() {
       closed = true

@@ -1,3 +1,4 @@
+import type { ConnectionLoad } from '../../workload.ts'
 import type { BoundValue, Inputs, Sql } from './fragments.ts'
 import type { ServerFacts } from './server-watch.ts'
 
@@ -45,6 +46,8 @@ export interface Connection {
 export interface Connections {
   /** Runs work with a connection. Rejects with `unavailable` if none becomes free in time. */
   use<Result>(work: (connection: Connection) => Promise<Result>): Promise<Result>
+  /** Returns how its connections are used. */
+  load(): Omit<ConnectionLoad, 'name'>
   /** Rejects waiting and later calls, and resolves when those in progress have ended. */
   close(): Promise<void>
 }

@@ -57,6 +57,10 @@ function withReplica<Identity>(
   })
   return markSelfChecking({
     ...storage,
+    connections: () => [
+      ...(storage.connections?.() ?? []),
+      { name: `${database.name}.reads`, ...connections.load() },
+    ],
     async open(collections, readOnly) {
       await storage.open(collections, readOnly)
       await replica.open()

@@ -248,6 +248,7 @@ export function sqlStorage(database: Database): StorageAdapter {
   return markSelfChecking({
     ...adapter,
     warnings: database.warnings,
+    connections: () => [{ name: database.name, ...database.load() }],
     filterText(collection, given, context) {
       const known = planned.get(given)
       if (known?.collection === collection) {
