@@ -5,6 +5,12 @@ export interface Mistake {
   readonly advice: string
 }
 
+/**
+ * The most mistakes of one kind that a check lists: definitions of somebody else may have very many, and advice for each
+ * takes time.
+ */
+export const maxListedMistakes = 100
+
 /** Returns a TypeError that lists mistakes, in definitions or in options. */
 export function mistaken(mistakes: readonly Mistake[]): TypeError {
   const lines = mistakes.map(({ place, advice }) => `  - ${place}: ${advice}`)

@@ -1,5 +1,5 @@
 import type * as z from 'zod/mini'
-import { mistaken, type Mistake } from './mistakes.ts'
+import { maxListedMistakes, mistaken, type Mistake } from './mistakes.ts'
 import { suggestion } from './nearest-name.ts'
 import {
   hasPlainPrototype,
@@ -146,7 +146,7 @@ export function explain(issue: z.core.$ZodIssue, root: readonly PropertyKey[]): 
   const place = [...root, ...issue.path].map(String).join('.')
   if (issue.code !== 'unrecognized_keys') return [{ place, advice: issue.message }]
   const advice = issue.message.split('\n')
-  return issue.keys.map((key, index) => ({
+  return issue.keys.slice(0, maxListedMistakes).map((key, index) => ({
     place: `${place}.${key}`,
     advice: advice[index] ?? issue.message,
   }))
@@ -159,6 +159,7 @@ function adviceFor(issue: z.core.$ZodRawIssue): string {
       const { shape = {} } = Object(issue.inst?._zod.def) as { readonly shape?: object }
       const known = Object.keys(shape)
       return (issue.keys as readonly string[])
+        .slice(0, maxListedMistakes)
         .map((key) => `is not an option; ${suggestion(key, known)}`)
         .join('\n')
     }

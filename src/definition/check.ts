@@ -2,7 +2,7 @@ import * as z from 'zod/mini'
 import type { ApplicationDefinitions } from './application.ts'
 import { inconsistencies } from './consistency.ts'
 import { patternMistakes } from './pattern.ts'
-import { mistaken, type Mistake } from '../checks/mistakes.ts'
+import { maxListedMistakes, mistaken, type Mistake } from '../checks/mistakes.ts'
 import { missingCodeMistakes } from './omitted-code.ts'
 import { explain, withAdvice } from '../checks/options.ts'
 import { hasPlainPrototype, plainObjectAdvice } from '../checks/plain-object.ts'
@@ -71,15 +71,21 @@ export function inspectApplications(applications: unknown, options: CheckOptions
     return { mistakes: [...reserved, ...furtherMistakes(wellFormed)], wellFormed }
   }
   const { issues } = result.error
+  const malformed = issues
+    .slice(0, maxMalformed)
+    .flatMap((issue) => explain(issue, ['applications']))
+  if (issues.length > maxMalformed) return { mistakes: [...reserved, ...malformed], wellFormed: {} }
   const { part, replaced } = wellFormedPart(shape, applications, issues)
   // The text field that replaces a malformed field must not cause mistakes.
-  const others = furtherMistakes(part).filter(
-    ({ place, advice }) =>
-      !replaced.some((name) => place.split('.').includes(name) || advice.startsWith(`${name} `)),
-  )
-  const malformed = issues.flatMap((issue) => explain(issue, ['applications']))
+  const others = furtherMistakes(part).filter(({ place, advice }) => {
+    const names = new Set(place.split('.'))
+    return !replaced.some((name) => names.has(name) || advice.startsWith(`${name} `))
+  })
   return { mistakes: [...reserved, ...malformed, ...others], wellFormed: part }
 }
+
+// Beyond this number the mistakes are listed alone, and further checks wait until they have been corrected.
+const maxMalformed = 10 * maxListedMistakes
 
 const mostLevels = 64
 // Enough for the name of a field, and for the members of a row rule.

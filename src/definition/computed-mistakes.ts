@@ -1,4 +1,5 @@
 import type { Mistake } from '../checks/mistakes.ts'
+import { listed } from '../checks/nearest-name.ts'
 import type { CollectionDefinition } from './collection.ts'
 import { fieldOf } from './field.ts'
 
@@ -23,7 +24,7 @@ export function computedMistakes({
     for (const needed of needs) {
       const found = fieldOf(fields, needed)
       if (found === undefined) {
-        const known = Object.keys(fields).join(', ')
+        const known = listed(Object.keys(fields))
         add('.needs', `${needed} is not a stored field; the fields are ${known}`)
       } else if (found.readableBy?.length === 0 && field.readableBy === undefined) {
         const advice = `no caller can read ${needed}, so none could read ${name}: declare its own readableBy`

@@ -1,5 +1,6 @@
 import type { ApplicationDefinitions } from './application.ts'
-import type { Mistake } from '../checks/mistakes.ts'
+import { maxListedMistakes, type Mistake } from '../checks/mistakes.ts'
+import { listed } from '../checks/nearest-name.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { computedMistakes } from './computed-mistakes.ts'
 import { compileConstraints } from './constraints.ts'
@@ -17,6 +18,7 @@ import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
 import { cascadeMistakes, groupMistakes, referenceMistakes } from './relation-mistakes.ts'
 import { rightsMistakes, rowRuleMistakes } from './rights-mistakes.ts'
+import { throughMistakes } from './rule-mistakes.ts'
 import type { Json } from '../protocol/json.ts'
 import { maxRealPrecision } from './stored-forms.ts'
 import {
@@ -31,25 +33,30 @@ export function inconsistencies(
   applications: ApplicationDefinitions,
   maxPageSize: number,
 ): readonly Mistake[] {
-  const mistakes = Object.entries(applications).flatMap(([name, application]) =>
-    Object.entries(application.collections).flatMap(([collection, definition]) => {
-      const place = `applications.${name}.collections.${collection}`
-      return [
+  const mistakes: Mistake[] = []
+  for (const [name, application] of Object.entries(applications)) {
+    const root = `applications.${name}`
+    for (const [collection, definition] of Object.entries(application.collections)) {
+      if (mistakes.length >= maxMistakes) return mistakes
+      const found = [
         ...checkCollection(definition, maxPageSize),
         ...unreadableOrder(application, definition),
         ...referenceMistakes(application, definition),
         ...rowRuleMistakes(application, collection),
-      ].map((mistake) => ({ place: `${place}.${mistake.place}`, advice: mistake.advice }))
-    }),
-  )
-  const cascades = Object.entries(applications).flatMap(([name, application]) =>
-    cascadeMistakes(application).map(({ place, advice }) => ({
-      place: `applications.${name}.${place}`,
-      advice,
-    })),
-  )
-  return [...mistakes, ...cascades, ...sharedTableMistakes(applications)]
+      ]
+      add(found, `${root}.collections.${collection}`)
+    }
+    add([...throughMistakes(application), ...cascadeMistakes(application)], root)
+  }
+  return [...mistakes, ...sharedTableMistakes(applications)]
+
+  function add(found: readonly Mistake[], root: string): void {
+    for (const { place, advice } of found) mistakes.push({ place: `${root}.${place}`, advice })
+  }
 }
+
+/** The most mistakes of all collections together. The others are found when these have been corrected. */
+const maxMistakes = 10 * maxListedMistakes
 
 function checkCollection(
   collection: CollectionDefinition,
@@ -91,9 +98,10 @@ function checkKey(collection: CollectionDefinition): readonly Mistake[] {
   const names = keyNamesOf(collection)
   const mistakes: Mistake[] = []
   for (const name of names) {
+    if (mistakes.length >= maxListedMistakes) return mistakes
     const field = fieldOf(fields, name)
     if (field === undefined) {
-      const known = Object.keys(fields).join(', ')
+      const known = listed(Object.keys(fields))
       mistakes.push({ place: 'key', advice: `${name} is not a field; the fields are ${known}` })
     } else if (!fieldTypes[field.type].filterable || field.type === 'double') {
       mistakes.push({
@@ -216,7 +224,7 @@ function checkRules({ validations = [], fields }: CollectionDefinition): readonl
     }
     names.add(rule.name)
     if (rule.field !== undefined && !Object.hasOwn(fields, rule.field)) {
-      const known = Object.keys(fields).join(', ')
+      const known = listed(Object.keys(fields))
       mistakes.push({
         place: `${place}.field`,
         advice: `${rule.field} is not a field; the fields are ${known}`,

@@ -3,7 +3,8 @@ import type { ApplicationDefinition } from './application.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { fieldOf, type Field } from './field.ts'
 import { fieldTypes } from './field-type.ts'
-import type { Mistake } from '../checks/mistakes.ts'
+import { maxListedMistakes, type Mistake } from '../checks/mistakes.ts'
+import { listed } from '../checks/nearest-name.ts'
 import { isSearched } from './published-field.ts'
 
 /** Returns the mistakes in the page options of a well-formed collection. */
@@ -35,38 +36,38 @@ function sortMistakes({ defaultSort, fields }: CollectionDefinition): readonly M
   if (defaultSort === undefined) return []
   const keys = parameters.sort.decode(defaultSort.join(','))
   if (keys === undefined) return [{ place: 'defaultSort', advice: parameters.sort.rule }]
-  return keys.flatMap(({ field }) => {
-    const sortable = (found: Field): boolean =>
-      fieldTypes[found.type].compare !== undefined && found.itemOnly !== true
-    return fieldMistakes(fields, field, 'defaultSort', sortable)
-  })
+  const sortable = (found: Field): boolean =>
+    fieldTypes[found.type].compare !== undefined && found.itemOnly !== true
+  const names = keys.map(({ field }) => field)
+  return fieldMistakes(fields, names, 'defaultSort', sortable)
 }
 
 function filterMistakes({
   requiredFilters = [],
   fields,
 }: CollectionDefinition): readonly Mistake[] {
-  return requiredFilters.flatMap((name) => {
-    const filterable = (found: Field): boolean =>
-      fieldTypes[found.type].filterable && found.itemOnly !== true
-    return fieldMistakes(fields, name, 'requiredFilters', filterable)
-  })
+  const filterable = (found: Field): boolean =>
+    fieldTypes[found.type].filterable && found.itemOnly !== true
+  return fieldMistakes(fields, requiredFilters, 'requiredFilters', filterable)
 }
 
 function fieldMistakes(
   fields: CollectionDefinition['fields'],
-  name: string,
+  names: readonly string[],
   place: string,
   isFit: (field: Field) => boolean,
 ): readonly Mistake[] {
-  const field = fieldOf(fields, name)
-  if (field !== undefined && isFit(field)) return []
-  const known = Object.keys(fields).join(', ')
-  const advice =
-    field === undefined
-      ? `${name} is not a field; the fields are ${known}`
-      : `${name} can not be used here because of its type or itemOnly`
-  return [{ place, advice }]
+  const unfit = names.filter((name) => {
+    const field = fieldOf(fields, name)
+    return field === undefined || !isFit(field)
+  })
+  return unfit.slice(0, maxListedMistakes).map((name) => {
+    const advice =
+      fieldOf(fields, name) === undefined
+        ? `${name} is not a field; the fields are ${listed(Object.keys(fields))}`
+        : `${name} can not be used here because of its type or itemOnly`
+    return { place, advice }
+  })
 }
 
 function itemMistakes(collection: CollectionDefinition): readonly Mistake[] {
@@ -120,17 +121,20 @@ export function unreadableOrder(
   collection: CollectionDefinition,
 ): readonly Mistake[] {
   const { defaultSort = [], requiredFilters = [], fields } = collection
-  const callers = [roles, collection.roles, collection.eventRoles?.Filter]
+  const callers = [roles, collection.roles, collection.eventRoles?.Filter].map(
+    (list) => list && [...new Set(list)],
+  )
   const isReadable = (name: string): boolean => {
-    const readers = fieldOf(fields, name)?.readableBy
-    if (readers === undefined) return true
+    const given = fieldOf(fields, name)?.readableBy
+    if (given === undefined) return true
+    const readers = new Set(given)
     // A caller has one role of each list, so one list that contains only readers is enough.
-    return callers.some((list) => list?.every((role) => readers.includes(role)))
+    return callers.some((list) => list?.every((role) => readers.has(role)))
   }
   const sorted = parameters.sort.decode(defaultSort.join(',')) ?? []
   const named = [
     ...sorted.map(({ field }) => ['defaultSort', field] as const),
-    ...requiredFilters.map((field) => ['requiredFilters', field] as const),
+    ...[...new Set(requiredFilters)].map((field) => ['requiredFilters', field] as const),
   ]
   return named
     .filter(([, field]) => !isReadable(field))

@@ -30,25 +30,22 @@ export function publishApplications(
   )
   const all = published.map(({ collection }) => collection)
   for (const { collection, relations } of published) {
-    relations.references.push(...referencesOf(collection, all))
+    for (const reference of referencesOf(collection)) relations.references.push(reference)
     Object.freeze(relations.references)
   }
   const references = all.flatMap((collection) => collection.references)
+  const byTable = grouped(references, ({ to }) => to.table.toLowerCase())
   for (const { collection, relations } of published) {
-    relations.referredBy.push(...references.flatMap((each) => incoming(collection, each)))
+    for (const reference of incoming(collection, byTable.get(collection.table.toLowerCase())))
+      relations.referredBy.push(reference)
     Object.freeze(relations.referredBy)
   }
   return all
 }
 
-function referencesOf(
-  from: PublishedCollection,
-  all: readonly PublishedCollection[],
-): readonly Reference[] {
+function referencesOf(from: PublishedCollection): readonly Reference[] {
   return declaredReferences(from.definition).flatMap(({ fields: names, collection, onDelete }) => {
-    const to = all.find(
-      ({ application, name }) => application === from.application && name === collection,
-    )
+    const to = from.siblings.get(collection)
     // The checks of a service find references to unknown collections.
     if (to === undefined) return []
     const fields = Object.freeze(names.map((name) => from.byName.get(name) as PublishedField))
@@ -59,16 +56,26 @@ function referencesOf(
 // Collections that share a table have the same rows. Names are compared in lower case, as in databases.
 function incoming(
   collection: PublishedCollection,
-  reference: Reference,
+  references: readonly Reference[] = [],
 ): readonly IncomingReference[] {
-  const { to } = reference
-  if (collection.serve !== undefined || !isSame(collection.table, to.table)) return []
-  const key = to.key.flatMap(({ column }) =>
-    collection.fields.filter((field) => isSame(field.column, column)),
-  )
-  return key.length < to.key.length ? [] : [Object.freeze({ reference, key: Object.freeze(key) })]
+  if (collection.serve !== undefined || references.length === 0) return []
+  const byColumn = grouped(collection.fields, ({ column }) => column.toLowerCase())
+  return references.flatMap((reference) => {
+    const { to } = reference
+    const key = to.key.flatMap(({ column }) => byColumn.get(column.toLowerCase()) ?? [])
+    return key.length < to.key.length ? [] : [Object.freeze({ reference, key: Object.freeze(key) })]
+  })
 }
 
-function isSame(name: string, other: string): boolean {
-  return name.toLowerCase() === other.toLowerCase()
+function grouped<Value>(
+  values: readonly Value[],
+  keyOf: (value: Value) => string,
+): ReadonlyMap<string, readonly Value[]> {
+  const groups = new Map<string, Value[]>()
+  for (const value of values) {
+    const group = groups.get(keyOf(value))
+    if (group === undefined) groups.set(keyOf(value), [value])
+    else group.push(value)
+  }
+  return groups
 }

@@ -131,17 +131,16 @@ export function publishCollection(
   const { maxPageSize = 100, maxTargetLength = defaultTargetLength } = options
   const { roles, relations = unrelated } = options
   const keyNames = keyNamesOf(definition)
+  const inKey = new Set(keyNames)
   const fields = Object.entries(definition.fields).map(([field, declared]) =>
     publishField(field, declared, {
-      inKey: keyNames.includes(field),
+      inKey: inKey.has(field),
       isServed: definition.serve !== undefined,
     }),
   )
-  const key = keyNames.map((part) => fields.find(({ name }) => name === part) as PublishedField)
-  const computed = publishComputed(
-    definition.computed ?? {},
-    new Map(fields.map((field) => [field.name, field])),
-  )
+  const byName = new Map(fields.map((field) => [field.name, field]))
+  const key = keyNames.map((part) => byName.get(part) as PublishedField)
+  const computed = publishComputed(definition.computed ?? {}, byName)
   const maximum = definition.pageSize?.maximum ?? maxPageSize
   const serve = definition.serve && Object.freeze(withoutUndefined(definition.serve))
   const events = publishHandlers(definition.events)
@@ -155,7 +154,7 @@ export function publishCollection(
     table: definition.table ?? name,
     key,
     maxKeyLength: keyRoom(maxTargetLength - encodePath({ ...place, key: '' }).length, key),
-    ...publishGroups(definition, fields),
+    ...publishGroups(definition, byName),
     references: relations.references,
     referredBy: relations.referredBy,
     siblings: relations.siblings,

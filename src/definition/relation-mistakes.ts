@@ -1,6 +1,7 @@
 import type { ApplicationDefinition } from './application.ts'
-import type { Mistake } from '../checks/mistakes.ts'
-import { suggestion } from '../checks/nearest-name.ts'
+import { maxListedMistakes, type Mistake } from '../checks/mistakes.ts'
+import { listed, suggestion } from '../checks/nearest-name.ts'
+import { circlesOf } from './circles.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { fieldOf, type Field } from './field.ts'
 import { fieldTypes } from './field-type.ts'
@@ -36,6 +37,7 @@ export function groupMistakes(collection: CollectionDefinition): readonly Mistak
     if (groups.length > 0 && isServed(collection))
       add(option, 'a served collection has no table: leave it out')
     for (const [position, names] of groups.entries()) {
+      if (mistakes.length >= maxListedMistakes) return mistakes
       const place = `${option}.${position}`
       const plain = option === 'index' ? names.map((name) => name.replace(/^-/, '')) : names
       const wrong = namesMistakes(fields, plain)
@@ -50,13 +52,15 @@ function namesMistakes(
   fields: CollectionDefinition['fields'],
   names: readonly string[],
 ): readonly string[] {
-  const wrong = names.flatMap((name) => {
+  const wrong: string[] = []
+  for (const name of names) {
     const field = fieldOf(fields, name)
-    if (field === undefined) return [`${name} is not a field; ${nearest(name, fields, 'fields')}`]
-    return fieldTypes[field.type].filterable
-      ? []
-      : [`${name} can not be used here: it is a ${field.type} field`]
-  })
+    if (field === undefined)
+      wrong.push(`${name} is not a field; ${nearest(name, fields, 'fields')}`)
+    else if (!fieldTypes[field.type].filterable)
+      wrong.push(`${name} can not be used here: it is a ${field.type} field`)
+    if (wrong.length >= maxListedMistakes) return wrong
+  }
   return new Set(names).size < names.length ? [...wrong, 'name each field once'] : wrong
 }
 
@@ -66,7 +70,14 @@ export function referenceMistakes(
   collection: CollectionDefinition,
 ): readonly Mistake[] {
   const seen = new Set<string>()
-  return declaredReferences(collection).flatMap((declared) => {
+  const mistakes: Mistake[] = []
+  for (const declared of declaredReferences(collection)) {
+    for (const mistake of mistakesOf(declared)) mistakes.push(mistake)
+    if (mistakes.length >= maxListedMistakes) break
+  }
+  return mistakes
+
+  function mistakesOf(declared: DeclaredReference): readonly Mistake[] {
     const advice = (text: string): readonly Mistake[] => [
       { place: declared.places.collection, advice: text },
     ]
@@ -87,7 +98,7 @@ export function referenceMistakes(
         key.length === 1
           ? 'one field'
           : `${key.length} fields, in the option references of the collection`
-      return advice(`${target} has the key ${key.join(', ')}: refer to it with ${how}`)
+      return advice(`${target} has the key ${listed(key)}: refer to it with ${how}`)
     }
     const wrong = namesMistakes(collection.fields, fields)
     if (wrong.length > 0) {
@@ -97,7 +108,7 @@ export function referenceMistakes(
     if (seen.has(name)) return advice('leave it out: the same reference is declared above')
     seen.add(name)
     return [...typeMistakes(collection, declared, to), ...deleteMistakes(collection, declared)]
-  })
+  }
 }
 
 function typeMistakes(
@@ -142,36 +153,30 @@ function deleteMistakes(
 
 /** Returns a mistake for each circle of several collections whose deletes cascade. */
 export function cascadeMistakes({ collections }: ApplicationDefinition): readonly Mistake[] {
-  const reported = new Set<string>()
-  return Object.entries(collections).flatMap(([name, definition]) =>
-    cascadesOf(definition).flatMap((declared) => {
-      // A tree ends: its cascade stops at the items to which none refers.
-      if (declared.collection === name) return []
-      const path = pathTo(name, declared.collection, collections, new Set())
-      if (path === undefined || path.some((each) => reported.has(each))) return []
-      for (const each of path) reported.add(each)
-      const circle = [name, ...path].join(' -> ')
-      const place = `collections.${name}.${declared.places.onDelete}`
-      const advice = `cascades can not form a circle (${circle}): use restrict or setNull for one of them`
-      return [{ place, advice }]
-    }),
+  const cascades = new Map(
+    Object.entries(collections).map(([name, definition]) => [name, cascadesOf(definition)]),
   )
-}
-
-function pathTo(
-  goal: string,
-  from: string,
-  collections: ApplicationDefinition['collections'],
-  visited: Set<string>,
-): readonly string[] | undefined {
-  if (from === goal) return [from]
-  if (visited.has(from) || !Object.hasOwn(collections, from)) return undefined
-  visited.add(from)
-  for (const { collection } of cascadesOf(collections[from] as CollectionDefinition)) {
-    const rest = pathTo(goal, collection, collections, visited)
-    if (rest !== undefined) return [from, ...rest]
+  const circles = circlesOf(
+    new Map([...cascades].map(([name, all]) => [name, all.map(({ collection }) => collection)])),
+  )
+  const reported = new Set<string>()
+  const mistakes: Mistake[] = []
+  let searches = 0
+  for (const [name, all] of cascades) {
+    for (const { collection: target, places } of all) {
+      // A tree ends: its cascade stops at the items to which none refers.
+      if (target === name || reported.has(name) || reported.has(target)) continue
+      if (!circles.leadsBack(name, target) || ++searches > maxListedMistakes) continue
+      const way = circles.wayBack(name, target) ?? []
+      if (way.some((each) => reported.has(each))) continue
+      for (const each of way) reported.add(each)
+      const circle = [name, ...way].join(' -> ')
+      const place = `collections.${name}.${places.onDelete}`
+      const advice = `cascades can not form a circle (${circle}): use restrict or setNull for one of them`
+      mistakes.push({ place, advice })
+    }
   }
-  return undefined
+  return mistakes
 }
 
 function cascadesOf(definition: CollectionDefinition): readonly DeclaredReference[] {

@@ -56,11 +56,10 @@ interface PublishedGroups {
 /** Returns the unique groups and the indexes of a definition, without indexes for its references. */
 export function publishGroups(
   definition: CollectionDefinition,
-  fields: readonly PublishedField[],
+  fields: ReadonlyMap<string, PublishedField>,
 ): PublishedGroups {
-  const named = (name: string): PublishedField =>
-    fields.find((field) => field.name === name) as PublishedField
-  const single = fields.filter((field) => field.definition.unique === true)
+  const named = (name: string): PublishedField => fields.get(name) as PublishedField
+  const single = [...fields.values()].filter((field) => field.definition.unique === true)
   const uniques = [
     ...single.map((field) => Object.freeze([field])),
     ...(definition.unique ?? []).map((names) => Object.freeze(names.map(named))),

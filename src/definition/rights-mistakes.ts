@@ -1,5 +1,5 @@
-import type { Mistake } from '../checks/mistakes.ts'
-import { suggestion } from '../checks/nearest-name.ts'
+import { maxListedMistakes, type Mistake } from '../checks/mistakes.ts'
+import { listed, suggestion } from '../checks/nearest-name.ts'
 import { isPlainObject } from '../checks/plain-object.ts'
 import type { ApplicationDefinition } from './application.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
@@ -9,7 +9,7 @@ import { fieldOf, type Field } from './field.ts'
 import type { PublishedEventName } from './handler.ts'
 import { publishableEvents } from './published.ts'
 import { isOwnValue } from './rights.ts'
-import { throughMistake, throughTargets } from './through.ts'
+import { throughMistake } from './through.ts'
 
 type Conditions = Readonly<Record<string, unknown>>
 
@@ -47,22 +47,19 @@ export function rowRuleMistakes(
   const check: Check = {
     application,
     collection,
+    isFull: () => mistakes.length >= maxListedMistakes,
     add: (place, advice) => mistakes.push({ place, advice }),
   }
   checkConditions(check, 'rows.equal', equal)
   checkConditions(check, 'rows.where', where)
   checkThrough(check, 'rows.through', through)
-  if (mistakes.length > 0) return mistakes
-  const cycle = cycleFrom(application, name, [name])
-  if (cycle === undefined) return []
-  const others = cycle.length > 1 ? `${cycle.slice(1).join(', ')} back to itself` : 'itself'
-  const advice = `goes through ${others}: leave out one of these rules`
-  return [{ place: 'rows.through', advice }]
+  return mistakes
 }
 
 interface Check {
   readonly application: ApplicationDefinition
   readonly collection: CollectionDefinition
+  readonly isFull: () => boolean
   readonly add: (place: string, advice: string) => void
 }
 
@@ -73,6 +70,7 @@ function checkConditions(check: Check, place: string, given: Conditions): void {
     return
   }
   for (const [name, value] of Object.entries(given)) {
+    if (check.isFull()) return
     const inner = `${place}.${name}`
     const field = fieldOf(collection.fields, name)
     if (groups.includes(name) && (Array.isArray(value) || field === undefined)) {
@@ -80,7 +78,7 @@ function checkConditions(check: Check, place: string, given: Conditions): void {
     } else if (name === 'through' && (Array.isArray(value) || isThrough(value))) {
       checkThrough(check, inner, value as Through)
     } else if (field === undefined) {
-      const known = Object.keys(collection.fields).join(', ')
+      const known = listed(Object.keys(collection.fields))
       add(inner, `there is no such field; the fields are ${known}`)
     } else if (!fieldTypes[field.type].filterable) {
       add(inner, `a ${field.type} field can not be compared`)
@@ -102,7 +100,7 @@ function checkGroup(check: Check, place: string, value: unknown): void {
 }
 
 function checkThrough(
-  { application, collection, add }: Check,
+  { application, collection, isFull, add }: Check,
   place: string,
   given: Through | readonly Through[],
 ): void {
@@ -111,6 +109,7 @@ function checkThrough(
     ? (given as readonly Through[])
     : [given as Through]
   ).entries()) {
+    if (isFull()) return
     const target = Object.hasOwn(application.collections, one.collection)
       ? application.collections[one.collection]
       : undefined
@@ -168,20 +167,4 @@ const operatorNames = [
 
 function mustBe(field: Field): string {
   return `must be ${fieldTypes[field.type].mustBe(field)}`
-}
-
-/** Returns the names on the way from a collection through others back to it. */
-function cycleFrom(
-  application: ApplicationDefinition,
-  name: string,
-  path: readonly string[],
-): readonly string[] | undefined {
-  const last = application.collections[path.at(-1) as string]
-  for (const target of last === undefined ? [] : throughTargets(last)) {
-    if (target === name) return path
-    if (path.includes(target)) continue
-    const found = cycleFrom(application, name, [...path, target])
-    if (found !== undefined) return found
-  }
-  return undefined
 }

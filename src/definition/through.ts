@@ -1,5 +1,5 @@
 import type { Mistake } from '../checks/mistakes.ts'
-import { suggestion } from '../checks/nearest-name.ts'
+import { listed, suggestion } from '../checks/nearest-name.ts'
 import { isPlainObject } from '../checks/plain-object.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { isThrough, type Through } from './conditions.ts'
@@ -43,7 +43,7 @@ export function throughMistake(
   const key = keyNamesOf(to)
   const names = throughFields(given)
   if (key.length === 0 || names.length !== key.length) {
-    const parts = key.length === 0 ? 'has no key' : `has the key ${key.join(', ')}`
+    const parts = key.length === 0 ? 'has no key' : `has the key ${listed(key)}`
     return { place, advice: `${target} ${parts}: name one field for each part` }
   }
   for (const [index, name] of names.entries()) {

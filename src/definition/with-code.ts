@@ -4,6 +4,7 @@ import { madeOf } from './declared-as.ts'
 import type { Handlers } from './handlers.ts'
 import type { CollectionShape } from './item.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
+import { listed } from '../checks/nearest-name.ts'
 import { requirePlainObject } from '../checks/plain-object.ts'
 import { codePlaces } from './omitted-code.ts'
 
@@ -161,7 +162,7 @@ export function codeMistakes(
 
 function unknown(place: string, what: string, known: object): Mistake {
   const names = Object.keys(known)
-  const list = names.length === 0 ? 'there are none' : `there are ${names.join(', ')}`
+  const list = names.length === 0 ? 'there are none' : `there are ${listed(names)}`
   return { place, advice: `the definitions have no such ${what}; ${list}` }
 }
 

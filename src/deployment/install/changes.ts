@@ -87,11 +87,10 @@ function whole(kind: 'added' | 'removed', { what, place, inside }: Part): readon
 }
 
 function isSameOrder(before: Part, after: Part): boolean {
-  const [one, other] = [Object.keys(before.inside), Object.keys(after.inside)]
-  const common = one.filter((name) => other.includes(name))
+  const common = Object.keys(before.inside).filter((name) => Object.hasOwn(after.inside, name))
   return isDeepStrictEqual(
     common,
-    other.filter((name) => one.includes(name)),
+    Object.keys(after.inside).filter((name) => Object.hasOwn(before.inside, name)),
   )
 }
 
