@@ -19,6 +19,8 @@ const notExported = {
       'KeyName',
       'KeyOf',
     ],
+    ...['Shown', 'Some', 'Unnamed', 'ItemOf', 'DraftOf', 'NewItemOf', 'Selected', 'ManyResult'],
+    ...['EntryOfMany'],
     ...['ConditionsOf', 'EqualConditions', 'FieldNameOf', 'RequiredName', 'SuppliedByFunction'],
     ...['ColumnFor', 'ColumnRecord', 'ColumnsIn', 'ParentIn', 'AncestorColumn', 'CallerSource'],
     ...[

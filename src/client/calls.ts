@@ -3,7 +3,6 @@ import type { EqualConditions } from '../definition/conditions.ts'
 import type { Field } from '../definition/field.ts'
 import type {
   CollectionAccess,
-  FieldNameOf,
   FilterOptions,
   ItemPage,
   SaveOptions,
@@ -14,32 +13,38 @@ import type {
   InsertValues,
   Item,
   Key,
+  Shown,
+  Unnamed,
   UpdateValues,
   ValueOf,
 } from '../definition/item.ts'
 
+// The compiler prints the imported alias of this name with its argument.
+type FieldNameOf<C extends CollectionShape> = Unnamed<keyof C['fields'] & string>
+
 /** The names of the fields of pages: all but those with `itemOnly`. */
-export type PageFieldName<C extends CollectionShape> = {
-  [Name in FieldNameOf<C>]: C['fields'][Name] extends { readonly itemOnly: true } ? never : Name
-}[FieldNameOf<C>]
+export type PageFieldName<C extends CollectionShape> = Unnamed<
+  {
+    [Name in FieldNameOf<C>]: C['fields'][Name] extends { readonly itemOnly: true } ? never : Name
+  }[FieldNameOf<C>]
+>
 
 /** The values that the fields of pages must have. */
-type PageConditions<C extends CollectionShape> = Pick<
-  EqualConditions<C>,
-  PageFieldName<C> & keyof EqualConditions<C>
+type PageConditions<C extends CollectionShape> = Shown<
+  Pick<EqualConditions<C>, PageFieldName<C> & keyof EqualConditions<C>>
 >
 
 /** An item of a page of a {@link PortableCollection}, without computed fields. */
-export type PageItem<C extends CollectionShape> = Pick<Item<C>, PageFieldName<C>>
+export type PageItem<C extends CollectionShape> = Shown<Pick<Item<C>, PageFieldName<C>>>
 
 /**
  * The calls that a collection has in process (`service.as(user).collection(...)`) and over the network alike.
  * Functions with a parameter of this type run on either side.
  */
-export interface PortableCollection<C extends CollectionShape> extends Pick<
+export type PortableCollection<C extends CollectionShape> = Pick<
   CollectionAccess<C>,
   'get' | 'insert' | 'update' | 'delete'
-> {
+> & {
   /** Returns all items that meet the conditions, or those that `limit` and `offset` select. */
   filter(
     conditions?: PageConditions<C>,
@@ -58,7 +63,9 @@ export interface CallOptions {
 }
 
 /** An item of a response: its stored fields and its computed ones. */
-export type ResponseItem<C extends CollectionShape> = Item<C> & ComputedValues<ComputedFields<C>>
+export type ResponseItem<C extends CollectionShape> = Shown<
+  Item<C> & ComputedValues<ComputedFields<C>>
+>
 
 /** The computed fields of a collection. Those of a collection that is not typed have no names. */
 type ComputedFields<C> =
@@ -77,7 +84,7 @@ type ComputedValues<X> = {
 }
 
 /** The names of the fields that `fields` can select: those of pages, and computed ones. */
-export type SelectedName<C extends CollectionShape> =
+export type SelectedName<C extends CollectionShape> = Unnamed<
   | PageFieldName<C>
   | {
       [Name in keyof ComputedFields<C> & string]: ComputedFields<C>[Name] extends {
@@ -86,6 +93,12 @@ export type SelectedName<C extends CollectionShape> =
         ? never
         : Name
     }[keyof ComputedFields<C> & string]
+>
+
+/** The selected fields of an item of a response. */
+type Selected<C extends CollectionShape, Name extends SelectedName<C>> = Unnamed<{
+  readonly [One in Name]: ResponseItem<C>[One]
+}>
 
 /** The result of a save or delete over the network. Its findings are about stored fields. */
 export type ClientSaveResult<C extends CollectionShape> = SaveResult<
@@ -108,7 +121,7 @@ export interface SaveCallOptions extends SaveOptions, CallOptions {}
  * RequestError. Conditions with null and with an empty string are the same: they match items whose field is null
  * or empty.
  */
-export interface ClientCollection<C extends CollectionShape> {
+export type ClientCollection<C extends CollectionShape> = {
   /**
    * Returns all items that meet the conditions, or those that `limit` and `offset` select, with all fields or
    * those of `fields`. Requests as many pages as are needed.
@@ -116,7 +129,7 @@ export interface ClientCollection<C extends CollectionShape> {
   filter<const Name extends SelectedName<C> = SelectedName<C>>(
     conditions?: PageConditions<C>,
     options?: PageOptions<PageFieldName<C>, Name>,
-  ): Promise<ItemPage<Pick<ResponseItem<C>, Name>>>
+  ): Promise<ItemPage<Selected<C, Name>>>
   /**
    * Reads the same items page by page. The next page is requested when the loop continues: by cursor if the
    * collection has cursors; otherwise by offset, so that items which are added or deleted meanwhile can shift
@@ -125,27 +138,33 @@ export interface ClientCollection<C extends CollectionShape> {
   pages<const Name extends SelectedName<C> = SelectedName<C>>(
     conditions?: PageConditions<C>,
     options?: PageOptions<PageFieldName<C>, Name>,
-  ): AsyncIterable<ItemPage<Pick<ResponseItem<C>, Name>>>
+  ): AsyncIterable<ItemPage<Selected<C, Name>>>
   /** Reads the same items one by one, page by page. */
   items<const Name extends SelectedName<C> = SelectedName<C>>(
     conditions?: PageConditions<C>,
     options?: PageOptions<PageFieldName<C>, Name>,
-  ): AsyncIterable<Pick<ResponseItem<C>, Name>>
+  ): AsyncIterable<Selected<C, Name>>
   /** Returns the number of items that meet the conditions: an estimate if the collection allows it. */
   count(conditions?: PageConditions<C>, options?: CallOptions): Promise<number>
   /** Returns whether an item meets the conditions. */
   exists(conditions?: PageConditions<C>, options?: CallOptions): Promise<boolean>
   /** Returns the item with all its fields, or undefined. */
   get(key: Key<C>, options?: CallOptions): Promise<ResponseItem<C> | undefined>
-  insert(values: InsertValues<C>, options?: SaveCallOptions): Promise<ClientSaveResult<C>>
+  insert(
+    values: InsertValues<C>,
+    options?: SaveCallOptions,
+  ): Promise<SaveResult<ResponseItem<C>, FieldNameOf<C>>>
   /** Returns undefined if the item does not exist. */
   update(
     key: Key<C>,
     values: UpdateValues<C>,
     options?: SaveCallOptions,
-  ): Promise<ClientSaveResult<C> | undefined>
+  ): Promise<SaveResult<ResponseItem<C>, FieldNameOf<C>> | undefined>
   /** Returns undefined if the item does not exist. */
-  delete(key: Key<C>, options?: SaveCallOptions): Promise<ClientSaveResult<C> | undefined>
+  delete(
+    key: Key<C>,
+    options?: SaveCallOptions,
+  ): Promise<SaveResult<ResponseItem<C>, FieldNameOf<C>> | undefined>
   /**
    * Repeats the request of a rejected result with the ids of its warnings. Throws a TypeError for a result that
    * this client did not return for this collection, and for one that has errors.
@@ -153,5 +172,5 @@ export interface ClientCollection<C extends CollectionShape> {
   confirm(
     result: { readonly rejected: boolean },
     options?: CallOptions,
-  ): Promise<ClientSaveResult<C> | undefined>
+  ): Promise<SaveResult<ResponseItem<C>, FieldNameOf<C>> | undefined>
 }

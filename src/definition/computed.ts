@@ -35,7 +35,7 @@ type ComputedValue<F extends Field> =
 export function computed<I, const Name extends keyof I & string, const F extends Field>(
   field: F,
   needs: readonly Name[],
-  compute: (values: Readonly<Pick<I, Name>>) => ComputedValue<F>,
+  compute: (values: { readonly [Needed in Name]: I[Needed] }) => ComputedValue<F>,
 ): ComputedField<I, F> {
   return Object.freeze({ field, needs, compute })
 }

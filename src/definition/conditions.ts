@@ -1,6 +1,6 @@
 import { isPlainObject } from '../checks/plain-object.ts'
 import type { Field, Fields } from './field.ts'
-import type { CollectionShape, ValueOf } from './item.ts'
+import type { CollectionShape, Shown, Some, Unnamed, ValueOf } from './item.ts'
 
 /**
  * Conditions of application code: all of them must hold. A value means equality, and null that the field has no
@@ -29,9 +29,9 @@ export type RowConditions<C extends CollectionShape, Own = never> = ConditionsOf
   }
 >
 
-type ConditionsOf<F extends Fields, Own, Extra> = {
-  readonly [Name in ComparedName<F> | GroupName]?: Member<F, Name, Own, Extra>
-} & Extra
+type ConditionsOf<F extends Fields, Own, Extra> = Some<
+  { readonly [Name in ComparedName<F> | GroupName]?: Member<F, Name, Own, Extra> } & Extra
+>
 
 type GroupName = 'and' | 'or' | 'not'
 
@@ -43,9 +43,9 @@ type Member<F extends Fields, Name extends string, Own, Extra> = string extends 
     | (Name extends Exclude<'not', keyof F> ? ConditionsOf<F, Own, Extra> : never)
 
 /** The values that fields must have; null means that the field has no value. */
-export type EqualConditions<C extends CollectionShape> = {
+export type EqualConditions<C extends CollectionShape> = Shown<{
   readonly [Name in ComparedName<C['fields']>]?: ValueOf<C['fields'][Name]> | null
-}
+}>
 
 /** That a row of another collection, whose key the field or fields are, is one that the caller may read. */
 export interface Through<F extends Fields = Fields> {
@@ -93,11 +93,12 @@ type ComparedName<F extends Fields> = {
   [Name in keyof F & string]: F[Name]['type'] extends 'json' ? never : Name
 }[keyof F & string]
 
-type FieldCondition<One extends Field, Own> =
+type FieldCondition<One extends Field, Own> = Unnamed<
   | ValueOf<One>
   | null
   | Own
   | (One['type'] extends 'text' ? TextOperators<ValueOf<One> | Own> : Operators<ValueOf<One> | Own>)
+>
 
 type NamedCondition<F extends Fields, Name extends string, Own> = Name extends keyof F
   ? FieldCondition<F[Name], Own>

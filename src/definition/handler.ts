@@ -1,5 +1,14 @@
 import type { Conditions } from './conditions.ts'
-import type { CollectionShape, Draft, InsertValues, Item, Key, UpdateValues } from './item.ts'
+import type {
+  CollectionShape,
+  Draft,
+  InsertValues,
+  Item,
+  Key,
+  Some,
+  Unnamed,
+  UpdateValues,
+} from './item.ts'
 import type { Principal } from './principal.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 
@@ -52,26 +61,30 @@ export type SaveResult<I, FieldName extends string = keyof I & string> =
  * The result of several saves or deletes. A rejected one changed nothing, and lists the findings of every
  * rejected item.
  */
-export type SaveManyResult<C extends CollectionShape> =
+export type SaveManyResult<C extends CollectionShape> = ManyResult<Item<C>, FieldNameOf<C>, Key<C>>
+
+type ManyResult<I, FieldName extends string, K> =
   | {
       readonly rejected: false
-      readonly items: readonly Item<C>[]
-      readonly validations: readonly OneOfManyEntry<C>[]
+      readonly items: readonly I[]
+      readonly validations: readonly EntryOfMany<FieldName, K>[]
       /** The items for which a handler called `fail`; otherwise absent. */
       readonly failures?: readonly { readonly index: number; readonly message: string }[]
     }
   | {
       readonly rejected: true
       readonly message: string
-      readonly validations: readonly OneOfManyEntry<C>[]
+      readonly validations: readonly EntryOfMany<FieldName, K>[]
     }
 
 /** A finding about one of several items. */
-export interface OneOfManyEntry<C extends CollectionShape> extends ValidationEntry<FieldNameOf<C>> {
+export type OneOfManyEntry<C extends CollectionShape> = EntryOfMany<FieldNameOf<C>, Key<C>>
+
+interface EntryOfMany<FieldName extends string, K> extends ValidationEntry<FieldName> {
   /** The position of the item: in the list that was inserted, or among the items that met the conditions. */
   readonly index: number
   /** The key of the item; null for an Insert. */
-  readonly key: Key<C> | null
+  readonly key: K | null
 }
 
 /** The options of an in-process save or delete. */
@@ -81,7 +94,7 @@ export interface SaveOptions {
 }
 
 /** Invokes the events of a collection in process. */
-export interface CollectionAccess<C extends CollectionShape> {
+export type CollectionAccess<C extends CollectionShape> = {
   /** Filter: returns all items that meet the conditions, or a page of them, with all their stored fields. */
   filter(
     conditions?: Conditions<C>,
@@ -96,9 +109,9 @@ export interface CollectionAccess<C extends CollectionShape> {
   /** New: returns an item with its defaults, without storing it. */
   readonly new: () => Promise<Draft<C>>
   /** Change: runs the defaults and validations of an insert (without a key) or update, without storing. */
-  change(values: Partial<Draft<C>>, key?: undefined): Promise<SaveResult<Draft<C>>>
+  change(values: Some<Draft<C>>, key?: undefined): Promise<SaveResult<Draft<C>>>
   /** Returns undefined if the item does not exist. */
-  change(values: Partial<Draft<C>>, key: Key<C>): Promise<SaveResult<Draft<C>> | undefined>
+  change(values: Some<Draft<C>>, key: Key<C>): Promise<SaveResult<Draft<C>> | undefined>
   insert(values: InsertValues<C>, options?: SaveOptions): Promise<SaveResult<Item<C>>>
   /** Returns undefined if the item does not exist. */
   update(
@@ -109,15 +122,21 @@ export interface CollectionAccess<C extends CollectionShape> {
   /** Returns undefined if the item does not exist. */
   delete(key: Key<C>, options?: SaveOptions): Promise<SaveResult<Item<C>> | undefined>
   /** Inserts all items in one transaction, or none of them. */
-  insertMany(values: readonly InsertValues<C>[], options?: SaveOptions): Promise<SaveManyResult<C>>
+  insertMany(
+    values: readonly InsertValues<C>[],
+    options?: SaveOptions,
+  ): Promise<ManyResult<Item<C>, FieldNameOf<C>, Key<C>>>
   /** Updates all items that meet the conditions in one transaction, or none. `{}` means every item. */
   updateMany(
     conditions: Conditions<C>,
     values: UpdateValues<C>,
     options?: SaveOptions,
-  ): Promise<SaveManyResult<C>>
+  ): Promise<ManyResult<Item<C>, FieldNameOf<C>, Key<C>>>
   /** Deletes all items that meet the conditions in one transaction, or none. `{}` means every item. */
-  deleteMany(conditions: Conditions<C>, options?: SaveOptions): Promise<SaveManyResult<C>>
+  deleteMany(
+    conditions: Conditions<C>,
+    options?: SaveOptions,
+  ): Promise<ManyResult<Item<C>, FieldNameOf<C>, Key<C>>>
 }
 
 /** Returns items of another collection, named by its definition (typed) or its endpoint name. */
@@ -150,7 +169,7 @@ export interface System {
 }
 
 /** The names of the fields of a collection. */
-export type FieldNameOf<C extends CollectionShape> = keyof C['fields'] & string
+export type FieldNameOf<C extends CollectionShape> = Unnamed<keyof C['fields'] & string>
 
 /** The context of every handler. A finding about an unknown field throws a TypeError. */
 export interface HandlerContext<FieldName extends string = string> {
@@ -176,29 +195,29 @@ export interface HandlerContext<FieldName extends string = string> {
 }
 
 /** A Filter before it runs. */
-export interface BeforeFilter<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
+export type BeforeFilter<C extends CollectionShape> = HandlerContext<FieldNameOf<C>> & {
   /** Adds conditions that items must also meet. */
   where(conditions: Conditions<C>): void
 }
 
 /** A Filter that has run. The handler may change values of the items for the response. */
-export interface AfterFilter<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
-  readonly items: readonly Partial<Draft<C>>[]
+export type AfterFilter<C extends CollectionShape> = HandlerContext<FieldNameOf<C>> & {
+  readonly items: readonly Some<Draft<C>>[]
 }
 
 /** An Insert before its validations. The handler may change the item. */
-export interface BeforeInsert<C extends CollectionShape, Prepared = unknown> extends HandlerContext<
+export type BeforeInsert<C extends CollectionShape, Prepared = unknown> = HandlerContext<
   FieldNameOf<C>
-> {
+> & {
   /** What `prepare` of the event returned; undefined without it. */
   readonly prepared: Prepared
   readonly item: Draft<C>
 }
 
 /** An Update before its validations. The handler may change the item. */
-export interface BeforeUpdate<C extends CollectionShape, Prepared = unknown> extends HandlerContext<
+export type BeforeUpdate<C extends CollectionShape, Prepared = unknown> = HandlerContext<
   FieldNameOf<C>
-> {
+> & {
   /** What `prepare` of the event returned; undefined without it. */
   readonly prepared: Prepared
   readonly item: Draft<C>
@@ -206,9 +225,9 @@ export interface BeforeUpdate<C extends CollectionShape, Prepared = unknown> ext
 }
 
 /** An Insert or Update before its validations, for code that both share. The handler may change the item. */
-export interface BeforeSave<C extends CollectionShape, Prepared = unknown> extends HandlerContext<
+export type BeforeSave<C extends CollectionShape, Prepared = unknown> = HandlerContext<
   FieldNameOf<C>
-> {
+> & {
   /** What `prepare` of the event returned; undefined without it. */
   readonly prepared: Prepared
   readonly item: Draft<C>
@@ -217,18 +236,18 @@ export interface BeforeSave<C extends CollectionShape, Prepared = unknown> exten
 }
 
 /** A Delete before it runs. */
-export interface BeforeDelete<C extends CollectionShape, Prepared = unknown> extends HandlerContext<
+export type BeforeDelete<C extends CollectionShape, Prepared = unknown> = HandlerContext<
   FieldNameOf<C>
-> {
+> & {
   /** What `prepare` of the event returned; undefined without it. */
   readonly prepared: Prepared
   readonly stored: Item<C>
 }
 
 /** A save or delete that has been written, but not committed. */
-export interface AfterSave<C extends CollectionShape, Prepared = unknown> extends HandlerContext<
+export type AfterSave<C extends CollectionShape, Prepared = unknown> = HandlerContext<
   FieldNameOf<C>
-> {
+> & {
   /** What `prepare` of the event returned; undefined without it. */
   readonly prepared: Prepared
   readonly item: Item<C>
@@ -242,7 +261,7 @@ export interface AfterSave<C extends CollectionShape, Prepared = unknown> extend
 }
 
 /** A save or delete that has been committed. */
-export interface Committed<C extends CollectionShape> {
+export type Committed<C extends CollectionShape> = {
   readonly event: EventName
   readonly principal: Principal
   readonly item: Item<C>
@@ -264,6 +283,6 @@ export type CustomResult<Result> =
     }
 
 /** The context of a user-defined event, with access to its collection. */
-export interface CustomEvent<C extends CollectionShape> extends HandlerContext<FieldNameOf<C>> {
+export type CustomEvent<C extends CollectionShape> = HandlerContext<FieldNameOf<C>> & {
   readonly own: CollectionAccess<C>
 }

@@ -7,13 +7,15 @@ import type {
   BeforeSave,
   BeforeUpdate,
   Committed,
-  FieldNameOf,
   HandlerContext,
   System,
 } from './handler.ts'
-import type { CollectionShape, Draft, Key } from './item.ts'
+import type { CollectionShape, Draft, Key, Some, Unnamed } from './item.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { withoutUndefined } from '../checks/options.ts'
+
+// The compiler prints the imported alias of this name with its argument.
+type FieldNameOf<C extends CollectionShape> = Unnamed<keyof C['fields'] & string>
 
 /** The context of `prepare`, which runs before the transaction of its event. */
 export interface PrepareContext<FieldName extends string = string> extends Omit<
@@ -27,24 +29,24 @@ export interface PrepareContext<FieldName extends string = string> extends Omit<
 }
 
 /** An Insert before its transaction. */
-export interface PrepareInsert<C extends CollectionShape> extends PrepareContext<FieldNameOf<C>> {
+export type PrepareInsert<C extends CollectionShape> = PrepareContext<FieldNameOf<C>> & {
   /** The values of the client, without defaults. Each has the type of its field. */
-  readonly values: Readonly<Partial<Draft<C>>>
+  readonly values: Some<Readonly<Draft<C>>>
 }
 
 /** An Update before its transaction. The item may not exist. */
-export interface PrepareUpdate<C extends CollectionShape> extends PrepareInsert<C> {
+export type PrepareUpdate<C extends CollectionShape> = PrepareInsert<C> & {
   readonly key: Key<C>
 }
 
 /** An Insert or Update before its transaction, for code that both share. */
-export interface PrepareSave<C extends CollectionShape> extends PrepareInsert<C> {
+export type PrepareSave<C extends CollectionShape> = PrepareInsert<C> & {
   /** The key of an Update; null for an Insert. */
   readonly key: Key<C> | null
 }
 
 /** A Delete before its transaction. The item may not exist. */
-export interface PrepareDelete<C extends CollectionShape> extends PrepareContext<FieldNameOf<C>> {
+export type PrepareDelete<C extends CollectionShape> = PrepareContext<FieldNameOf<C>> & {
   readonly key: Key<C>
 }
 

@@ -18,19 +18,31 @@ export type KeyName<C extends CollectionShape> = [NonNullable<C['key']>] extends
     ? Name & string
     : NonNullable<C['key']> & string
 
+/**
+ * `T` without the name of the alias that it declares. The compiler prints an alias with the whole definition as its
+ * argument. It prints the members of a mapped type that is not declared by an alias itself, if its names are those of a
+ * type parameter.
+ */
+export type Unnamed<T> = T
+
+/** The members of `T`: what editors and messages of the compiler print of the alias that this type declares. */
+export type Shown<T> = Unnamed<{ [Name in keyof T]: T[Name] }>
+
 /** An item with all its fields. A field without value is null. */
-export type Item<C extends CollectionShape> = {
-  readonly [Name in keyof C['fields'] & string]: Name extends KeyName<C>
-    ? ValueOf<C['fields'][Name]>
-    : C['fields'][Name] extends { readonly required: true }
-      ? ValueOf<C['fields'][Name]>
-      : ValueOf<C['fields'][Name]> | null
-}
+export type Item<C extends CollectionShape> = ItemOf<C['fields'], KeyName<C>>
+
+type ItemOf<F extends Fields, KeyNames> = Unnamed<{
+  readonly [Name in keyof F]: Name extends KeyNames
+    ? ValueOf<F[Name]>
+    : F[Name] extends { readonly required: true }
+      ? ValueOf<F[Name]>
+      : ValueOf<F[Name]> | null
+}>
 
 /** An item in a handler or validation: any field may be null. */
-export type Draft<C extends CollectionShape> = {
-  [Name in keyof C['fields'] & string]: ValueOf<C['fields'][Name]> | null
-}
+export type Draft<C extends CollectionShape> = DraftOf<C['fields']>
+
+type DraftOf<F extends Fields> = Unnamed<{ -readonly [Name in keyof F]: ValueOf<F[Name]> | null }>
 
 type Supplied = { readonly required: true }
 type SuppliedByService =
@@ -48,11 +60,15 @@ export type RequiredName<C extends CollectionShape> = {
 }[keyof C['fields'] & string]
 
 /** The values of an insert. */
-export type InsertValues<C extends CollectionShape> = Partial<Item<C>> &
-  Pick<Item<C>, RequiredName<C>>
+export type InsertValues<C extends CollectionShape> = Shown<
+  Partial<Item<C>> & Pick<Item<C>, RequiredName<C>>
+>
 
 /** The values of an update: an absent field keeps its value, null removes it. */
-export type UpdateValues<C extends CollectionShape> = Partial<Item<C>>
+export type UpdateValues<C extends CollectionShape> = Some<Item<C>>
+
+/** Some members of `T`. */
+export type Some<T> = Unnamed<{ [Name in keyof T]?: T[Name] }>
 
 /** The key of an item: its value, or the values of a composite key in order. */
 export type Key<C extends CollectionShape> = KeyOf<C, NonNullable<C['key']>>

@@ -1,9 +1,10 @@
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedEventName, HandlerContext } from './handler.ts'
 import type { Conditions, EqualConditions } from './conditions.ts'
-import type { CollectionShape, Item, Key, ValueOf } from './item.ts'
+import type { Fields } from './field.ts'
+import type { CollectionShape, Item, Key, Some, Unnamed, ValueOf } from './item.ts'
 
-type FieldNameOf<C extends CollectionShape> = keyof C['fields'] & string
+type FieldNameOf<C extends CollectionShape> = Unnamed<keyof C['fields'] & string>
 
 /** What every function that serves a collection receives. */
 export type ServingContext = Pick<
@@ -16,7 +17,7 @@ export interface WritingContext<C extends CollectionShape>
   extends ServingContext, Pick<HandlerContext<FieldNameOf<C>>, 'reject' | 'information'> {}
 
 /** A Filter of a served collection. All of it may be ignored by a function that returns a list. */
-export interface FilterCall<C extends CollectionShape> extends ServingContext {
+export type FilterCall<C extends CollectionShape> = ServingContext & {
   /** The values that items must have, those of row rules included. Null: no value, or an empty string. */
   readonly conditions: EqualConditions<C>
   /**
@@ -45,7 +46,7 @@ export interface ServedPage<I> {
 }
 
 /** A read of one item of a served collection. */
-export interface GetCall<C extends CollectionShape> extends ServingContext {
+export type GetCall<C extends CollectionShape> = ServingContext & {
   /** The key of the item: its value, or the values of a composite key. Undefined for a singleton. */
   readonly key: Key<C>
   /** The fields that the item must have. Other fields are ignored. */
@@ -55,30 +56,30 @@ export interface GetCall<C extends CollectionShape> extends ServingContext {
 type SuppliedByFunction = { readonly readOnly: true } | { readonly generated: 'database' }
 
 /** The item of an Insert: valid, and with null for fields that the function may supply. */
-export type NewItem<C extends CollectionShape> = {
-  readonly [Name in FieldNameOf<C>]: C['fields'][Name] extends SuppliedByFunction
-    ? ValueOf<C['fields'][Name]> | null
-    : Item<C>[Name]
-}
+export type NewItem<C extends CollectionShape> = NewItemOf<C['fields'], Item<C>>
+
+type NewItemOf<F extends Fields, I extends Record<keyof F, unknown>> = Unnamed<{
+  readonly [Name in keyof F]: F[Name] extends SuppliedByFunction ? ValueOf<F[Name]> | null : I[Name]
+}>
 
 /** An Insert into a served collection, after its validations. */
-export interface InsertCall<C extends CollectionShape> extends WritingContext<C> {
+export type InsertCall<C extends CollectionShape> = WritingContext<C> & {
   readonly item: NewItem<C>
 }
 
 /** An Update of an item of a served collection, after its validations. */
-export interface UpdateCall<C extends CollectionShape> extends WritingContext<C> {
+export type UpdateCall<C extends CollectionShape> = WritingContext<C> & {
   readonly key: Key<C>
   /** The whole item with its changes. */
   readonly item: Item<C>
   /** The changed fields. */
-  readonly changes: Partial<Item<C>>
+  readonly changes: Some<Item<C>>
   /** The item as `get` or `filter` returned it. */
   readonly stored: Item<C>
 }
 
 /** A Delete of an item of a served collection, after its validations. */
-export interface DeleteCall<C extends CollectionShape> extends WritingContext<C> {
+export type DeleteCall<C extends CollectionShape> = WritingContext<C> & {
   readonly key: Key<C>
   /** The item as `get` or `filter` returned it. */
   readonly stored: Item<C>
