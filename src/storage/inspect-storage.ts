@@ -1,13 +1,16 @@
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
 import type { StoredValue } from '../definition/field-type.ts'
+import { hasPath } from '../request/item-path.ts'
 import { equal, type Row } from '../request/query.ts'
 import { isStorageError, type StorageAdapter, type StorageReader } from './adapter.ts'
 import {
   correctThem,
   duplicateProblem,
+  missingProblem,
   referenceProblem,
   unfitProblem,
+  unreachableProblem,
   type InspectionProgress,
   type StorageProblem,
 } from './problem.ts'
@@ -77,9 +80,18 @@ async function inspectRows(
     .filter((fields) => fields.length > 0)
     .map((fields) => ({ fields, items: new Map<string, number>() }))
   const unfit = new Map<string, Found>()
+  const required = collection.fields
+    .filter((field) => field.required && !field.inKey)
+    .map((field) => ({ field, missing: noneFound() }))
+  const unreachable = noneFound()
   const total = await readRows(adapter, collection, {
     progress,
     row(row) {
+      for (const { field, missing } of required) {
+        if (row[field.name] === null) addFound(missing, () => exampleOf(collection, row, [field]))
+      }
+      if (isUnreachable(collection, row))
+        addFound(unreachable, () => exampleOf(collection, row, []))
       for (const { fields, items } of groups) {
         const values = fields.map(({ name }) => row[name] ?? null)
         if (values.includes(null)) continue
@@ -99,6 +111,11 @@ async function inspectRows(
     const field = collection.byName.get(name) as PublishedField
     return unfitProblem(collection, field, { count, examples, total, advice: correctThem })
   })
+  const missing = required
+    .filter(({ missing: { count } }) => count > 0)
+    .map(({ field, missing: found }) => missingProblem(collection, field, { ...found, total }))
+  const paths =
+    unreachable.count === 0 ? [] : [unreachableProblem(collection, { ...unreachable, total })]
   const duplicates = groups.flatMap(({ fields, items }) => {
     const repeated = Array.from(items).filter(([, count]) => count > 1)
     if (repeated.length === 0) return []
@@ -108,16 +125,18 @@ async function inspectRows(
       .map(([key, items]) => `${key.slice(1, -1)}: ${items} items`)
     return [duplicateProblem(collection, fields, { count, examples })]
   })
-  return [...misfits, ...duplicates]
+  return [...misfits, ...missing, ...paths, ...duplicates]
 }
 
 interface RowVisitor {
   readonly progress?: InspectionProgress
+  /** Called for an item, without its values that do not fit. */
   row(row: Row): void | Promise<void>
   /** Called for an item with values that do not fit, with their fields and the message of the adapter. */
   unfit(names: readonly string[], message: string): void
 }
 
+const noNames: readonly string[] = []
 const rowsAtOnce = 500
 const maxExamples = 3
 
@@ -127,14 +146,14 @@ async function readRows(
   collection: PublishedCollection,
   visitor: RowVisitor,
 ): Promise<number> {
-  const read = (offset: number, limit: number, count = false) =>
+  const read = (offset: number, limit: number, { count = false, without = noNames } = {}) =>
     storage.filter(collection, {
       conditions: [],
       search: null,
       sort: collection.tieBreakers.map(({ name }) => ({ field: name, descending: false })),
       limit,
       offset,
-      select: collection.allNames,
+      select: collection.allNames.filter((name) => !without.includes(name)),
       count,
     })
   const visit = async (offset: number, limit: number): Promise<number> => {
@@ -145,6 +164,8 @@ async function readRows(
       if (!isStorageError(error) || error.kind !== 'unfit') throw error
       if (limit === 1) {
         visitor.unfit(error.fields, error.message)
+        const [row] = (await read(offset, 1, { without: error.fields })).rows
+        if (row !== undefined) await visitor.row(row)
         return 1
       }
       const half = Math.floor(limit / 2)
@@ -154,7 +175,7 @@ async function readRows(
     for (const row of rows) await visitor.row(row)
     return rows.length
   }
-  const total = (await read(0, 0, true)).count ?? 0
+  const total = (await read(0, 0, { count: true })).count ?? 0
   let done = 0
   for (let found = rowsAtOnce; found === rowsAtOnce;) {
     found = await visit(done, rowsAtOnce)
@@ -162,6 +183,11 @@ async function readRows(
     visitor.progress?.(collection, done, Math.max(done, total))
   }
   return done
+}
+
+function isUnreachable(collection: PublishedCollection, row: Row): boolean {
+  const parts = collection.key.map(({ name }) => row[name] ?? null)
+  return !parts.includes(null) && !hasPath(collection, parts)
 }
 
 async function isStored(

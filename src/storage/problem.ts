@@ -4,7 +4,8 @@ import type { PublishedCollection, Reference } from '../definition/published.ts'
 /** What is wrong with a table or with stored rows. */
 export interface StorageProblem {
   /**
-   * `table`: the table does not fit its definition. `unfit`: stored values do not fit their field.
+   * `table`: the table does not fit its definition. `unfit`: stored values do not fit their field, required values are
+   * missing, or no path can have a key.
    * `reference`: a referenced item does not exist. `duplicate`: items have the same unique values.
    */
   readonly kind: 'table' | 'unfit' | 'reference' | 'duplicate'
@@ -45,11 +46,33 @@ export function tableProblem(collection: PublishedCollection, message: string): 
 export function unfitProblem(
   collection: PublishedCollection,
   field: PublishedField,
-  { total, advice, ...found }: Found & { readonly total: number; readonly advice: string },
+  { total, advice, ...found }: FoundAmong & { readonly advice: string },
 ): StorageProblem {
   const form = field.storedAs === undefined ? '' : `, stored as ${field.storedAs}`
   const message = `${field.name} must be ${field.mustBe}${form}, but ${found.count ?? 0} of ${total} items ${found.count === 1 ? 'has' : 'have'} another stored value. ${advice}`
   return { kind: 'unfit', collection: placeOf(collection), fields: [field.name], message, ...found }
+}
+
+type FoundAmong = Found & { readonly total: number }
+
+/** Returns the problem about items without the value of a required field. */
+export function missingProblem(
+  collection: PublishedCollection,
+  { name }: PublishedField,
+  { total, ...found }: FoundAmong,
+): StorageProblem {
+  const message = `${name} is required, but ${found.count ?? 0} of ${total} items ${found.count === 1 ? 'has' : 'have'} no value. Give them one with rowgate schema apply --fill, with SQL, or through the service.`
+  return { kind: 'unfit', collection: placeOf(collection), fields: [name], message, ...found }
+}
+
+/** Returns the problem about items that no request can reach by their key. */
+export function unreachableProblem(
+  collection: PublishedCollection,
+  { total, ...found }: FoundAmong,
+): StorageProblem {
+  const names = collection.key.map(({ name }) => name)
+  const message = `${names.join(', ')}: the key of ${found.count ?? 0} of ${total} items can not be in a path, because a part is empty, a dot segment or has a comma, or because it is longer than ${collection.maxKeyLength} bytes, percent-encoded. Pages have these items, but no request reads, updates or deletes one of them. Change the keys with SQL.`
+  return { kind: 'unfit', collection: placeOf(collection), fields: names, message, ...found }
 }
 
 /** Returns the problem about items that refer to missing items. */

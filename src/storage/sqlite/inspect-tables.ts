@@ -20,7 +20,15 @@ import { identifier, quoted, type Sql } from '../sql/fragments.ts'
 import { exactColumns, guaranteedFields } from './guarantees.ts'
 import { collectionMistakes } from './table-check.ts'
 import { readTables } from './tables.ts'
-import { bytesFunction, bytesOf, isFieldJson, jsonFunction, unfitRows } from './unfit-rows.ts'
+import {
+  bytesFunction,
+  bytesOf,
+  isFieldJson,
+  jsonFunction,
+  pathFunction,
+  pathLength,
+  unfitRows,
+} from './unfit-rows.ts'
 
 /** Looks for what {@link StorageProblem} lists. Reads only. */
 export async function inspectTables(
@@ -31,6 +39,7 @@ export async function inspectTables(
   const tables = await read((connection) => {
     connection.define(bytesFunction, bytesOf)
     connection.define(jsonFunction, isFieldJson)
+    connection.define(pathFunction, pathLength)
     return readTables(connection, collections)
   })
   const exact = exactColumns(tables, collections)

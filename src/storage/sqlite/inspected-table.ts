@@ -46,7 +46,7 @@ export function createInspectedTable(
     progress,
     run,
     async examples(rows, columns) {
-      const shown = columns.map(quotedValue).join(` || ', ' || `)
+      const shown = columns.map(quotedValue).join(` || ', ' || `) || "''"
       const found = await run(`SELECT ${[shown, ...key].join(', ')} FROM ${rows} LIMIT 3`)
       return found.map(([value, ...keys]) =>
         [keys.map(String).join(', '), String(value)].filter((part) => part !== '').join(': '),

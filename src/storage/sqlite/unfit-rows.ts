@@ -1,9 +1,16 @@
 import { Buffer } from 'node:buffer'
 import type { Field } from '../../definition/field.ts'
+import { encodedLength, unaddressable } from '../../protocol/key.ts'
 import { fieldTypes } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
-import { correctThem, unfitProblem, type StorageProblem } from '../problem.ts'
+import {
+  correctThem,
+  missingProblem,
+  unfitProblem,
+  unreachableProblem,
+  type StorageProblem,
+} from '../problem.ts'
 import { columnTypeOf } from './columns.ts'
 import type { SqliteValue } from './connection.ts'
 import { fitCondition, furtherCondition } from './forms.ts'
@@ -30,23 +37,85 @@ export function isFieldJson(value: SqliteValue): SqliteValue {
 // Many rows at once would block the event loop, and show no progress.
 const rowsAtOnce = 50_000
 
-/** Returns the problems about stored values that do not fit their fields. */
+/** Returns the problems about stored values that do not fit their fields, that are missing, or that no path can have. */
 export async function unfitRows(inspected: InspectedTable): Promise<readonly StorageProblem[]> {
+  const { collection, fields, from, guaranteed, examples } = inspected
   const [[encoding] = []] = await inspected.run('PRAGMA encoding')
-  const checked = inspected.fields
-    .map((field) => ({
-      field,
-      misfits: misfitCondition(field, inspected.guaranteed, encoding === 'UTF-8'),
-    }))
-    .filter((each): each is CheckedField => each.misfits !== undefined)
+  const values = fields.flatMap((field): readonly Checked[] => {
+    const misfits = misfitCondition(field, guaranteed, encoding === 'UTF-8')
+    if (misfits === undefined) return []
+    return [{ misfits, problem: (counted) => problemOf(inspected, { field, misfits }, counted) }]
+  })
+  const missing = fields.filter(mayBeMissing(inspected)).map((field): Checked => {
+    const misfits = `(${quoted(field.column)} IS NULL)`
+    return {
+      misfits,
+      problem: async (counted) =>
+        missingProblem(collection, field, {
+          ...counted,
+          examples: await examples(`${from} WHERE ${misfits}`, [field.column]),
+        }),
+    }
+  })
+  const checked = [...values, ...missing, ...checkedKey(inspected)]
   if (checked.length === 0) return []
   const { total, counts } = await countMisfits(inspected, checked)
   const problems: StorageProblem[] = []
-  for (const [index, each] of checked.entries()) {
+  for (const [index, { problem }] of checked.entries()) {
     const count = counts[index] ?? 0
-    if (count > 0) problems.push(await problemOf(inspected, each, { count, total }))
+    if (count > 0) problems.push(await problem({ count, total }))
   }
   return problems
+}
+
+/** Something that may be wrong with a row. */
+interface Checked {
+  /** The condition that it is. It is never null. */
+  readonly misfits: string
+  problem(counted: Counted): Promise<StorageProblem>
+}
+
+interface Counted {
+  readonly count: number
+  readonly total: number
+}
+
+function mayBeMissing({ table }: InspectedTable): (field: PublishedField) => boolean {
+  return ({ required, inKey, column }) =>
+    required && !inKey && table.columns.get(column.toLowerCase())?.notNull !== true
+}
+
+/** The name of the SQL function that returns the bytes of a key in a path. */
+export const pathFunction = 'rowgate_path'
+
+/**
+ * Returns the bytes of a key in a path, or null if no path can have it: the implementation of {@link pathFunction}. Its
+ * argument is an array of the parts, in JSON.
+ */
+export function pathLength(value: SqliteValue): SqliteValue {
+  const parts = (JSON.parse(String(value)) as readonly unknown[]).map(String)
+  if (parts.some((part) => unaddressable(part, parts.length) !== undefined)) return null
+  return BigInt(encodedLength(parts))
+}
+
+function checkedKey({ collection, fields, from, examples }: InspectedTable): readonly Checked[] {
+  const { key, maxKeyLength } = collection
+  const isPresent = key.every((field) => fields.includes(field))
+  if (key.length === 0 || maxKeyLength === Infinity || !isPresent) return []
+  const texts = key.map(({ column }) => `CAST(${quoted(column)} AS TEXT)`)
+  const given = key.map(({ column }) => `${quoted(column)} IS NOT NULL`).join(' AND ')
+  const length = `${pathFunction}(json_array(${texts.join(', ')}))`
+  const misfits = `(${given} AND coalesce(${length} > ${maxKeyLength}, 1))`
+  return [
+    {
+      misfits,
+      problem: async (counted) =>
+        unreachableProblem(collection, {
+          ...counted,
+          examples: await examples(`${from} WHERE ${misfits}`, []),
+        }),
+    },
+  ]
 }
 
 interface CheckedField {
@@ -84,7 +153,7 @@ function validText(column: string): string {
 
 async function countMisfits(
   { collection, run, rowId, progress, from }: InspectedTable,
-  checked: readonly CheckedField[],
+  checked: readonly Checked[],
 ): Promise<{ readonly total: number; readonly counts: readonly number[] }> {
   const sums = checked.map(({ misfits }) => `sum(${misfits})`).join(', ')
   const [[total = 0] = []] = await run(`SELECT count(*) FROM ${from}`)
@@ -119,7 +188,7 @@ const end = '9223372036854775807'
 async function problemOf(
   inspected: InspectedTable,
   { field, misfits }: CheckedField,
-  counted: { readonly count: number; readonly total: number },
+  counted: Counted,
 ): Promise<StorageProblem> {
   const { collection, from, examples } = inspected
   return unfitProblem(collection, field, {
