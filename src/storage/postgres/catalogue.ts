@@ -221,6 +221,10 @@ const isUsed = `exists (select from pg_depend d where d.refclassid = 'pg_class':
       where o.classid = d.classid and o.objid = d.objid and o.refclassid = d.refclassid
       and o.refobjid = d.refobjid and o.refobjsubid = d.refobjsubid and o.deptype in ('a', 'i')))`
 
+// Bit 0 of an option is descending, bit 1 nulls first. By default, the last rows of an ascending order have the nulls.
+const hasNullOrder = `exists (select from pg_index x, unnest(x.indkey[0:x.indnkeyatts - 1], x.indoption[0:x.indnkeyatts - 1]) as k(att, opt)
+    where x.indrelid = c.oid and k.att = a.attnum and k.opt & 1 <> (k.opt >> 1) & 1)`
+
 // A domain may be one of another domain: up to three are followed.
 const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
     'name', a.attname, 'declared', format_type(a.atttypid, a.atttypmod), 'base', bt.typname,
@@ -230,7 +234,7 @@ const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
     'notNull', a.attnotnull or t.typnotnull or coalesce(d.typnotnull, false) or coalesce(e.typnotnull, false),
     'hasDefault', a.atthasdef and a.attgenerated = '' or a.attidentity <> '' or t.typdefault is not null,
     'isDomain', t.typtype = 'd', 'isUsed', a.attinhcount > 0 or ${isUsed},
-    'isComputed', a.attgenerated <> '', 'isFixed', a.attidentity = 'a',
+    'isComputed', a.attgenerated <> '', 'isFixed', a.attidentity = 'a', 'hasNullOrder', ${hasNullOrder},
     'isReadable', has_column_privilege(c.oid, a.attnum, 'select'),
     'numberedBy', case when c.relkind in ('r', 'p') then
       pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) end,
@@ -241,7 +245,7 @@ const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
   left join pg_collation co on co.oid = a.attcollation
   where a.attrelid = c.oid and a.attnum > 0 and not a.attisdropped)`)
 
-// indoption: bit 0 is descending, bit 1 nulls first. An index does not have the rows of tables that inherit.
+// An index does not have the rows of tables that inherit.
 const indexesOf =
   raw(`(select coalesce(json_agg(json_build_object('name', i.relname, 'isPrimary', x.indisprimary,
     'unique', x.indisunique and x.indimmediate and not (c.relkind = 'r' and c.relhassubclass

@@ -57,9 +57,15 @@ export const postgresDialect: Dialect = {
       columns
         .filter(({ type }) => type === 'json')
         .map(({ sql: column }) => sql`${column}::text collate "C"`),
-    // An index without NULLS FIRST is not used for an order with it, so only columns with nulls have it.
-    direction: ({ notNull }, descending) =>
-      notNull ? (descending ? ' desc' : '') : descending ? ' desc nulls last' : ' asc nulls first',
+    // An index is used only for an order that has nulls in the same place, also if the column has none.
+    direction: ({ notNull, hasNullOrder = false }, descending) =>
+      notNull && !hasNullOrder
+        ? descending
+          ? ' desc'
+          : ''
+        : descending
+          ? ' desc nulls last'
+          : ' asc nulls first',
     equal: ({ sql: column, near, parameter }, slot) =>
       both(near?.(slot, false), sql`${column} = ${parameter(slot)}`),
     same(one, other) {

@@ -1,6 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { SchemaDialect } from './dialect.ts'
+import { isNotNull } from './required-columns.ts'
 import { declaredType } from './schema.ts'
 import {
   finder,
@@ -33,7 +34,10 @@ export function createdTable(sharing: readonly PublishedCollection[]): Effect {
   const primary = keyed?.key.map(({ column }) => column)
   return (tables, dialect) => {
     const fields = [...sharedFields(sharing).values()]
-    const columns = fields.map((field) => newColumn(dialect, sharing, field))
+    const columns = fields.map((field) => {
+      const column = newColumn(dialect, sharing, field)
+      return { ...column, notNull: column.notNull || isNotNull(sharing, field) }
+    })
     const index = primary && { unique: true, columns: primary.map(ascending) }
     const table: Table = {
       id: `planned ${name}`,

@@ -3,6 +3,7 @@ import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import type { Dialect, Tables } from './dialect.ts'
+import { isNotNull } from './required-columns.ts'
 import { missingSearches } from './search-index.ts'
 import { statementTexts } from './shape.ts'
 import { folded, groupByTable, hasColumn, type Table } from './tables.ts'
@@ -117,7 +118,9 @@ export function namesIn(tables: Tables, collections: readonly PublishedCollectio
 export function createTable(dialect: Dialect, sharing: readonly PublishedCollection[]): string {
   const { quoted, schema } = dialect
   const fields = sharedFields(sharing)
-  const lines = Array.from(fields.values(), (field) => columnDefinition(dialect, sharing, field))
+  const lines = Array.from(fields.values(), (field) =>
+    columnDefinition(dialect, sharing, field, isNotNull(sharing, field)),
+  )
   const keyed = sharing.find(({ key }) => key.length > 0)
   if (keyed !== undefined) {
     const key = keyed.key.map(({ column }) => fields.get(folded(column)) as PublishedField)
@@ -127,16 +130,17 @@ export function createTable(dialect: Dialect, sharing: readonly PublishedCollect
   return `CREATE TABLE IF NOT EXISTS ${quoted(table)} (\n  ${lines.join(',\n  ')}\n)${schema.tableOptions};`
 }
 
-/** Returns the definition of a column. */
+/** Returns the definition of a column. `rejectsNull`: default only in a key, as in a column that is added to a table. */
 export function columnDefinition(
   dialect: Dialect,
   sharing: readonly PublishedCollection[],
   field: PublishedField,
+  rejectsNull = field.inKey,
 ): string {
   const { quoted, schema } = dialect
   const numbered = field.generated === 'database' ? ` ${schema.numbered}` : ''
   const type = declaredType(dialect, sharing, field)
-  return `${quoted(field.column)} ${type}${numbered}${field.inKey ? ' NOT NULL' : ''}`
+  return `${quoted(field.column)} ${type}${numbered}${rejectsNull ? ' NOT NULL' : ''}`
 }
 
 /** Returns the type of a new column. `table`: the table of one that is redeclared, whose indexes stay. */

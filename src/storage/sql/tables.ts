@@ -23,6 +23,8 @@ export interface Column {
   /** What follows in its declaration, if statements repeat it, such as a comment. Empty, or it starts with a space. */
   readonly ending?: string | undefined
   readonly notNull: boolean
+  /** Whether an index has its nulls in the order of pages: it was created while the column allowed null. Default false. */
+  readonly hasNullOrder?: boolean
   readonly hasDefault: boolean
   /** Whether the database computes it from other columns. */
   readonly isComputed: boolean

@@ -12,10 +12,10 @@ export function exactColumns(
   collections: readonly PublishedCollection[],
 ): ReadonlySet<PublishedField> {
   const exact = new Set<PublishedField>()
-  for (const { table, fields } of collections) {
-    const statement = tables.find(table)?.statement
+  for (const collection of collections) {
+    const statement = tables.find(collection.table)?.statement
     if (statement === undefined) continue
-    for (const field of exactFields(statement, fields)) exact.add(field)
+    for (const field of exactFields(statement, collection)) exact.add(field)
   }
   return exact
 }

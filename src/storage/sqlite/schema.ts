@@ -5,6 +5,7 @@ import { fieldTypes } from '../../definition/field-type.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
 import { checkCondition, storageClassOf } from './forms.ts'
 import { foreignKey, hasEqualForms } from './foreign-keys.ts'
+import { isNotNull } from '../sql/required-columns.ts'
 import { indexesOfNew } from '../sql/wanted-indexes.ts'
 import { createIndex } from './indexes.ts'
 import { quoted } from '../sql/fragments.ts'
@@ -50,33 +51,38 @@ function byTable(
   return [...tables.values()]
 }
 
-/** Returns a column definition. In a STRICT table it accepts only values that fit the field. */
-export function columnDefinition(field: PublishedField): string {
+/**
+ * Returns a column definition. In a STRICT table it accepts only values that fit the field. `rejectsNull`: default only
+ * in a key, as in a column that is added to a table.
+ */
+export function columnDefinition(field: PublishedField, rejectsNull?: boolean): string {
   const condition = checkCondition(quoted(field.column), field.definition)
   const check = condition === undefined ? '' : ` CHECK (${condition})`
-  return `${bareColumn(field)}${check}`
+  return `${bareColumn(field, rejectsNull)}${check}`
 }
 
 /** Returns a column definition without CHECK. */
-export function bareColumn(field: PublishedField): string {
+export function bareColumn(field: PublishedField, rejectsNull = field.inKey): string {
   const type = storageClassOf(field.definition).toUpperCase()
-  return `${quoted(field.column)} ${type}${field.inKey ? ' NOT NULL' : ''}`
+  return `${quoted(field.column)} ${type}${rejectsNull ? ' NOT NULL' : ''}`
 }
 
 /** Returns whether a CREATE TABLE statement contains the column as {@link columnDefinition} writes it. */
 function hasColumn(statement: string, field: PublishedField): boolean {
-  return contains(statement, columnDefinition(field))
+  if (contains(statement, columnDefinition(field, true))) return true
+  return !field.inKey && contains(statement, columnDefinition(field))
 }
 
-/** Returns the fields whose columns a CREATE TABLE statement contains as {@link columnDefinition} writes them. */
+/** Returns the fields of a collection whose columns a CREATE TABLE statement contains as {@link columnDefinition} writes them. */
 export function exactFields(
   statement: string,
-  fields: readonly PublishedField[],
+  collection: PublishedCollection,
 ): readonly PublishedField[] {
-  const columns = fields.map(columnDefinition)
+  const { fields } = collection
+  const columns = fields.map((field) => columnDefinition(field, isNotNull([collection], field)))
   // A table that was created here is found at once.
   if (contains(statement, columns.join(betweenLines))) return fields
-  return fields.filter((_, index) => contains(statement, columns[index] as string))
+  return fields.filter((field) => hasColumn(statement, field))
 }
 
 function contains(statement: string, columns: string): boolean {
@@ -140,7 +146,7 @@ function createTable(
     const others = fields.get(name) ?? []
     fields.set(name, field.inKey ? [field, ...others] : [...others, field])
   }
-  const lines = [...fields.values()].map(sharedColumn)
+  const lines = Array.from(fields.values(), (sharing) => sharedColumn(collections, sharing))
   const keyed = collections.find((collection) => collection.key.length > 0)
   if (keyed !== undefined) {
     lines.push(`PRIMARY KEY (${keyed.key.map((field) => quoted(field.column)).join(', ')})`)
@@ -154,8 +160,12 @@ function createTable(
 }
 
 // If fields of different types share a column, a CHECK for one could reject the values of another.
-function sharedColumn(fields: readonly PublishedField[]): string {
+function sharedColumn(
+  collections: readonly PublishedCollection[],
+  fields: readonly PublishedField[],
+): string {
   const [first] = fields as readonly [PublishedField]
   const conditions = new Set(fields.map((field) => checkCondition('', field.definition)))
-  return conditions.size === 1 ? columnDefinition(first) : bareColumn(first)
+  const define = conditions.size === 1 ? columnDefinition : bareColumn
+  return define(first, isNotNull(collections, first))
 }
