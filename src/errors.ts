@@ -1,3 +1,5 @@
+import { textOf, messageOf, withMessage, type Message } from './messages/message.ts'
+
 /**
  * The codes of all errors of a request, each with its HTTP status. The list is closed; `docs/errors.md`
  * describes each code, and a test compares both.
@@ -81,14 +83,23 @@ function isMessage(message: unknown): message is string {
   return typeof message === 'string' && message !== ''
 }
 
+/** Returns the error with a message of the catalogue. */
+export function errorOf(
+  code: ServiceErrorCode,
+  message: Message,
+  options?: ServiceErrorOptions,
+): ServiceError {
+  return withMessage(new ServiceError(code, textOf(message), options), message)
+}
+
 /** Returns the error for everything that does not exist or that the caller must not see. */
 export function notFound(): ServiceError {
-  return new ServiceError('NOT_FOUND', 'Not found.')
+  return errorOf('NOT_FOUND', messageOf('notFound', {}))
 }
 
 /** Returns the error for a method that a path does not have. `allowed` are those that it has. */
 export function methodNotAllowed(allowed: readonly string[]): ServiceError {
-  return new ServiceError('METHOD_NOT_ALLOWED', 'The method is not supported here.', {
+  return errorOf('METHOD_NOT_ALLOWED', messageOf('methodNotAllowed', {}), {
     headers: { Allow: allowed.join(', ') },
   })
 }
@@ -101,18 +112,12 @@ export interface MissingRight {
 
 /** Returns the error for a caller without the right. Which one is missing is reported, never sent. */
 export function forbidden(missing: MissingRight): ServiceError {
-  return new ServiceError('FORBIDDEN', 'You do not have the right to do this.', { cause: missing })
+  return errorOf('FORBIDDEN', messageOf('forbidden', {}), { cause: missing })
 }
 
 /** Returns the error for a failure of application code or of the database. It contains no internals. */
 export function internal(cause: unknown): ServiceError {
-  return new ServiceError(
-    'INTERNAL',
-    'The request could not be served because of an internal error.',
-    {
-      cause,
-    },
-  )
+  return errorOf('INTERNAL', messageOf('internal', {}), { cause })
 }
 
 /**
@@ -120,12 +125,8 @@ export function internal(cause: unknown): ServiceError {
  * client may try again after some seconds.
  */
 export function unavailable(cause: unknown, retryAfter = 1): ServiceError {
-  return new ServiceError(
-    'UNAVAILABLE',
-    'The service is not available at the moment. Try again later.',
-    {
-      cause,
-      headers: { 'Retry-After': String(retryAfter) },
-    },
-  )
+  return errorOf('UNAVAILABLE', messageOf('unavailable', {}), {
+    cause,
+    headers: { 'Retry-After': String(retryAfter) },
+  })
 }

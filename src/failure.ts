@@ -1,4 +1,12 @@
-import { internal, isServiceError, ServiceError, unavailable, type MissingRight } from './errors.ts'
+import {
+  errorOf,
+  internal,
+  isServiceError,
+  unavailable,
+  type MissingRight,
+  type ServiceError,
+} from './errors.ts'
+import { messageOf } from './messages/message.ts'
 import type { EventPlace, Report } from './observation/reports.ts'
 import { isStorageError } from './storage/adapter.ts'
 
@@ -37,7 +45,7 @@ function translated(
     return error
   }
   if (isStorageError(error) && error.kind === 'referenced') {
-    return new ServiceError('ITEM_IN_USE', 'Other items still refer to this one.', { cause: error })
+    return errorOf('ITEM_IN_USE', messageOf('itemInUse', {}), { cause: error })
   }
   if (isStorageError(error) && error.kind === 'unavailable') {
     // The client has disconnected, so storage gave up its read: nothing is wrong.

@@ -12,7 +12,7 @@ import {
   type Fields,
   type TextOptions,
 } from './field.ts'
-import { fieldTypes } from './field-type.ts'
+import { fieldTypes, mustBe } from './field-type.ts'
 import { pageMistakes, unreadableOrder } from './page-mistakes.ts'
 import { isPattern } from './pattern.ts'
 import { publishableEvents } from './published.ts'
@@ -165,7 +165,7 @@ function checkField(field: Field): readonly Mistake[] {
     ['example', field.example],
     ...(field.enumeration ?? []).map((value) => ['enumeration', value] as const),
   ]
-  const { accepts, mustBe, compare, store } = fieldTypes[field.type]
+  const { accepts, compare, store } = fieldTypes[field.type]
   for (const [place, value] of values) {
     if (value === undefined || (value === null && place === 'default')) continue
     if (!accepts(value as Json, field)) mistakes.push({ place, advice: `must be ${mustBe(field)}` })
@@ -193,8 +193,8 @@ function checkConstraints(
   value: unknown,
 ): readonly Mistake[] {
   if (value === undefined) return []
-  // patternMistakes evaluates patterns, for definitions that are served.
-  const { pattern: _pattern, ...others } = field as TextOptions & Field
+  // patternMistakes evaluates patterns, for definitions that are served. The place names the field.
+  const { pattern: _pattern, label: _label, ...others } = field as TextOptions & Field
   const faults = compileConstraints('it', others)(value)
   return faults.map(({ message }) => ({
     place,

@@ -1,4 +1,5 @@
-import type { ValidationEntry } from '../protocol/envelope.ts'
+import { messageOf, type Message, type Named } from '../messages/message.ts'
+import { entryOf, type ValidationEntry } from '../protocol/envelope.ts'
 import { hasLengthWithin } from '../protocol/code-points.ts'
 import { canonicalJson, type Json } from '../protocol/json.ts'
 import type { Bounds, Field, TextOptions } from './field.ts'
@@ -16,15 +17,14 @@ type Test = (value: Json) => boolean
 
 interface Constraint {
   readonly test: Test
-  /** What the value must be or have, as the end of a message. */
-  readonly message: () => string
+  readonly message: (field: Named) => Message
 }
 
 /** The constraints of a field, in the order in which they are checked. */
 interface FieldConstraints {
   readonly isOfJsonType: Test
   readonly accepts: Test
-  readonly mustBe: () => string
+  readonly mustBe: Constraint['message']
   /** Checked only if the type accepts the value. */
   readonly others: readonly Constraint[]
   readonly lengths: readonly Constraint[]
@@ -37,34 +37,31 @@ interface FieldConstraints {
  */
 export function compileConstraints(name: string, field: Field): CheckValue {
   let compiled: FieldConstraints | undefined
+  const named = { name, label: field.label }
   return (value) => {
     if (value === undefined || value === null) return none
     compiled ??= constraintsOf(field)
     const messages = messagesOf(compiled, value as Json)
     if (messages.length === 0) return none
-    return messages.map((message) => ({
-      message: `${name} ${message}.`,
-      severity: 'error',
-      field: name,
-    }))
+    return messages.map((message) => entryOf(message(named), name))
   }
 }
 
 const none: readonly never[] = []
 
 // A value of the wrong type has one message, and one for its length if it is a string.
-function messagesOf(constraints: FieldConstraints, value: Json): readonly string[] {
+function messagesOf(constraints: FieldConstraints, value: Json): readonly Constraint['message'][] {
   const { isOfJsonType, accepts, mustBe, others, lengths } = constraints
-  if (!isOfJsonType(value)) return [mustBe()]
-  const messages = accepts(value) ? failed(others, value) : [mustBe()]
+  if (!isOfJsonType(value)) return [mustBe]
+  const messages = accepts(value) ? failed(others, value) : [mustBe]
   const ofLength = failed(lengths, value)
   return ofLength.length === 0 ? messages : [...messages, ...ofLength]
 }
 
-function failed(constraints: readonly Constraint[], value: Json): readonly string[] {
-  let messages: string[] | undefined
+function failed(constraints: readonly Constraint[], value: Json): readonly Constraint['message'][] {
+  let messages: Constraint['message'][] | undefined
   for (const { test, message } of constraints) {
-    if (!test(value)) (messages ??= []).push(message())
+    if (!test(value)) (messages ??= []).push(message)
   }
   return messages ?? none
 }
@@ -74,7 +71,10 @@ function constraintsOf(field: Field): FieldConstraints {
   return {
     isOfJsonType: jsonTypeTest(field),
     accepts: (value) => type.accepts(value, field),
-    mustBe: () => `must be ${type.mustBe(field)}`,
+    mustBe: (named) => {
+      const { text, values } = type.message(field)
+      return { text, values: { field: named, ...values } }
+    },
     others: [...patternOf(field), ...enumerationOf(field), ...boundsOf(field)],
     lengths: lengthsOf(field as TextOptions),
   }
@@ -97,7 +97,7 @@ function lengthsOf({ minLength, maxLength }: TextOptions): readonly Constraint[]
       : [
           {
             test: within(0, maxLength),
-            message: () => `must have at most ${maxLength} characters`,
+            message: (field: Named) => messageOf('maxLength', { field, maximum: maxLength }),
           },
         ]),
     ...(minLength === undefined
@@ -105,7 +105,7 @@ function lengthsOf({ minLength, maxLength }: TextOptions): readonly Constraint[]
       : [
           {
             test: within(minLength, Infinity),
-            message: () => `must have at least ${minLength} characters`,
+            message: (field: Named) => messageOf('minLength', { field, minimum: minLength }),
           },
         ]),
   ]
@@ -118,7 +118,7 @@ function patternOf(field: Field): readonly Constraint[] {
   return [
     {
       test: (value) => typeof value !== 'string' || matches(value),
-      message: () => 'does not have the required form',
+      message: (named) => messageOf('pattern', { field: named }),
     },
   ]
 }
@@ -134,7 +134,8 @@ function enumerationOf(field: Field): readonly Constraint[] {
   return [
     {
       test: (value) => allowed.has(formOf(value)),
-      message: () => `must be one of ${enumeration.map(shown).join(', ')}`,
+      message: (named) =>
+        messageOf('enumeration', { field: named, values: enumeration.map(shown).join(', ') }),
     },
   ]
 }
@@ -143,11 +144,16 @@ function boundsOf(field: Field): readonly Constraint[] {
   const { minimum, maximum } = field as Bounds<Json>
   const { store, compare } = fieldTypes[field.type]
   if (compare === undefined) return none
-  const bound = (limit: Json | undefined, direction: 1 | -1, text: string) => {
+  const bound = (name: 'minimum' | 'maximum', limit: Json | undefined, direction: 1 | -1) => {
     if (limit === undefined) return []
+    const shown = String(limit)
     const stored = store(limit, field)
     const test: Test = (value) => compare(store(value, field), stored) * direction >= 0
-    return [{ test, message: () => `must be ${text} ${String(limit)}` }]
+    const message = (field: Named): Message =>
+      name === 'minimum'
+        ? messageOf('minimum', { field, minimum: shown })
+        : messageOf('maximum', { field, maximum: shown })
+    return [{ test, message }]
   }
-  return [...bound(minimum, 1, 'at least'), ...bound(maximum, -1, 'at most')]
+  return [...bound('minimum', minimum, 1), ...bound('maximum', maximum, -1)]
 }

@@ -1,6 +1,14 @@
+import { english, type TypeMessageName } from '../messages/english.ts'
+import { filled, type MessageValues } from '../messages/message.ts'
 import { isJsonNumber } from '../protocol/json-number.ts'
 import { parseJson, stringifyJson } from '../protocol/json-text.ts'
 import { maxDepth, mayExceedBounds, type Json } from '../protocol/json.ts'
+import {
+  compareAscii,
+  compareCodePoints,
+  compareDecimals,
+  compareNumbers,
+} from './compare-values.ts'
 import {
   decimalForm,
   hasFraction,
@@ -21,8 +29,8 @@ export type StoredValue = string | number | boolean | null
 export interface FieldType {
   /** The JSON Schema type of a value; undefined for any. */
   readonly jsonType?: 'string' | 'number' | 'boolean'
-  /** Returns the end of a message that begins with "must be". */
-  readonly mustBe: (field: Field) => string
+  /** Returns the message for a value that is not of the type; its placeholder `field` has no value yet. */
+  readonly message: (field: Field) => TypeMessage
   /** Returns whether a JSON value of the right JSON type is valid for the field. */
   accepts(value: Json, field: Field): boolean
   /** Returns the stored form of an accepted value; equal values have equal stored forms, those of type json apart. */
@@ -80,8 +88,7 @@ export function isValueOf(field: Field, value: unknown): boolean {
 export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   text: {
     ...asText,
-    mustBe: (field) =>
-      `a string without U+0000${isPadded(field) ? ', spaces at its end' : ''} and lone surrogates`,
+    message: (field) => typeMessage(isPadded(field) ? 'paddedText' : 'text', {}),
     accepts: (value, field) =>
       isText(value as string) && !(isPadded(field) && (value as string).endsWith(' ')),
     acceptsText: isText,
@@ -90,7 +97,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   integer: {
     ...asText,
     jsonType: 'number',
-    mustBe: () => 'a whole number within ±(2^53 − 1)',
+    message: () => typeMessage('integer', {}),
     accepts: (value) => Number.isSafeInteger(value),
     isStored: (value) => Number.isSafeInteger(value),
     store: (value) => (value as number) + 0,
@@ -101,7 +108,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   bigint: {
     ...asText,
     // A safe integer number is accepted as well: the JSON type is checked in `accepts`.
-    mustBe: () => 'a 64-bit whole number, written as a string of digits',
+    message: () => typeMessage('bigint', {}),
     accepts: (value) =>
       Number.isSafeInteger(value) || (typeof value === 'string' && isBigint(value)),
     store: (value) => String(value),
@@ -110,9 +117,9 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   },
   decimal: {
     ...asText,
-    mustBe: (field) => {
+    message: (field) => {
       const { precision, scale } = field as Field & { type: 'decimal' }
-      return `a decimal number in a string, with at most ${precision - scale} digits before and ${scale} after the point`
+      return typeMessage('decimal', { before: precision - scale, after: scale })
     },
     accepts: (value, field) => decimalForm(field, 'shorter').test(value as string),
     store: (value, field) => padDecimal(value as string, field),
@@ -122,7 +129,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   },
   double: {
     jsonType: 'number',
-    mustBe: () => 'a finite number',
+    message: () => typeMessage('double', {}),
     accepts: (value) => Number.isFinite(value),
     isStored: (value) => Number.isFinite(value),
     store: (value) => (value as number) + 0,
@@ -135,7 +142,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   },
   boolean: {
     jsonType: 'boolean',
-    mustBe: () => 'true or false',
+    message: () => typeMessage('boolean', {}),
     accepts: () => true,
     isStored: (value) => typeof value === 'boolean',
     store: (value) => value as boolean,
@@ -148,14 +155,14 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   },
   date: {
     ...asText,
-    mustBe: () => 'a real day in the form YYYY-MM-DD',
+    message: () => typeMessage('date', {}),
     accepts: (value) => isDay(value as string),
     acceptsText: isDay,
     compare: compareAscii,
   },
   dateTime: {
     ...asText,
-    mustBe: (field) => `a real date and time in the form ${timeForm(field)}, without zone`,
+    message: (field) => typeMessage('dateTime', { form: timeForm(field) }),
     accepts: (value, field) =>
       isDateTime(value as string) && hasStorableFraction(value as string, field),
     store: (value) => withoutZeroFraction(value as string),
@@ -164,7 +171,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   },
   instant: {
     ...asText,
-    mustBe: (field) => `a real date and time in UTC in the form ${timeForm(field)}Z`,
+    message: (field) => typeMessage('instant', { form: `${timeForm(field)}Z` }),
     accepts: (value, field) =>
       isInstant(value as string) && hasStorableFraction(value as string, field),
     store: (value) => withoutZeroFraction(value as string),
@@ -174,7 +181,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   },
   uuid: {
     ...asText,
-    mustBe: () => 'a UUID',
+    message: () => typeMessage('uuid', {}),
     accepts: (value) => uuidForm.test(value as string),
     isStored: (value) =>
       typeof value === 'string' && uuidForm.test(value) && value === value.toLowerCase(),
@@ -184,8 +191,7 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
     compare: compareAscii,
   },
   json: {
-    mustBe: () =>
-      `a JSON value of at most ${maxDepth} levels, with numbers that are finite as a double, and strings without U+0000 and lone surrogates`,
+    message: () => typeMessage('json', { levels: maxDepth }),
     accepts: (value) => isJsonValue(value, 1),
     isStored: (value) => typeof value === 'string' && isJsonText(value),
     store: (value) => (value === null ? null : (stringifyJson(value) as string)),
@@ -197,52 +203,33 @@ export const fieldTypes: Readonly<Record<FieldTypeName, FieldType>> = {
   },
 }
 
+/** Returns what a value of a field must be: the end of a message that begins with "must be". */
+export function mustBe(field: Field): string {
+  const { text, values } = fieldTypes[field.type].message(field)
+  return filled(english[text].slice(messageStart.length, -1), values)
+}
+
+const messageStart = '{field} must be '
+
+/** A message about the type of a field, without the field. */
+interface TypeMessage {
+  readonly text: TypeMessageName
+  readonly values: Readonly<Record<string, string | number>>
+}
+
+function typeMessage<Name extends TypeMessageName>(
+  text: Name,
+  values: Omit<MessageValues<Name>, 'field'> & TypeMessage['values'],
+): TypeMessage {
+  return { text, values }
+}
+
 function timeForm(field: Field): string {
   return `YYYY-MM-DDThh:mm:ss${hasFraction(field) ? '[.fff]' : ''}`
 }
 
 function unchanged(stored: StoredValue): Json {
   return stored
-}
-
-/** Compares strings by code point. `<` compares UTF-16 units, which differs above U+D7FF. */
-function compareCodePoints(left: StoredValue, right: StoredValue): number {
-  const [a, b] = [left as string, right as string]
-  if (a === b) return 0
-  const length = Math.min(a.length, b.length)
-  let index = 0
-  // The runtime compares whole blocks much faster than single units.
-  while (index + block <= length && a.slice(index, index + block) === b.slice(index, index + block))
-    index += block
-  for (; index < length; index++) {
-    const difference = rank(a.charCodeAt(index)) - rank(b.charCodeAt(index))
-    if (difference !== 0) return difference
-  }
-  return a.length - b.length
-}
-
-const block = 256
-
-// Surrogates encode code points above U+FFFF, so they come after U+E000 to U+FFFF.
-function rank(unit: number): number {
-  if (unit < 0xd800) return unit
-  return unit < 0xe000 ? unit + 0x2000 : unit - 0x800
-}
-
-function compareNumbers(left: StoredValue, right: StoredValue): number {
-  return (left as number) - (right as number)
-}
-
-function compareAscii(left: StoredValue, right: StoredValue): number {
-  return left === right ? 0 : (left as string) < (right as string) ? -1 : 1
-}
-
-/** Compares two decimal strings of equal scale, or two whole numbers, exactly. */
-export function compareDecimals(left: string, right: string): number {
-  const negative = left.startsWith('-')
-  if (negative !== right.startsWith('-')) return negative ? -1 : 1
-  const larger = left.length - right.length || (left === right ? 0 : left < right ? -1 : 1)
-  return negative ? -larger : larger
 }
 
 function isPadded(field: Field): boolean {

@@ -1,4 +1,5 @@
 import { requirePlainObject } from '../checks/plain-object.ts'
+import type { MessageText } from '../messages/message.ts'
 import type { Json } from '../protocol/json.ts'
 import type { StoredForm } from './stored-forms.ts'
 
@@ -76,6 +77,8 @@ export interface FieldOptions<Value> {
   readonly column?: string
   /** The name that the column had before, which `rowgate schema apply` changes. */
   readonly renamedFrom?: string
+  /** What messages call the field instead of its name: a string, or one for each language. Default: the name. */
+  readonly label?: MessageText
   /** A description for readers and generated documentation. */
   readonly description?: string
   /** A value that documentation shows, such as the examples of an OpenAPI document. */

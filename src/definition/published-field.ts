@@ -1,14 +1,17 @@
 import { withoutUndefined } from '../checks/options.ts'
 import { describe, isOdd } from '../checks/plain-object.ts'
+import type { MessageText } from '../messages/message.ts'
 import { memberText } from '../protocol/json-text.ts'
 import type { Json } from '../protocol/json.ts'
 import { compileConstraints, type CheckValue } from './constraints.ts'
 import type { Field } from './field.ts'
-import { fieldTypes, isValueOf, type FieldType, type StoredValue } from './field-type.ts'
+import { fieldTypes, isValueOf, mustBe, type FieldType, type StoredValue } from './field-type.ts'
 
 /** A field with everything that is computed from it at start. */
 export interface PublishedField {
   readonly name: string
+  /** What messages call the field; undefined for its name. */
+  readonly label: MessageText | undefined
   /** The name as a JSON object writes it, with its colon. */
   readonly member: string
   /** The field as it was declared. */
@@ -70,6 +73,7 @@ export function publishField(
   const generated = 'generated' in definition ? definition.generated : undefined
   return Object.freeze({
     name,
+    label: definition.label,
     member: `${JSON.stringify(name)}:`,
     definition,
     type: definition.type,
@@ -114,7 +118,7 @@ type Conversions = Pick<
 
 function conversions(name: string, definition: Field): Conversions {
   const kind = fieldTypes[definition.type]
-  const mustBe = kind.mustBe(definition)
+  const wanted = mustBe(definition)
   const isJson = definition.type === 'json'
   const store = (value: Json | undefined, owner?: object): StoredValue => {
     if (value === null || value === undefined) return null
@@ -122,13 +126,13 @@ function conversions(name: string, definition: Field): Conversions {
     return kind.store(value, definition)
   }
   return {
-    mustBe,
+    mustBe: wanted,
     store,
     show: kind.show,
     accept: (value, owner) => {
       if (isValueOf(definition, value)) return store(value as Json, owner)
       const found = isOdd(value) ? `, not ${describe(value)}` : '.'
-      throw new TypeError(`The value of ${name} must be ${mustBe}${found}`)
+      throw new TypeError(`The value of ${name} must be ${wanted}${found}`)
     },
     storeText: (text) =>
       kind.acceptsText(text, definition) ? kind.storeText(text, definition) : undefined,

@@ -4,7 +4,7 @@ import { isPlainObject } from '../checks/plain-object.ts'
 import type { ApplicationDefinition } from './application.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { isThrough, type Through } from './conditions.ts'
-import { fieldTypes, isValueOf } from './field-type.ts'
+import { fieldTypes, isValueOf, mustBe } from './field-type.ts'
 import { fieldOf, type Field } from './field.ts'
 import type { PublishedEventName } from './handler.ts'
 import { publishableEvents } from './published.ts'
@@ -121,7 +121,7 @@ function checkThrough(
 
 function checkValue({ add }: Check, place: string, field: Field, value: unknown): void {
   if (!isPlainObject(value)) {
-    if (value !== null && !isValueOf(field, value)) add(place, mustBe(field))
+    if (value !== null && !isValueOf(field, value)) add(place, `must be ${mustBe(field)}`)
     return
   }
   if (isOwnValue(value)) return
@@ -138,17 +138,19 @@ function operatorMistake(field: Field, operator: string, operand: unknown): stri
   switch (operator) {
     case 'eq':
     case 'ne':
-      return operand === null || fits(operand) ? undefined : mustBe(field)
+      return operand === null || fits(operand) ? undefined : `must be ${mustBe(field)}`
     case 'lt':
     case 'lte':
     case 'gt':
     case 'gte':
-      return operand !== null && fits(operand) ? undefined : mustBe(field)
+      return operand !== null && fits(operand) ? undefined : `must be ${mustBe(field)}`
     case 'in':
     case 'notIn': {
       if (!Array.isArray(operand) || operand.length > 10_000)
         return 'must be a list of at most 10,000 values'
-      return operand.every((one) => one === null || fits(one)) ? undefined : mustBe(field)
+      return operand.every((one) => one === null || fits(one))
+        ? undefined
+        : `must be ${mustBe(field)}`
     }
     case 'contains':
     case 'startsWith':
@@ -164,7 +166,3 @@ function operatorMistake(field: Field, operator: string, operand: unknown): stri
 const operatorNames = [
   ...['eq', 'ne', 'lt', 'lte', 'gt', 'gte', 'in', 'notIn', 'contains', 'startsWith', 'isNull'],
 ]
-
-function mustBe(field: Field): string {
-  return `must be ${fieldTypes[field.type].mustBe(field)}`
-}

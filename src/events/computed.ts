@@ -78,7 +78,7 @@ export function computedFaults(
   }
   return event.view.sendable.computed
     .filter((one) => Object.hasOwn(given, one.name) && !isCurrent(one, given[one.name]))
-    .map(({ name }) => fault(name, 'is read-only'))
+    .map(({ field }) => fault(field, 'readOnly'))
 }
 
 /** Returns the stored form of a computed value. */

@@ -1,7 +1,8 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
-import { ServiceError } from '../errors.ts'
+import { errorOf } from '../errors.ts'
+import { messageOf } from '../messages/message.ts'
 import type { DeleteEvent } from '../request/event.ts'
 import { oneItem, type Condition, type Row } from '../request/query.ts'
 import { equalTo } from './references.ts'
@@ -46,7 +47,8 @@ export async function effectsOf(event: DeleteEvent, scope: Scope): Promise<Effec
   const detaching: (StoredRow & { readonly fields: readonly string[] })[] = []
   let level = 0
   for (let from = 0; from < doomed.length; level++) {
-    if (level > maxLevels) throw inUse(`More than ${maxLevels} levels of items refer to this one.`)
+    if (level > maxLevels)
+      throw errorOf('ITEM_IN_USE', messageOf('tooManyLevels', { maximum: maxLevels }))
     const added: StoredRow[] = []
     for (const [reference, keys] of referencesTo(doomed.slice(from))) {
       if (reference.onDelete === 'restrict') continue
@@ -164,11 +166,6 @@ export function namesToRead({
     ...referredBy.flatMap((one) => one.key),
   ]
   return [...new Set(fields.map(({ name }) => name))]
-}
-
-/** Returns the error of a delete that items restrict. */
-export function inUse(message: string): ServiceError {
-  return new ServiceError('ITEM_IN_USE', message)
 }
 
 function idOf(collection: PublishedCollection, row: Row): string {

@@ -1,11 +1,12 @@
 import type { PublishedCollection, Reference } from '../definition/published.ts'
-import { notFound } from '../errors.ts'
+import { errorOf, notFound } from '../errors.ts'
+import { messageOf } from '../messages/message.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { DeleteEvent } from '../request/event.ts'
 import { oneItem, type Condition, type Row } from '../request/query.ts'
 import { viewOf } from '../request/view.ts'
 import { isStorageError, type StorageAdapter } from '../storage/adapter.ts'
-import { effectsOf, inUse, namesToRead, type Effects, type StoredRow } from './delete-effects.ts'
+import { effectsOf, namesToRead, type Effects, type StoredRow } from './delete-effects.ts'
 import { equalTo, readableRows } from './references.ts'
 import type { Scope } from './scope.ts'
 
@@ -202,8 +203,10 @@ async function rejectUsed({ restricting: found }: Effects, scope: Scope): Promis
   for (const [reference, conditions] of found) {
     if (await isVisible(reference, conditions, scope)) names.add(reference.from.name)
   }
-  const message = 'Other items still refer to this one'
-  throw inUse(names.size === 0 ? `${message}.` : `${message}: ${[...names].join(', ')}.`)
+  const collections = [...names].join(', ')
+  const message =
+    names.size === 0 ? messageOf('itemInUse', {}) : messageOf('itemInUseBy', { collections })
+  throw errorOf('ITEM_IN_USE', message)
 }
 
 async function isVisible(

@@ -4,7 +4,8 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { notFound } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { EventPlace } from '../observation/reports.ts'
-import type { ValidationEntry } from '../protocol/envelope.ts'
+import { messageOf } from '../messages/message.ts'
+import { entryOf, type ValidationEntry } from '../protocol/envelope.ts'
 import { completeRow } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { itemEvent } from '../request/plan.ts'
@@ -67,7 +68,7 @@ const noFields: readonly PublishedField[] = []
 // Only an absent value gets the default of the column.
 function nullFaults(event: InsertEvent, terms: Terms): readonly ValidationEntry[] {
   const missing = givenNulls(event, terms).filter(({ required }) => required)
-  return missing.map(({ name }) => fault(name, 'is required'))
+  return missing.map((field) => fault(field, 'required'))
 }
 
 /**
@@ -209,13 +210,9 @@ function addUnfit(
   scope: Scope,
   names: readonly string[],
 ): void {
-  const shown = names.filter((name) => view.readable.byName.has(name))
+  const shown = names.flatMap((name) => view.readable.byName.get(name) ?? [])
   scope.add(
-    shown.map((field) => ({
-      message: `${field} has a stored value that does not fit the field. It is shown as null.`,
-      severity: 'information',
-      field,
-    })),
+    shown.map((field) => entryOf(messageOf('unfitValue', { field }), field.name, 'information')),
   )
 }
 
@@ -264,7 +261,7 @@ function readOnlyFaults(
     const value = values[name]
     if (value === undefined || isSame(field, value, before[name] ?? null)) continue
     faults ??= []
-    faults.push(fault(name, 'is read-only'))
+    faults.push(fault(field, 'readOnly'))
   }
   return faults ?? noFaults
 }

@@ -10,6 +10,7 @@ import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal } from '../errors.ts'
 import { whenSettled, type MaybePromise } from '../maybe-promise.ts'
+import { messageFrom } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Finding } from '../request/findings.ts'
 import { fieldOf } from '../request/item-values.ts'
@@ -130,8 +131,10 @@ class EventScope implements Scope {
   }
 
   add(entries: readonly ValidationEntry[]): void {
-    for (const { severity, message, field } of entries)
-      this.findings.push({ severity, name: '', message, field })
+    for (const entry of entries) {
+      const { severity, message, field } = entry
+      this.findings.push({ severity, name: '', message, field, source: messageFrom(entry) })
+    }
   }
 
   call<Result>(

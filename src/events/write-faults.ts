@@ -1,6 +1,7 @@
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { inSequence, whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { messageOf, type Named } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import { keyFaults } from '../request/item-path.ts'
@@ -79,18 +80,29 @@ export function entriesOf(
   { kind, fields }: StorageError,
 ): readonly ValidationEntry[] {
   if (kind === 'duplicate') return duplicateEntries(collection, fields)
-  const names = fields.join(', ') || 'A value'
-  const are = fields.length > 1 ? 'are' : 'is'
-  return groupEntries(fields, `${names} ${are} not accepted by the database.`, 'sendable')
+  const named = { fields: labelled(collection, fields) }
+  if (fields.length === 0)
+    return groupEntries(fields, messageOf('someValueRejected', {}), 'sendable')
+  const name = fields.length > 1 ? 'valuesRejected' : 'valueRejected'
+  return groupEntries(fields, messageOf(name, named), 'sendable')
 }
 
 /** Returns an entry for each field of a key or a unique group. A value that the caller can't read may be in use. */
 function duplicateEntries(
-  { name }: PublishedCollection,
+  collection: PublishedCollection,
   fields: readonly string[],
 ): readonly ValidationEntry[] {
-  const names = fields.join(', ') || 'unique value'
-  return groupEntries(fields, `Another item of ${name} has this ${names}.`, 'readable')
+  const { name } = collection
+  const message =
+    fields.length === 0
+      ? messageOf('repeatedValue', { collection: name })
+      : messageOf('repeated', { collection: name, fields: labelled(collection, fields) })
+  return groupEntries(fields, message, 'readable')
+}
+
+/** Returns fields as messages name them. Storage may name columns that are not fields. */
+function labelled({ byName }: PublishedCollection, names: readonly string[]): readonly Named[] {
+  return names.map((name) => byName.get(name) ?? { name })
 }
 
 type FailedWrite = FailedSave & { readonly event: InsertEvent | UpdateEvent }
@@ -102,9 +114,8 @@ function violations(save: FailedWrite): MaybePromise<readonly ValidationEntry[]>
     return whenDone(missingReferences(referring), (missing) =>
       whenDone(repeatedGroups(referring), (repeated) => [
         ...missing.flatMap(({ fields, to }) => {
-          const names = namesOf(fields)
-          const message = `${names.join(', ')} must be the key of an item of ${to.name}.`
-          return groupEntries(names, message, 'sendable')
+          const message = messageOf('unreferenced', { fields, collection: to.name })
+          return groupEntries(namesOf(fields), message, 'sendable')
         }),
         ...repeated.flatMap((fields) => duplicateEntries(collection, namesOf(fields))),
       ]),

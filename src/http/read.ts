@@ -1,4 +1,5 @@
-import { ServiceError } from '../errors.ts'
+import { errorOf, ServiceError } from '../errors.ts'
+import { messageOf } from '../messages/message.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { ServiceRequest } from '../request/request.ts'
 import { acceptsJson, isChunked, isIdentity, isJson } from '../protocol/media.ts'
@@ -47,7 +48,7 @@ export function readBytes(request: ServiceRequest, limit: number): MaybePromise<
 
 /** Returns the error for a body that is larger than the limit. */
 export function bodyTooLarge(limit: number): ServiceError {
-  return new ServiceError('BODY_TOO_LARGE', `The request body is larger than ${limit} bytes.`)
+  return errorOf('BODY_TOO_LARGE', messageOf('bodyTooLarge', { maximum: limit }))
 }
 
 function hasBody(request: ServiceRequest): boolean {

@@ -1,3 +1,5 @@
+import { messageIn, textOf, withMessage, type Language, type Message } from '../messages/message.ts'
+
 /** One validation result. */
 export interface ValidationEntry<FieldName extends string = string> {
   /** The id with which the client can confirm a warning. Only warnings have one. */
@@ -21,6 +23,25 @@ export interface Envelope<Item = unknown> {
   readonly message: string | null
   readonly validations: readonly ValidationEntry[]
   readonly status: number
+}
+
+/** Returns a validation result with the English text of a message, which it remembers for other languages. */
+export function entryOf(
+  message: Message,
+  field?: string,
+  severity: ValidationEntry['severity'] = 'error',
+): ValidationEntry {
+  const entry = { message: textOf(message), severity, ...(field !== undefined && { field }) }
+  return withMessage(entry, message)
+}
+
+/** Returns validation results with the texts of a language. */
+export function entriesIn<Entry extends ValidationEntry>(
+  entries: readonly Entry[],
+  language: Language | undefined,
+): readonly Entry[] {
+  if (language === undefined || entries.length === 0) return entries
+  return entries.map((entry) => ({ ...entry, message: messageIn(entry, language) }))
 }
 
 /** A string of JSON, sent unchanged. */

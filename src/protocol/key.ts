@@ -18,13 +18,16 @@ export function encodeKey(parts: readonly string[]): string {
 }
 
 /**
- * Returns why a string can't be a key, or a part of one, in a path; undefined if it can. Clients and
+ * Returns the message that a string can't be a key, or a part of one, in a path; undefined if it can. Clients and
  * proxies resolve dot segments, so no request could reach an item with such a key.
  */
-export function unaddressable(part: string, parts: number): string | undefined {
-  if (part === '') return 'must not be empty'
-  if (parts > 1 && part.includes(',')) return 'must not contain a comma'
-  if (parts === 1 && (part === '.' || part === '..')) return 'must not be a dot segment'
+export function unaddressable(
+  part: string,
+  parts: number,
+): 'keyEmpty' | 'keyWithComma' | 'keyOfDots' | undefined {
+  if (part === '') return 'keyEmpty'
+  if (parts > 1 && part.includes(',')) return 'keyWithComma'
+  if (parts === 1 && (part === '.' || part === '..')) return 'keyOfDots'
   return undefined
 }
 

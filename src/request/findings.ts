@@ -1,4 +1,5 @@
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { withMessage, type Message } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { canonicalJson } from '../protocol/json.ts'
 import type { StoredValue } from '../definition/field-type.ts'
@@ -14,6 +15,8 @@ export interface Finding {
   /** The rule or the handler's name for its warning. */
   readonly name: string
   readonly message: string
+  /** What the message was made of; absent if the application wrote it as a string. */
+  readonly source?: Message | undefined
   readonly field: string | undefined
 }
 
@@ -46,12 +49,13 @@ export function decide(
   const information: ValidationEntry[] = []
   const sorted = inSequence(findings, (finding) => {
     const { severity, message, field } = finding
-    const entry = { message, severity, ...(field !== undefined && { field }) }
+    const entry = withSource({ message, severity, ...(field !== undefined && { field }) }, finding)
     if (severity === 'information') information.push(entry)
     if (severity === 'error') blocking.push(entry)
     if (severity !== 'warning' || confirmed === 'all') return
     return whenDone(identify(finding, subject), (validationId) => {
-      if (!confirmed.has(validationId)) blocking.push({ validationId, ...entry })
+      if (!confirmed.has(validationId))
+        blocking.push(withSource({ validationId, ...entry }, finding))
     })
   })
   return whenDone(sorted, () => ({
@@ -62,6 +66,10 @@ export function decide(
 
 /** The decision on an event without findings. */
 export const noFindings: Decision = { blocking: [], information: [] }
+
+function withSource(entry: ValidationEntry, { source }: Finding): ValidationEntry {
+  return source === undefined ? entry : withMessage(entry, source)
+}
 
 // The identifier depends on the data, not on the order of members or the instance of the service.
 function identify(finding: Finding, subject: FindingSubject): MaybePromise<string> {

@@ -1,6 +1,7 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { ValidationEntry } from '../protocol/envelope.ts'
+import { messageOf } from '../messages/message.ts'
+import { entryOf, type ValidationEntry } from '../protocol/envelope.ts'
 import { encodedLength, unaddressable } from '../protocol/key.ts'
 import type { Row } from './query.ts'
 import { fault } from './submitted.ts'
@@ -18,14 +19,15 @@ export function keyFaults(
   if (maxKeyLength === Infinity) return none
   const parts = key.map(({ name }) => values[name] ?? longestNumber)
   let faults: ValidationEntry[] | undefined
-  key.forEach(({ name }, index) => {
+  key.forEach((field, index) => {
     const reason = unaddressable(String(parts[index]), key.length)
-    if (reason !== undefined) (faults ??= []).push(fault(name, reason))
+    if (reason !== undefined) (faults ??= []).push(fault(field, reason))
   })
   if (faults !== undefined) return faults
   if (encodedLength(parts, maxKeyLength) <= maxKeyLength) return none
-  const reason = `makes the key of the item longer than ${maxKeyLength} bytes, percent-encoded`
-  return key.map(({ name }) => fault(name, reason))
+  return key.map((field) =>
+    entryOf(messageOf('keyTooLong', { field, maximum: maxKeyLength }), field.name),
+  )
 }
 
 const longestNumber = String(-(2n ** 63n))

@@ -6,6 +6,7 @@ import {
   type JsonText,
   type ValidationEntry,
 } from '../protocol/envelope.ts'
+import { english, type MessageName } from '../messages/english.ts'
 import { stringifyJson } from '../protocol/json-text.ts'
 import type { DataEvent } from './event.ts'
 import type { ItemValues, Row } from './query.ts'
@@ -47,7 +48,10 @@ export interface RejectedOutcome {
   readonly type: 'rejected'
   /** `warnings` if the client can confirm; `errors` otherwise. */
   readonly reason: 'errors' | 'warnings'
+  /** In English. */
   readonly message: string
+  /** The name of the message, for other languages. */
+  readonly messageName: MessageName
   /** The submitted values, or the item that was not deleted. */
   readonly echo: Readonly<ItemValues> | undefined
   readonly validations: readonly ValidationEntry[]
@@ -93,17 +97,14 @@ export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http')
   }
 }
 
-const messages: Readonly<
-  Record<DataEvent['type'] | 'Custom', Readonly<Record<RejectedOutcome['reason'], string>>>
+const messageNames: Readonly<
+  Record<DataEvent['type'] | 'Custom', Readonly<Record<RejectedOutcome['reason'], MessageName>>>
 > = {
-  Filter: { errors: 'The request was rejected.', warnings: 'The request needs confirmation.' },
-  Custom: { errors: 'The request was rejected.', warnings: 'The request needs confirmation.' },
-  Insert: { errors: 'The changes could not be saved.', warnings: 'The changes need confirmation.' },
-  Update: { errors: 'The changes could not be saved.', warnings: 'The changes need confirmation.' },
-  Delete: {
-    errors: 'The item could not be deleted.',
-    warnings: 'The deletion needs confirmation.',
-  },
+  Filter: { errors: 'notAccepted', warnings: 'confirmRequest' },
+  Custom: { errors: 'notAccepted', warnings: 'confirmRequest' },
+  Insert: { errors: 'notSaved', warnings: 'confirmSave' },
+  Update: { errors: 'notSaved', warnings: 'confirmSave' },
+  Delete: { errors: 'notDeleted', warnings: 'confirmDelete' },
 }
 
 /** Creates a rejected outcome. Its reason is `errors` if any entry is an error. */
@@ -113,5 +114,7 @@ export function reject(
   validations: readonly ValidationEntry[],
 ): RejectedOutcome {
   const reason = validations.some((entry) => entry.severity === 'error') ? 'errors' : 'warnings'
-  return { type: 'rejected', reason, message: messages[event][reason], echo, validations }
+  const messageName = messageNames[event][reason]
+  const message = english[messageName]
+  return { type: 'rejected', reason, message, messageName, echo, validations }
 }

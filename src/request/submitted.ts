@@ -1,7 +1,8 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection } from '../definition/published.ts'
-import type { ValidationEntry } from '../protocol/envelope.ts'
+import { messageOf, type Named } from '../messages/message.ts'
+import { entryOf, type ValidationEntry } from '../protocol/envelope.ts'
 import { canonicalJson, type Json } from '../protocol/json.ts'
 import { copySource, memberText } from '../protocol/json-text.ts'
 import { repeatedName } from '../protocol/names.ts'
@@ -52,13 +53,13 @@ export function checkSubmitted(
     const isRounded = rounded.has(name) && isWhole(field)
     if (found.length === 0 && !isRounded) values[name] = field.store(value as Json, sent)
     else faults.push(...found)
-    if (isRounded) faults.push(fault(name, `must be ${field.mustBe}`))
+    if (isRounded) faults.push(typeFault(field))
   }
   for (let index = 0; index < key.length; index++) {
-    const { name } = collection.key[index] as PublishedField
-    const value = values[name]
+    const field = collection.key[index] as PublishedField
+    const value = values[field.name]
     const moved = value !== undefined && value !== key[index]
-    if (moved) faults.push(fault(name, 'is the key of the item and can not be changed'))
+    if (moved) faults.push(fault(field, 'keyChanged'))
   }
   faults.push(...unknownFields(collection, sent))
   return { values, faults, computed: computedIn(collection, sent), sent }
@@ -81,7 +82,7 @@ export function requiredFaults(
   for (const field of collection.fields) {
     if (!field.required || (values[field.name] ?? null) !== null || !among(field)) continue
     faults ??= []
-    faults.push(fault(field.name, 'is required'))
+    faults.push(fault(field, 'required'))
   }
   return faults ?? none
 }
@@ -101,9 +102,17 @@ export function isSame(
   return type === 'json' && canonicalJson(show(one)) === canonicalJson(show(other))
 }
 
-/** Returns an error of one field. */
-export function fault(field: string, reason: string): ValidationEntry {
-  return { message: `${field} ${reason}.`, severity: 'error', field }
+/** Returns an error of one field, with a message that has no other values. */
+export function fault(
+  field: Named,
+  name: 'required' | 'readOnly' | 'keyChanged' | 'keyEmpty' | 'keyWithComma' | 'keyOfDots',
+): ValidationEntry {
+  return entryOf(messageOf(name, { field }), field.name)
+}
+
+function typeFault(field: PublishedField): ValidationEntry {
+  const { text, values } = field.kind.message(field.definition)
+  return entryOf({ text, values: { field, ...values } }, field.name)
 }
 
 /** Sorts entries in definition order; those without a known field come last. */
@@ -135,11 +144,14 @@ function unknownFields(
 ): readonly ValidationEntry[] {
   const unknown = Object.keys(body).filter((name) => !collection.responseFields.has(name))
   if (unknown.length === 0) return none
-  return unknown.slice(0, maxUnknownFields).map((name) => ({
-    message: `Unknown field: ${repeatedName(name)}.`,
-    severity: 'error',
-    field: name.slice(0, maxNameLength).toWellFormed(),
-  }))
+  return unknown
+    .slice(0, maxUnknownFields)
+    .map((name) =>
+      entryOf(
+        messageOf('unknownField', { name: repeatedName(name) }),
+        name.slice(0, maxNameLength).toWellFormed(),
+      ),
+    )
 }
 
 /** Returns what a rejected save repeats of the fields that the client sent: well-formed, and limited in length. */

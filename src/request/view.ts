@@ -1,7 +1,8 @@
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import { withFields, type PublishedCollection } from '../definition/published.ts'
-import type { ValidationEntry } from '../protocol/envelope.ts'
+import { messageOf, textOf, withMessage, type Message } from '../messages/message.ts'
+import { entryOf, type ValidationEntry } from '../protocol/envelope.ts'
 import type { Condition, ItemValues, Row } from './query.ts'
 import { holdsOneOf } from './roles.ts'
 import { rowsOf } from './rows.ts'
@@ -46,12 +47,12 @@ export function fieldsViewOf(collection: PublishedCollection, caller: Principal)
  */
 export function groupEntries(
   fields: readonly string[],
-  message: string,
+  message: Message,
   shownTo: 'readable' | 'sendable',
 ): readonly ValidationEntry[] {
-  if (fields.length === 0) return [{ message, severity: 'error' }]
+  if (fields.length === 0) return [entryOf(message)]
   return fields.map((field) => {
-    const entry: ValidationEntry = { message, severity: 'error', field }
+    const entry = entryOf(message, field)
     groups.set(entry, { fields, shownTo })
     return entry
   })
@@ -79,16 +80,17 @@ export function entriesFor(
     const { field, ...rest } = entry
     const isHidden = isAboutHidden(view, entry)
     if (isHidden && entry.severity === 'information') continue
-    const own = isHidden ? { ...rest, message: hiddenValue } : entry
+    const own = isHidden ? withMessage({ ...rest, message: hiddenText }, hiddenValue) : entry
     if (!isSameError(own) || !shown.some(isSameError)) shown.push(own)
   }
   return shown
 }
 
-const hiddenValue = 'A value that you can not see does not allow this.'
+const hiddenValue = messageOf('hiddenValue', {})
+const hiddenText = textOf(hiddenValue)
 
 function isSameError({ message, severity, field }: ValidationEntry): boolean {
-  return message === hiddenValue && severity === 'error' && field === undefined
+  return message === hiddenText && severity === 'error' && field === undefined
 }
 
 function isAboutHidden(view: View, entry: ValidationEntry): boolean {

@@ -1,6 +1,7 @@
 import { isThenable, type MaybePromise } from '../maybe-promise.ts'
 import { attributesMistake, withoutSystemRights, type Principal } from '../definition/principal.ts'
-import { isServiceError, ServiceError } from '../errors.ts'
+import { errorOf, isServiceError, type ServiceError } from '../errors.ts'
+import { messageOf } from '../messages/message.ts'
 import type { Credentials } from '../request/request.ts'
 import type { RejectionReason, Report } from '../observation/reports.ts'
 import type { Limiting } from './limiting.ts'
@@ -129,7 +130,7 @@ export function createGate({ providers, anyone, context, limiting, report }: Gat
   ): ServiceError {
     const provider = candidates[0]?.name ?? ''
     report({ type: 'credential-in-clear', provider, peer: peer ?? null })
-    return new ServiceError('HTTPS_REQUIRED', 'HTTPS is required.')
+    return errorOf('HTTPS_REQUIRED', messageOf('httpsRequired', {}))
   }
 
   if (limiting === undefined) return authenticate

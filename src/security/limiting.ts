@@ -1,5 +1,6 @@
 import type { Principal } from '../definition/principal.ts'
-import { ServiceError } from '../errors.ts'
+import { errorOf, type ServiceError } from '../errors.ts'
+import { messageOf } from '../messages/message.ts'
 import { addressOf, dottedText, groupsText, ipGroups } from '../protocol/ip-address.ts'
 import type { Credentials } from '../request/request.ts'
 import type { Report } from '../observation/reports.ts'
@@ -91,7 +92,7 @@ function waitOf(rejection: unknown): number | undefined {
 
 function tooMany(milliseconds: number): ServiceError {
   const seconds = Math.max(1, Math.ceil(milliseconds / 1000))
-  return new ServiceError('TOO_MANY_REQUESTS', 'There were too many requests. Try again later.', {
+  return errorOf('TOO_MANY_REQUESTS', messageOf('tooManyRequests', {}), {
     headers: { 'Retry-After': String(seconds) },
   })
 }

@@ -1,4 +1,5 @@
-import { ServiceError } from '../errors.ts'
+import { errorOf, type ServiceError } from '../errors.ts'
+import { messageOf } from '../messages/message.ts'
 import type { Rejected, SecurityProvider } from './provider.ts'
 
 /** A rejection, with the name of the provider that it came from. */
@@ -28,12 +29,12 @@ export function challengeOf(providers: readonly SecurityProvider[]): string {
 
 /** Returns the error for a missing or invalid credential, the same for every reason. */
 export function unauthenticated(challenge: string): ServiceError {
-  return new ServiceError('UNAUTHENTICATED', 'Valid credentials are required.', {
+  return errorOf('UNAUTHENTICATED', messageOf('unauthenticated', {}), {
     headers: { 'WWW-Authenticate': challenge },
   })
 }
 
 /** Returns the error for more than one credential. */
 export function multipleCredentials(): ServiceError {
-  return new ServiceError('MULTIPLE_CREDENTIALS', 'The request carries more than one credential.')
+  return errorOf('MULTIPLE_CREDENTIALS', messageOf('multipleCredentials', {}))
 }

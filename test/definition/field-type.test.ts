@@ -1,6 +1,7 @@
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { compareDecimals, fieldTypes } from '../../src/definition/field-type.ts'
+import { compareDecimals } from '../../src/definition/compare-values.ts'
+import { fieldTypes } from '../../src/definition/field-type.ts'
 import { padDecimal } from '../../src/definition/value-forms.ts'
 
 import type { Field, FieldTypeName } from '../../src/definition/field.ts'

@@ -167,10 +167,7 @@ describeOnStorages('computed fields', (on) => {
       },
     )
     const { ask, service, rows, reports } = open({ things })
-    await service
-      .as(system)
-      .collection('app', 'things')
-      .insert({ id: 1 })
+    await service.as(system).collection('app', 'things').insert({ id: 1 })
     expect((await ask('DELETE', '/things/1')).status).toBe(500)
     expect(reports()).toMatchObject([{ type: 'handler-failed', name: 'computed.bad' }])
     expect(await rows('things')).toHaveLength(1)

@@ -151,6 +151,7 @@ describe('a Filter with handlers', () => {
     expect(outcome).toEqual({
       type: 'rejected',
       reason: 'errors',
+      messageName: 'notAccepted',
       message: 'The request was rejected.',
       echo: undefined,
       validations: [

@@ -252,6 +252,7 @@ describe('an event that another one has invoked, and that is rejected after it h
     expect(await runEvent(run, event, callerOf())).toStrictEqual({
       type: 'rejected',
       reason: 'errors',
+      messageName: 'notSaved',
       message: 'The changes could not be saved.',
       echo: undefined,
       validations,

@@ -4,6 +4,7 @@ import { filesBelow, importsOf, neighboursOf, runTimeImportsOf } from './tree.ts
 const ground = [
   'builtin',
   'errors',
+  'messages',
   'maybe-promise',
   'checks',
   'workload',
@@ -29,14 +30,15 @@ const aroundService = [
  */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   builtin: [],
-  errors: [],
+  errors: ['messages/message'],
+  messages: ['checks'],
   observation: [...core, 'storage/adapter'],
   checks: [],
   workload: [],
   'maybe-promise': [],
-  protocol: ['errors'],
-  definition: ['errors', 'checks', 'maybe-promise', 'observation/reports', 'protocol'],
-  request: ['builtin', 'errors', 'maybe-promise', 'checks', 'protocol', 'definition'],
+  protocol: ['errors', 'messages'],
+  definition: ['errors', 'messages', 'checks', 'maybe-promise', 'observation/reports', 'protocol'],
+  request: ['builtin', 'errors', 'messages', 'maybe-promise', 'checks', 'protocol', 'definition'],
   cache: [...core, 'storage/adapter'],
   events: [...core, 'storage/adapter', 'work/repeat-conflicts'],
   'command-use': [],
@@ -143,7 +145,13 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'work',
   ],
   conformance: [...core, 'storage/adapter', 'security/provider', 'deployment/queue'],
-  failure: ['errors', 'observation/reports', 'maybe-promise', 'storage/adapter'],
+  failure: [
+    'errors',
+    'messages/message',
+    'observation/reports',
+    'maybe-promise',
+    'storage/adapter',
+  ],
   'service-part': [...core, 'in-process', 'storage/adapter'],
   options: [
     ...core,

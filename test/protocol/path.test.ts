@@ -255,14 +255,14 @@ test.each([
 ])('%s is not a key of %i parts', (raw, parts) => expect(decodeKey(raw, parts)).toBeUndefined())
 
 test.each([
-  ['', 1, 'must not be empty'],
-  ['', 2, 'must not be empty'],
-  ['.', 1, 'must not be a dot segment'],
-  ['..', 1, 'must not be a dot segment'],
+  ['', 1, 'keyEmpty'],
+  ['', 2, 'keyEmpty'],
+  ['.', 1, 'keyOfDots'],
+  ['..', 1, 'keyOfDots'],
   ['...', 1, undefined],
   ['.', 2, undefined],
   ['a,b', 1, undefined],
-  ['a,b', 2, 'must not contain a comma'],
+  ['a,b', 2, 'keyWithComma'],
 ])('why "%s" among %i parts can not be addressed: %s', (part, parts, reason) =>
   expect(unaddressable(part, parts)).toBe(reason),
 )

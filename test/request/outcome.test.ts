@@ -83,27 +83,52 @@ test('a rejection without an item has none in its body', () => {
 })
 
 test.each([
-  ['Filter', 'The request was rejected.', 'The request needs confirmation.'],
-  ['Custom', 'The request was rejected.', 'The request needs confirmation.'],
-  ['Insert', 'The changes could not be saved.', 'The changes need confirmation.'],
-  ['Update', 'The changes could not be saved.', 'The changes need confirmation.'],
-  ['Delete', 'The item could not be deleted.', 'The deletion needs confirmation.'],
-] as const)('a rejected %s says whether it can be confirmed', (event, failed, unconfirmed) => {
-  expect(reject(event, undefined, [warning, error])).toEqual({
-    type: 'rejected',
-    reason: 'errors',
-    message: failed,
-    echo: undefined,
-    validations: [warning, error],
-  })
-  expect(reject(event, { id: 1 }, [note, warning])).toEqual({
-    type: 'rejected',
-    reason: 'warnings',
-    message: unconfirmed,
-    echo: { id: 1 },
-    validations: [note, warning],
-  })
-})
+  [
+    'Filter',
+    ['The request was rejected.', 'notAccepted'],
+    ['The request needs confirmation.', 'confirmRequest'],
+  ],
+  [
+    'Custom',
+    ['The request was rejected.', 'notAccepted'],
+    ['The request needs confirmation.', 'confirmRequest'],
+  ],
+  [
+    'Insert',
+    ['The changes could not be saved.', 'notSaved'],
+    ['The changes need confirmation.', 'confirmSave'],
+  ],
+  [
+    'Update',
+    ['The changes could not be saved.', 'notSaved'],
+    ['The changes need confirmation.', 'confirmSave'],
+  ],
+  [
+    'Delete',
+    ['The item could not be deleted.', 'notDeleted'],
+    ['The deletion needs confirmation.', 'confirmDelete'],
+  ],
+] as const)(
+  'a rejected %s says whether it can be confirmed',
+  (event, [failed, failedName], [unconfirmed, unconfirmedName]) => {
+    expect(reject(event, undefined, [warning, error])).toEqual({
+      type: 'rejected',
+      reason: 'errors',
+      message: failed,
+      messageName: failedName,
+      echo: undefined,
+      validations: [warning, error],
+    })
+    expect(reject(event, { id: 1 }, [note, warning])).toEqual({
+      type: 'rejected',
+      reason: 'warnings',
+      message: unconfirmed,
+      messageName: unconfirmedName,
+      echo: { id: 1 },
+      validations: [note, warning],
+    })
+  },
+)
 
 test('the item of a row has the named fields, and null for those that the row lacks', () => {
   expect(itemOf(notes, { id: 1, data: '{"b": 1}' })).toEqual({ id: 1, title: null, data: { b: 1 } })

@@ -4,7 +4,7 @@ import { mistaken, type Mistake } from '../../checks/mistakes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Field } from '../../definition/field.ts'
-import { fieldTypes, isValueOf } from '../../definition/field-type.ts'
+import { isValueOf, mustBe } from '../../definition/field-type.ts'
 import type { CollectionShape } from '../../definition/item.ts'
 import { callerTypes, type CallerTypes } from './caller.ts'
 import type { RuleRow, CallerRow, RuleSources } from './source.ts'
@@ -183,9 +183,7 @@ function sourceOf(source: unknown, { from, caller }: Given, field: Field): Sourc
   }
   if (names === 'value') {
     const isValid = value === null || isValueOf(field, value)
-    return isValid
-      ? { kind: 'value', value }
-      : `the value must be ${fieldTypes[field.type].mustBe(field)}`
+    return isValid ? { kind: 'value', value } : `the value must be ${mustBe(field)}`
   }
   return 'must be a column, { parent }, { root }, { of, column }, { caller }, { value } or a function'
 }

@@ -1,0 +1,114 @@
+import { english, type MessageName } from './english.ts'
+
+/**
+ * A text for people: a string, or one for each language, with English: `{ en: 'Seats', de: 'Plätze' }`. Languages are
+ * tags such as `de` and `de-AT`.
+ */
+export type MessageText = string | LocalizedText
+
+/** A text in several languages. Languages without one have the English text. */
+export interface LocalizedText {
+  readonly en: string
+  readonly [language: string]: string
+}
+
+/** Something that messages name: by its label, or else by its name. */
+export interface Named {
+  readonly name: string
+  readonly label?: MessageText | undefined
+}
+
+/** The names of the placeholders of a text: `field` of `{field} is required.` */
+export type PlaceholdersIn<Given extends string> =
+  Given extends `${string}{${infer Name}}${infer Rest}` ? Name | PlaceholdersIn<Rest> : never
+
+/** The values of the placeholders of a message. */
+export type MessageValues<Name extends MessageName> = {
+  readonly [Placeholder in PlaceholdersIn<(typeof english)[Name]>]: Placeholder extends 'field'
+    ? Named
+    : Placeholder extends 'fields'
+      ? readonly Named[]
+      : string | number
+}
+
+type Values = Readonly<Record<string, string | number | Named | readonly Named[]>>
+
+/** A message of the catalogue, or of the application, with the values of its placeholders. */
+export interface Message {
+  readonly text: MessageName | LocalizedText
+  readonly values: Values
+}
+
+/** A language in which a service responds. */
+export interface Language {
+  /** Its tag, such as `de-AT`. */
+  readonly tag: string
+  /** The tags whose texts it can use, the best one first: `de-AT`, `de`. */
+  readonly tags: readonly string[]
+  /** The complete catalogue: English texts stand for those that are missing. */
+  readonly texts: Readonly<Record<MessageName, string>>
+}
+
+/** Returns a message of the catalogue. */
+export function messageOf<Name extends MessageName>(
+  name: Name,
+  values: MessageValues<Name>,
+): Message {
+  return { text: name, values }
+}
+
+/** Returns the text of a message in a language; in English by default. */
+export function textOf({ text, values }: Message, language?: Language): string {
+  const texts = language?.texts ?? english
+  return filled(
+    typeof text === 'string' ? texts[text] : localText(text, language),
+    values,
+    language,
+  )
+}
+
+/** Returns a text of the application in a language; in English by default. */
+export function localText(text: MessageText, language?: Language): string {
+  if (typeof text === 'string') return text
+  const tag = language?.tags.find((one) => Object.hasOwn(text, one))
+  return tag === undefined ? text.en : (text[tag] ?? text.en)
+}
+
+/** Returns the names of the placeholders of a text. */
+export function placeholdersIn(text: string): readonly string[] {
+  return Array.from(text.matchAll(placeholder), ([, name = '']) => name)
+}
+
+const placeholder = /\{([\p{L}_][\p{L}\p{N}_]*)\}/gu
+
+/** Replaces the placeholders of a text with their values. */
+export function filled(text: string, values: Values, language?: Language): string {
+  return text.replace(placeholder, (whole, name: string) => {
+    const value = Object.hasOwn(values, name) ? values[name] : undefined
+    if (value === undefined) return whole
+    if (typeof value !== 'object') return String(value)
+    const named = 'name' in value ? [value] : value
+    return named.map((one) => localText(one.label ?? one.name, language)).join(', ')
+  })
+}
+
+// Findings and errors have their English text as a member. What it was made of is needed for other languages only.
+const messages = new WeakMap<object, Message>()
+
+/** Remembers the message of a finding or an error, and returns that. */
+export function withMessage<Owner extends object>(owner: Owner, message: Message): Owner {
+  messages.set(owner, message)
+  return owner
+}
+
+/** Returns the message of a finding or an error; undefined if the application wrote its text. */
+export function messageFrom(owner: object): Message | undefined {
+  return messages.get(owner)
+}
+
+/** Returns the text of a finding or an error in a language. Without a language, that is its member `message`. */
+export function messageIn(owner: { readonly message: string }, language?: Language): string {
+  if (language === undefined) return owner.message
+  const message = messages.get(owner)
+  return message === undefined ? owner.message : textOf(message, language)
+}
