@@ -124,6 +124,7 @@ export type {
 } from './definition/serve.ts'
 export { anonymous, principal, system, type Principal } from './definition/principal.ts'
 
+export type { LocalizedText, MessageText } from './messages/message.ts'
 export type { Envelope, ValidationEntry } from './protocol/envelope.ts'
 export { JsonNumber } from './protocol/json-number.ts'
 export { parseJson, stringifyJson } from './protocol/json-text.ts'

@@ -1,6 +1,6 @@
 import type { ApplicationDefinitions } from './application.ts'
 import { maxListedMistakes, type Mistake } from '../checks/mistakes.ts'
-import { listed } from '../checks/nearest-name.ts'
+import { listed, suggestion } from '../checks/nearest-name.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { computedMistakes } from './computed-mistakes.ts'
 import { compileConstraints } from './constraints.ts'
@@ -19,6 +19,7 @@ import { publishableEvents } from './published.ts'
 import { cascadeMistakes, groupMistakes, referenceMistakes } from './relation-mistakes.ts'
 import { rightsMistakes, rowRuleMistakes } from './rights-mistakes.ts'
 import { throughMistakes } from './rule-mistakes.ts'
+import { placeholdersIn, type MessageText } from '../messages/message.ts'
 import type { Json } from '../protocol/json.ts'
 import { maxRealPrecision } from './stored-forms.ts'
 import {
@@ -230,6 +231,26 @@ function checkRules({ validations = [], fields }: CollectionDefinition): readonl
         advice: `${rule.field} is not a field; the fields are ${known}`,
       })
     }
-    return mistakes
+    return [...mistakes, ...placeholderMistakes(rule.message, fields, `${place}.message`)]
   })
+}
+
+function placeholderMistakes(
+  message: MessageText | undefined,
+  fields: Fields,
+  place: string,
+): readonly Mistake[] {
+  if (message === undefined) return []
+  const texts = typeof message === 'string' ? { '': message } : message
+  return Object.entries(texts).flatMap(([tag, text]) =>
+    placeholdersIn(text).flatMap((name) => {
+      const field = fieldOf(fields, name)
+      if (field !== undefined && field.type !== 'json') return []
+      const advice =
+        field === undefined
+          ? `{${name}} is not a field; ${suggestion(name, Object.keys(fields), 'fields')}`
+          : `{${name}} is a json field, which has no text`
+      return [{ place: tag === '' ? place : `${place}.${tag}`, advice }]
+    }),
+  )
 }

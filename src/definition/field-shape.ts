@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { code, nonEmpty, wholeNumber } from '../checks/option-shapes.ts'
+import { messageText } from '../messages/languages.ts'
 import { serverForms, storedForms } from './stored-forms.ts'
 
 /** The form of a definition: code, which may contain functions, or a JSON file. */
@@ -37,6 +38,7 @@ const common = {
   onDelete,
   column: z.optional(nonEmpty),
   renamedFrom: z.optional(nonEmpty),
+  label: z.optional(messageText),
   description: z.optional(z.string()),
 }
 

@@ -10,6 +10,7 @@ import type {
   UpdateValues,
 } from './item.ts'
 import type { Principal } from './principal.ts'
+import type { MessageText } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 
 /** The events that HTTP requests invoke. */
@@ -171,7 +172,10 @@ export interface System {
 /** The names of the fields of a collection. */
 export type FieldNameOf<C extends CollectionShape> = Unnamed<keyof C['fields'] & string>
 
-/** The context of every handler. A finding about an unknown field throws a TypeError. */
+/**
+ * The context of every handler. A finding about an unknown field throws a TypeError. A message is a string, or one for
+ * each language: `{ en: 'Closed.', de: 'Geschlossen.' }`.
+ */
 export interface HandlerContext<FieldName extends string = string> {
   readonly event: EventName
   readonly principal: Principal
@@ -185,13 +189,13 @@ export interface HandlerContext<FieldName extends string = string> {
   /** Other collections, with every right. */
   readonly system: System
   /** Adds an error: the event will be rejected when the handler returns. */
-  error(message: string, field?: FieldName): void
+  error(message: MessageText, field?: FieldName): void
   /** Adds a warning: nothing is saved until the client confirms it. `name` identifies it. */
-  warning(name: string, message: string, field?: FieldName): void
+  warning(name: string, message: MessageText, field?: FieldName): void
   /** Adds information to the response. */
-  information(message: string, field?: FieldName): void
+  information(message: MessageText, field?: FieldName): void
   /** Rejects the event at once: the message becomes an entry of severity error. */
-  reject(message: string, field?: FieldName): never
+  reject(message: MessageText, field?: FieldName): never
 }
 
 /** A Filter before it runs. */
@@ -257,7 +261,7 @@ export type AfterSave<C extends CollectionShape, Prepared = unknown> = HandlerCo
    * Keeps the stored item, and responds 400 with this message and the item. Use it if the item is valid
    * and what it represents has failed, such as a payment or a build.
    */
-  fail(message: string): void
+  fail(message: MessageText): void
 }
 
 /** A save or delete that has been committed. */

@@ -5,6 +5,7 @@ import {
   timerMilliseconds,
   wholeNumber,
 } from '../checks/option-shapes.ts'
+import { messageText } from '../messages/languages.ts'
 import { count, fieldName, fieldShape, onDelete, roleNames, type Form } from './field-shape.ts'
 
 const code = codeOf()
@@ -35,6 +36,7 @@ const validation = z
         error: 'must be a Standard Schema validator',
       }),
     ),
+    message: z.optional(messageText),
   })
   .check(
     z.refine((rule) => (rule.check === undefined) !== (rule.schema === undefined), {

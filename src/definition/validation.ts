@@ -1,4 +1,5 @@
 import { requirePlainObject } from '../checks/plain-object.ts'
+import type { MessageText } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { EventName, Find, System } from './handler.ts'
 import type { Principal } from './principal.ts'
@@ -25,7 +26,7 @@ export interface ValidationContext<I> {
 }
 
 /** The message of a broken rule; null, undefined or nothing if the item is valid. */
-export type RuleResult = string | null | undefined | void
+export type RuleResult = MessageText | null | undefined | void
 
 /** The options of a rule, which checks an item with a function or a Standard Schema validator. */
 export type RuleOptions<I> = {
@@ -40,10 +41,25 @@ export type RuleOptions<I> = {
         item: Readonly<I>,
         context: ValidationContext<I>,
       ) => RuleResult | Promise<RuleResult>
+      readonly message?: undefined
+    }
+  | {
+      /** Returns whether the item is valid. Runs only if every value has the type of its field. */
+      readonly check: (
+        item: Readonly<I>,
+        context: ValidationContext<I>,
+      ) => boolean | Promise<boolean>
+      /**
+       * What clients read if the rule is broken: a string, or one for each language. `{seats}` is the value of the field
+       * seats of the item. Callers who can't read a field that it names get a neutral message.
+       */
+      readonly message: MessageText
     }
   | {
       /** A validator, such as one of zod. It checks the value of the field, or without a field the item. */
       readonly schema: StandardSchema
+      /** What clients read instead of the messages of the validator; as with `check`. */
+      readonly message?: MessageText
     }
 )
 

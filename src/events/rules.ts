@@ -5,6 +5,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { StandardResult, Validation, ValidationContext } from '../definition/validation.ts'
 import { forbidden } from '../errors.ts'
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { givenMessage, isMessageText, placeholdersIn, textOf, type MessageText } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { DataEvent, DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { Finding } from '../request/findings.ts'
@@ -59,30 +60,72 @@ function findingsOf(
   context: ValidationContext<Draft<CollectionShape>>,
 ): MaybePromise<readonly Finding[]> {
   if ('check' in rule) {
-    return whenDone(rule.check(item, context), (message) => fromMessage(rule, message))
+    return whenDone<unknown, readonly Finding[]>(rule.check(item, context), (result) =>
+      rule.message === undefined
+        ? fromMessage(rule, result)
+        : fromValidity(rule, rule.message, result, item),
+    )
   }
   const value = rule.field === undefined ? item : item[rule.field]
   // `required` checks missing values, and most schemas don't accept null for an absent value.
   if (value === null) return []
-  return whenDone(rule.schema['~standard'].validate(value), (result) => fromIssues(rule, result))
+  return whenDone(rule.schema['~standard'].validate(value), (result) =>
+    fromIssues(rule, result, item),
+  )
 }
 
 function fromMessage(rule: Rule, message: unknown): readonly Finding[] {
   if (message === undefined || message === null) return []
-  if (typeof message !== 'string' || message === '') {
+  if (!isMessageText(message)) {
     throw new TypeError(`The rule ${rule.name} must return its message, or nothing.`)
   }
-  return [{ severity: rule.severity, name: rule.name, message, field: rule.field }]
+  const { severity, name, field } = rule
+  return [{ severity, name, field, ...givenMessage(message) }]
 }
 
-function fromIssues(rule: Rule, { issues }: StandardResult): readonly Finding[] {
-  const { severity, name } = rule
-  return (issues ?? []).map(({ message, path }) => {
+/** Returns the finding of a rule with a message of its own, which tells only whether the item is valid. */
+function fromValidity(
+  rule: Rule,
+  own: MessageText,
+  isValid: unknown,
+  item: Readonly<Draft<CollectionShape>>,
+): readonly Finding[] {
+  if (isValid === true) return []
+  if (isValid !== false) {
+    throw new TypeError(`The rule ${rule.name} has a message, so it must return true or false.`)
+  }
+  return [ownFinding(rule, own, rule.field, item)]
+}
+
+function fromIssues(
+  rule: Rule,
+  { issues = [] }: StandardResult,
+  item: Readonly<Draft<CollectionShape>>,
+): readonly Finding[] {
+  const { severity, name, message: own } = rule
+  const found = issues.map(({ message, path }) => {
     const first = path?.[0]
     const segment = typeof first === 'object' ? first.key : first
     const named = typeof segment === 'string' ? segment : undefined
     return { severity, name, message, field: rule.field ?? named }
   })
+  if (own === undefined) return found
+  const fields = new Set(found.map(({ field }) => field))
+  return Array.from(fields, (field) => ownFinding(rule, own, field, item))
+}
+
+/** Returns a finding with the message of its rule, in which placeholders are values of the item. */
+function ownFinding(
+  { severity, name }: Rule,
+  own: MessageText,
+  field: string | undefined,
+  item: Readonly<Draft<CollectionShape>>,
+): Finding {
+  const text = typeof own === 'string' ? { en: own } : own
+  const names = [...new Set(Object.values(text).flatMap(placeholdersIn))]
+  const values = Object.fromEntries(names.map((one) => [one, String(item[one] ?? '')]))
+  const source = { text, values }
+  return { severity, name, message: textOf(source), source, field, valuesOf: names }
 }
 
 /**

@@ -1,6 +1,7 @@
 import type { SaveManyResult, SaveResult } from '../definition/handler.ts'
 import type { CollectionShape, Item, Key } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import { localText } from '../messages/message.ts'
 import { reject, type Outcome } from '../request/outcome.ts'
 import { itemOf, keyValue } from '../request/serialize.ts'
 import type { ManyOutcome, ManySaves } from './many.ts'
@@ -16,7 +17,7 @@ export function saveResult(outcome: Outcome): SaveResult<Item<CollectionShape>> 
     rejected: false,
     item: savedItem(outcome),
     validations,
-    ...(failure !== undefined && { failure }),
+    ...(failure !== undefined && { failure: localText(failure) }),
   }
 }
 
@@ -36,7 +37,7 @@ export function manyResult(
   const items = saves.map(({ outcome }) => savedItem(outcome))
   const failures = saves.flatMap(({ index, outcome }) => {
     const { failure } = itemOutcome(outcome)
-    return failure === undefined ? [] : [{ index, message: failure }]
+    return failure === undefined ? [] : [{ index, message: localText(failure) }]
   })
   return { rejected, items, validations, ...(failures.length > 0 && { failures }) }
 }

@@ -1,6 +1,7 @@
 import type { AfterSave, Committed } from '../definition/handler.ts'
 import type { CollectionShape, Item } from '../definition/item.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
+import { givenMessage, type MessageText } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import { changedRow, constraintFaults, frozenItem } from '../request/item-values.ts'
 import type { DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
@@ -55,7 +56,7 @@ export type Decided<Stage> = Stage & {
 type Written<Stage> = Stage & {
   readonly row: Row
   /** The message of a handler that has called `fail`. */
-  readonly failure?: string | undefined
+  readonly failure?: MessageText | undefined
 }
 
 /**
@@ -225,8 +226,9 @@ function runAfter<Event extends SaveEvent>(
   const after: ((event: AfterSave<CollectionShape>) => MaybePromise<void>) | undefined =
     event.collection.events[event.type]?.after
   if (after === undefined) return written
-  let failure: string | undefined
-  const fail = (message: string): void => {
+  let failure: MessageText | undefined
+  const fail = (message: MessageText): void => {
+    givenMessage(message)
     failure = message
   }
   const { item, stored } = itemsOf(written)

@@ -10,7 +10,7 @@ import { system, type Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { internal } from '../errors.ts'
 import { whenSettled, type MaybePromise } from '../maybe-promise.ts'
-import { messageFrom } from '../messages/message.ts'
+import { givenMessage, messageFrom } from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { Finding } from '../request/findings.ts'
 import { fieldOf } from '../request/item-values.ts'
@@ -246,11 +246,10 @@ function handlerContext(
     return { collection: collectionNamed, find }
   }
   const add = (severity: Finding['severity'], name: string, message: unknown, field?: string) => {
-    if (typeof message !== 'string' || message === '') {
-      throw new TypeError('The message of a validation must be a string that is not empty.')
-    }
+    const given = givenMessage(message)
     if (field !== undefined) fieldOf(collection, field)
-    findings.push({ severity, name, message, field })
+    findings.push({ severity, name, field, ...given })
+    return given.message
   }
   const own = collectionsFor(caller.principal)
   return {
@@ -271,8 +270,7 @@ function handlerContext(
       add('information', event, message, field)
     },
     reject: (message, field) => {
-      add('error', event, message, field)
-      throw new HandlerRejection(message)
+      throw new HandlerRejection(add('error', event, message, field))
     },
     ...joinable(terms.running, calls),
   }

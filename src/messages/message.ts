@@ -74,6 +74,32 @@ export function localText(text: MessageText, language?: Language): string {
   return tag === undefined ? text.en : (text[tag] ?? text.en)
 }
 
+/**
+ * Returns the English text of what application code gave as a message, and what it was made of unless it was a string.
+ * Throws a TypeError for another value, and for an empty text.
+ */
+export function givenMessage(given: unknown): {
+  readonly message: string
+  readonly source: Message | undefined
+} {
+  if (isMessageText(given)) {
+    if (typeof given === 'string') return { message: given, source: undefined }
+    return { message: given.en, source: { text: given, values: {} } }
+  }
+  throw new TypeError(
+    typeof given === 'object' && given !== null
+      ? 'The message of a validation must have texts that are not empty, and one of them as en.'
+      : 'The message of a validation must be a string that is not empty.',
+  )
+}
+
+/** Returns whether a value is a text for people that is not empty. */
+export function isMessageText(given: unknown): given is MessageText {
+  if (typeof given === 'string') return given !== ''
+  if (typeof given !== 'object' || given === null || !Object.hasOwn(given, 'en')) return false
+  return Object.values(given).every((text) => typeof text === 'string' && text !== '')
+}
+
 /** Returns the names of the placeholders of a text. */
 export function placeholdersIn(text: string): readonly string[] {
   return Array.from(text.matchAll(placeholder), ([, name = '']) => name)

@@ -3,6 +3,7 @@ import type { FieldTypeName } from '../definition/field.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { JsonSchema } from '../definition/schema.ts'
 import { hasFraction } from '../definition/value-forms.ts'
+import { localText } from '../messages/message.ts'
 import { stringifyJson } from '../protocol/json-text.ts'
 import { maxDepth, type Json } from '../protocol/json.ts'
 
@@ -25,6 +26,7 @@ export function fieldSchema(field: PublishedField, place: ValuePlace): JsonSchem
       enum: [...enumeration.map(shownBy(field)), ...(isNullable ? [null] : [])],
     }),
     ...(place === 'response' && isSetByService(field) && { readOnly: true }),
+    ...(field.label !== undefined && { title: localText(field.label) }),
     ...(description !== '' && { description }),
   }
 }

@@ -7,7 +7,7 @@ import { digestOf } from './digest.ts'
 import type { DataEvent } from './event.ts'
 import type { Row } from './query.ts'
 import { inDefinitionOrder } from './submitted.ts'
-import { entriesFor, type View } from './view.ts'
+import { entriesFor, showOnlyWith, type View } from './view.ts'
 
 /** A validation result before its identifier is computed. */
 export interface Finding {
@@ -18,6 +18,8 @@ export interface Finding {
   /** What the message was made of; absent if the application wrote it as a string. */
   readonly source?: Message | undefined
   readonly field: string | undefined
+  /** The fields whose values are in the message. */
+  readonly valuesOf?: readonly string[]
 }
 
 /** What a warning's identifier is derived from, besides the finding: confirming it is valid for these only. */
@@ -67,7 +69,8 @@ export function decide(
 /** The decision on an event without findings. */
 export const noFindings: Decision = { blocking: [], information: [] }
 
-function withSource(entry: ValidationEntry, { source }: Finding): ValidationEntry {
+function withSource(entry: ValidationEntry, { source, valuesOf = [] }: Finding): ValidationEntry {
+  if (valuesOf.length > 0) showOnlyWith(entry, { fields: valuesOf, shownTo: 'readable' })
   return source === undefined ? entry : withMessage(entry, source)
 }
 

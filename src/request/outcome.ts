@@ -7,6 +7,7 @@ import {
   type ValidationEntry,
 } from '../protocol/envelope.ts'
 import { english, type MessageName } from '../messages/english.ts'
+import { localText, type MessageText } from '../messages/message.ts'
 import { stringifyJson } from '../protocol/json-text.ts'
 import type { DataEvent } from './event.ts'
 import type { ItemValues, Row } from './query.ts'
@@ -40,7 +41,7 @@ export interface ItemOutcome {
   readonly item: { readonly row: Row } | { readonly json: JsonText }
   readonly validations: readonly ValidationEntry[]
   /** Why the operation failed although the item is kept; absent if it succeeded. */
-  readonly failure?: string
+  readonly failure?: MessageText
 }
 
 /** A save or delete that was rejected. Nothing is changed. */
@@ -85,7 +86,7 @@ export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http')
       const { collection, select, item, validations, failure } = outcome
       const text = 'json' in item ? item.json : encodeRow(collection, item.row, select)
       if (failure === undefined) return { status: 200, body: encodeItem(text, validations) }
-      const rejection = { item: text, message: failure, validations, status: 400 }
+      const rejection = { item: text, message: localText(failure), validations, status: 400 }
       return { status: 400, body: encodeError(rejection) }
     }
     case 'rejected': {

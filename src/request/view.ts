@@ -53,9 +53,14 @@ export function groupEntries(
   if (fields.length === 0) return [entryOf(message)]
   return fields.map((field) => {
     const entry = entryOf(message, field)
-    groups.set(entry, { fields, shownTo })
-    return entry
+    return showOnlyWith(entry, { fields, shownTo })
   })
+}
+
+/** Makes an entry neutral for callers who may not know all fields that its message is about, and returns it. */
+export function showOnlyWith(entry: ValidationEntry, group: Group): ValidationEntry {
+  groups.set(entry, group)
+  return entry
 }
 
 // An entry has one field, and its message names others.
