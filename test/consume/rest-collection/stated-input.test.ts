@@ -4,6 +4,7 @@ import {
   endpoint,
   restCollection,
   typed,
+  type Parameter,
   type RestCollectionOptions,
 } from '../../../src/consume/index.ts'
 import { defineCollection, integer, principal, text } from '../../../src/index.ts'
@@ -76,18 +77,18 @@ const api = connection({
 
 type Place = 'path' | 'query' | 'header' | 'renamed'
 
+type ParametersIn = Readonly<Record<string, Parameter>>
+
+const queries: Readonly<Partial<Record<Place, ParametersIn>>> = {
+  query: { tenant: 'string' },
+  renamed: { org: { type: 'string', name: 'tenant' } },
+}
+const tenantHeader: ParametersIn = { scope: { type: 'string', name: 'x-tenant' } }
+
 /** The endpoints of a service whose requests have the tenant in one place. */
 function optionsOf(place: Place): Options {
   const base = place === 'path' ? '/tenants/{tenant}/notes' : '/notes'
-  const parts = {
-    query:
-      place === 'query'
-        ? { tenant: 'string' }
-        : place === 'renamed'
-          ? { org: { type: 'string', name: 'tenant' } }
-          : {},
-    headers: place === 'header' ? { scope: { type: 'string', name: 'x-tenant' } } : {},
-  } as const
+  const parts = { query: queries[place] ?? {}, headers: place === 'header' ? tenantHeader : {} }
   const item = { path: `${base}/{id}`, parameters: { id: 'integer' }, ...parts } as const
   const body = typed<unknown>()
   const parameter = place === 'renamed' ? 'org' : 'tenant'
