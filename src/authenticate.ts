@@ -4,6 +4,7 @@ import { asServiceError } from './failure.ts'
 import { credentialsOf, type OwnRequest, type OwnRequestOptions } from './http/own-request.ts'
 import type { ReplyWriter } from './http/write.ts'
 import type { Lifecycle } from './lifecycle.ts'
+import type { Languages } from './messages/languages.ts'
 import type { Report } from './observation/reports.ts'
 import type { ServiceReply } from './request/request.ts'
 import type { Gate } from './security/gate.ts'
@@ -32,11 +33,13 @@ export function createAuthenticate({
   gate,
   lifecycle,
   writer,
+  languages,
   report,
 }: {
   readonly gate: Gate
   readonly lifecycle: Pick<Lifecycle, 'requireOpen'>
   readonly writer: Pick<ReplyWriter, 'error'>
+  readonly languages: Languages | undefined
   readonly report: Report
 }): Authenticate {
   return async (request, options = {}) => {
@@ -45,8 +48,9 @@ export function createAuthenticate({
       lifecycle.requireOpen()
       return await gate(credentials)
     } catch (error) {
+      const language = languages?.of(credentials.header('accept-language'))
       const failure = asServiceError(error, report, () => null)
-      throw new AuthenticationError(failure, writer.error(failure))
+      throw new AuthenticationError(failure, writer.error(failure, language))
     }
   }
 }

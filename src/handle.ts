@@ -10,6 +10,8 @@ import { readBytes, requireJsonAccepted } from './http/read.ts'
 import type { ReplyWriter } from './http/write.ts'
 import type { Lifecycle } from './lifecycle.ts'
 import { whenDone, whenFailed, type MaybePromise } from './maybe-promise.ts'
+import type { Languages } from './messages/languages.ts'
+import type { Language } from './messages/message.ts'
 import type { EventPlace } from './observation/reports.ts'
 import type { CompleteOptions } from './options.ts'
 import type { Pages } from './pages/pages.ts'
@@ -47,6 +49,8 @@ export interface RequestDependencies {
   readonly lifecycle: Lifecycle
   readonly headers: BrandedHeaders
   readonly writer: ReplyWriter
+  /** Undefined if the service responds in English, without texts of its own. */
+  readonly languages: Languages | undefined
   /** Undefined if responses are not cached. */
   readonly cache: ResponseCache | undefined
   /** Undefined if the service has no pages. */
@@ -62,13 +66,17 @@ export function respond(
   request: ServiceRequest,
   observer?: RequestObserver,
 ): MaybePromise<ServiceReply> {
+  let language: Language | undefined
   return whenFailed(
-    () => handle(dependencies, request, observer),
+    () => {
+      language = dependencies.languages?.of(request.header('accept-language'))
+      return handle(dependencies, request, observer, language)
+    },
     (error) => {
       const { publication, runtime, writer } = dependencies
       const failure = asServiceError(error, runtime.report, () => placeOf(publication, request))
       observer?.onError(failure)
-      return writer.error(failure)
+      return writer.error(failure, language)
     },
   )
 }
@@ -77,7 +85,8 @@ export function respond(
 function handle(
   dependencies: RequestDependencies,
   request: ServiceRequest,
-  observer?: RequestObserver,
+  observer: RequestObserver | undefined,
+  language: Language | undefined,
 ): MaybePromise<ServiceReply> {
   const { options, security, plans, runtime, lifecycle, headers, writer, cache, pages } =
     dependencies
@@ -104,7 +113,14 @@ function handle(
       const ignoredWarnings = request.header(headers.ignoreWarnings)
       const hasCredentials = cleanQuery !== route.query
       const isPlain = !hasCredentials && ignoredWarnings === undefined
-      const slot = cache?.slotFor({ event: name, view: resource.view, principal, target, isPlain })
+      const slot = cache?.slotFor({
+        event: name,
+        view: resource.view,
+        principal,
+        target,
+        language: language?.tag,
+        isPlain,
+      })
       const cached = slot?.cached
       if (cached !== undefined) {
         observer?.onCached()
@@ -118,12 +134,15 @@ function handle(
       const body = bytes === undefined ? undefined : decodeBody(bytes, exactNames(collection))
       const event = keptEvent ?? planEvent(name, resource, query, body)
       if (keptEvent === undefined && !hasCredentials) plans.keep(target, route, event)
-      const caller = { principal, confirmed, signal: () => request.signal }
+      const caller = { principal, confirmed, signal: () => request.signal, language }
 
       return whenDone(
         runtime.enter(() => runEvent(runtime, event, caller)),
         (outcome) => {
-          const reply = writer.outcome(encodeOutcome(outcome, options.bodyStatus))
+          const reply = writer.outcome(
+            encodeOutcome(outcome, options.bodyStatus, language),
+            language,
+          )
           if (slot !== undefined) cache?.keep(slot, { reply, outcome: outcome.type })
           return reply
         },

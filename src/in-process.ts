@@ -9,6 +9,8 @@ import { runCustom } from './events/custom.ts'
 import { runEvent, runMany, runUnstored } from './events/run.ts'
 import type { Caller, Runtime } from './events/runtime.ts'
 import { runTransaction, type TransactionAccess } from './events/transaction.ts'
+import type { Languages } from './messages/languages.ts'
+import type { Language } from './messages/message.ts'
 import type { MaybePromise } from './maybe-promise.ts'
 import type { Publication } from './publication.ts'
 
@@ -34,6 +36,28 @@ export type ServiceCollection<C extends CollectionShape> = CollectionAccess<C> &
     name: Name,
     ...input: unknown extends InputOf<CustomOf<C>[Name]> ? [] : [input: InputOf<CustomOf<C>[Name]>]
   ): Promise<CustomResult<ResultOf<CustomOf<C>[Name]>>>
+}
+
+/** Options of `as` of a service. */
+export interface InProcessOptions {
+  /**
+   * The language of messages in results: a tag, or the value of an `Accept-Language` header. English if the service has no
+   * `messages` for it. Default: English.
+   */
+  readonly language?: string
+}
+
+/** Returns the language of events in process; undefined for a service without `messages`. Throws a TypeError for a mistake. */
+export function languageOf(
+  languages: Languages | undefined,
+  options: InProcessOptions = {},
+): Language | undefined {
+  requireKnown('as', options, ['language'])
+  const { language } = options
+  if (language !== undefined && typeof language !== 'string') {
+    throw new TypeError(`as: the language must be a string, not ${describe(language)}`)
+  }
+  return languages?.of(language)
 }
 
 /** The events of a service without HTTP, with the rights of one principal. */
@@ -86,8 +110,9 @@ export function inProcess<Applications>(
   runtime: Runtime,
   publication: Publication,
   principal: Principal,
+  { language }: { readonly language?: Language | undefined } = {},
 ): InProcess<Applications> {
-  const caller = { principal, confirmed: new Set<string>(), signal: () => undefined }
+  const caller = { principal, confirmed: new Set<string>(), signal: () => undefined, language }
   const collection = (application: string, name: string): unknown => {
     const published = publication.collectionOf(application, name)
     return Object.freeze({

@@ -10,7 +10,12 @@ export type {
 export type { OpenServiceOptions, ServiceOptions } from './options.ts'
 export type { BuildLoad, ConnectionLoad, DeliveryLoad, Workload } from './workload.ts'
 export type { CacheOptions, CacheStatistics } from './cache/response-cache.ts'
-export type { InProcess, ServiceCollection, WithinTransaction } from './in-process.ts'
+export type {
+  InProcess,
+  InProcessOptions,
+  ServiceCollection,
+  WithinTransaction,
+} from './in-process.ts'
 export {
   ServiceError,
   errorStatuses,
@@ -124,6 +129,8 @@ export type {
 } from './definition/serve.ts'
 export { anonymous, principal, system, type Principal } from './definition/principal.ts'
 
+export type { MessageName } from './messages/english.ts'
+export type { Messages, Texts } from './messages/languages.ts'
 export type { LocalizedText, MessageText } from './messages/message.ts'
 export type { Envelope, ValidationEntry } from './protocol/envelope.ts'
 export { JsonNumber } from './protocol/json-number.ts'

@@ -15,6 +15,7 @@ import {
 import { inspectOptions } from './checks/options.ts'
 import { endpointName } from './definition/shape.ts'
 import { withServiceFacts, type ServiceFacts } from './definition/service-facts.ts'
+import { messagesMistakes, messagesShape, type Messages } from './messages/languages.ts'
 import type { Report } from './observation/reports.ts'
 import { isPage, type Page } from './pages/page.ts'
 import { printFailures } from './observation/print-failures.ts'
@@ -72,6 +73,11 @@ export interface OpenServiceOptions<Applications> {
   readonly outbox?: WithServicePart
   /** The pages that the service serves besides its collections, by the start of their paths. Default: none. */
   readonly pages?: Readonly<Record<string, Page>>
+  /**
+   * The texts of responses in other languages, by tags such as `de`; `en` replaces English ones. Clients choose by
+   * `Accept-Language`. English stands for missing texts and languages. Default: English only.
+   */
+  readonly messages?: Messages
   /** The clock of `generated: 'now'`. Default: the system's. */
   readonly now?: () => Date
 }
@@ -86,7 +92,7 @@ export interface ServiceOptions<Applications> extends OpenServiceOptions<Applica
 export type CompleteOptions = Required<
   Omit<
     ServiceOptions<ApplicationDefinitions>,
-    'security' | 'users' | 'log' | 'report' | 'outbox' | 'cache'
+    'security' | 'users' | 'log' | 'report' | 'outbox' | 'cache' | 'messages'
   >
 > & {
   readonly cache: Required<CacheOptions> | false
@@ -95,6 +101,7 @@ export type CompleteOptions = Required<
   readonly users?: FindUser | undefined
   readonly log?: RequestLog | undefined
   readonly outbox?: WithServicePart | undefined
+  readonly messages?: Messages | undefined
 }
 
 const limiter = objectWith<Limiter>(
@@ -168,6 +175,12 @@ const shape = z.strictObject({
     ),
     {},
   ),
+  messages: z.optional(
+    z.pipe(
+      messagesShape,
+      z.transform((given) => given as Messages),
+    ),
+  ),
   now: clock,
 })
 
@@ -192,6 +205,7 @@ export function completeService(
   const providers = providersOf(given.security).filter(isProvider).filter(isSecurityProvider)
   const all = [
     ...mistakes,
+    ...messagesMistakes(given.messages),
     ...definitions.mistakes,
     ...providerMistakes(providers, definitions.wellFormed),
   ]

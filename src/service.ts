@@ -8,9 +8,10 @@ import { requirePrincipal, type Principal } from './definition/principal.ts'
 import type { Runtime } from './events/runtime.ts'
 import { placeOf, respond } from './handle.ts'
 import { replyWriter } from './http/write.ts'
-import { inProcess, type InProcess } from './in-process.ts'
+import { inProcess, languageOf, type InProcess, type InProcessOptions } from './in-process.ts'
 import { createLifecycle } from './lifecycle.ts'
 import { whenDone } from './maybe-promise.ts'
+import { createLanguages, type CheckedMessages, type Messages } from './messages/languages.ts'
 import { guardedListener } from './observation/reports.ts'
 import { completeService, type OpenServiceOptions, type ServiceOptions } from './options.ts'
 import { brandedHeaders } from './protocol/names.ts'
@@ -51,9 +52,9 @@ export interface Service<Applications> extends RequestHandler, WithPageHost {
   inspect(progress?: InspectionProgress): Promise<readonly StorageProblem[]>
   /**
    * Returns the events in process, without HTTP, with the rights of a principal. Throws a TypeError for a
-   * value that is not a principal, such as a copy of `system`.
+   * value that is not a principal, such as a copy of `system`, and for unknown options.
    */
-  as(principal: Principal): InProcess<Applications>
+  as(principal: Principal, options?: InProcessOptions): InProcess<Applications>
   /**
    * Authenticates a request of a route of your application, such as an upload, by the providers, limits and HTTPS rule of the
    * service: `const caller = await service.authenticate(request)`. Takes requests of `node:http`, Express and Fastify, and
@@ -102,9 +103,14 @@ type RequiresSecurity<Providers> = unknown extends Providers
  * Publishes applications as REST collections. Throws a TypeError that lists every mistake in the
  * options and definitions.
  */
-export function createService<const Applications extends ApplicationDefinitions, Providers>(
+export function createService<
+  const Applications extends ApplicationDefinitions,
+  Providers,
+  const Given extends Messages,
+>(
   given: OpenServiceOptions<Applications> & {
     readonly security?: Providers & ServiceOptions<Applications>['security']
+    readonly messages?: Given & CheckedMessages<Given>
   } & RequiresSecurity<Providers>,
 ): Service<Applications>
 export function createService<const Applications extends ApplicationDefinitions>(
@@ -178,6 +184,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     inProcess({ ...runtime, enter: (begin) => begin() }, publication, principal)
   const headers = brandedHeaders(brand)
   const writer = replyWriter(headers, serviceVersion)
+  const languages = createLanguages(options.messages)
   const cache =
     options.cache === false ? undefined : createResponseCache(options.cache, openStorage)
   const dependencies = {
@@ -192,6 +199,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     lifecycle,
     headers,
     writer,
+    languages,
     cache,
     pages,
   }
@@ -222,7 +230,7 @@ export function createService<const Applications extends ApplicationDefinitions>
       await (storage.inspect === undefined ? opened : opened.catch(() => undefined))
       return inspectStorage(storage, kept(), progress)
     },
-    authenticate: createAuthenticate({ gate, lifecycle, writer, report }),
+    authenticate: createAuthenticate({ gate, lifecycle, writer, languages, report }),
     withoutCredentials: (url) =>
       url.replace(/\?[^#]*/, (query) => {
         const clean = security.cleanQuery(query.slice(1))
@@ -241,7 +249,10 @@ export function createService<const Applications extends ApplicationDefinitions>
         const loads = await Promise.all(parts.map((part) => part.workload()))
         return Object.assign({ deliveries: null, builds: null }, ...loads) as Workload
       }),
-    as: (principal) => inProcess<Applications>(runtime, publication, requirePrincipal(principal)),
+    as: (principal, options) =>
+      inProcess<Applications>(runtime, publication, requirePrincipal(principal), {
+        language: languageOf(languages, options),
+      }),
     close: () =>
       lifecycle.close(
         () => {

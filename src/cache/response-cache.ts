@@ -42,7 +42,9 @@ export interface CacheableRequest {
   readonly principal: Principal
   /** The raw target, with its query. */
   readonly target: string
-  /** Whether the request has nothing but its target and its caller that the response could depend on. */
+  /** The tag of the language of the response; absent if the service has only one. */
+  readonly language?: string | undefined
+  /** Whether the request has nothing but its target, its caller and its language that the response could depend on. */
   readonly isPlain: boolean
 }
 
@@ -101,7 +103,7 @@ export function createResponseCache(
   }
 
   return {
-    slotFor({ event, view, principal, target, isPlain }) {
+    slotFor({ event, view, principal, target, language = '', isPlain }) {
       if (event !== 'Filter' || !view.collection.isCached || !isPlain) return undefined
       const { id, collections } = fieldSetOf(view)
       const all = readWith(collections, view.rows)
@@ -113,7 +115,7 @@ export function createResponseCache(
       // A cursor is valid for its caller.
       const { kind, user } = principal
       const owner = view.collection.hasCursor ? JSON.stringify([kind, user]) : ''
-      const key = keyOf(owner + id, view.rows, target)
+      const key = keyOf(owner + id + language, view.rows, target)
       const found = kept.get(key)
       if (found?.version === version) {
         hits += 1

@@ -12,6 +12,7 @@ import type { CollectionShape, Item } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
+import { entriesIn } from '../protocol/envelope.ts'
 import type { DataEvent } from '../request/event.ts'
 import type { ItemValues } from '../request/query.ts'
 import type { Outcome } from '../request/outcome.ts'
@@ -46,6 +47,7 @@ export function collectionAccess(
   collection: PublishedCollection,
   runner: EventRunner,
 ): CollectionAccess<CollectionShape> {
+  const { language } = caller
   const run = async (event: DataEvent, options: SaveOptions = {}): Promise<Outcome> => {
     requireSaveOptions(event.type, options)
     const confirmed = confirmedBy(options.ignoreWarnings ?? caller.confirmed)
@@ -62,7 +64,7 @@ export function collectionAccess(
     requireTogether(`${saves.type} of several items`, collection)
     const confirmed = confirmedBy(options.ignoreWarnings ?? caller.confirmed)
     const all = { collection, ...saves }
-    return manyResult(all, await runner.many(all, { ...caller, confirmed }))
+    return manyResult(all, await runner.many(all, { ...caller, confirmed }), language)
   }
   /** Plans saves of the items that meet conditions. */
   const matching = (
@@ -91,7 +93,8 @@ export function collectionAccess(
       const items = outcome.page.rows.map(
         (row) => itemOf(collection, row, outcome.select) as Item<CollectionShape>,
       )
-      const { count, validations, notes } = outcome
+      const { count, notes } = outcome
+      const validations = entriesIn(outcome.validations, language)
       return { items, count, validations, ...(notes?.next !== undefined && { next: notes.next }) }
     },
     count: async (conditions = {}) => {
@@ -106,7 +109,7 @@ export function collectionAccess(
       unlessMissing(async () => {
         const view = viewFor('Filter')
         const conditions = keyConditions(collection, keyOf(collection, key))
-        const result = saveResult(await run(itemEvent(view, conditions)))
+        const result = saveResult(await run(itemEvent(view, conditions)), language)
         if (result.rejected) throw new Error(result.message)
         return result.item
       }),
@@ -123,18 +126,18 @@ export function collectionAccess(
     }) as CollectionAccess<CollectionShape>['change'],
     insert: async (values, options) => {
       const given = givenValues(collection, values, 'insert')
-      return saveResult(await run(planInsert(viewFor('Insert'), given), options))
+      return saveResult(await run(planInsert(viewFor('Insert'), given), options), language)
     },
     update: (key, values, options) =>
       unlessMissing(async () => {
         const given = givenValues(collection, values, 'update')
         const event = planUpdate(viewFor('Update'), keyOf(collection, key), given)
-        return saveResult(await run(event, options))
+        return saveResult(await run(event, options), language)
       }),
     delete: (key, options) =>
       unlessMissing(async () => {
         const event = planDelete(viewFor('Delete'), keyOf(collection, key))
-        return saveResult(await run(event, options))
+        return saveResult(await run(event, options), language)
       }),
     insertMany: async (values, options = {}) => {
       requireSaveOptions('insertMany', options)

@@ -2,6 +2,7 @@ import type { StoredValue } from '../definition/field-type.ts'
 import type { SaveResult } from '../definition/handler.ts'
 import type { CollectionShape, Draft } from '../definition/item.ts'
 import { whenDone, type MaybePromise } from '../maybe-promise.ts'
+import { entriesIn } from '../protocol/envelope.ts'
 import { acceptedRow, completeRow } from '../request/item-values.ts'
 import type { ItemValues } from '../request/query.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
@@ -9,6 +10,7 @@ import { planInsert, planUpdate } from '../request/plan.ts'
 import { rowValues } from '../request/rows.ts'
 import { itemOf } from '../request/serialize.ts'
 import { readableItem, type View } from '../request/view.ts'
+import { rejectedResult } from './save-results.ts'
 import { previewSave, type Decided, type Save } from './save.ts'
 import { insertSteps, updateSteps } from './save-steps.ts'
 import type { Scope } from './scope.ts'
@@ -46,12 +48,10 @@ export function changeItem(
       ? previewSave(insertSteps, planInsert(view, values), scope)
       : previewSave(updateSteps, planUpdate(view, key, values), scope)
   return whenDone<Preview, SaveResult<Draft<CollectionShape>>>(previewed, (save) => {
-    if ('type' in save) {
-      const { message, validations } = save
-      return { rejected: true, message, validations }
-    }
+    const { language } = scope.terms.caller
+    if ('type' in save) return rejectedResult(save, language)
     const item = readableItem(view, save.draft ?? {})
-    return { rejected: false, item, validations: save.information }
+    return { rejected: false, item, validations: entriesIn(save.information, language) }
   })
 }
 

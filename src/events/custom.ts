@@ -3,6 +3,7 @@ import type { CustomEvent, CustomResult } from '../definition/handler.ts'
 import type { CollectionShape } from '../definition/item.ts'
 import { isThenable } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
+import { entriesIn } from '../protocol/envelope.ts'
 import { decide } from '../request/findings.ts'
 import { reject } from '../request/outcome.ts'
 import { requireRight } from '../request/roles.ts'
@@ -10,6 +11,7 @@ import { viewOf } from '../request/view.ts'
 import { Rollback } from './guard.ts'
 import { nestedAccess } from './run.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
+import { rejectedResult } from './save-results.ts'
 import { openScope } from './scope.ts'
 import { traced } from './traced.ts'
 import { rejectionFor, runUnit } from './unit.ts'
@@ -47,13 +49,12 @@ export async function runCustom(
     const errors = blocking.filter((entry) => entry.severity === 'error')
     if (errors.length > 0)
       throw new Rollback(reject('Custom', undefined, [...errors, ...information]), collection)
-    return { rejected: false, result, validations: [...blocking, ...information] }
+    const validations = entriesIn([...blocking, ...information], caller.language)
+    return { rejected: false, result, validations }
   }
   const options = { mode: 'write', brief: false, collection } as const
-  const undone = (undo: Rollback): CustomResult<unknown> => {
-    const { message, validations } = rejectionFor(caller, undo)
-    return { rejected: true, message, validations }
-  }
+  const undone = (undo: Rollback): CustomResult<unknown> =>
+    rejectedResult(rejectionFor(caller, undo), caller.language)
   return runtime.enter(() =>
     traced(
       { collection, event: name, principal: caller.principal, nested: false },

@@ -3,6 +3,7 @@ import type { CollectionShape } from '../definition/item.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
+import type { Language } from '../messages/message.ts'
 import type { Report } from '../observation/reports.ts'
 import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
 
@@ -33,6 +34,8 @@ export interface Caller {
   readonly confirmed: ReadonlySet<string> | 'all'
   /** Returns a signal that is aborted when the client disconnects. Called only by code that waits. */
   readonly signal: () => AbortSignal | undefined
+  /** The language of messages; undefined for English, without texts of the application. */
+  readonly language?: Language | undefined
 }
 
 /** A unit of work in progress, shared by an event and the events that its handlers invoke. */

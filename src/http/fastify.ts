@@ -21,6 +21,7 @@ import {
   hideContentType,
   type ReplacedBodies,
 } from './fastify-request.ts'
+import { withVary } from './write.ts'
 
 /** How a service shares the paths below its prefix with the app. */
 export interface FastifyMount {
@@ -205,7 +206,7 @@ function respond(
   { status, headers, body, bytes }: ServiceReply,
   more: ConnectionHeaders = {},
 ): string | Uint8Array | Readable | undefined {
-  reply.code(status).headers(headers).headers(more)
+  reply.code(status).headers(withVary(headers, reply)).headers(more)
   // Fastify adds a Content-Type to an empty string.
   if (status === 304 || body === '') return undefined
   // Hooks of the app get the same kind of value for a response, whether it was cached or not.

@@ -8,6 +8,7 @@ import { bodyPieces, isLarge } from './large-body.ts'
 import { headerOf } from './raw-headers.ts'
 import { bodyTooLarge } from './read.ts'
 import { handleInOrder } from './response-queue.ts'
+import { withVary } from './write.ts'
 
 /** How a binding reads the messages of its server framework. */
 export interface IncomingReader<Incoming extends IncomingMessage> {
@@ -175,7 +176,8 @@ export function writeReply(
 function write(response: ServerResponse, reply: ServiceReply, more?: ConnectionHeaders): void {
   if (response.destroyed || response.writableEnded) return
   if (response.headersSent) throw new ResponseBegunError()
-  const { status, headers, bytes } = reply
+  const { status, bytes } = reply
+  const headers = withVary(reply.headers, response)
   if (status === 304) {
     response.writeHead(status, { ...headers, ...more }).end()
     return

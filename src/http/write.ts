@@ -1,4 +1,5 @@
 import type { ServiceError } from '../errors.ts'
+import { messageIn, type Language } from '../messages/message.ts'
 import { encodeError } from '../protocol/envelope.ts'
 import { responseMediaType, type BrandedHeaders } from '../protocol/names.ts'
 import type { EncodedOutcome, PageNotes } from '../request/outcome.ts'
@@ -7,11 +8,21 @@ import type { ServiceReply } from '../request/request.ts'
 /** Creates the replies of one service: envelopes with the headers that every response has. */
 export interface ReplyWriter {
   /** Returns the reply for an outcome. */
-  outcome(outcome: EncodedOutcome): ServiceReply
+  outcome(outcome: EncodedOutcome, language?: Language): ServiceReply
   /** Returns the reply for an error. */
-  error(error: ServiceError): ServiceReply
+  error(error: ServiceError, language?: Language): ServiceReply
   /** Returns the reply for a file of a page. */
   page(reply: ServiceReply): ServiceReply
+}
+
+/** Returns the headers of a reply, of which `Vary` also has what code of the application named before. */
+export function withVary(
+  headers: ServiceReply['headers'],
+  response: { getHeader(name: string): unknown },
+): ServiceReply['headers'] {
+  const { Vary } = headers
+  const before = Vary === undefined ? undefined : response.getHeader('Vary')
+  return before === undefined ? headers : { ...headers, Vary: `${String(before)}, ${Vary}` }
 }
 
 /** Creates the reply writer. `serviceVersion` is the contract version; false leaves its header out. */
@@ -31,17 +42,23 @@ export function replyWriter(
     ...headers,
   })
   return {
-    outcome: ({ status, body, notes }) => ({
-      status,
-      headers: notes === undefined ? headers : withNotes(notes),
-      body,
-    }),
-    error: ({ status, message, headers: own, cause }) => ({
-      status,
-      headers: { ...headers, ...own },
-      body: encodeError({ message, validations: [], status }),
-      ...(status >= 500 && { fault: cause }),
-    }),
+    outcome: ({ status, body, notes }, language) => {
+      const own = notes === undefined ? headers : withNotes(notes)
+      return {
+        status,
+        headers: language === undefined ? own : { ...own, ...language.headers },
+        body,
+      }
+    },
+    error: (error, language) => {
+      const { status, headers: own, cause } = error
+      return {
+        status,
+        headers: { ...headers, ...language?.headers, ...own },
+        body: encodeError({ message: messageIn(error, language), validations: [], status }),
+        ...(status >= 500 && { fault: cause }),
+      }
+    },
     page: (reply) => ({ ...reply, headers: { ...pageHeaders, ...reply.headers } }),
   }
 }

@@ -47,6 +47,8 @@ export interface Language {
   readonly tags: readonly string[]
   /** The complete catalogue: English texts stand for those that are missing. */
   readonly texts: Readonly<Record<MessageName, string>>
+  /** The headers of its responses. */
+  readonly headers: Readonly<Record<string, string>>
 }
 
 /** Returns a message of the catalogue. */

@@ -3,11 +3,12 @@ import {
   encodeItem,
   encodePage,
   encodeError,
+  entriesIn,
   type JsonText,
   type ValidationEntry,
 } from '../protocol/envelope.ts'
 import { english, type MessageName } from '../messages/english.ts'
-import { localText, type MessageText } from '../messages/message.ts'
+import { localText, type Language, type MessageText } from '../messages/message.ts'
 import { stringifyJson } from '../protocol/json-text.ts'
 import type { DataEvent } from './event.ts'
 import type { ItemValues, Row } from './query.ts'
@@ -72,30 +73,49 @@ export interface EncodedOutcome {
 
 /**
  * Encodes an outcome as an envelope. With HTTP 400, the body of a failed validation has the status 200,
- * as the contract defines, unless `bodyStatus` is `http`.
+ * as the contract defines, unless `bodyStatus` is `http`. Without a language, texts are in English.
  */
-export function encodeOutcome(outcome: Outcome, bodyStatus: 'contract' | 'http'): EncodedOutcome {
+export function encodeOutcome(
+  outcome: Outcome,
+  bodyStatus: 'contract' | 'http',
+  language?: Language,
+): EncodedOutcome {
+  const validations = entriesIn(outcome.validations, language)
   switch (outcome.type) {
     case 'page': {
-      const { collection, select, page, count, validations, notes } = outcome
+      const { collection, select, page, count, notes } = outcome
       const items = 'json' in page ? page.json : encodeRows(collection, page.rows, select)
       const body = encodePage(items, count, validations)
       return notes === undefined ? { status: 200, body } : { status: 200, body, notes }
     }
     case 'item': {
-      const { collection, select, item, validations, failure } = outcome
+      const { collection, select, item, failure } = outcome
       const text = 'json' in item ? item.json : encodeRow(collection, item.row, select)
       if (failure === undefined) return { status: 200, body: encodeItem(text, validations) }
-      const rejection = { item: text, message: localText(failure), validations, status: 400 }
+      const rejection = {
+        item: text,
+        message: localText(failure, language),
+        validations,
+        status: 400,
+      }
       return { status: 400, body: encodeError(rejection) }
     }
     case 'rejected': {
-      const { reason, message, echo, validations } = outcome
+      const { reason, echo } = outcome
+      const message = rejectionText(outcome, language)
       const status = reason === 'errors' && bodyStatus === 'contract' ? 200 : 400
       const item = echo === undefined ? {} : { item: stringifyJson(echo) as JsonText }
       return { status: 400, body: encodeError({ ...item, message, validations, status }) }
     }
   }
+}
+
+/** Returns the message of a rejection in a language; in English by default. */
+export function rejectionText(
+  { message, messageName }: Pick<RejectedOutcome, 'message' | 'messageName'>,
+  language: Language | undefined,
+): string {
+  return language === undefined ? message : language.texts[messageName]
 }
 
 const messageNames: Readonly<
