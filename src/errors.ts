@@ -1,4 +1,5 @@
 import { textOf, messageOf, withMessage, type Message } from './messages/message.ts'
+import { requirePlainObject } from './checks/plain-object.ts'
 
 /**
  * The codes of all errors of a request, each with its HTTP status. The list is closed; `docs/errors.md`
@@ -53,6 +54,7 @@ export class ServiceError extends Error {
   constructor(code: ServiceErrorCode, message: string, options: ServiceErrorOptions = {}) {
     if (!isCode(code)) throw new TypeError(`ServiceError: unknown code ${String(code)}`)
     if (!isMessage(message)) throw new TypeError('ServiceError: message must be a non-empty string')
+    requirePlainObject('The options', options, 'ServiceError')
     super(message, options.cause === undefined ? undefined : { cause: options.cause })
     this.name = 'ServiceError'
     this.code = code

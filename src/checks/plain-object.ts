@@ -29,6 +29,14 @@ export function requirePlainObject(
   throw new TypeError(`${what} must be ${mustBe}: ${call} received ${describe(given)}`)
 }
 
+/**
+ * Throws a TypeError unless a value has the prototype of a plain object. Definitions may be modules that are imported as
+ * a whole, whose members are accessors, and definitions and schemas may be marked with symbols.
+ */
+export function requirePlainPrototype(what: string, given: object, call: string): void {
+  if (!isObject(given) || !hasPlainPrototype(given)) requirePlainObject(what, given, call)
+}
+
 /** Returns advice for a value that must be a plain object and is another one. It quotes no values. */
 export function plainObjectAdvice(given: unknown): string {
   return `must be a plain object, not ${describe(given).replace(/\.$/, '')}`

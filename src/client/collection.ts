@@ -121,6 +121,8 @@ export function clientCollection(needed: CollectionDependencies): Collection {
       ),
     confirm: (result, options) =>
       unlessMissing(() => {
+        requirePlainObject('The result', result, 'confirm')
+        requirePlainObject('The options', options ?? {}, 'confirm')
         const request = rejected.get(result)
         const ids = confirmable(result as Result)
         if (request?.collection !== collection || ids.length === 0)

@@ -112,17 +112,23 @@ export function clientReleases(send: Send, options: CompleteOptions): Releases {
       requirePlainObject('The options', options, 'queue')
       return itemOf({ method: 'POST', target: queueTarget, body, ...options })
     },
-    state: (releaseId, options) =>
-      itemOf({ method: 'GET', target: queueTarget + keySegment(releaseId), ...options }),
+    state: async (releaseId, options = {}) => {
+      requirePlainObject('The options', options, 'state')
+      return itemOf({ method: 'GET', target: queueTarget + keySegment(releaseId), ...options })
+    },
     buildAndWait: async (request, options = {}) => {
+      requirePlainObject('The options', options, 'buildAndWait')
       const { signal: own } = options
       return releases.wait(await releases.queue(request, own && { signal: own }), options)
     },
-    wait: (release, options = {}) => {
+    wait: async (release, options = {}) => {
+      requirePlainObject('The release', release, 'wait')
+      requirePlainObject('The options', options, 'wait')
       const signals = [signal, options.signal].filter((one) => one !== undefined)
       return waitForBuild({ releases, signals }, release, options)
     },
-    list: async (solutionId, options) => {
+    list: async (solutionId, options = {}) => {
+      requirePlainObject('The options', options, 'list')
       const found = new Map<string, ListedRelease>()
       for (let [offset, pages] = [0, 1]; ; pages++) {
         const query = pageQuery({ solutionId }, { limit: pageSize, offset })
@@ -137,7 +143,9 @@ export function clientReleases(send: Send, options: CompleteOptions): Releases {
         if (pages === maxPages) throw tooManyPages(maxPages)
       }
     },
-    get: (releaseId, { solutionId, signal: own } = {}) => {
+    get: async (releaseId, options = {}) => {
+      requirePlainObject('The options', options, 'get')
+      const { solutionId, signal: own } = options
       const query = solutionId === undefined ? '' : pageQuery({ solutionId }, {})
       const target = releaseTarget + keySegment(releaseId) + query
       const limits = { timeout: downloadTimeout, maxBytes: maxDownloadBytes }

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { Envelope } from '../protocol/envelope.ts'
 import { tooManyBytes } from '../runtime-fetch.ts'
 
@@ -42,6 +43,7 @@ export class RequestError extends Error {
   readonly retryAfter: number | null
 
   constructor(code: RequestErrorCode, message: string, options: RequestErrorOptions = {}) {
+    requirePlainObject('The options', options, 'RequestError')
     const { status, envelope, retryAfter, cause } = options
     super(message, cause === undefined ? undefined : { cause })
     this.code = code

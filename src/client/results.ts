@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { SaveResult } from '../definition/handler.ts'
 import { RequestError } from './request-error.ts'
 
@@ -23,6 +24,7 @@ export class RejectedError extends Error {
  */
 export function saved<I>(result: SaveResult<I> | undefined): I {
   if (result === undefined) throw new RejectedError('The item does not exist.', result)
+  requirePlainObject('The result', result, 'saved')
   if (!result.rejected && result.failure === undefined) return result.item
   const message = result.rejected ? result.message : (result.failure ?? '')
   const findings = result.validations.map((entry) =>

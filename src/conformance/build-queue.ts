@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { BuildTicket, QueueWorker, BuildQueue } from '../deployment/queue.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { ensure, equal } from './assertion.ts'
@@ -26,7 +27,9 @@ export interface QueueConformanceOptions {
  * Registers the cases of the port of build queues with a test runner. Deployment can use a queue that
  * passes all of them.
  */
-export function testBuildQueue({ test, create }: QueueConformanceOptions): void {
+export function testBuildQueue(options: QueueConformanceOptions): void {
+  requirePlainObject('The options', options, 'testBuildQueue')
+  const { test, create } = options
   for (const { name, run } of buildQueueCases) {
     test(name, async () => {
       const subject = await create()

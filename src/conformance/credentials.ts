@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { Credentials } from '../request/request.ts'
 
 /** Options of {@link credentials}. */
@@ -14,6 +15,8 @@ export interface CredentialsOptions {
 
 /** Creates a request as security providers see it: `credentials({ headers: { 'X-API-Key': 'k' } })`. */
 export function credentials(options: CredentialsOptions = {}): Credentials {
+  requirePlainObject('The options', options, 'credentials')
+  requirePlainObject('The headers', options.headers ?? {}, 'credentials')
   const headers = new Map<string, string>()
   for (const [name, value] of Object.entries(options.headers ?? {})) {
     const joint = name.toLowerCase() === 'cookie' ? '; ' : ', '

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import { declarationCases } from './security-declaration.ts'
 import { findCases } from './security-find.ts'
@@ -44,6 +45,7 @@ const cases: readonly SecurityCase[] = [
  * ```
  */
 export function testSecurityProvider(options: SecurityConformanceOptions): void {
+  requirePlainObject('The options', options, 'testSecurityProvider')
   for (const one of cases) {
     options.test(one.name, async () => {
       const given = await options.create()

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { plainConditions } from '../request/query.ts'
@@ -82,6 +83,7 @@ const cases: readonly ConformanceCase[] = [
  * ```
  */
 export function testStorageAdapter(options: ConformanceOptions): void {
+  requirePlainObject('The options', options, 'testStorageAdapter')
   for (const one of cases) {
     const { name, needs } = one
     // A rest parameter: mocha treats a function with a named parameter as a test with a callback.

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { EndpointResponse } from './call.ts'
 
 /**
@@ -57,6 +58,7 @@ export class CallError extends Error {
   readonly #response: EndpointResponse | null
 
   constructor(code: CallErrorCode, endpoint: string, options: CallErrorOptions = {}) {
+    requirePlainObject('The options', options, 'CallError')
     const { status, retryAfter, detail, response, cause } = options
     const reason =
       detail ??

@@ -1,3 +1,4 @@
+import { requirePlainPrototype } from '../checks/plain-object.ts'
 import type { Ajv2020 } from 'ajv/dist/2020.js'
 import { keysOf } from './json-path.ts'
 
@@ -81,6 +82,7 @@ export interface JsonSchemaSchema<Value> extends Schema<Value> {
  * into the schema itself, and formats are not checked.
  */
 export function jsonSchema<Value = unknown>(schema: object): JsonSchemaSchema<Value> {
+  requirePlainPrototype('The schema', schema, 'jsonSchema')
   let compiled: Promise<(value: unknown) => SchemaResult<Value>> | undefined
   return Object.freeze({
     jsonSchema: schema,

@@ -5,7 +5,7 @@ import { patternMistakes } from './pattern.ts'
 import { maxListedMistakes, mistaken, type Mistake } from '../checks/mistakes.ts'
 import { missingCodeMistakes } from './omitted-code.ts'
 import { explain, withAdvice } from '../checks/options.ts'
-import { hasPlainPrototype, plainObjectAdvice } from '../checks/plain-object.ts'
+import { hasPlainPrototype, isPlainObject, plainObjectAdvice } from '../checks/plain-object.ts'
 import { withoutRepeatedFields } from './repeated-fields.ts'
 import { reservedNames } from './reserved-names.ts'
 import type { JsonSchema } from './schema.ts'
@@ -147,8 +147,8 @@ export function definitionJsonSchema(): JsonSchema {
  * handlers with `defineCollection(data, behaviour)`.
  */
 export function readApplications(json: unknown): ApplicationDefinitions {
-  if (typeof json !== 'object' || json === null || Array.isArray(json))
+  if (typeof json !== 'object' || json === null || !isPlainObject(json))
     return checkApplications(json, { form: 'json' })
-  const { $schema: _schema, ...applications } = json as Readonly<Record<string, unknown>>
+  const { $schema: _schema, ...applications } = json
   return checkApplications(applications, { form: 'json' })
 }

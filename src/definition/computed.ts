@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { Field } from './field.ts'
 import type { ValueOf } from './item.ts'
 
@@ -37,5 +38,6 @@ export function computed<I, const Name extends keyof I & string, const F extends
   needs: readonly Name[],
   compute: (values: { readonly [Needed in Name]: I[Needed] }) => ComputedValue<F>,
 ): ComputedField<I, F> {
+  requirePlainObject('The field', field, 'computed')
   return Object.freeze({ field, needs, compute })
 }

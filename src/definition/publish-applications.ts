@@ -6,28 +6,34 @@ import {
   type PublishOptions,
   type Reference,
 } from './published.ts'
+import { requirePlainObject, requirePlainPrototype } from '../checks/plain-object.ts'
 import type { PublishedField } from './published-field.ts'
 import { declaredReferences } from './relations.ts'
+
+const call = 'publishApplications'
 
 /** Returns the published collections of checked applications, with their references to each other. */
 export function publishApplications(
   applications: ApplicationDefinitions,
   limits: Pick<PublishOptions, 'maxPageSize' | 'maxTargetLength'> = {},
 ): readonly PublishedCollection[] {
-  const published = Object.entries(applications).flatMap(
-    ([application, { collections, roles }]) => {
-      const siblings = new Map<string, PublishedCollection>()
-      return Object.entries(collections).map(([name, definition]) => {
-        const references: Reference[] = []
-        const referredBy: IncomingReference[] = []
-        const relations = { references, referredBy, siblings }
-        const options = { ...limits, roles, relations }
-        const collection = publishCollection(application, name, definition, options)
-        siblings.set(name, collection)
-        return { relations, collection }
-      })
-    },
-  )
+  requirePlainPrototype('The applications', applications, call)
+  requirePlainObject('The limits', limits, call)
+  const published = Object.entries(applications).flatMap(([application, definition]) => {
+    requirePlainPrototype(`The application ${application}`, definition, call)
+    const { collections, roles } = definition
+    requirePlainPrototype(`The collections of ${application}`, collections, call)
+    const siblings = new Map<string, PublishedCollection>()
+    return Object.entries(collections).map(([name, definition]) => {
+      const references: Reference[] = []
+      const referredBy: IncomingReference[] = []
+      const relations = { references, referredBy, siblings }
+      const options = { ...limits, roles, relations }
+      const collection = publishCollection(application, name, definition, options)
+      siblings.set(name, collection)
+      return { relations, collection }
+    })
+  })
   const all = published.map(({ collection }) => collection)
   for (const { collection, relations } of published) {
     for (const reference of referencesOf(collection)) relations.references.push(reference)

@@ -1,3 +1,4 @@
+import { requirePlainObject, requirePlainPrototype } from '../checks/plain-object.ts'
 import { keyNamesOf, type CollectionDefinition } from './collection.ts'
 import { publishComputed, type PublishedComputed } from './published-computed.ts'
 import type { PublishedEventName } from './handler.ts'
@@ -128,6 +129,8 @@ export function publishCollection(
   definition: CollectionDefinition,
   options: PublishOptions = {},
 ): PublishedCollection {
+  requirePlainPrototype('The definition', definition, 'publishCollection')
+  requirePlainObject('The options', options, 'publishCollection')
   const { maxPageSize = 100, maxTargetLength = defaultTargetLength } = options
   const { roles, relations = unrelated } = options
   const keyNames = keyNamesOf(definition)

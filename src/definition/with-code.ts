@@ -5,7 +5,7 @@ import type { Handlers } from './handlers.ts'
 import type { CollectionShape } from './item.ts'
 import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { listed } from '../checks/nearest-name.ts'
-import { requirePlainObject } from '../checks/plain-object.ts'
+import { requirePlainObject, requirePlainPrototype } from '../checks/plain-object.ts'
 import { codePlaces } from './omitted-code.ts'
 
 /** The code of a collection whose definition comes from a package or a JSON file. */
@@ -39,6 +39,7 @@ export function withCode(
   applications: ApplicationDefinitions,
   code: ApplicationsCode,
 ): ApplicationDefinitions {
+  requirePlainPrototype('The applications', applications, 'withCode')
   requirePlainObject('The code', code, 'withCode')
   const mistakes: Mistake[] = []
   const joined: Record<string, ApplicationDefinitions[string]> = { ...applications }

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import * as z from 'zod/mini'
 import { completeOptions } from '../checks/options.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
@@ -57,6 +58,8 @@ export function openApiDocument(
   given: OpenApiDocumentOptions,
 ): OpenApiDocument {
   const options = completeOptions('openApiDocument', documentShape, given) as OpenApiDocumentOptions
+  if (!(pageHost in described))
+    requirePlainObject('The described service', described, 'openApiDocument')
   const service = pageHost in described ? described[pageHost] : publishedService(described)
   const { application, roles = rolesNamedIn(service.collections), prefix } = options
   requireApplication(service, application)

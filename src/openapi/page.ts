@@ -1,6 +1,7 @@
 import { dump } from 'js-yaml'
 import * as z from 'zod/mini'
 import { completeOptions } from '../checks/options.ts'
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { Principal } from '../definition/principal.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
@@ -24,7 +25,9 @@ import {
 } from './options.ts'
 
 /** Returns an OpenAPI document as YAML; one with numbers that only JSON text can have as JSON, which YAML contains. */
-export function toYaml({ openapi, info, servers, ...after }: OpenApiDocument): string {
+export function toYaml(document: OpenApiDocument): string {
+  requirePlainObject('The document', document, 'toYaml')
+  const { openapi, info, servers, ...after } = document
   const text = formats.yaml.split({ openapi, info }, after)
   return `${text.before}${text.servers(servers)}${text.after}`
 }

@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../checks/plain-object.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { PublishedField } from '../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
@@ -240,6 +241,7 @@ export class StorageError extends Error {
       readonly isConflict?: boolean
     } = {},
   ) {
+    requirePlainObject('The options', options, 'StorageError')
     const { message = `storage: ${kind}`, cause, retryAfter = 1, isConflict = false } = options
     if (!Number.isSafeInteger(retryAfter) || retryAfter < 0) {
       throw new TypeError('StorageError: retryAfter must be a whole number of seconds')

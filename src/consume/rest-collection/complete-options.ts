@@ -3,7 +3,7 @@ import { mistaken, type Mistake } from '../../checks/mistakes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { code, nonEmpty, objectWith, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
-import { requirePlainObject } from '../../checks/plain-object.ts'
+import { requirePlainObject, requirePlainPrototype } from '../../checks/plain-object.ts'
 import type { Field } from '../../definition/field.ts'
 import type { CollectionShape } from '../../definition/item.ts'
 import type { ServingContext } from '../../definition/serve.ts'
@@ -162,6 +162,7 @@ function plainInput<Code extends ((...given: never) => InputMembers | undefined)
 
 /** Checks and completes the options of an external collection. Throws a TypeError that lists every mistake. */
 export function completeMapping(definition: CollectionShape, given: object): Mapping {
+  requirePlainPrototype('The definition', definition, 'restCollection')
   const options = withPlainInput(completeOptions('restCollection', shape, given))
   const { key } = definition
   const names = key === undefined ? [] : typeof key === 'string' ? [key] : key

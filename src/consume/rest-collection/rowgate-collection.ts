@@ -1,5 +1,6 @@
 import * as z from 'zod/mini'
 import { completeOptions } from '../../checks/options.ts'
+import { requirePlainPrototype } from '../../checks/plain-object.ts'
 import { nonEmpty, objectWith } from '../../checks/option-shapes.ts'
 import type { CollectionShape } from '../../definition/item.ts'
 import type { Serve } from '../../definition/serve.ts'
@@ -45,6 +46,7 @@ export function rowgateCollection<const C extends CollectionShape>(
   definition: C,
   options: RowgateCollectionOptions,
 ): Serve<C> {
+  requirePlainPrototype('The definition', definition, 'rowgateCollection')
   const mapping = mappingOf(definition, completeOptions('rowgateCollection', shape, options))
   return restCollection<CollectionShape>(definition, mapping) as unknown as Serve<C>
 }

@@ -58,6 +58,7 @@ export function nest(options: object): unknown {
   const given = options as AnyLevel & { readonly row: AnyRow; readonly rows: readonly AnyRow[] }
   const rows = isList ? given.rows : [given.row]
   requireRows(rows)
+  requireSources(given)
   requireParents(rows, given.nest, '')
   const tables = new Map<string, ResponseTable & { readonly rows: TableRow[] }>()
   const root: TableRow[] = []
@@ -103,6 +104,11 @@ function belongs(row: AnyRow, on: AnyChildren['on'], above: AnyRow): boolean {
   return Object.entries(on).every(([own, other]) => row[own] === above[other])
 }
 
+function requireSources({ set, nest: children = {} }: AnyLevel): void {
+  requirePlainObject('The sources of set', set, 'nest')
+  requirePlainObject('The arrays of nest', children, 'nest')
+}
+
 function requireRows(rows: readonly unknown[]): void {
   for (const row of rows) requirePlainObject('The row', row, 'nest')
 }
@@ -113,6 +119,8 @@ function requireParents(above: readonly AnyRow[], children: AnyLevel['nest'], pa
     const place = `${path}${column}`
     requireKnown(`nest ${place}`, child, ['rows', 'on', 'set', 'nest', 'bare'])
     requireRows(child.rows)
+    requirePlainObject(`The names of ${place}.on`, child.on, 'nest')
+    requireSources(child)
     const lost = child.rows.findIndex((row) => !above.some((one) => belongs(row, child.on, one)))
     if (lost >= 0) throw new TypeError(`nest: row ${lost} of ${place} belongs to no row above it.`)
     requireParents(child.rows, child.nest, `${place}/`)

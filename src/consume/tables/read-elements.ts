@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../../checks/plain-object.ts'
 import * as z from 'zod/mini'
 import { wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions, withoutUndefined } from '../../checks/options.ts'
@@ -84,6 +85,7 @@ export async function* flattenElements(
   body: AsyncIterable<Uint8Array>,
   options: ElementOptions & Omit<FlattenOptions, 'firstId'>,
 ): AsyncGenerator<ResponseTables, Json, undefined> {
+  requirePlainObject('The options', options, 'flattenElements')
   const { entries, maxColumns, maxRows, ...reading } = options
   const limits = withoutUndefined({ entries, maxColumns, maxRows, maxDepth: options.maxDepth })
   const flattening = completeOptions('flattenElements', flattenShape, limits)

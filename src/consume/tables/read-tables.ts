@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { ColumnsAt, DescendantPath, TablePath } from './response-types.ts'
 import { escapeKey } from '../json-path.ts'
 import { allTables, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
@@ -36,6 +37,7 @@ interface Home {
 
 /** Returns a reader of tables. What joins the rows is computed once, when it is needed. */
 export function readTables<T = unknown>(tables: ResponseTables): ResponseReader<T> {
+  requirePlainObject('The tables', tables, 'readTables')
   let homes: ((id: number) => Home | undefined) | undefined
   const groups = new Map<string, ReadonlyMap<number, readonly TableRow[]>>()
   const homeOf = (id: number): Home => {

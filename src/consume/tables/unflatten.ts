@@ -1,3 +1,4 @@
+import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { Json } from '../../protocol/json.ts'
 import { setAt, setMember } from '../json-path.ts'
 import { allTables, type ResponseTable, type ResponseTables, type TableRow } from './table.ts'
@@ -7,6 +8,7 @@ import { allTables, type ResponseTable, type ResponseTables, type TableRow } fro
  * the tables. Throws a TypeError if the tables don't belong together.
  */
 export function unflatten(tables: ResponseTables): Json {
+  requirePlainObject('The tables', tables, 'unflatten')
   const children = childrenOf(tables)
   const roots = tables.root.rows.map((row) => build(row, children))
   if (tables.isList) return roots
