@@ -34,3 +34,32 @@ test('no two pages use the same database file', () => {
   expect(users.size).toBeGreaterThan(4)
   expect([...users].filter(([, among]) => among.size > 1)).toEqual([])
 })
+
+const programs = [
+  'README.md',
+  ...filesBelow('docs', '.md'),
+  ...filesBelow('examples', '.ts'),
+  ...filesBelow('templates', '.ts'),
+].filter((path) => !path.includes('node_modules'))
+
+test('programs state the address on which they listen', () => {
+  const calls = programs.flatMap((path) =>
+    [
+      ...textOf(path).matchAll(/(?:\.listen|\b(?:Bun|Deno)\.serve|\bserve)\((?!service)([^)]+)/g),
+    ].map(([, given = '']) => `${path}: ${given}`),
+  )
+  expect(calls.length).toBeGreaterThan(20)
+  expect(calls.filter((call) => !/'127\.0\.0\.1'|'0\.0\.0\.0'|\bhost\b/.test(call))).toEqual([])
+})
+
+test('cookies of programs are sent over HTTPS only, by their own host', () => {
+  const cookies = programs
+    .map((path) => [path, textOf(path)] as const)
+    .filter(([, text]) => /Set-Cookie/i.test(text) && /HttpOnly/.test(text))
+  expect(cookies.length).toBeGreaterThan(0)
+  for (const [path, text] of cookies) {
+    expect(text, path).toMatch(/Secure; HttpOnly; SameSite=Strict; Path=\//)
+    expect(text, path).toContain('`__Host-session=${')
+    expect(text, path).not.toMatch(/[^-]\bsession=/)
+  }
+})
