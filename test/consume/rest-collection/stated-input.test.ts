@@ -4,9 +4,9 @@ import {
   endpoint,
   restCollection,
   typed,
-  type Parameter,
   type RestCollectionOptions,
 } from '../../../src/consume/index.ts'
+import type { Parameters } from '../../../src/consume/parameters.ts'
 import { defineCollection, integer, principal, text } from '../../../src/index.ts'
 import { openStage } from '../../kit/stage.ts'
 
@@ -77,18 +77,18 @@ const api = connection({
 
 type Place = 'path' | 'query' | 'header' | 'renamed'
 
-type ParametersIn = Readonly<Record<string, Parameter>>
-
-const queries: Readonly<Partial<Record<Place, ParametersIn>>> = {
-  query: { tenant: 'string' },
-  renamed: { org: { type: 'string', name: 'tenant' } },
-}
-const tenantHeader: ParametersIn = { scope: { type: 'string', name: 'x-tenant' } }
-
 /** The endpoints of a service whose requests have the tenant in one place. */
 function optionsOf(place: Place): Options {
   const base = place === 'path' ? '/tenants/{tenant}/notes' : '/notes'
-  const parts = { query: queries[place] ?? {}, headers: place === 'header' ? tenantHeader : {} }
+  const parts: { readonly query: Parameters; readonly headers: Parameters } = {
+    query:
+      place === 'query'
+        ? { tenant: 'string' }
+        : place === 'renamed'
+          ? { org: { type: 'string', name: 'tenant' } }
+          : {},
+    headers: place === 'header' ? { scope: { type: 'string', name: 'x-tenant' } } : {},
+  }
   const item = { path: `${base}/{id}`, parameters: { id: 'integer' }, ...parts } as const
   const body = typed<unknown>()
   const parameter = place === 'renamed' ? 'org' : 'tenant'
