@@ -1,3 +1,5 @@
+import { boundedMap, type KeptSize } from '../../keep-latest.ts'
+
 /** The names of the statements that a connection has prepared. */
 export interface StatementNames {
   /** Returns the name of a statement. Undefined: it is not prepared under a name this time. */
@@ -8,21 +10,28 @@ export interface StatementNames {
   unused(): readonly string[]
   /** Whether the connection has had so many names that it should be replaced. The driver keeps all of them. */
   isWorn(): boolean
+  /** Returns what is prepared. */
+  size(): KeptSize
 }
 
 const maxStatements = 256
+// The server needs several times as much for the plans of a connection.
+const maxBytes = 2 * 1024 * 1024
 const maxNames = 10_000
+const maxNamedBytes = 16 * maxBytes
 const none: readonly string[] = []
 
 /**
- * Names the statements of a connection that are used again, up to 256. Those that were not used for long end.
- * `prefix` is that of no other user of the connection.
+ * Names the statements of a connection that are used again, up to 256, and up to 2 MiB of text. Those that were not used
+ * for long end. `prefix` is that of no other user of the connection.
  */
 export function statementNames(prefix: string): StatementNames {
-  const names = new Map<string, string>()
-  const seen = new Set<string>()
   let unused: string[] = []
+  const bounds = { maxEntries: () => maxStatements, maxBytes: () => maxBytes }
+  const names = boundedMap<string>({ ...bounds, evicted: (name) => void unused.push(name) })
+  const seen = boundedMap<true>(bounds)
   let count = 0
+  let named = 0
 
   function end(text: string): void {
     const name = names.get(text)
@@ -33,21 +42,18 @@ export function statementNames(prefix: string): StatementNames {
   return {
     nameOf(text) {
       const known = names.get(text)
-      if (known !== undefined) {
-        names.delete(text)
-        names.set(text, known)
-        return known
-      }
-      if (!seen.delete(text)) {
-        if (seen.size === maxStatements) seen.clear()
-        seen.add(text)
+      if (known !== undefined) return known
+      const bytes = 2 * text.length
+      // A longer one would end all others.
+      if (seen.get(text) === undefined || bytes > maxBytes / 4) {
+        seen.set(text, true, bytes)
         return undefined
       }
-      const [oldest] = names.keys()
-      if (oldest !== undefined && names.size === maxStatements) end(oldest)
+      seen.delete(text)
       count += 1
+      named += bytes
       const name = `${prefix}_${count}`
-      names.set(text, name)
+      names.set(text, name, bytes)
       return name
     },
     forget: end,
@@ -57,6 +63,7 @@ export function statementNames(prefix: string): StatementNames {
       unused = []
       return taken
     },
-    isWorn: () => count > maxNames,
+    isWorn: () => count > maxNames || named > maxNamedBytes,
+    size: names.size,
   }
 }

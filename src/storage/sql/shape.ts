@@ -1,6 +1,6 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import { keepLatest } from '../../keep-latest.ts'
+import { boundedMap, type KeptSize } from '../../keep-latest.ts'
 import type { Condition, SortField } from '../adapter.ts'
 import { fieldOf } from './conditions.ts'
 import type { Sql } from './fragments.ts'
@@ -15,23 +15,47 @@ export function statementCapacity(collections: number): number {
   return Math.max(minCapacity, collections * statementsPerCollection)
 }
 
+const minBytes = 8 * 1024 * 1024
+// Each of its statements may read a hundred fields.
+const bytesPerCollection = 256 * 1024
+
+/** Returns how many bytes the statements of a number of collections may have. */
+export function statementBytes(collections: number): number {
+  return Math.max(minBytes, collections * bytesPerCollection)
+}
+
 /** The statements of shapes. */
 export interface StatementTexts {
   /** Returns the statement of a shape. Writes it if it is not cached. */
   find(shape: string, write: () => Sql): Sql
+  /** Returns what is cached. */
+  size(): KeptSize
 }
 
 /** Creates a cache of statements for a number of collections. It evicts the least recently used one. */
 export function statementTexts(collections: number): StatementTexts {
-  const capacity = statementCapacity(collections)
-  const known = new Map<string, Sql>()
+  const known = boundedMap<Sql>({
+    maxEntries: () => statementCapacity(collections),
+    maxBytes: () => statementBytes(collections),
+  })
   return {
     find(shape, write) {
-      const found = known.get(shape) ?? write()
-      keepLatest(known, shape, found, capacity)
+      const cached = known.get(shape)
+      if (cached !== undefined) return cached
+      const found = write()
+      known.set(shape, found, bytesOf(found) + 2 * shape.length)
       return found
     },
+    size: known.size,
   }
+}
+
+const bytesPerSlot = 200
+
+// The texts, joined once more for the driver, and the functions that read the rows of the statement.
+function bytesOf({ texts, slots }: Sql): number {
+  const length = texts.reduce((sum, text) => sum + text.length, 0)
+  return 1_000 + 4 * length + slots.length * bytesPerSlot
 }
 
 /** Returns the number of parameters of a list of values of a field. */

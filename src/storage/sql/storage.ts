@@ -63,7 +63,8 @@ export interface Database extends Connections {
 /** What is prepared for a query. */
 interface PlannedRead {
   readonly collection: PublishedCollection
-  readonly read: Read<StorageTextPage | undefined>
+  /** Weak, because clients choose the targets for which queries are planned. Texts in use are kept by their shape. */
+  readonly read: WeakRef<Read<StorageTextPage | undefined>>
 }
 
 const noRows: StoragePage = { rows: [], count: null }
@@ -251,15 +252,14 @@ export function sqlStorage(database: Database): StorageAdapter {
     connections: () => [{ name: database.name, ...database.load() }],
     filterText(collection, given, context) {
       const known = planned.get(given)
-      if (known?.collection === collection) {
-        return readOnce(joinTexts, routeOf(collection, context), known.read)
-      }
+      const read = known?.collection === collection ? known.read.deref() : undefined
+      if (read !== undefined) return readOnce(joinTexts, routeOf(collection, context), read)
       const query = foldedSearch(collection, given)
       // A search for doubles needs two statements.
       if (isEmpty(query) || searchedDoubles(collection, query).length > 0) return undefined
-      const read = textPageRead(tables, collection, query)
-      if (Object.isFrozen(given)) planned.set(given, { collection, read })
-      return readOnce(joinTexts, routeOf(collection, context), read)
+      const made = textPageRead(tables, collection, query)
+      if (Object.isFrozen(given)) planned.set(given, { collection, read: new WeakRef(made) })
+      return readOnce(joinTexts, routeOf(collection, context), made)
     },
   })
 }

@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import { keepLatest } from '../../keep-latest.ts'
+import { boundedMap, type KeptSize } from '../../keep-latest.ts'
 import type { StorageQuery } from '../adapter.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import type { PageRead } from './page-read.ts'
@@ -32,6 +32,8 @@ export interface ReadPlaces {
     read: PageRead,
     statement: 'page' | 'count',
   ): Sql | undefined
+  /** Returns what is remembered of shapes of reads. */
+  sizes(): readonly KeptSize[]
 }
 
 /**
@@ -44,6 +46,7 @@ type Extent = 'page' | 'matches' | 'table'
 
 // Clients choose conditions and sort orders, so the number of statements is otherwise unbounded.
 export const maxStatements = 1_024
+const maxShapeBytes = 2 * 1024 * 1024
 // A read that takes longer is slow.
 const slowMilliseconds = 5
 // Reads with the same conditions move to the thread when slow ones in a row took longer than this together.
@@ -67,8 +70,9 @@ export function readPlaces(connection: Connection, minRows: number): ReadPlaces 
   const tables = new Map<PublishedCollection, string | undefined>()
   const large = new Set<PublishedCollection>()
   const counted = new Map<PublishedCollection, number>()
-  const extents = new Map<string, Extent>()
-  const slow = new Map<string, { readonly total: number; readonly at: number }>()
+  const bounds = { maxEntries: () => maxStatements, maxBytes: () => maxShapeBytes }
+  const extents = boundedMap<Extent>(bounds)
+  const slow = boundedMap<{ readonly total: number; readonly at: number }>(bounds)
 
   function extentOf(collection: PublishedCollection, query: StorageQuery, read: PageRead): Extent {
     const key = read.page ?? read.count
@@ -79,7 +83,7 @@ export function readPlaces(connection: Connection, minRows: number): ReadPlaces 
     const extent = tables.has(collection)
       ? planned(read.text(read.page === undefined ? 'count' : 'page', { deep: false }), query)
       : 'matches'
-    keepLatest(extents, key, extent, maxStatements)
+    extents.set(key, extent, bytesOf(key))
     return extent
   }
 
@@ -134,7 +138,7 @@ export function readPlaces(connection: Connection, minRows: number): ReadPlaces 
       const before = slow.get(matching)
       if (milliseconds > slowMilliseconds) {
         const taken = { total: milliseconds + (before?.total ?? 0), at: performance.now() }
-        keepLatest(slow, matching, taken, maxStatements)
+        slow.set(matching, taken, bytesOf(matching))
       } else if (before !== undefined) slow.delete(matching)
     },
     interruptionOf(collection, { page, count, inputs }, statement) {
@@ -142,7 +146,12 @@ export function readPlaces(connection: Connection, minRows: number): ReadPlaces 
       const isShort = statement === 'count' || inputs.offset < longOffset
       return isPage && isShort ? undefined : interruption(tables.get(collection))
     },
+    sizes: () => [extents.size(), slow.size()],
   }
+}
+
+function bytesOf(shape: string): number {
+  return 100 + 2 * shape.length
 }
 
 function isOneItem({ key }: PublishedCollection, { conditions, limit }: StorageQuery): boolean {

@@ -1,5 +1,5 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import { keepLatest } from '../../keep-latest.ts'
+import { boundedMap, type KeptSize } from '../../keep-latest.ts'
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { ReadContext, StoragePage, StorageQuery, StorageTextPage } from '../adapter.ts'
 import { rowsOf, type Connection } from './connection.ts'
@@ -33,7 +33,12 @@ export interface Reads {
     context?: ReadContext,
   ): MaybePromise<StorageTextPage | undefined>
   close(): Promise<void>
+  /** Returns what is remembered of shapes of reads. */
+  sizes(): readonly KeptSize[]
 }
+
+// Of the statements for the thread.
+const maxTextBytes = 4 * 1024 * 1024
 
 type Options = Pick<CompleteSqlite, 'scanRows' | 'scanQueue' | 'scanTimeout'>
 
@@ -52,7 +57,10 @@ export function threadedReads(connection: Connection, session: Session, options:
     timeout,
     start: (events) => startScanThread({ file, driver }, events),
   })
-  const texts = new Map<string, StatementText>()
+  const texts = boundedMap<StatementText>({
+    maxEntries: () => maxStatements,
+    maxBytes: () => maxTextBytes,
+  })
 
   function jobOf(collection: PublishedCollection, read: PageRead, found?: FoundRead): ScanJob {
     const { page, count, inputs, output } = read
@@ -60,7 +68,7 @@ export function threadedReads(connection: Connection, session: Session, options:
       let known = texts.get(key)
       if (known === undefined) {
         known = write()
-        keepLatest(texts, key, known, maxStatements)
+        texts.set(key, known, 2 * (key.length + known.sql.length) + 200 * known.slots.length)
       }
       return { sql: known.sql, parameters: known.slots.map((slot) => slot.read(inputs)) }
     }
@@ -104,6 +112,7 @@ export function threadedReads(connection: Connection, session: Session, options:
     filter: (collection, query, context) => filterRows(readPage, collection, query, context),
     filterText: (collection, query, context) => filterText(readPage, collection, query, context),
     close: queue.close,
+    sizes: () => [texts.size(), ...places.sizes()],
   }
 }
 
@@ -114,6 +123,7 @@ export function plainReads(session: Session): Reads {
     filter: session.filter,
     filterText: session.filterText,
     close: () => Promise.resolve(),
+    sizes: () => [],
   }
 }
 

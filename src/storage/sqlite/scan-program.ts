@@ -7,7 +7,10 @@ export const scanProgram = `'use strict'
 const { parentPort, workerData } = process.getBuiltinModule('node:worker_threads')
 const { driver, driverPath, file, pragmas, functions, interrupted } = workerData
 const maxStatements = 64
+// An estimate, by the texts: the program of SQLite takes up to 35 bytes for each character.
+const maxCharacters = 500_000
 const statements = new Map()
+let characters = 0
 let running = 0
 
 function openBetterSqlite3() {
@@ -46,9 +49,14 @@ database.function(functions.proceed, { deterministic: false }, () => {
 function all({ sql, parameters }, strings) {
   const key = strings + sql
   const statement = statements.get(key) ?? prepare(sql, strings)
-  statements.delete(key)
+  if (statements.delete(key)) characters -= key.length
   statements.set(key, statement)
-  if (statements.size > maxStatements) statements.delete(statements.keys().next().value)
+  characters += key.length
+  while (statements.size > 1 && (statements.size > maxStatements || characters > maxCharacters)) {
+    const oldest = statements.keys().next().value
+    statements.delete(oldest)
+    characters -= oldest.length
+  }
   return statement(parameters)
 }
 

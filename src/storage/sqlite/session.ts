@@ -17,7 +17,7 @@ import type { ReadSnapshot } from './read-snapshot.ts'
 import { keptRow, readRow, type ReadRow } from './rows.ts'
 import { needleKind, type NeedleKind } from './search.ts'
 import type { Inputs } from '../sql/fragments.ts'
-import { statementCapacity } from '../sql/shape.ts'
+import { statementBytes, statementCapacity } from '../sql/shape.ts'
 import type { SearchIndexFor } from './search-indexes.ts'
 import { statementCache } from './statement-cache.ts'
 import {
@@ -81,7 +81,10 @@ export function sqliteSession(
   { written, snapshot }: SessionUse,
 ): Session {
   const { guaranteed, identities, readBack, searchIndexFor } = opened
-  const statements = statementCache(() => statementCapacity(opened.collections()))
+  const statements = statementCache({
+    entries: () => statementCapacity(opened.collections()),
+    bytes: () => statementBytes(opened.collections()),
+  })
   const begin = connection.command('BEGIN')
   const commit = connection.command('COMMIT')
   const savepoint = connection.command('SAVEPOINT rowgate_write')

@@ -1,4 +1,4 @@
-import { keepLatest } from '../../keep-latest.ts'
+import { boundedMap, type KeptSize } from '../../keep-latest.ts'
 import { rowsOf, type Connection, type SqliteRow, type SqliteValue } from './connection.ts'
 import { folded, searchPrefix } from '../sql/tables.ts'
 
@@ -13,6 +13,8 @@ export interface WrittenTables {
    * has changed since the last call.
    */
   refresh(): void
+  /** Returns what is remembered of statements. */
+  size(): KeptSize
 }
 
 /** What a statement does, by the program that SQLite compiles. */
@@ -29,10 +31,11 @@ const keepingChanges = 3
 const deferred = 1
 // Clients choose which fields they write, so there can be any number of statements.
 const maxPrograms = 4_096
+const maxBytes = 4 * 1024 * 1024
 
 /** Returns what finds the tables that the statements of a connection write, by the programs that SQLite compiles. */
 export function writtenTables(connection: Connection): WrittenTables {
-  const known = new Map<string, Program>()
+  const known = boundedMap<Program>({ maxEntries: () => maxPrograms, maxBytes: () => maxBytes })
   const schemaVersions = ['main', 'temp'].map((schema) =>
     connection.value(`PRAGMA ${schema}.schema_version`),
   )
@@ -81,7 +84,7 @@ export function writtenTables(connection: Connection): WrittenTables {
       let program = known.get(sql)
       if (program === undefined) {
         program = programOf(sql, parameters)
-        keepLatest(known, sql, program, maxPrograms)
+        known.set(sql, program, 500 + 2 * sql.length)
       }
       const { tables, undoesItself } = program
       if (tables === 'any') any = true
@@ -108,6 +111,7 @@ export function writtenTables(connection: Connection): WrittenTables {
       roots = undefined
       hasOthers = undefined
     },
+    size: known.size,
   }
 }
 

@@ -3,7 +3,7 @@ import { statementCapacity } from '../../../src/storage/sql/shape.ts'
 import { statementCache } from '../../../src/storage/sqlite/statement-cache.ts'
 
 test('evicts the least recently used statement beyond its capacity', () => {
-  const cache = statementCache(() => 2)
+  const cache = statementCache({ entries: () => 2, bytes: () => 100_000 })
   const prepared: string[] = []
   const run = (shape: string): unknown => {
     const slots = [{ read: () => shape }]
