@@ -118,7 +118,7 @@ async function wishesOf(given: Given, context: CommandContext): Promise<Wishes> 
   if (wishes.database !== undefined && url === undefined)
     throw new UsageError('--database requires --storage postgres or --storage mysql.')
   const database = wishes.database ?? url
-  if (database !== undefined && !/^\S+$/.test(database))
+  if (database !== undefined && !/^[^\s\p{C}]+$/u.test(database))
     throw new UsageError(`--database must be a URL such as ${url ?? ''}.`)
   return { folder, server, storage, database }
 }

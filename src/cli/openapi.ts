@@ -1,3 +1,4 @@
+import { escapeHidden } from '../checks/hidden-characters.ts'
 import { openApiDocument, toYaml, type OpenApiDocument } from '../openapi/openapi.ts'
 import { documentOptions, hasDocumentOptions, type OpenApiOptions } from '../openapi/options.ts'
 import { pageHost, type WithPageHost } from '../pages/page.ts'
@@ -13,7 +14,7 @@ export async function writeDocument(given: Given, context: CommandContext): Prom
   const path = out === undefined ? undefined : await placeFor(out, context.workingFolder)
   const document = await documentOf(given, context)
   const isYaml = !context.json && /\.ya?ml$/i.test(out ?? '')
-  const text = isYaml ? toYaml(document) : `${indentedJson(document)}\n`
+  const text = isYaml ? toYaml(document) : escapeHidden(`${indentedJson(document)}\n`)
   if (path === undefined) {
     context.output.write(text)
     return

@@ -1,5 +1,5 @@
 import type { Terminal } from './terminal.ts'
-import { cut } from './text.ts'
+import { cut, printable } from './text.ts'
 
 /** Displays the progress of a long operation. */
 export interface Progress {
@@ -28,7 +28,7 @@ export function openProgress(terminal: Terminal): Progress {
   const draw = (): void => {
     const seconds = Math.floor((performance.now() - since) / 1000)
     const text = `${spinner[frame++ % spinner.length] ?? ''} ${last} (${seconds} s)`
-    messages.write(`\r\x1b[2K${cut(text, (messages.columns ?? 80) - 1)}`)
+    messages.write(`\r\x1b[2K${cut(printable(text), (messages.columns ?? 80) - 1)}`)
   }
   const timer = setInterval(draw, 120)
   return {

@@ -2,7 +2,7 @@ import type { Readable, Writable } from 'node:stream'
 import type { CommandUse } from '../command-use.ts'
 import type { ServiceParts, ServiceToManage } from './load-service.ts'
 import { formatTable, type Column } from './table.ts'
-import { jsonText } from './text.ts'
+import { jsonText, printableLines } from './text.ts'
 
 /** The environment of the command line, replaceable in tests. */
 export interface ProgramEnvironment {
@@ -62,17 +62,18 @@ export function openTerminal(program: ProgramEnvironment, json: boolean): Termin
   const hasColor = output.isTTY === true && !isSet(environment['NO_COLOR']) && !isDumb
   const bold = (text: string): string => (hasColor ? `\x1b[1m${text}\x1b[0m` : text)
   const note = (text: string): void => {
-    if (!json) messages.write(`${text}\n`)
+    if (!json) messages.write(`${printableLines(text)}\n`)
   }
   return {
     ...program,
     json,
     interactive: !json && input.isTTY === true && messages.isTTY === true && !isDumb,
     redraws: !json && messages.isTTY === true && !isDumb,
-    result: (value, text) => void output.write(`${json ? jsonText(value) : text()}\n`),
+    result: (value, text) =>
+      void output.write(`${json ? jsonText(value) : printableLines(text())}\n`),
     event(value, text) {
       if (json) output.write(`${jsonText(value, 0)}\n`)
-      else messages.write(`${text}\n`)
+      else messages.write(`${printableLines(text)}\n`)
     },
     note,
     table(columns, rows, none) {

@@ -1,3 +1,5 @@
+import { escapeHidden } from '../checks/hidden-characters.ts'
+
 /** Returns the width of a string in columns: wide characters have two, combining marks none. */
 export function widthOf(text: string): number {
   let width = 0
@@ -34,17 +36,25 @@ export function messageOf(error: unknown): string {
 
 /** Returns JSON that can not control a terminal: one line if it is not indented. */
 export function jsonText(value: unknown, indent = 2): string {
-  return JSON.stringify(value, null, indent).replace(hiddenInJson, (sign) =>
-    [...Array(sign.length).keys()].map((at) => `\\u${hex(sign.charCodeAt(at), 4)}`).join(''),
-  )
+  return escapeHidden(JSON.stringify(value, null, indent))
+}
+
+/**
+ * Escapes what {@link printable} escapes in each line of a text. The escape sequences for emphasis
+ * stay.
+ */
+export function printableLines(text: string): string {
+  return text
+    .split(ownSequence)
+    .map((part, at) => (at % 2 === 1 ? part : part.split('\n').map(printable).join('\n')))
+    .join('')
 }
 
 const signs = new Intl.Segmenter('en', { granularity: 'grapheme' })
 const wide =
   /[\u1100-\u115f\u2e80-\ua4cf\ua960-\ua97f\uac00-\ud7ff\uf900-\ufaff\ufe0f\ufe30-\ufe6f\uff00-\uff60\uffe0-\uffe6\u{16fe0}-\u{18aff}\u{1b000}-\u{1b2ff}\u{20000}-\u{3fffd}]|\p{Emoji_Presentation}/u
 const hidden = /[\p{C}\p{Zl}\p{Zp}]/gu
-// The line breaks are layout: those in strings are already escaped.
-const hiddenInJson = /(?!\n)[\p{C}\p{Zl}\p{Zp}]/gu
+const ownSequence = new RegExp(`(${String.fromCharCode(0x1b)}\\[[01]m)`)
 
 function hex(code: number, digits: number): string {
   return code.toString(16).padStart(digits, '0')

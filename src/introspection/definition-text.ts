@@ -1,3 +1,4 @@
+import { escapeHidden } from '../checks/hidden-characters.ts'
 import { literal } from '../consume/openapi/typescript-text.ts'
 import type { CollectionDefinition } from '../definition/collection.ts'
 import type { Field } from '../definition/field.ts'
@@ -44,7 +45,7 @@ export function definitionText(
 
 /** Returns a definition as JSON. */
 export function definitionJson({ collections }: DefinedDatabase, application: string): string {
-  return `${JSON.stringify({ [application]: { collections } }, null, 2)}\n`
+  return escapeHidden(`${JSON.stringify({ [application]: { collections } }, null, 2)}\n`)
 }
 
 /** Returns notes as lines: a place, and what to know of it. */
@@ -108,7 +109,9 @@ function propertyName(name: string): string {
 }
 
 function stringText(text: string): string {
-  return text.includes("'") && !text.includes('"') ? JSON.stringify(text) : literal(text)
+  return text.includes("'") && !text.includes('"')
+    ? escapeHidden(JSON.stringify(text))
+    : literal(text)
 }
 
 const maxWidth = 100

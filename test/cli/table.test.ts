@@ -1,7 +1,11 @@
+import { Readable, Writable } from 'node:stream'
+import { setImmediate } from 'node:timers/promises'
 import fc from 'fast-check'
 import { describe, expect, test } from 'vitest'
 import { formatTable, type Column } from '../../src/cli/table.ts'
-import { cut, jsonText, messageOf, printable, widthOf } from '../../src/cli/text.ts'
+import { openProgress } from '../../src/cli/progress.ts'
+import { openTerminal } from '../../src/cli/terminal.ts'
+import { cut, jsonText, messageOf, printable, printableLines, widthOf } from '../../src/cli/text.ts'
 
 type Row = readonly string[]
 
@@ -95,6 +99,34 @@ describe('texts', () => {
   test('invisible and control characters are escaped', () => {
     expect(printable('a\x1b[2Jb\u202ec\u{e0041}')).toBe('a\\x1b[2Jb\\u{202e}c\\u{e0041}')
     expect(printable('Zoë — 漢字 ✓')).toBe('Zoë — 漢字 ✓')
+  })
+
+  test('a text of several lines is escaped, apart from its line breaks and emphasis', () => {
+    const text = '\x1b[1ma\x1b[0m\nb\x1b[2Jc\u202ed\u2028e\u009bf\x1b[11mg'
+    expect(printableLines(text)).toBe(
+      '\x1b[1ma\x1b[0m\nb\\x1b[2Jc\\u{202e}d\\u{2028}e\\x9bf\\x1b[11mg',
+    )
+  })
+
+  test('results, notes and events of a command are escaped, whatever the command prints', async () => {
+    const written = { output: '', messages: '' }
+    const into = (name: keyof typeof written) =>
+      new Writable({
+        decodeStrings: false,
+        write: (chunk: string, _, done) => {
+          written[name] += chunk
+          done()
+        },
+      })
+    const program = { output: into('output'), messages: into('messages'), environment: {} }
+    const terminal = openTerminal({ input: Readable.from([]), ...program } as never, false)
+    terminal.result(null, () => 'a\x1b[2J\nb')
+    terminal.note('c\u202ed')
+    terminal.event(null, 'e\u009bf')
+    openProgress({ ...terminal, redraws: true }).end()
+    await setImmediate()
+    expect(written.output).toBe('a\\x1b[2J\nb\n')
+    expect(written.messages.replace('\r\x1b[2K', '')).toBe('c\\u{202e}d\ne\\x9bf\n')
   })
 
   test('a message is one line', () => {

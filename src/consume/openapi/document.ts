@@ -18,7 +18,41 @@ export class OpenApiError extends Error {
 
 const maxNodes = 1_000_000
 const maxReferences = 32
-const maxCountedDepth = 1000
+const maxDepth = 1000
+const maxReferenceLength = 2000
+const maxMistakes = 100
+
+/** Counts the work that a document causes. */
+export interface Work {
+  /** Adds steps, such as schemas or values that are read. Throws an OpenApiError beyond the limit. */
+  steps(count: number): void
+  /** Adds characters that are written. Throws an OpenApiError beyond the limit. */
+  characters(count: number): void
+}
+
+/**
+ * Returns a counter for one import. A small document may have references whose product is huge, and no other bound
+ * would end the import of it.
+ */
+export function createWork(maxSteps = 2_000_000, maxCharacters = 50_000_000): Work {
+  let [steps, characters] = [0, 0]
+  return {
+    steps(count) {
+      steps += count
+      if (steps > maxSteps)
+        throw tooLarge(`its references lead to more than ${maxSteps} schemas and values`)
+    },
+    characters(count) {
+      characters += count
+      if (characters > maxCharacters)
+        throw tooLarge(`its types have more than ${maxCharacters} characters`)
+    },
+  }
+}
+
+function tooLarge(reason: string): OpenApiError {
+  return new OpenApiError([{ place: '#', advice: `the document is too large: ${reason}` }])
+}
 
 /** Returns the members of a value; none if it is not an object. */
 export function objectOf(value: unknown): DocumentObject {
@@ -41,22 +75,40 @@ export function referenceMistakes(document: unknown): readonly Mistake[] {
   const mistakes: Mistake[] = []
   // Objects of a YAML document may be shared: each is visited once.
   const seen = new Set<unknown>()
-  const open: (readonly [place: string, value: unknown])[] = [['#', document]]
+  const open: Spot[] = [{ key: '#', value: document, outer: undefined, depth: 0 }]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const [place, value] = next
+    const { value, depth } = next
     if (typeof value !== 'object' || value === null || seen.has(value)) continue
     seen.add(value)
-    if (seen.size > maxNodes) return [{ place: '#', advice: 'the document is too large' }]
+    if (seen.size > maxNodes)
+      return [{ place: '#', advice: `the document has more than ${maxNodes} objects` }]
+    if (depth > maxDepth)
+      return [{ place: '#', advice: `the document has more than ${maxDepth} levels` }]
     for (const [key, inner] of Object.entries(value)) {
-      const at = `${place}/${escapeKey(key)}`
-      if (key === '$ref' && typeof inner === 'string' && !isInside(place)) {
+      const spot: Spot = { key, value: inner, outer: next, depth: depth + 1 }
+      if (key === '$ref' && typeof inner === 'string' && !isProperty(next)) {
         const advice = referenceAdvice(document, inner)
-        if (advice !== undefined) mistakes.push({ place: at, advice })
+        if (advice !== undefined) mistakes.push({ place: placeOf(spot), advice })
+        if (mistakes.length >= maxMistakes) return mistakes
       }
-      open.push([at, inner])
+      open.push(spot)
     }
   }
   return mistakes
+}
+
+/** A value of the document, and where it is. The places of all values together would be long. */
+interface Spot {
+  readonly key: string
+  readonly value: unknown
+  readonly outer: Spot | undefined
+  readonly depth: number
+}
+
+function placeOf(spot: Spot): string {
+  const keys: string[] = []
+  for (let at = spot; at.outer !== undefined; at = at.outer) keys.push(escapeKey(at.key))
+  return ['#', ...keys.reverse()].join('/')
 }
 
 /** Resolves an object that may be a reference, also one that leads to another. */
@@ -87,7 +139,7 @@ export function expandedSize(document: DocumentObject, limit: number): number {
     if (typeof value !== 'object' || value === null) return 0
     const known = sizes.get(value)
     if (known !== undefined) return known
-    if (depth > maxCountedDepth) return Infinity
+    if (depth > maxDepth) return Infinity
     sizes.set(value, 1)
     const reference = textOf((value as DocumentObject)['$ref'])
     let size = reference === undefined ? 1 : 1 + sizeOf(targetOf(document, reference), depth + 1)
@@ -111,12 +163,15 @@ function keyOf(segment: string): string {
 }
 
 // A property of a schema or an example may have the name $ref.
-function isInside(place: string): boolean {
-  return /\/(?:properties|example|examples\/[^/]+\/value|default|const|enum\/\d+)$/.test(place)
+function isProperty({ key, outer }: Spot): boolean {
+  if (['properties', 'example', 'default', 'const'].includes(key)) return true
+  if (key === 'value') return outer?.outer?.key === 'examples'
+  return outer?.key === 'enum' && /^\d+$/.test(key)
 }
 
 function referenceAdvice(document: unknown, reference: string): string | undefined {
   if (!reference.startsWith('#'))
     return 'refers to another document: bundle the documents first, for instance with a bundler of OpenAPI'
+  if (reference.length > maxReferenceLength) return `has more than ${maxReferenceLength} characters`
   return targetOf(document, reference) === undefined ? 'refers to nothing' : undefined
 }

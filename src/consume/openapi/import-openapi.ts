@@ -1,6 +1,8 @@
+import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type * as parser from '@readme/openapi-parser'
 import {
+  createWork,
   expandedSize,
   objectOf,
   OpenApiError,
@@ -20,7 +22,10 @@ export interface ImportedEndpoints {
   readonly notes: readonly string[]
 }
 
+// Of the file that is written, in characters.
 const maxLength = 10_000_000
+// Of the document, in bytes.
+const maxBytes = 64 * 1024 * 1024
 // The parser replaces references before it validates, which can take very long.
 const maxValidated = 2_000_000
 const notValidated = `#: not validated, its references lead to more than ${maxValidated} objects`
@@ -40,8 +45,9 @@ export async function importOpenApi(file: string): Promise<ImportedEndpoints> {
   if (mistakes.length > 0) throw new OpenApiError(mistakes)
   const isSmall = expandedSize(document, maxValidated) <= maxValidated
   if (isSmall) await requireValid(validate, document)
-  const { operations, notes } = operationsOf(document)
-  const text = writeEndpoints(document, operations)
+  const work = createWork()
+  const { operations, notes } = operationsOf(document, work)
+  const text = writeEndpoints(document, operations, work)
   if (text.length > maxLength)
     throw new OpenApiError([{ place: '#', advice: 'the types of the document are too large' }])
   return { text, count: operations.length, notes: [...(isSmall ? [] : [notValidated]), ...notes] }
@@ -61,6 +67,8 @@ async function loadParser(): Promise<Parser> {
 
 async function parsed(parse: Parser['parse'], file: string): Promise<DocumentObject> {
   try {
+    const { size } = await stat(resolve(file))
+    if (size > maxBytes) throw new TypeError(`it has more than ${maxBytes} bytes`)
     // An absolute path is never taken for a URL.
     return objectOf(await parse(resolve(file)))
   } catch (error) {

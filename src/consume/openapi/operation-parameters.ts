@@ -1,5 +1,5 @@
 import type { ParameterOptions, ParameterType } from '../parameters.ts'
-import { listOf, objectOf, resolved, textOf, type DocumentObject } from './document.ts'
+import { listOf, objectOf, resolved, textOf, type DocumentObject, type Work } from './document.ts'
 
 /** A parameter of an operation. */
 export interface FoundParameter {
@@ -20,6 +20,7 @@ const unsendable =
 export function readParameter(
   document: DocumentObject,
   parameter: DocumentObject,
+  work: Work,
 ): FoundParameter | undefined {
   const wireName = textOf(parameter['name']) ?? ''
   const location = textOf(parameter['in']) ?? ''
@@ -28,8 +29,8 @@ export function readParameter(
   const schema = resolved(document, parameter['schema'])
   const isList = typesOf(schema).includes('array')
   const element = isList ? resolved(document, schema['items']) : schema
-  const type = scalarOf(document, element)
-  const values = valuesOf(element, type)
+  const type = scalarOf(document, element, work)
+  const values = valuesOf(element, type, work)
   const list = isList ? listStyle(parameter, location) : undefined
   const options: ParameterOptions = {
     type: type ?? 'string',
@@ -70,14 +71,27 @@ function listStyle(parameter: DocumentObject, location: string): 'repeated' | 'c
   return parameter['explode'] === false ? 'comma' : 'repeated'
 }
 
-function scalarOf(document: DocumentObject, schema: DocumentObject): ParameterType | undefined {
-  const alternatives = ['oneOf', 'anyOf', 'allOf'].flatMap((key) => listOf(schema[key]))
-  if (alternatives.length > 0) {
-    const types = alternatives.map((each) => scalarOf(document, resolved(document, each)))
-    const [first] = types
-    // Different types have one form in common: text.
-    return types.includes(undefined) ? undefined : new Set(types).size === 1 ? first : 'string'
+function scalarOf(
+  document: DocumentObject,
+  schema: DocumentObject,
+  work: Work,
+): ParameterType | undefined {
+  const types = new Set<ParameterType | undefined>()
+  // Alternatives may refer to each other: each is visited once. A set grows while it is iterated.
+  const schemas = new Set([schema])
+  for (const each of schemas) {
+    const alternatives = ['oneOf', 'anyOf', 'allOf'].flatMap((key) => listOf(each[key]))
+    work.steps(1 + alternatives.length)
+    for (const other of alternatives) schemas.add(resolved(document, other))
+    if (alternatives.length === 0) types.add(simpleType(each))
   }
+  const [first] = types
+  // Different types have one form in common: text.
+  return types.has(undefined) ? undefined : types.size > 1 ? 'string' : first
+}
+
+/** Returns the type of a schema without alternatives. */
+function simpleType(schema: DocumentObject): ParameterType | undefined {
   const types = typesOf(schema).filter((type) => type !== 'null')
   const [type = 'string'] = types
   if (types.length > 1) return types.every(isScalar) ? 'string' : undefined
@@ -91,8 +105,10 @@ function isScalar(type: string): type is ParameterType {
 function valuesOf(
   schema: DocumentObject,
   type: ParameterType | undefined,
+  work: Work,
 ): readonly (string | number | boolean)[] | undefined {
   const values = Object.hasOwn(schema, 'const') ? [schema['const']] : schema['enum']
+  work.steps(listOf(values).length)
   const plain = listOf(values).filter(
     (value) => typeof value === (type === 'integer' ? 'number' : type),
   ) as readonly (string | number | boolean)[]

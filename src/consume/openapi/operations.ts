@@ -1,7 +1,7 @@
 import type { EndpointMethod } from '../call.ts'
 import type { ParameterOptions } from '../parameters.ts'
 import { escapeKey } from '../json-path.ts'
-import { listOf, objectOf, resolved, textOf, type DocumentObject } from './document.ts'
+import { listOf, objectOf, resolved, textOf, type DocumentObject, type Work } from './document.ts'
 import { pathTemplate } from '../path-template.ts'
 import { readParameter, type FoundParameter } from './operation-parameters.ts'
 import { camelCase, kebabCase, uniqueNames } from './typescript-text.ts'
@@ -42,7 +42,7 @@ export interface FoundOperations {
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
 
 /** Returns the operations of a document that endpoints can call. */
-export function operationsOf(document: DocumentObject): FoundOperations {
+export function operationsOf(document: DocumentObject, work: Work): FoundOperations {
   const unique = uniqueNames()
   const notes: string[] = []
   const operations = Object.entries(objectOf(document['paths'])).flatMap(([path, given]) => {
@@ -50,7 +50,7 @@ export function operationsOf(document: DocumentObject): FoundOperations {
     return methods.flatMap((method) => {
       if (item[method] === undefined) return []
       const place = `#/paths/${escapeKey(path)}/${method}`
-      const reader = { document, place, path, method, item }
+      const reader = { document, work, place, path, method, item }
       const operation = readOperation(reader, notes)
       if (typeof operation === 'object') return [{ ...operation, key: unique(operation.key) }]
       notes.push(`${place}: left out, ${operation}`)
@@ -62,6 +62,7 @@ export function operationsOf(document: DocumentObject): FoundOperations {
 
 interface Source {
   readonly document: DocumentObject
+  readonly work: Work
   readonly place: string
   readonly path: string
   readonly method: (typeof methods)[number]
@@ -70,10 +71,10 @@ interface Source {
 
 /** Returns an operation, or the reason why an endpoint can't call it. */
 function readOperation(source: Source, notes: string[]): Operation | string {
-  const { document, place, path, method, item } = source
+  const { place, path, method, item } = source
   const operation = objectOf(item[method])
   const id = textOf(operation['operationId']) ?? `${method} ${path}`
-  const found = parametersOf(document, item, operation)
+  const found = parametersOf(source, operation)
   const impossible = found.find(
     (each) => each.problem !== undefined && each.options.required === true,
   )
@@ -118,13 +119,13 @@ function readOperation(source: Source, notes: string[]): Operation | string {
 
 /** The parameters of a path and of its operation, which replaces those of the same name and location. */
 function parametersOf(
-  document: DocumentObject,
-  item: DocumentObject,
+  { document, work, item }: Source,
   operation: DocumentObject,
 ): readonly FoundParameter[] {
   const found = new Map<string, FoundParameter>()
   for (const given of [...listOf(item['parameters']), ...listOf(operation['parameters'])]) {
-    const parameter = readParameter(document, resolved(document, given))
+    work.steps(1)
+    const parameter = readParameter(document, resolved(document, given), work)
     if (parameter !== undefined) found.set(`${parameter.location} ${parameter.wireName}`, parameter)
   }
   return [...found.values()]
@@ -161,10 +162,11 @@ function bodyOf(
 }
 
 function responsesOf(
-  { document, place }: Source,
+  { document, work, place }: Source,
   operation: DocumentObject,
 ): Operation['responses'] | undefined {
   const all = Object.entries(objectOf(operation['responses']))
+  work.steps(all.length)
   const successful = all.filter(([status]) => /^2(?:\d\d|XX)$/i.test(status))
   const contents = successful.map(([status, given]) =>
     jsonContentOf(resolved(document, given), `${place}/responses/${status}`),

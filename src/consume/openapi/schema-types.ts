@@ -1,4 +1,3 @@
-import type { Mistake } from '../../checks/mistakes.ts'
 import { escapeKey, unescapeKey } from '../json-path.ts'
 import {
   listOf,
@@ -7,6 +6,7 @@ import {
   targetOf,
   textOf,
   type DocumentObject,
+  type Work,
 } from './document.ts'
 import {
   arrayOf,
@@ -48,27 +48,44 @@ interface Place {
  * Returns the writer of types for a document. Named schemas become named types, so that recursive schemas
  * become recursive types; a recursive reference that has no name ends as `unknown`.
  */
-export function schemaTypes(document: DocumentObject, reserved: readonly string[]): SchemaTypes {
+export function schemaTypes(
+  document: DocumentObject,
+  reserved: readonly string[],
+  work: Work,
+): SchemaTypes {
   const schemas = objectOf(objectOf(document['components'])['schemas'])
   const unique = uniqueNames(reserved)
   const names = new Map(Object.keys(schemas).map((key) => [key, unique(pascalCase(key))]))
-  const written = new Map<string, string>()
+  // A schema is written after the one that names it: a long chain of them would exhaust the stack.
+  const used = new Set<string>()
+  const requireType = aliasCheck(schemas, work)
 
   function named(key: string): TypeText {
-    const name = names.get(key) ?? 'unknown'
-    if (!written.has(key)) {
+    used.add(key)
+    requireType(key)
+    return atom(names.get(key) ?? 'unknown')
+  }
+
+  function declarations(): readonly string[] {
+    const written = new Map<string, string>()
+    // The set grows while it is iterated.
+    for (const key of used) {
       const pointer = prefix + escapeKey(key)
-      requireType(schemas, key)
-      // Set first: the schema may refer to itself.
-      written.set(key, '')
       const { text: type } = write(schemas[key], { pointer, depth: 0, inlined: 0 })
       const text = comment(textOf(objectOf(schemas[key])['description']))
-      written.set(key, `${text}export type ${name} = ${type}\n`)
+      written.set(key, `${text}export type ${names.get(key) ?? 'unknown'} = ${type}\n`)
     }
-    return atom(name)
+    return Array.from(names.keys(), (key) => written.get(key) ?? '').filter(Boolean)
   }
 
   function write(schema: unknown, place: Place): TypeText {
+    work.steps(1)
+    const type = typeOf(schema, place)
+    work.characters(type.text.length)
+    return type
+  }
+
+  function typeOf(schema: unknown, place: Place): TypeText {
     if (place.depth > maxDepth)
       throw new OpenApiError([{ place: place.pointer, advice: 'the schema is nested too deeply' }])
     if (schema === false) return atom('never')
@@ -106,7 +123,10 @@ export function schemaTypes(document: DocumentObject, reserved: readonly string[
   function plain(parts: DocumentObject, place: Place): TypeText[] {
     if (Object.hasOwn(parts, 'const')) return [literalType(parts['const'])]
     const values = parts['enum']
-    if (Array.isArray(values)) return [unionOf(values.map(literalType))]
+    if (Array.isArray(values)) {
+      work.steps(values.length)
+      return [unionOf(values.map(literalType))]
+    }
     const types = typesOf(parts)
     return types.length === 0 ? [] : [unionOf(types.map((type) => ofType(type, parts, place)))]
   }
@@ -174,30 +194,46 @@ export function schemaTypes(document: DocumentObject, reserved: readonly string[
 
   return {
     typeOf: (schema, pointer) => write(schema, { pointer, depth: 0, inlined: 0 }).text,
-    declarations: () => Array.from(names.keys(), (key) => written.get(key) ?? '').filter(Boolean),
+    declarations,
   }
 }
 
-/** Throws for a named schema that is an alias of itself, which no type can be. */
-function requireType(schemas: DocumentObject, first: string): void {
+/** Returns a check that throws for a named schema that is an alias of itself, which no type can be. */
+function aliasCheck(schemas: DocumentObject, work: Work): (key: string) => void {
   const done = new Set<string>()
-  const visit = (key: string, trail: readonly string[]): void => {
-    const mistake: Mistake = {
-      place: prefix + escapeKey(first),
-      advice: 'refers to nothing but itself',
-    }
-    if (trail.includes(key)) throw new OpenApiError([mistake])
-    if (done.has(key)) return
-    done.add(key)
-    const open: unknown[] = [schemas[key]]
-    for (let next = open.pop(); next !== undefined; next = open.pop()) {
-      const { $ref, allOf, oneOf, anyOf } = objectOf(next)
-      open.push(...listOf(allOf), ...listOf(oneOf), ...listOf(anyOf))
-      const target = textOf($ref)
-      if (target?.startsWith(prefix) === true) visit(target.slice(prefix.length), [...trail, key])
+  return (first) => {
+    const open = new Set<string>()
+    // The end of a schema stands below what it leads to.
+    const visits: (readonly [key: string, isEnd: boolean])[] = [[first, false]]
+    for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
+      const [key, isEnd] = visit
+      if (isEnd) {
+        open.delete(key)
+        done.add(key)
+      } else if (open.has(key)) {
+        const place = prefix + escapeKey(first)
+        throw new OpenApiError([{ place, advice: 'refers to nothing but itself' }])
+      } else if (!done.has(key)) {
+        open.add(key)
+        visits.push([key, true])
+        for (const target of aliasesIn(schemas[key], work)) visits.push([target, false])
+      }
     }
   }
-  visit(first, [])
+}
+
+/** Returns the names of the schemas that are a schema, or one of its alternatives. */
+function aliasesIn(schema: unknown, work: Work): ReadonlySet<string> {
+  const names = new Set<string>()
+  const open: unknown[] = [schema]
+  for (let next = open.pop(); next !== undefined; next = open.pop()) {
+    work.steps(1)
+    const { $ref, allOf, oneOf, anyOf } = objectOf(next)
+    for (const list of [allOf, oneOf, anyOf]) for (const one of listOf(list)) open.push(one)
+    const target = textOf($ref)
+    if (target?.startsWith(prefix) === true) names.add(unescapeKey(target.slice(prefix.length)))
+  }
+  return names
 }
 
 function typesOf(parts: DocumentObject): readonly string[] {

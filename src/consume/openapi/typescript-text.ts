@@ -1,6 +1,8 @@
-/** Returns a string literal in single quotes. */
+import { escapeHidden } from '../../checks/hidden-characters.ts'
+
+/** Returns a string literal in single quotes, without hidden characters. */
 export function literal(text: string): string {
-  const inner = JSON.stringify(text).slice(1, -1)
+  const inner = escapeHidden(JSON.stringify(text)).slice(1, -1)
   return `'${inner.replaceAll('\\"', '"').replaceAll("'", "\\'")}'`
 }
 
@@ -9,9 +11,14 @@ export function propertyName(name: string): string {
   return /^[A-Za-z_$][\w$]*$/.test(name) ? name : literal(name)
 }
 
+/** Returns text for a comment: one line without hidden characters. */
+export function commentText(text: string): string {
+  return escapeHidden(text.replace(/\s+/g, ' ').trim())
+}
+
 /** Returns a comment of one line; nothing without text. */
 export function comment(text: string | undefined): string {
-  const line = (text ?? '').replace(/\s+/g, ' ').replaceAll('*/', '* /').trim()
+  const line = commentText(text ?? '').replaceAll('*/', '* /')
   if (line === '') return ''
   return `/** ${line.length > 200 ? `${line.slice(0, 199)}…` : line} */\n`
 }
@@ -48,9 +55,13 @@ export function kebabCase(text: string): string {
 /** Returns a function that makes names unique by adding a number. */
 export function uniqueNames(taken: readonly string[] = []): (name: string) => string {
   const used = new Set(taken)
+  // Counting each time from the start would take long for many equal names.
+  const numbers = new Map<string, number>()
   return (name) => {
     let unique = name
-    for (let number = 2; used.has(unique); number++) unique = `${name}${number}`
+    let number = numbers.get(name) ?? 2
+    for (; used.has(unique); number++) unique = `${name}${number}`
+    numbers.set(name, number)
     used.add(unique)
     return unique
   }

@@ -1,22 +1,30 @@
 import type { ParameterOptions } from '../parameters.ts'
-import { listOf, objectOf, textOf, type DocumentObject } from './document.ts'
+import { listOf, objectOf, textOf, type DocumentObject, type Work } from './document.ts'
 import type { NamedParameters, Operation } from './operations.ts'
 import { schemaTypes, type SchemaTypes } from './schema-types.ts'
-import { comment, indented, literal, propertyName } from './typescript-text.ts'
+import { comment, commentText, indented, literal, propertyName } from './typescript-text.ts'
 
 // The names that the file itself uses.
 const reserved = ['Connection']
 
 /** Writes the TypeScript file of a document's operations. */
-export function writeEndpoints(document: DocumentObject, operations: readonly Operation[]): string {
-  const types = schemaTypes(document, reserved)
-  const endpoints = operations.map((operation) => endpointText(operation, types))
+export function writeEndpoints(
+  document: DocumentObject,
+  operations: readonly Operation[],
+  work: Work,
+): string {
+  const types = schemaTypes(document, reserved, work)
+  const endpoints = operations.map((operation) => {
+    const text = endpointText(operation, types)
+    work.characters(text.length)
+    return text
+  })
   const usesTypes = endpoints.some((text) => text.includes('typed<'))
   const { title, version } = objectOf(document['info'])
   const what = [title, version].filter((each) => typeof each === 'string').join(' ')
   const baseUrl = baseUrlOf(document)
   return [
-    `// Imported from ${what.replace(/\s+/g, ' ')} by rowgate. Import the document again instead of editing this file.\n`,
+    `// Imported from ${commentText(what)} by rowgate. Import the document again instead of editing this file.\n`,
     `import { endpoint${usesTypes ? ', typed' : ''}, type Connection } from 'rowgate/consume'\n`,
     ...(baseUrl === undefined
       ? []

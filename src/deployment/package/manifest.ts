@@ -30,6 +30,19 @@ export function maxDecodedBytes(path: string): number {
 /** The folder of the files of the snapshot. */
 export const snapshotFolder = 'snapshot/'
 
+/** The folder of the files that the builder adds, such as built code. */
+export const filesFolder = 'files/'
+
+/**
+ * Returns what is wrong with the place of a file in a package, besides the manifest and its signature; undefined if
+ * packages may have it. Nothing reads other files, so they would only reach the disk of the service.
+ */
+export function placeMistake(path: string): string | undefined {
+  const isKnown = path === definitionsPath || ddlPath.test(path)
+  if (isKnown || path.startsWith(filesFolder) || path.startsWith(snapshotFolder)) return undefined
+  return 'is not a file of a package: it has definitions.json, ddl/<dialect>.sql, and files below files/ and snapshot/'
+}
+
 /** A file of a package with its size and checksum. */
 export interface ManifestFile {
   readonly path: string

@@ -1,3 +1,4 @@
+import { escapeHidden } from '../../checks/hidden-characters.ts'
 import type { Mistake } from '../../checks/mistakes.ts'
 
 /**
@@ -18,13 +19,10 @@ export class PackageError extends Error {
   }
 }
 
-/** Returns a file name for a message: at most `maxLength` characters, control characters as escapes. */
+/** Returns a file name for a message: at most `maxLength` characters, hidden characters as escapes. */
 export function quotedName(name: string, maxLength: number): string {
   const short = cut(name, maxLength)
-  // JSON does not escape U+007F to U+009F, some of which control terminals.
-  return JSON.stringify(short)
-    .slice(1, -1)
-    .replace(/\p{Cc}/gu, escaped)
+  return escapeHidden(JSON.stringify(short)).slice(1, -1)
 }
 
 const maxMistakes = 10
@@ -37,13 +35,9 @@ export function mistakesText(mistakes: readonly Mistake[]): string {
     .map(({ place, advice }) => cut(`${place}: ${advice}`, maxMistakeLength))
   const more = mistakes.length - texts.length
   if (more > 0) texts.push(`and ${more} more`)
-  return texts.join('; ').replace(/\p{Cc}/gu, escaped)
+  return escapeHidden(texts.join('; ').replaceAll('\n', '\\u000a'))
 }
 
 function cut(text: string, maxLength: number): string {
   return text.length > maxLength ? `${text.slice(0, maxLength - 1).toWellFormed()}…` : text
-}
-
-function escaped(character: string): string {
-  return `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`
 }

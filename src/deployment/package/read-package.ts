@@ -9,6 +9,7 @@ import {
   definitionsPath,
   jsonOf,
   manifestPath,
+  placeMistake,
   signaturePath,
   type Manifest,
   type ManifestFile,
@@ -96,7 +97,11 @@ function checkList(manifest: Manifest, entries: ReadonlyMap<string, ZipEntry>): 
   for (const path of entries.keys()) {
     if (!listed.has(path)) throw new PackageError(path, 'is not in the manifest')
   }
-  for (const path of paths) required(entries, path)
+  for (const path of paths) {
+    const mistake = placeMistake(path)
+    if (mistake !== undefined) throw new PackageError(path, mistake)
+    required(entries, path)
+  }
   const head = entries.has(signaturePath) ? [manifestPath, signaturePath] : [manifestPath]
   if (!isDeepStrictEqual([...head, ...paths], [...entries.keys()]) || !isSorted(paths)) {
     throw new PackageError(manifestPath, 'does not list the files in the order of the package')

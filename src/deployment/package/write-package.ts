@@ -11,6 +11,7 @@ import {
   isSnapshotPath,
   manifestLimit,
   manifestPath,
+  placeMistake,
   signaturePath,
   snapshotFolder,
   type ManifestFile,
@@ -49,6 +50,8 @@ export async function writePackage(
 
   for (const { path, bytes } of contents) {
     if (path === signaturePath) throw new PackageError(path, 'has the name of the signature')
+    const mistake = placeMistake(path)
+    if (mistake !== undefined) throw new PackageError(path, mistake)
     const limit = maxDecodedBytes(path)
     if (bytes.length > limit) throw new PackageError(path, `has more than ${limit} bytes`)
   }

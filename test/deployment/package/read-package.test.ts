@@ -176,6 +176,31 @@ test('a file that the manifest does not list is rejected', () => {
   expect(rejection(more)).toEqual(['files/more', 'files/more is not in the manifest.'])
 })
 
+test.each([
+  'index.js',
+  'package.json',
+  'definitions.json.js',
+  'ddl/sqlite.txt',
+  'ddl/more/sqlite.sql',
+  'filesystem',
+  'node_modules/x/index.js',
+  'Files/x',
+  'manifest.js',
+])('a file called %s is rejected, also if the manifest lists it', async (path) => {
+  const bytes = bytesOf('x')
+  const reason = `${path} is not a file of a package: it has definitions.json, ddl/<dialect>.sql, and files below files/ and snapshot/.`
+  const listing = tampered(archive, (files) => {
+    files.set(path, bytes)
+    changeManifest(files, (manifest) => ({
+      ...manifest,
+      files: [...manifest.files, { path, bytes: bytes.length, sha256: sha256(bytes) }],
+    }))
+  })
+  expect(rejection(listing)).toEqual([path, reason])
+  const writing = writePackage(jobOf(), { files: [{ path, bytes }] })
+  await expect(writing).rejects.toThrow(reason)
+})
+
 test.each(['manifest.json', 'definitions.json', 'files/app.js', 'snapshot/data/orders.json'])(
   'a package without %s is rejected',
   (path) => {

@@ -13,20 +13,20 @@ test('files and snapshot are in a package in the order of their paths', async ()
     { path: 'a.json', bytes: bytesOf('[1]') },
   ]
   const files = [
-    { path: 'z', bytes: bytesOf('z') },
+    { path: 'files/z', bytes: bytesOf('z') },
     { path: 'files/app.js', bytes: bytesOf('app') },
   ]
   const read = readPackage(await writePackage(jobOf({ snapshot }), { files }))
   expect(read.manifest.files.map(({ path }) => path)).toEqual([
     'definitions.json',
     'files/app.js',
+    'files/z',
     'snapshot/a.json',
     'snapshot/b.json',
-    'z',
   ])
   expect(read.manifest.snapshot).toEqual({ files: ['snapshot/a.json', 'snapshot/b.json'] })
   expect(textOf(read.files.get('snapshot/b.json'))).toBe('[2]')
-  expect(textOf(read.files.get('z'))).toBe('z')
+  expect(textOf(read.files.get('files/z'))).toBe('z')
 })
 
 test('an empty snapshot and no snapshot differ', async () => {
@@ -38,7 +38,7 @@ test('an empty snapshot and no snapshot differ', async () => {
 
 test('a package of more than 512 MiB is not written', async () => {
   const half = new Uint8Array(256 * 1024 * 1024)
-  const files = ['a', 'b'].map((path) => ({ path, bytes: half }))
+  const files = ['files/a', 'files/b'].map((path) => ({ path, bytes: half }))
   const writing = writePackage(jobOf(), { files })
   await expect(writing).rejects.toThrow('The package has more than 536870912 bytes in total.')
 })
