@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs'
 import { resolve } from 'node:path'
 import { pathToFileURL } from 'node:url'
 import { withCommandUse, type CommandUse } from '../command-use.ts'
-import type { Delivery } from '../consume/outbox/delivery.ts'
+import type { Delivery, DeliveryDetails } from '../consume/outbox/delivery.ts'
 import type { Keyring } from '../security/keys/key-store.ts'
 import type { Users } from '../security/users/user-store.ts'
 import type { StorageProblem } from '../storage/problem.ts'
@@ -40,6 +40,7 @@ export interface OutboxToManage {
     readonly state?: Delivery['state']
     readonly limit?: number
   }): Promise<readonly Delivery[]>
+  get(id: string): Promise<DeliveryDetails | undefined>
   retry(id: string): Promise<Delivery>
   drop(id: string): Promise<Delivery>
   work(options: { readonly concurrency: number }): { stop(): Promise<void> }
@@ -162,7 +163,7 @@ function isDeployment(value: unknown): value is DeploymentToWork {
 }
 
 function isOutbox(value: unknown): value is OutboxToManage {
-  return isObject(value) && hasMethods(value, ['list', 'retry', 'drop', 'work'])
+  return isObject(value) && hasMethods(value, ['list', 'get', 'retry', 'drop', 'work'])
 }
 
 function isService(value: unknown): value is ServiceToManage {

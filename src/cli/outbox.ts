@@ -1,5 +1,7 @@
 import type { Delivery } from '../consume/outbox/delivery.ts'
+import { indentedJson } from '../protocol/json-text.ts'
 import { requiredArgument, wholeOf, type CommandContext, type Given } from './command.ts'
+import { CommandError } from './command-error.ts'
 import type { Column } from './table.ts'
 import { printable } from './text.ts'
 
@@ -11,6 +13,23 @@ export async function listDeliveries(given: Given, context: CommandContext): Pro
   const outbox = await context.outbox()
   const rows = await outbox.list({ limit, ...(state !== undefined && { state }) })
   context.table(columns, rows, 'No deliveries.')
+}
+
+/** Runs `rowgate outbox show`. */
+export async function showDelivery(given: Given, context: CommandContext): Promise<void> {
+  const id = requiredArgument(given, 'id')
+  const delivery = await (await context.outbox()).get(id)
+  if (delivery === undefined) throw new CommandError(`There is no delivery ${printable(id)}.`)
+  context.result(delivery, () => {
+    const { input, row, response, ...facts } = delivery
+    const lines = Object.entries(facts).map(
+      ([name, value]) => `${`${name}:`.padEnd(10)} ${printable(String(value ?? '-'))}`,
+    )
+    const parts = Object.entries({ input, row, response }).filter(([, value]) => value !== null)
+    return [...lines, ...parts.map(([name, value]) => `${name}:\n${indentedJson(value)}`)].join(
+      '\n',
+    )
+  })
 }
 
 /** Runs `rowgate outbox retry`. */

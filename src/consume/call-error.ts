@@ -14,6 +14,7 @@ export const callErrorCodes = {
   NAME_NOT_FOUND: 'its host name could not be resolved',
   CONNECTION_FAILED: 'the connection failed',
   TLS_FAILED: 'the certificate or the TLS connection was not accepted',
+  FUNCTION_FAILED: 'the function failed',
   TIMEOUT: 'there was no complete response in time',
   AUTHENTICATION_FAILED: 'no credentials could be obtained',
   STATUS: 'the response has an error status',

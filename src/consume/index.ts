@@ -32,7 +32,12 @@ export type {
   Widened,
 } from './schema.ts'
 export { outboxTables } from './outbox/collections.ts'
-export type { Delivery, DeliveryState } from './outbox/delivery.ts'
+export type { Delivery, DeliveryDetails, DeliveryState } from './outbox/delivery.ts'
+export type {
+  FunctionCall,
+  FunctionDeliveredContext,
+  OutboxFunction,
+} from './outbox/deliver-function.ts'
 export type { ListOptions } from './outbox/administration.ts'
 export type { Worker } from '../work/worker-pool.ts'
 export { createOutbox, type EnqueueOptions, type Outbox } from './outbox/outbox.ts'

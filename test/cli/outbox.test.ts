@@ -70,6 +70,30 @@ test('outbox retry and outbox drop change a delivery', async () => {
   await worker.stop()
 })
 
+test('outbox show shows a delivery with its input, its attempts and its last error', async () => {
+  const { run, first } = await deadStage()
+  const shown = await run(['outbox', 'show', first])
+  expect(shown.code).toBe(0)
+  expect(shown.output).toMatch(
+    /^id: +\S+\nendpoint: +create-shipment\nlane: +orders\/A\nstate: +dead\n/,
+  )
+  expect(shown.output).toMatch(/\nerror: +The call of create-shipment failed: it responded 400\.\n/)
+  expect(shown.output).toMatch(/\nattempts: +1\ninput:\n\{\n/)
+  expect(shown.output).toContain('"order": "A1"')
+  const json = await run(['outbox', 'show', first, '--json'])
+  expect(JSON.parse(json.output)).toMatchObject({
+    id: first,
+    input: { body: { order: 'A1' } },
+    row: { orderId: 'A1' },
+    response: null,
+  })
+  const missing = await run(['outbox', 'show', '019ab0c4-1f2e-7000-8000-5a1b2c3d4e5f'])
+  expect(missing).toMatchObject({
+    code: 1,
+    messages: 'rowgate: There is no delivery 019ab0c4-1f2e-7000-8000-5a1b2c3d4e5f.\n',
+  })
+})
+
 test('mistakes of outbox commands are one line', async () => {
   const { run, first } = await deadStage()
   expect(await run(['outbox', 'list', '--state', 'late'])).toMatchObject({

@@ -55,6 +55,18 @@ export const serviceCommands: readonly Command[] = [
     load: async () => (await import('../outbox.ts')).listDeliveries,
   },
   {
+    name: 'outbox show',
+    argument: '<id>',
+    description: 'Show a delivery with its input, its attempts and its last error',
+    options: [],
+    isReading: true,
+    examples: [
+      'outbox show 019ab0c4-1f2e-7000-8000-5a1b2c3d4e5f',
+      'outbox show 019ab0c4-1f2e-7000-8000-5a1b2c3d4e5f --json',
+    ],
+    load: async () => (await import('../outbox.ts')).showDelivery,
+  },
+  {
     name: 'outbox retry',
     argument: '<id>',
     description: 'Send a dead or waiting delivery as soon as possible',

@@ -1,3 +1,4 @@
+import { isUuid } from '../../definition/field-type.ts'
 import { equal, type Row } from '../../request/query.ts'
 import type { StorageTransaction } from '../../storage/adapter.ts'
 import { readFitting } from '../../storage/fitting-rows.ts'
@@ -6,8 +7,10 @@ import type { DeliveryLoad } from '../../workload.ts'
 import { outboxCollections } from './collections.ts'
 import {
   deliveryOf,
+  detailsOf,
   shownFields,
   type Delivery,
+  type DeliveryDetails,
   type DeliveryState,
   type StoredDelivery,
 } from './delivery.ts'
@@ -58,6 +61,24 @@ export async function countDeliveries(
     sending: await stored.count({ state: 'sending' }),
     dead: await stored.count({ state: 'dead' }),
   }
+}
+
+/** Returns a delivery with what was sent; undefined if there is none. */
+export async function getDelivery(
+  storage: Pick<OutboxStorage, 'filter'>,
+  id: string,
+): Promise<DeliveryDetails | undefined> {
+  if (!isUuid(id)) return undefined
+  const { rows } = await storage.filter(deliveries, {
+    conditions: [equal('id', id.toLowerCase())],
+    search: null,
+    sort: [{ field: 'id', descending: false }],
+    limit: 1,
+    offset: 0,
+    select: deliveries.allNames,
+    count: false,
+  })
+  return rows[0] && detailsOf(deliveryOf(rows[0]))
 }
 
 /**

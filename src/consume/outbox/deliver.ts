@@ -67,13 +67,13 @@ export async function deliver(
 }
 
 function call(
-  { endpoint }: CheckedEndpoint,
+  known: CheckedEndpoint,
   { id, input }: StoredDelivery,
   { options, closing }: { readonly options: CompleteOutbox; readonly closing: AbortSignal },
 ): Promise<EndpointResponse> {
   const timeout = options.callTimeout
   const own = { idempotencyKey: id, timeout, signal: closing }
-  return endpoint.call(parseJson(input), own)
+  return known.call(parseJson(input), own)
 }
 
 /** Stores that a delivery was delivered, with what its handler writes. */
@@ -85,11 +85,17 @@ async function succeed(
   const { host } = dependencies
   const settled = { state: 'delivered', error: null, response: null } as const
   const { rules, onSuccess } = known
+  const changes = { ...settled, ended: host.now().toISOString() }
+  if (known.isFunction) {
+    const handle = (at: DeliveryContext) => onSuccess?.({ ...at, result: response.body } as never)
+    await settleWith(dependencies, claimed, { changes, handle })
+    return
+  }
   // Joining needs no transaction, so that writers do not wait for it.
   const tables = tablesOf(response.body, known.tables)
   const items = joinTables(rules, tables, callerOfDelivery(claimed))
   await settleWith(dependencies, claimed, {
-    changes: { ...settled, ended: host.now().toISOString() },
+    changes,
     handle: async (at) => {
       const results = await storeItems(items, at)
       await onSuccess?.(withTables({ ...at, response, results }, tables) as never)
@@ -191,7 +197,7 @@ async function settleWith(
     handle,
   }: {
     readonly changes: Parameters<typeof settle>[2]
-    readonly handle: (at: DeliveryContext) => void | Promise<void>
+    readonly handle: (at: DeliveryContext) => void | Promise<void> | undefined
   },
 ): Promise<void> {
   const next = await host.transaction(options.principal, async (within) => {

@@ -1,4 +1,5 @@
 import { isJsonNumber } from '../../protocol/json-number.ts'
+import type { Json } from '../../protocol/json.ts'
 import { parseJson, stringifyJson } from '../../protocol/json-text.ts'
 import type { Row } from '../../request/query.ts'
 import { countOf } from '../../work/attempts.ts'
@@ -27,6 +28,18 @@ export interface Delivery {
   readonly ended: string | null
   /** Why the last attempt failed. */
   readonly error: string | null
+}
+
+/** A delivery with what was sent, as `get` returns it. */
+export interface DeliveryDetails extends Delivery {
+  /** How often a worker has claimed it, with those that stopped responding. */
+  readonly attempts: number
+  /** The input of the call; null if the stored text is not JSON. */
+  readonly input: Json
+  /** The row that rules and handlers read; null if it is the input. */
+  readonly row: Json
+  /** The status and body of a response that rules and handlers have rejected; null if none is kept. */
+  readonly response: { readonly status: number; readonly body: unknown } | null
 }
 
 /** A delivery with everything that is stored. */
@@ -122,6 +135,21 @@ export function readResponse(json: string): EndpointResponse | undefined {
     return Object.freeze({ status: status as number, headers: new Headers(pairs), body })
   } catch {
     return undefined
+  }
+}
+
+/** Returns what `get` shows of a delivery. */
+export function detailsOf(delivery: StoredDelivery): DeliveryDetails {
+  const { attempt, input, row, response } = delivery
+  const kept = response === null ? undefined : readResponse(response)
+  return {
+    ...(Object.fromEntries(
+      shownFields.map((name) => [name, delivery[name]]),
+    ) as unknown as Delivery),
+    attempts: countOf(attempt),
+    input: (parsed(input) ?? null) as Json,
+    row: row === null ? null : ((parsed(row) ?? null) as Json),
+    response: kept === undefined ? null : { status: kept.status, body: kept.body },
   }
 }
 

@@ -19,6 +19,12 @@ import type { Rule } from '../rules/rule.ts'
 import type { RuleResult } from '../rules/write-items.ts'
 import type { FlattenOptions } from '../tables/flatten.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
+import {
+  callOfFunction,
+  type CallOnce,
+  type FunctionCall,
+  type OutboxFunction,
+} from './deliver-function.ts'
 
 /** What the handlers of a delivery receive. Its writes are committed together with the delivery's state. */
 export interface DeliveryContext<Row = unknown> extends WithinTransaction<object> {
@@ -67,6 +73,7 @@ export interface DeliveryHandlers<Body, Row = unknown> {
 /** An endpoint that an outbox delivers to. */
 export interface OutboxEndpoint<Input = never, Row = never> {
   readonly endpoint: Endpoint<Input>
+  readonly deliver?: undefined
   /** Only a type: the rows that rules and handlers read. */
   readonly '~row'?: (row: Row) => void
   readonly tables?: FlattenOptions | undefined
@@ -76,13 +83,17 @@ export interface OutboxEndpoint<Input = never, Row = never> {
   readonly onFailure?: ((at: never) => void | Promise<void>) | undefined
 }
 
-/** Endpoints by the names under which their deliveries are stored. */
-export type OutboxEndpoints = Readonly<Record<string, Omit<OutboxEndpoint, '~row'>>>
+/** Endpoints and functions by the names under which their deliveries are stored. */
+export type OutboxEndpoints = Readonly<
+  Record<string, Omit<OutboxEndpoint, '~row'> | OutboxFunction>
+>
 
-/** The type of the input of an endpoint of an outbox. */
+/** The type of the input of an endpoint or a function of an outbox. */
 export type DeliveryInput<Of> = Of extends { readonly endpoint: Endpoint<infer Input> }
   ? Input
-  : never
+  : Of extends { readonly deliver: (input: infer Input, call: FunctionCall) => unknown }
+    ? Input
+    : never
 
 /** The type of the rows of an endpoint of an outbox: known if its rules have `caller`. */
 export type DeliveryRow<Of> = Of extends { readonly '~row'?: (row: infer Row) => void }
@@ -105,7 +116,9 @@ export function deliverTo<Input, Body, Row = unknown>(
 
 /** The options of `createOutbox`. Times are in milliseconds. */
 export interface OutboxOptions<Endpoints = OutboxEndpoints> {
-  /** The endpoints by the names under which deliveries are stored: renaming one needs a migration. */
+  /**
+   * The endpoints and functions by the names under which deliveries are stored: renaming one needs a migration.
+   */
   readonly endpoints: Endpoints
   /** The number of failed calls after which a delivery is dead. Default 10. */
   readonly attempts?: number | undefined
@@ -142,9 +155,10 @@ export interface OutboxOptions<Endpoints = OutboxEndpoints> {
   readonly principal?: Principal | undefined
 }
 
-/** The endpoint of a delivery in the form that workers use. */
+/** The endpoint or function of a delivery in the form that workers use. */
 export interface CheckedEndpoint {
-  readonly endpoint: Endpoint
+  readonly call: CallOnce
+  readonly isFunction: boolean
   readonly rules: readonly Rule[]
   readonly tables: FlattenOptions | undefined
   readonly onSuccess: ((at: never) => void | Promise<void>) | undefined
@@ -161,16 +175,27 @@ function isRule(value: unknown): boolean {
   return typeof (Object(value) as Partial<Rule>).endpoint === 'string'
 }
 
-const endpointShape = z.strictObject({
-  endpoint: objectWith<Endpoint>('call', 'must be an endpoint, as endpoint(...) returns it'),
-  rules: z._default(
-    z.array(z.custom<Rule>(isRule, { error: 'must be a rule, as rule(...) returns it' })),
-    [],
-  ),
-  tables: z.optional(z.custom<FlattenOptions>()),
-  onSuccess: z.optional(code<NonNullable<CheckedEndpoint['onSuccess']>>()),
-  onFailure: z.optional(code<NonNullable<CheckedEndpoint['onFailure']>>()),
-} satisfies Record<Exclude<keyof OutboxEndpoint, '~row'>, z.ZodMiniType>)
+const endpointShape = z
+  .strictObject({
+    endpoint: z.optional(
+      objectWith<Endpoint>('call', 'must be an endpoint, as endpoint(...) returns it'),
+    ),
+    deliver: z.optional(code<OutboxFunction['deliver']>()),
+    rules: z.optional(
+      z.array(z.custom<Rule>(isRule, { error: 'must be a rule, as rule(...) returns it' })),
+    ),
+    tables: z.optional(z.custom<FlattenOptions>()),
+    onSuccess: z.optional(code<NonNullable<CheckedEndpoint['onSuccess']>>()),
+    onFailure: z.optional(code<NonNullable<CheckedEndpoint['onFailure']>>()),
+  } satisfies Record<Exclude<keyof OutboxEndpoint, '~row'>, z.ZodMiniType>)
+  .check(
+    z.refine(({ endpoint, deliver }) => (endpoint === undefined) !== (deliver === undefined), {
+      error: 'needs either endpoint, as endpoint(...) returns it, or deliver, a function',
+    }),
+    z.refine(({ deliver, rules, tables }) => deliver === undefined || !(rules ?? tables), {
+      error: 'rules and tables need an endpoint: leave them out',
+    }),
+  )
 
 const shape = z.strictObject({
   endpoints: z
@@ -196,8 +221,8 @@ const shape = z.strictObject({
 } satisfies Record<keyof OutboxOptions, z.ZodMiniType>)
 
 /** Checks and completes the options of an outbox. Throws a TypeError that lists every mistake. */
-export function completeOutbox(given: object): CompleteOutbox {
-  const { endpoints, principal, ...complete } = completeOptions('outbox', shape, given)
+export function completeOutbox(all: object): CompleteOutbox {
+  const { endpoints, principal, ...complete } = completeOptions('outbox', shape, all)
   const { lease, callTimeout } = complete
   if (lease <= callTimeout) {
     // A delivery would be taken over while its call is in progress.
@@ -207,10 +232,15 @@ export function completeOutbox(given: object): CompleteOutbox {
   return Object.freeze({
     ...complete,
     endpoints: new Map(
-      Object.entries(endpoints).map(([name, { endpoint, rules, tables, onSuccess, onFailure }]) => [
-        name,
-        { endpoint, rules, tables, onSuccess, onFailure },
-      ]),
+      Object.entries(endpoints).map(([name, given]) => {
+        const { endpoint, deliver, rules = [], tables, onSuccess, onFailure } = given
+        const call: CallOnce =
+          deliver === undefined
+            ? (input, own) => (endpoint as Endpoint).call(input as never, own)
+            : callOfFunction(name, deliver)
+        const isFunction = deliver !== undefined
+        return [name, { call, isFunction, rules, tables, onSuccess, onFailure }]
+      }),
     ),
     principal: principal === undefined ? system : requirePrincipal(principal),
   })

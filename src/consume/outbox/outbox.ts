@@ -12,12 +12,13 @@ import { workerPool, type Worker } from '../../work/worker-pool.ts'
 import {
   countDeliveries,
   dropDelivery,
+  getDelivery,
   listDeliveries,
   retryDelivery,
   type ListOptions,
 } from './administration.ts'
 import { deliveryStates, outboxCollections } from './collections.ts'
-import type { Delivery } from './delivery.ts'
+import type { Delivery, DeliveryDetails } from './delivery.ts'
 import { addDelivery, deliveryStore, type DeliveryStore } from './delivery-store.ts'
 import { startDeliveryWorker } from './delivery-worker.ts'
 import { buryUnfitDeliveries } from './unfit-deliveries.ts'
@@ -55,6 +56,8 @@ export interface Outbox<Endpoints = object> extends WithServicePart {
   ): Promise<string>
   /** Returns deliveries in the order in which they were stored, without inputs and responses. */
   list(options?: ListOptions): Promise<readonly Delivery[]>
+  /** Returns a delivery with its input, and with a response that is kept; undefined if there is none. */
+  get(id: string): Promise<DeliveryDetails | undefined>
   /** Makes a dead or waiting delivery due now. Rejects if it has another state, or does not exist. */
   retry(id: string): Promise<Delivery>
   /**
@@ -154,6 +157,7 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
       const filter = completeOptions('list', listShape, chosen)
       return listDeliveries(requireService().host.storage, filter)
     },
+    get: async (id) => getDelivery(requireService().host.storage, id),
     retry: (id) => changed(retryDelivery, id),
     drop: (id) => changed(dropDelivery, id),
     work: (chosen = {}) => workers.work(completeOptions('work', workShape, chosen).concurrency),
