@@ -48,9 +48,14 @@ type Supplied = { readonly required: true }
 type SuppliedByService =
   { readonly default: unknown } | { readonly generated: string } | { readonly readOnly: true }
 
-/** The names of the fields that an insert must contain. */
+/** Fields that not every caller can set. As in `writersOf`, `writableBy` follows `readableBy`. */
+type SetBySome =
+  | { readonly writableBy: readonly string[] }
+  | { readonly readableBy: readonly string[]; readonly writableBy?: undefined }
+
+/** The names of the fields that an insert of every caller must contain. */
 export type RequiredName<C extends CollectionShape> = {
-  [Name in keyof C['fields'] & string]: C['fields'][Name] extends SuppliedByService
+  [Name in keyof C['fields'] & string]: C['fields'][Name] extends SuppliedByService | SetBySome
     ? never
     : Name extends KeyName<C>
       ? Name
@@ -59,7 +64,10 @@ export type RequiredName<C extends CollectionShape> = {
         : never
 }[keyof C['fields'] & string]
 
-/** The values of an insert. */
+/**
+ * The values of an insert. A field that not every caller can set is optional, such as one with `writableBy: []`, whose
+ * value a row rule or a handler supplies.
+ */
 export type InsertValues<C extends CollectionShape> = Shown<
   Partial<Item<C>> & Pick<Item<C>, RequiredName<C>>
 >

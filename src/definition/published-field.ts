@@ -99,8 +99,14 @@ export function publishField(
   })
 }
 
-// A value that a caller can't read must not be overwritten, unless the definition says so.
-function writersOf({ readableBy, writableBy = readableBy }: Field): readonly string[] | undefined {
+/**
+ * Returns the roles that may set a field; undefined for every caller. A value that a caller can't read must not be
+ * overwritten, unless the definition says so.
+ */
+export function writersOf({
+  readableBy,
+  writableBy = readableBy,
+}: Field): readonly string[] | undefined {
   return writableBy === 'everyone' ? undefined : writableBy
 }
 

@@ -280,6 +280,21 @@ describe('a rule is checked where it is declared', () => {
     }
     expect(rule(any, given as never)).toMatchObject({ name: 'any', from: null })
   })
+
+  test('a required field that not every user can set needs no source', () => {
+    const into = defineCollection({
+      key: 'id',
+      fields: {
+        id: integer(),
+        tenant: text({ required: true, writableBy: [] }),
+        margin: integer({ required: true, readableBy: ['Chief'] }),
+        level: integer({ required: true, readableBy: [], writableBy: 'everyone' }),
+      },
+    })
+    expect(rule(any, { into, set: { id: 'id', level: 'level' } }).into).toBe(into)
+    const less: object = { into, set: { id: 'id' } }
+    expect(() => rule(any, less as never)).toThrow('set.level: is missing')
+  })
 })
 
 describe('caller', () => {

@@ -6,6 +6,7 @@ import { completeOptions } from '../../checks/options.ts'
 import type { Field } from '../../definition/field.ts'
 import { isValueOf, mustBe } from '../../definition/field-type.ts'
 import type { CollectionShape } from '../../definition/item.ts'
+import { writersOf } from '../../definition/published-field.ts'
 import { callerTypes, type CallerTypes } from './caller.ts'
 import type { RuleRow, CallerRow, RuleSources } from './source.ts'
 import type { ResponseShape, ShapeOf } from '../tables/response-types.ts'
@@ -195,15 +196,19 @@ function withoutUndefined(source: unknown): Readonly<Record<string, unknown>> {
 
 function missing(place: string, { into, set }: Given): readonly Mistake[] {
   const key = keyNames(into)
-  return Object.entries(into.fields)
-    .filter(([name, field]) => field.required === true || key.includes(name))
-    .filter(([, field]) => field.default === undefined && field.readOnly !== true)
-    .filter(([, field]) => (field as { readonly generated?: string }).generated === undefined)
-    .filter(([name]) => set[name] === undefined)
-    .map(([name]) => ({
-      place: `${place}.set.${name}`,
-      advice: 'is missing: the field is required',
-    }))
+  return (
+    Object.entries(into.fields)
+      .filter(([name, field]) => field.required === true || key.includes(name))
+      .filter(([, field]) => field.default === undefined && field.readOnly !== true)
+      .filter(([, field]) => (field as { readonly generated?: string }).generated === undefined)
+      // Rules save with the rights of the user, and another source supplies what not every user can set.
+      .filter(([, field]) => writersOf(field) === undefined)
+      .filter(([name]) => set[name] === undefined)
+      .map(([name]) => ({
+        place: `${place}.set.${name}`,
+        advice: 'is missing: the field is required',
+      }))
+  )
 }
 
 function keyMistakes(place: string, { into, set, upsertBy, repeated }: Given): readonly Mistake[] {
