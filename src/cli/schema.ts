@@ -1,3 +1,4 @@
+import { withFills } from './fill.ts'
 import { publishApplications } from '../definition/publish-applications.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import type { SchemaChange, SchemaChangeKind, SchemaDiff } from '../storage/sql/schema-changes.ts'
@@ -10,20 +11,22 @@ import { openProgress } from './progress.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
 
-// A column that the definition does not name does no harm.
-const needed = new Set<SchemaChangeKind>(['add', 'rename', 'rebuild'])
+// A column that the definition does not name does no harm, and neither does one that allows null: saves are checked.
+const needed = new Set<SchemaChangeKind>(['add', 'rename', 'rebuild', 'nulls'])
 
 /** Runs `rowgate schema diff`. */
 export async function showDiff(given: Given, context: CommandContext): Promise<void> {
+  const accepted = given.all('allow') as SchemaChangeKind[]
+  const kinds = new Set<SchemaChangeKind>(['add', 'rename', 'rebuild', ...accepted])
   const diff = await onSchema(given, context, 'existing', ({ schema, collections }) =>
-    schema.diff(collections, needed),
+    schema.diff(collections, kinds),
   )
   const { changes, left, mistakes } = diff
   context.result(diff, () => {
     const lines = [...changes, ...left].flatMap(linesOf)
     return [...lines, ...mistakeLines(diff)].join('\n') || 'The database fits the definition.'
   })
-  if (changes.length + mistakes.length > 0) {
+  if (changes.length + mistakes.length > 0 || left.some(({ kind }) => needed.has(kind))) {
     throw new CommandError('The database does not fit the definition.')
   }
 }
@@ -92,7 +95,8 @@ async function onSchema<Result>(
   const definition = requiredArgument(given, 'definition')
   const named = requiredOf(given, 'storage', 'database')
   const applications = await withMistakes(() => loadDefinition(definition, workingFolder), context)
-  const collections = publishApplications(applications).filter(({ serve }) => serve === undefined)
+  const filled = withFills(applications, given.all('fill'))
+  const collections = publishApplications(filled).filter(({ serve }) => serve === undefined)
   const { shown, schema, close } = await openDatabase(named, given, context, file)
   try {
     if (schema === undefined) throw new CommandError(`${shown}: tables can not be changed yet.`)

@@ -8,9 +8,17 @@ import { isServed } from '../definition/serve.ts'
 import { everyCondition } from '../request/query.ts'
 import { markSelfChecking, type StorageAdapter } from './adapter.ts'
 import type { ReadOnlyOpening } from './read-only-opening.ts'
+import type { Lacking } from './sql/required-columns.ts'
+import { absentValues } from './sqlite/column-values.ts'
 import { rowsOf } from './sqlite/connection.ts'
 import { constraintFields } from './sqlite/constraint-fields.ts'
-import { closedError, handleInUse, isBusy, storageFailure } from './sqlite/failure.ts'
+import {
+  closedError,
+  handleInUse,
+  retryWhileBusy,
+  storageFailure,
+  throwMistakes,
+} from './sqlite/failure.ts'
 import { enforcedReferences } from './sqlite/foreign-keys.ts'
 import {
   exactColumns,
@@ -43,8 +51,6 @@ export type { SqliteDriver, SqliteValue } from './sqlite/connection.ts'
 export type { NodeSqliteHandle, NodeSqliteStatement } from './sqlite/node-sqlite.ts'
 export type { SqliteHandle } from './sqlite/open.ts'
 export type { SqliteOptions } from './sqlite/options.ts'
-
-const pauseMilliseconds = 3
 
 /**
  * Keeps collections in a SQLite database: a file by name (also `:memory:`), or an open handle of
@@ -160,10 +166,15 @@ export function sqliteStorage(
     readOnly: ReadOnlyOpening | undefined,
   ): void {
     const collections = readOnly === undefined ? all : presentOf(all, readOnly)
-    const missing = (tables: Tables): readonly string[] => [
+    const missing = (tables: Tables, lacking?: Lacking): readonly string[] => [
       ...(ensureSchema === false ? [] : missingTables(tables, collections)),
-      ...(ensureSchema === 'columns' ? missingColumns(tables, collections) : []),
+      ...(ensureSchema === 'columns' ? missingColumns(tables, collections, lacking) : []),
     ]
+    const missingWithValues = (tables: Tables): readonly string[] =>
+      missing(
+        tables,
+        ensureSchema === 'columns' ? absentValues(connection, tables, collections) : undefined,
+      )
     const indexes = (tables: Tables): readonly string[] =>
       ensureSchema === false
         ? []
@@ -179,7 +190,7 @@ export function sqliteStorage(
       connection.execute('BEGIN IMMEDIATE')
       try {
         // Indexes may need columns that are added here.
-        for (const absent of [missing, indexes]) {
+        for (const absent of [missingWithValues, indexes]) {
           const statements = absent(readTables(connection, collections))
           for (const statement of statements) executeSchema(statement)
         }
@@ -192,9 +203,7 @@ export function sqliteStorage(
     const exact = exactColumns(tables, collections)
     const mistakes = tableMistakes(tables, collections, exact)
     // What is missing is added when the service starts.
-    if (mistakes.length > 0 && (isComplete || readOnly === undefined)) {
-      throw new TypeError(`sqliteStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
-    }
+    if (isComplete || readOnly === undefined) throwMistakes(mistakes)
     for (const field of fieldsWithoutNumbers(tables, collections))
       guaranteed.set(field, 'no-number')
     for (const field of guaranteedFields(tables, collections, exact)) guaranteed.set(field, 'fit')
@@ -262,36 +271,4 @@ export function sqliteSchema(applications: ApplicationDefinitions): string {
     ({ definition }) => !isServed(definition),
   )
   return `${createSchema(collections).join('\n\n')}\n`
-}
-
-/** Runs work, and retries while another connection holds the lock. Rejects after a time in milliseconds. Never throws. */
-function retryWhileBusy<Result>(
-  work: () => MaybePromise<Result>,
-  milliseconds: number,
-): MaybePromise<Result> {
-  const later = (error: unknown): Promise<Result> => retryLater(error, work, milliseconds)
-  try {
-    const result = work()
-    return result instanceof Promise ? result.catch(later) : result
-  } catch (error) {
-    return later(error)
-  }
-}
-
-async function retryLater<Result>(
-  error: unknown,
-  work: () => MaybePromise<Result>,
-  milliseconds: number,
-): Promise<Result> {
-  const began = performance.now()
-  let latest = error
-  while (isBusy(latest) && performance.now() - began < milliseconds) {
-    await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds))
-    try {
-      return await work()
-    } catch (again) {
-      latest = again
-    }
-  }
-  throw latest
 }

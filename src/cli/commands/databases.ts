@@ -12,6 +12,13 @@ const storage: Option = {
   description: 'A SQLite file, or a postgres:// or mysql:// URL',
 }
 
+const fill: Option = {
+  name: 'fill',
+  value: 'field=value',
+  description: 'The value of rows without one, such as products.sku=unknown',
+  repeats: true,
+}
+
 /** Commands on a database, which need no module of a service. */
 export const databaseCommands: readonly Command[] = [
   {
@@ -86,7 +93,18 @@ export const databaseCommands: readonly Command[] = [
     name: 'schema diff',
     argument: '<definition>',
     description: 'Show what a database lacks for a definition, with the SQL',
-    options: [storage, schema],
+    options: [
+      storage,
+      schema,
+      fill,
+      {
+        name: 'allow',
+        value: 'kind',
+        choices: ['nulls'],
+        description: 'Rows without a value of a required field are no difference',
+        repeats: true,
+      },
+    ],
     withoutService: true,
     isReading: true,
     examples: [
@@ -105,10 +123,11 @@ export const databaseCommands: readonly Command[] = [
       {
         name: 'allow',
         value: 'kind',
-        choices: ['rename', 'rebuild', 'drop'],
+        choices: ['rename', 'rebuild', 'drop', 'nulls', 'require'],
         description: 'Also such changes',
         repeats: true,
       },
+      fill,
       {
         name: 'copy',
         value: 'file',
@@ -119,6 +138,7 @@ export const databaseCommands: readonly Command[] = [
     examples: [
       'schema apply shop.ts --storage shop.db',
       'schema apply shop.ts --storage shop.db --allow rename --copy before.db',
+      'schema apply shop.ts --storage shop.db --fill products.sku=unknown',
     ],
     load: async () => (await import('../schema.ts')).applyDiff,
   },

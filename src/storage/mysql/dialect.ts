@@ -103,6 +103,10 @@ export function mysqlDialect(server: MysqlServer): Dialect {
         modifyColumn(table, { ...column, default: undefined }, 'NOT NULL AUTO_INCREMENT'),
       ],
       rejectNull: (table, column) => modifyColumn(table, column, 'NOT NULL'),
+      literal: (text) =>
+        text.includes('\\')
+          ? `convert(X'${Buffer.from(text).toString('hex')}' using utf8mb4)`
+          : `'${text.replaceAll("'", "''")}'`,
       place: 'in the database',
     },
     inspection: mysqlInspection(isMariaDb),

@@ -147,6 +147,8 @@ export const postgresDialect: Dialect = {
     },
     rejectNull: ({ name: table }, { name }) =>
       `ALTER TABLE ${quoted(table)} ALTER COLUMN ${quoted(name)} SET NOT NULL;`,
+    literal: (text) =>
+      text.includes('\\') ? `E${literalText(text.replaceAll('\\', '\\\\'))}` : literalText(text),
     place: 'in a schema of the search path',
   },
   inspection: postgresInspection,

@@ -35,6 +35,23 @@ export function isNotNull(sharing: readonly PublishedCollection[], field: Publis
     .some(isInCircle)
 }
 
+/**
+ * Returns whether the definition allows null in a column: one of its fields does, or a collection that inserts rows has no
+ * field for it.
+ */
+export function mayBeNull(
+  sharing: readonly PublishedCollection[],
+  fields: readonly PublishedField[],
+): boolean {
+  const isNullable = ({ required, inKey, readOnly, hasColumnDefault }: PublishedField): boolean =>
+    !required && !inKey && !readOnly && !hasColumnDefault
+  if (fields.some(isNullable)) return true
+  const isLeftOut = sharing.some(
+    (one) => one.publishes.has('Insert') && !one.fields.some((field) => fields.includes(field)),
+  )
+  return isLeftOut && fields.some(({ required, inKey }) => required && !inKey)
+}
+
 function isInCircle({ from, to }: Reference): boolean {
   const own = folded(from.table)
   const found = new Set<PublishedCollection>([to])
@@ -73,22 +90,24 @@ interface CountedTable {
   find(name: string): { readonly name: string; readonly notNull: boolean } | undefined
 }
 
-/** The rows of a table without a value of columns that need one. */
+/** How the rows of a table without required values are counted. */
 export interface ValueCounts {
-  /** The statement that counts them, one column for each of `columns`. */
+  /** The statement that counts them: one column for each of `columns`. */
   readonly statement: string
-  /** The keys of {@link Lacking}. */
-  readonly columns: readonly string[]
+  readonly columns: readonly { readonly key: string; readonly isPresent: boolean }[]
 }
 
 /**
  * Returns how the rows without required values are counted in existing tables: all rows of a table that lacks the column,
  * otherwise those with null. Tables and columns that wait to be renamed are known by their former names.
+ *
+ * @param of which columns: all (default), or only those that tables lack
  */
 export function valueCounts(
   collections: readonly PublishedCollection[],
   find: (name: string) => CountedTable | undefined,
   quoted: (name: string) => string,
+  of: 'all' | 'absent' = 'all',
 ): readonly ValueCounts[] {
   return Array.from(groupByTable(collections).values()).flatMap((sharing) => {
     const [{ table, definition }] = sharing as readonly [PublishedCollection]
@@ -96,11 +115,12 @@ export function valueCounts(
     if (found?.kind !== 'table') return []
     const counted = Array.from(sharedFields(sharing).values())
       .filter((field) => !field.inKey && needsValue(sharing, field))
-      .map((field) => {
-        const { column, definition: own } = field
-        return { column, present: found.find(column) ?? found.find(own.renamedFrom ?? column) }
-      })
+      .map(({ column, definition: { renamedFrom = column } }) => ({
+        key: keyOf(table, column),
+        present: found.find(column) ?? found.find(renamedFrom),
+      }))
       .filter(({ present }) => present?.notNull !== true)
+      .filter(({ present }) => present === undefined || of === 'all')
     if (counted.length === 0) return []
     const sums = counted.map(({ present }) =>
       present === undefined
@@ -110,31 +130,107 @@ export function valueCounts(
     return [
       {
         statement: `SELECT ${sums.join(', ')} FROM ${quoted(found.name)}`,
-        columns: counted.map(({ column }) => keyOf(table, column)),
+        columns: counted.map(({ key, present }) => ({ key, isPresent: present !== undefined })),
       },
     ]
   })
 }
 
-/** Returns the number of rows of a table, by its name in the definition, that lack a value of a column that needs one. */
-export type Lacking = (table: string, column: string) => number
+/** The rows that lack a value of a column. */
+export interface LackingRows {
+  readonly rows: number
+  /** Whether their table has the column. */
+  readonly isPresent: boolean
+}
+
+/** Returns the rows of a table, by its name in the definition, that lack a value of a column that needs one. */
+export type Lacking = (table: string, column: string) => LackingRows
 
 /** Returns the counts of rows that were read. */
 export function lackingOf(
   counts: readonly ValueCounts[],
-  found: readonly (readonly unknown[])[],
+  found: readonly (readonly unknown[] | undefined)[],
 ): Lacking {
-  const rows = new Map(
+  const known = new Map(
     counts.flatMap(({ columns }, index) =>
-      columns.map((key, at) => [key, Number(found[index]?.[at] ?? 0)] as const),
+      columns.map(({ key, isPresent }, at) => {
+        return [key, { rows: Number(found[index]?.[at] ?? 0), isPresent }] as const
+      }),
     ),
   )
-  return (table, column) => rows.get(keyOf(table, column)) ?? 0
+  return (table, column) => known.get(keyOf(table, column)) ?? noRows
 }
 
+const noRows: LackingRows = { rows: 0, isPresent: true }
+
 /** No row of any table lacks a value. */
-export const nothingLacks: Lacking = () => 0
+export const nothingLacks: Lacking = () => noRows
 
 function keyOf(table: string, column: string): string {
   return `${folded(table)}\0${folded(column)}`
+}
+
+/** A column of a required field without a value in some rows. */
+export interface LackingColumn {
+  readonly sharing: readonly PublishedCollection[]
+  readonly field: PublishedField
+  readonly rows: number
+}
+
+/** Returns the name of a field as `--fill` takes it. */
+export function fillName({ sharing, field }: LackingColumn): string {
+  const own = sharing.find(({ fields }) => fields.includes(field))
+  return `${own?.name ?? ''}.${field.name}`
+}
+
+/** Returns the statement that writes a value into the rows of a table that have none. */
+export function fillStatement(
+  quoted: (name: string) => string,
+  [table, column]: readonly [table: string, column: string],
+  literal: string,
+): string {
+  return `UPDATE ${quoted(table)} SET ${quoted(column)} = ${literal} WHERE ${quoted(column)} IS NULL;`
+}
+
+/** How a database writes the rows of a table without a value. */
+export interface FillText {
+  quoted(name: string): string
+  /** Returns the name of a table in the database. */
+  tableName(name: string): string
+  /** Returns the SQL of a value in a new column of a field. */
+  literal(field: PublishedField, value: NonNullable<StoredValue>): string | undefined
+}
+
+/** A column that tables lack, and the statement that writes a value into their rows; without one, none is known. */
+export interface UnfilledColumn extends LackingColumn {
+  readonly statement?: string
+}
+
+/** Returns the columns of required fields that tables with rows lack. */
+export function unfilledColumns(
+  collections: readonly PublishedCollection[],
+  lacking: Lacking,
+  { quoted, tableName, literal }: FillText,
+): readonly UnfilledColumn[] {
+  return Array.from(groupByTable(collections).values()).flatMap((sharing) =>
+    Array.from(sharedFields(sharing).values()).flatMap((field): readonly UnfilledColumn[] => {
+      const [{ table }] = sharing as readonly [PublishedCollection]
+      const { rows, isPresent } = lacking(table, field.column)
+      if (rows === 0 || isPresent) return []
+      const value = constantFor(sharing, field, rows)
+      const written = value === undefined ? undefined : literal(field, value)
+      const column = { sharing, field, rows }
+      if (written === undefined) return [column]
+      const place = [tableName(table), field.column] as const
+      return [{ ...column, statement: fillStatement(quoted, place, written) }]
+    }),
+  )
+}
+
+/** Returns the mistake of a new required field for which the rows of a table have no value. */
+export function unfilledMistake({ sharing, field, rows }: LackingColumn): string {
+  const [{ application, table }] = sharing as readonly [PublishedCollection]
+  const name = fillName({ sharing, field, rows })
+  const have = rows === 1 ? '1 row has' : `${rows} rows have`
+  return `${application}/${name}: ${have} no value of this new required field in table "${table}". Give the field a constant default, leave out required, or add the column with rowgate schema apply --fill ${name}=<value>, or --allow nulls.`
 }

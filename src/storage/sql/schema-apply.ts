@@ -1,7 +1,10 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { Connection } from './connection.ts'
+import { bind, type Connection, type TextRow } from './connection.ts'
 import type { SchemaDialect, Tables } from './dialect.ts'
+import { literalOf } from './column-values.ts'
+import { raw } from './fragments.ts'
 import { withoutColumn } from './planned-tables.ts'
+import { lackingOf, valueCounts, type Lacking } from './required-columns.ts'
 import {
   planSchema,
   withFormerTables,
@@ -39,7 +42,24 @@ export async function diffTables(
   if (unfit.length > 0) return { changes: [], left: [], mistakes: unfit }
   const known = withFormerTables(collections)
   const found = await readTables(connection, known)
-  return planTables(dialect, { found, known, collections }, allowed)
+  const lacking = await countLacking(connection, found, collections)
+  return planTables(dialect, { found, known, collections, lacking }, allowed)
+}
+
+/** Counts the rows without required values: in all columns (default), or only in those that tables lack. */
+export async function countLacking(
+  connection: Connection,
+  { dialect, find }: Tables,
+  collections: readonly PublishedCollection[],
+  of: 'all' | 'absent' = 'all',
+): Promise<Lacking> {
+  const counts = valueCounts(collections, find, dialect.quoted, of)
+  const found: (TextRow | undefined)[] = []
+  for (const { statement } of counts) {
+    const [row] = await connection.rows(bind(raw(statement)))
+    found.push(row)
+  }
+  return lackingOf(counts, found)
 }
 
 /** The tables that were found, and what they should be. */
@@ -47,11 +67,12 @@ interface Compared {
   readonly found: Tables
   readonly known: readonly PublishedCollection[]
   readonly collections: readonly PublishedCollection[]
+  readonly lacking: Lacking
 }
 
 function planTables(
   dialect: SchemaDialect,
-  { found, known, collections }: Compared,
+  { found, known, collections, lacking }: Compared,
   allowed: ReadonlySet<SchemaChangeKind>,
 ): SchemaDiff {
   const { quoted } = dialect
@@ -68,6 +89,9 @@ function planTables(
       quoted,
       foldedColumn: folded,
       columnDefinition: (sharing, field) => columnDefinition(dialect, sharing, field),
+      lacking,
+      literal: (table, field, value) =>
+        literalOf(dialect, field, value, now.find(table)?.find(field.column)),
       dropColumn(table, column, earlier) {
         const left = earlier.reduce(
           (found, each) => withoutColumn(table, each)(found, dialect),

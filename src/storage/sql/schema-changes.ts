@@ -1,13 +1,17 @@
+import type { StoredValue } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
+import type { Lacking } from './required-columns.ts'
 import type { Effect } from './planned-tables.ts'
 import { folded, groupByTable } from './tables.ts'
 
 /**
- * What a change does. `add`: it creates a table, column, index or constraint. `rename`: other programs may know the
- * old name. `rebuild`: it redeclares columns, and may copy the table. `drop`: the values of a column are lost.
+ * What a change does. `add`: it creates a table, column, index or constraint, or writes the default of a required field
+ * into rows without a value. `rename`: other programs may know the old name. `rebuild`: it redeclares columns, and may
+ * copy the table. `drop`: the values of a column are lost. `nulls`: it leaves rows without a value of a required field.
+ * `require`: it rejects null in columns of required fields, which other programs may write.
  */
-export type SchemaChangeKind = 'add' | 'rename' | 'rebuild' | 'drop'
+export type SchemaChangeKind = 'add' | 'rename' | 'rebuild' | 'drop' | 'nulls' | 'require'
 
 /** One change that makes a database fit a definition. */
 export interface SchemaChange {
@@ -16,7 +20,7 @@ export interface SchemaChange {
   readonly table: string
   /** A sentence, such as `Adds the column "city" to the table "customers".` */
   readonly description: string
-  /** The SQL statements, in order. */
+  /** The SQL statements, in order. None: what it leaves as it is. */
   readonly statements: readonly string[]
 }
 
@@ -60,6 +64,13 @@ export interface Draft {
   /** Returns names of columns that the database does not distinguish as the same one. */
   foldedColumn(name: string): string
   columnDefinition(sharing: readonly PublishedCollection[], field: PublishedField): string
+  /** The rows without required values, as they were when the database was read. */
+  readonly lacking: Lacking
+  /**
+   * Returns the SQL of a value in the column of a field, as the changes before leave it. Undefined: the column does not
+   * keep the value.
+   */
+  literal(table: string, field: PublishedField, value: NonNullable<StoredValue>): string | undefined
   /** Returns the statements that drop a column of a table, after `earlier` ones. */
   dropColumn(table: string, column: string, earlier: readonly string[]): readonly string[]
 }
@@ -94,13 +105,13 @@ export function planSchema<Own extends Draft>(
       const change = { kind, table, description, statements }
       const reason = allowed.has(kind) ? make(planned) : undefined
       if (!allowed.has(kind)) left.push(change)
-      else if (reason === undefined) changes.push(change)
+      else if (reason === undefined) changes.push(...(statements.length > 0 ? [change] : []))
       // A column that can't be dropped does no harm.
       else if (kind !== 'drop') impossible.push(`${description} ${reason}`)
     }
   }
   // A change that is left explains what does not fit yet.
-  const awaited = left.filter(({ kind }) => kind !== 'drop')
+  const awaited = left.filter(({ kind }) => kind !== 'drop' && kind !== 'require')
   const waiting = new Set(awaited.map(({ table }) => folded(table)))
   const fitting = collections.filter(({ table }) => !waiting.has(folded(table)))
   return { changes, left, mistakes: [...impossible, ...mistakes(fitting)] }

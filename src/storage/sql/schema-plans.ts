@@ -1,4 +1,3 @@
-import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { addedKeys, droppedKeys, keysOn } from './foreign-key-plans.ts'
 import {
@@ -23,10 +22,13 @@ import { fieldsOf, withoutRepeated, type TablesDraft } from './schema-draft.ts'
 import {
   addedColumns,
   droppedColumns,
+  filledColumns,
   renamedColumns,
   renamedTables,
+  requiredColumns,
   withoutAwaited,
 } from './shared-plans.ts'
+import { mayBeNull } from './required-columns.ts'
 import { createIndex, createTable, declaredType, hasIndex, namesIn } from './schema.ts'
 import { dropSearch, missingSearches, wantedSearches } from './search-index.ts'
 import { isEnforced } from './table-check.ts'
@@ -49,6 +51,7 @@ export const plans: readonly Plan<TablesDraft>[] = [
   leftConstraints,
   droppedKeys,
   redeclaredColumns,
+  filledColumns,
   nullChanges,
   numberedColumns,
   searchIndexes,
@@ -186,8 +189,14 @@ function isKept(
 
 function nullChanges(draft: TablesDraft): readonly PlannedChange[] {
   const { quoted, schema, changes } = draft.dialect
-  return sharedTables<Table>(draft).flatMap(({ name, table, sharing }) =>
-    table.columns.flatMap((column): readonly PlannedChange[] => {
+  return sharedTables<Table>(draft).flatMap((shared) => {
+    const { name, table, sharing } = shared
+    const allowsNull = (own: string): boolean => {
+      const { notNull = true, isComputed = true, isDomain = false } = table.find(own) ?? {}
+      return !notNull && !isComputed && !isDomain
+    }
+    const required = requiredColumns(draft, shared, allowsNull).map(({ column }) => column)
+    return table.columns.flatMap((column): readonly PlannedChange[] => {
       const fields = fieldsOf(sharing, column.name)
       const of = `the column ${quoted(column.name)} of the table ${quoted(name)}`
       if (!column.notNull && !column.isComputed && fields.some(({ inKey }) => inKey)) {
@@ -201,7 +210,18 @@ function nullChanges(draft: TablesDraft): readonly PlannedChange[] {
           },
         ]
       }
-      if (!rejectsNull(table, column) || !fields.some(isNullable)) return []
+      if (required.includes(column.name)) {
+        return [
+          {
+            kind: 'require',
+            table: name,
+            description: `Rejects null in ${of}, which the definition requires.`,
+            statements: [schema.rejectNull(table, column)],
+            after: changedColumn(name, column.name, { notNull: true }),
+          },
+        ]
+      }
+      if (!rejectsNull(table, column) || !mayBeNull(sharing, fields)) return []
       return [
         {
           kind: 'rebuild',
@@ -211,18 +231,14 @@ function nullChanges(draft: TablesDraft): readonly PlannedChange[] {
           after: changedColumn(name, column.name, { notNull: false }),
         },
       ]
-    }),
-  )
+    })
+  })
 }
 
 /** Returns whether a column rejects null, other than in a primary key, and nothing else gives it a value. */
 function rejectsNull({ primary }: Table, { name, ...column }: Column): boolean {
   const { notNull, hasDefault, isComputed, isDomain = false } = column
   return notNull && !hasDefault && !isComputed && !isDomain && primary?.includes(name) !== true
-}
-
-function isNullable({ required, inKey, readOnly, hasColumnDefault }: PublishedField): boolean {
-  return !required && !inKey && !readOnly && !hasColumnDefault
 }
 
 function numberedColumns(draft: TablesDraft): readonly PlannedChange[] {

@@ -55,6 +55,8 @@ export interface SchemaText {
   numberColumn(table: Table, column: Column): readonly string[]
   /** Returns the statement that rejects null in a column. */
   rejectNull(table: Table, column: Column): string
+  /** Returns a string literal, whatever the settings of the session are. */
+  literal(text: string): string
   /** Where tables are looked for, such as `in the database`. */
   readonly place: string
 }

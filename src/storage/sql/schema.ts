@@ -3,7 +3,8 @@ import type { OnDelete } from '../../definition/field.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
 import type { Dialect, Tables } from './dialect.ts'
-import { isNotNull } from './required-columns.ts'
+import { unfilled } from './column-values.ts'
+import { isNotNull, nothingLacks, type Lacking } from './required-columns.ts'
 import { missingSearches } from './search-index.ts'
 import { statementTexts } from './shape.ts'
 import { folded, groupByTable, hasColumn, type Table } from './tables.ts'
@@ -29,6 +30,8 @@ export interface MissingOptions {
   readonly addsColumns?: boolean
   /** The collections to which foreign keys can refer. Default: all that are given. */
   readonly targets?: readonly PublishedCollection[]
+  /** The rows without a value of a missing column. Default: none. */
+  readonly lacking?: Lacking
 }
 
 /**
@@ -38,7 +41,7 @@ export interface MissingOptions {
 export function missingStatements(
   tables: Tables,
   collections: readonly PublishedCollection[],
-  { addsColumns = false, targets = collections }: MissingOptions = {},
+  { addsColumns = false, targets = collections, lacking = nothingLacks }: MissingOptions = {},
 ): readonly string[] {
   const { dialect } = tables
   const created = collections.filter(
@@ -70,6 +73,7 @@ export function missingStatements(
   const statements = [
     ...Array.from(groupByTable(created).values(), (sharing) => createTable(dialect, sharing)),
     ...added.flatMap(([one, fields]) => fields.map((field) => addColumn(dialect, one, field))),
+    ...unfilled(tables, collections, lacking).flatMap(({ statement = [] }) => statement),
     ...indexes.map((index) => createIndex(dialect, index, names)),
     ...missingSearches(tables, [...created, ...present]),
     ...references.map((reference) => addForeignKey(dialect, reference, names)),

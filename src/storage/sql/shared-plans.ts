@@ -1,7 +1,14 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { changedTable, renamedColumn, withColumn, withoutColumn } from './planned-tables.ts'
-import { sharedTables, type Draft, type PlannedChange } from './schema-changes.ts'
+import {
+  constantFor,
+  fillName,
+  fillStatement,
+  isNotNull,
+  type LackingColumn,
+} from './required-columns.ts'
+import { sharedTables, type Draft, type PlannedChange, type SharedTable } from './schema-changes.ts'
 import { folded, groupByTable } from './tables.ts'
 import { sharedFields } from './wanted-indexes.ts'
 
@@ -51,21 +58,88 @@ export function renamedColumns(draft: Draft): readonly PlannedChange[] {
 
 /** Plans to add columns. Those of a key and those with a default of the database can't be added. */
 export function addedColumns(draft: Draft): readonly PlannedChange[] {
-  const { quoted, columnDefinition } = draft
-  return missingColumnsOf(draft).flatMap(({ table, sharing, field, former }) => {
+  const { quoted, columnDefinition, lacking } = draft
+  return missingColumnsOf(draft).flatMap(({ table, sharing, field, former }): PlannedChange[] => {
     if (former !== undefined || field.inKey || field.hasColumnDefault) return []
-    return [
-      {
-        kind: 'add' as const,
-        table,
-        description: `Adds the column ${quoted(field.column)} to the table ${quoted(table)}.`,
-        statements: [
-          `ALTER TABLE ${quoted(table)} ADD COLUMN ${columnDefinition(sharing, field)};`,
-        ],
-        after: withColumn(table, sharing, field),
-      },
-    ]
+    const adds = `Adds the column ${quoted(field.column)} to the table ${quoted(table)}`
+    const add = `ALTER TABLE ${quoted(table)} ADD COLUMN ${columnDefinition(sharing, field)};`
+    const change = { table, after: withColumn(table, sharing, field) }
+    const { rows } = lacking(table, field.column)
+    if (rows === 0) return [{ kind: 'add', ...change, description: `${adds}.`, statements: [add] }]
+    const literal = literalFor(draft, table, { sharing, field, rows })
+    if (literal === undefined) {
+      const description = `${adds}, whose ${rowsText(rows)} then have no value of a required field. ${fillAdvice({ sharing, field, rows })}`
+      return [{ kind: 'nulls', ...change, description, statements: [add] }]
+    }
+    const fill = fillStatement(quoted, [table, field.column], literal)
+    const description = `${adds}, and writes ${literal} into its ${rowsText(rows)}.`
+    return [{ kind: 'add', ...change, description, statements: [add, fill] }]
   })
+}
+
+/** Plans to write the defaults of required fields into rows that have null, and lists the rows that must be left. */
+export function filledColumns(draft: Draft): readonly PlannedChange[] {
+  const { quoted, foldedColumn, lacking } = draft
+  return sharedTables(draft).flatMap(({ name: table, table: { columns }, sharing }) => {
+    const fields = sharedFields(sharing, foldedColumn)
+    return columns.flatMap(({ name: column }): PlannedChange[] => {
+      const field = fields.get(foldedColumn(column))
+      if (field === undefined) return []
+      const { rows, isPresent } = lacking(table, field.column)
+      // Those of a column that was added are filled.
+      if (rows === 0 || !isPresent) return []
+      const literal = literalFor(draft, table, { sharing, field, rows })
+      const place = `${rowsText(rows)} of the table ${quoted(table)}`
+      if (literal === undefined) {
+        const description = `Leaves ${place} without a value in the column ${quoted(column)} of a required field. ${fillAdvice({ sharing, field, rows })}`
+        return [{ kind: 'nulls', table, description, statements: [] }]
+      }
+      const description = `Writes ${literal} into the column ${quoted(column)} of ${place}, which have no value of this required field.`
+      const statements = [fillStatement(quoted, [table, column], literal)]
+      return [{ kind: 'add', table, description, statements }]
+    })
+  })
+}
+
+/** A column that allows null although every row must have a value, and has one when the plans before were made. */
+export interface RequiredColumn {
+  readonly table: string
+  readonly column: string
+  readonly field: PublishedField
+}
+
+/** Returns the columns of a table that can reject null. */
+export function requiredColumns(
+  draft: Draft,
+  { name: table, table: { columns }, sharing }: SharedTable,
+  allowsNull: (column: string) => boolean,
+): readonly RequiredColumn[] {
+  const fields = sharedFields(sharing, draft.foldedColumn)
+  return columns.flatMap(({ name: column }) => {
+    const field = fields.get(draft.foldedColumn(column))
+    if (field === undefined || field.inKey || !allowsNull(column)) return []
+    if (!isNotNull(sharing, field)) return []
+    const { rows } = draft.lacking(table, field.column)
+    const isFilled = rows === 0 || literalFor(draft, table, { sharing, field, rows }) !== undefined
+    return isFilled ? [{ table, column, field }] : []
+  })
+}
+
+function literalFor(
+  draft: Draft,
+  table: string,
+  { sharing, field, rows }: LackingColumn,
+): string | undefined {
+  const value = constantFor(sharing, field, rows)
+  return value === undefined ? undefined : draft.literal(table, field, value)
+}
+
+function rowsText(rows: number): string {
+  return rows === 1 ? '1 row' : `${rows} rows`
+}
+
+function fillAdvice(column: LackingColumn): string {
+  return `Give them one with --fill ${fillName(column)}=<value>.`
 }
 
 /** Plans to drop columns that no field has. */

@@ -19,6 +19,7 @@ import type { Connection, Connections, TextRow } from './connection.ts'
 import type { Dialect, Isolation, Tables } from './dialect.ts'
 import { messageOf, storageFailure } from './failure.ts'
 import { inspectServerTables } from './inspect-server-tables.ts'
+import { unfilled } from './column-values.ts'
 import { joinedInserts } from './joined-inserts.ts'
 import { joinedReads, type JoinReads, type ReadRoute } from './joined-reads.ts'
 import { joiningInserts } from './one-write.ts'
@@ -31,6 +32,8 @@ import {
   textPageRead,
   type Read,
 } from './reads.ts'
+import { nothingLacks, unfilledMistake } from './required-columns.ts'
+import { countLacking } from './schema-apply.ts'
 import { createTables, missingStatements, noTables } from './schema.ts'
 import { definitionMistakes, isEnforced, tableMistakes } from './table-check.ts'
 import type { Table } from './tables.ts'
@@ -136,12 +139,17 @@ export function sqlStorage(database: Database): StorageAdapter {
     connection: Connection,
     collections: readonly PublishedCollection[],
   ): Promise<Tables> {
-    const missing = (present: Tables): readonly string[] =>
-      missingStatements(present, collections, { addsColumns })
     const found = await database.readTables(connection, collections)
-    if (ensureSchema === false || missing(found).length === 0) return found
+    const isComplete = missingStatements(found, collections, { addsColumns }).length === 0
+    if (ensureSchema === false || isComplete) return found
     await database.changeSchema(connection, async () => {
-      for (const statement of missing(await database.readTables(connection, collections))) {
+      const present = await database.readTables(connection, collections)
+      const lacking = addsColumns
+        ? await countLacking(connection, present, collections, 'absent')
+        : nothingLacks
+      const empty = unfilled(present, collections, lacking).filter(({ statement }) => !statement)
+      throwMistakes(dialect, empty.map(unfilledMistake))
+      for (const statement of missingStatements(present, collections, { addsColumns, lacking })) {
         await connection.change(statement).catch((error: unknown) => {
           throw schemaFailure(dialect, error, statement)
         })

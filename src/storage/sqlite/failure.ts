@@ -1,3 +1,4 @@
+import type { MaybePromise } from '../../maybe-promise.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { StorageError } from '../adapter.ts'
 
@@ -122,4 +123,44 @@ export function unavailable(cause: unknown): StorageError {
 /** Creates the error of every call after `close`. */
 export function closedError(): StorageError {
   return unavailable(new Error('the storage is closed'))
+}
+
+/** Throws a TypeError that lists mistakes, if there are any. */
+export function throwMistakes(mistakes: readonly string[]): void {
+  if (mistakes.length === 0) return
+  throw new TypeError(`sqliteStorage: the tables do not fit.\n- ${mistakes.join('\n- ')}`)
+}
+
+const pauseMilliseconds = 3
+
+/** Runs work, and retries while another connection holds the lock. Rejects after a time in milliseconds. Never throws. */
+export function retryWhileBusy<Result>(
+  work: () => MaybePromise<Result>,
+  milliseconds: number,
+): MaybePromise<Result> {
+  const later = (error: unknown): Promise<Result> => retryLater(error, work, milliseconds)
+  try {
+    const result = work()
+    return result instanceof Promise ? result.catch(later) : result
+  } catch (error) {
+    return later(error)
+  }
+}
+
+async function retryLater<Result>(
+  error: unknown,
+  work: () => MaybePromise<Result>,
+  milliseconds: number,
+): Promise<Result> {
+  const began = performance.now()
+  let latest = error
+  while (isBusy(latest) && performance.now() - began < milliseconds) {
+    await new Promise((resolve) => setTimeout(resolve, pauseMilliseconds))
+    try {
+      return await work()
+    } catch (again) {
+      latest = again
+    }
+  }
+  throw latest
 }

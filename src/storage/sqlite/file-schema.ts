@@ -5,12 +5,15 @@ import { indexFailure } from './indexes.ts'
 import { openAsItIs, openInMemory, openReadOnly } from './open.ts'
 import {
   planSchema,
+  withFormerTables,
   type AppliedSchema,
   type SchemaChange,
   type SchemaChangeKind,
   type SchemaDiff,
 } from '../sql/schema-changes.ts'
 import { draftOf, plans } from './schema-plans.ts'
+import { nothingLacks } from '../sql/required-columns.ts'
+import { countLacking } from './column-values.ts'
 import { exactColumns } from './guarantees.ts'
 import { tableMistakes } from './table-check.ts'
 import { readTables } from './tables.ts'
@@ -51,9 +54,16 @@ function diffSchema(
 ): SchemaDiff {
   const copy = emptyCopy(database)
   try {
+    const requiring = collections.filter(({ fields }) =>
+      fields.some(({ required, inKey }) => required && !inKey),
+    )
+    const lacking =
+      requiring.length === 0
+        ? nothingLacks
+        : countLacking(database, readTables(database, withFormerTables(collections)), collections)
     const planning = {
       plans,
-      draft: () => draftOf(copy, collections),
+      draft: () => draftOf(copy, collections, lacking),
       make: (change: SchemaChange) => failureOf(copy, change),
       mistakes(fitting: readonly PublishedCollection[]) {
         const tables = readTables(copy, fitting)
@@ -132,7 +142,7 @@ function apply(
   connection.execute('BEGIN IMMEDIATE')
   try {
     const current = diffSchema(connection, collections, allowed)
-    if (JSON.stringify(current) !== JSON.stringify(planned)) {
+    if (textOf(current) !== textOf(planned)) {
       throw new Error(
         'Another process has changed the tables meanwhile. Nothing was changed. Try again.',
       )
@@ -152,6 +162,12 @@ function apply(
     if (connection.inTransaction()) connection.execute('ROLLBACK')
   }
   return { ...planned, copy: needsCopy ? copyTo : null }
+}
+
+// Other processes may have inserted rows meanwhile, whose number a description may have.
+function textOf({ changes, left, mistakes }: SchemaDiff): string {
+  const statements = [changes, left].map((all) => all.map((change) => change.statements))
+  return JSON.stringify([statements, mistakes])
 }
 
 function make(connection: Connection, { description, statements }: SchemaChange): void {

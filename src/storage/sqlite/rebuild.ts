@@ -1,8 +1,10 @@
 import type { PublishedField } from '../../definition/published-field.ts'
+import type { PublishedCollection } from '../../definition/published.ts'
 import { rowsOf, type Connection } from './connection.ts'
-import { columnDefinition, isWrittenColumn } from './schema.ts'
+import { columnDefinition, isOwnColumn, isWrittenColumn } from './schema.ts'
 import { quoted } from '../sql/fragments.ts'
-import { searchPrefix } from '../sql/tables.ts'
+import { folded, searchPrefix } from '../sql/tables.ts'
+import { sharedFields } from '../sql/wanted-indexes.ts'
 import type { Table } from './tables.ts'
 import { closing, isSign, isWord, tokensOf, type Token } from './tokens.ts'
 
@@ -24,9 +26,62 @@ export function rebuildStatements(
   connection: Connection,
   { name, table, unfit }: Rebuild,
 ): readonly string[] | undefined {
+  return copyStatements(connection, { name, table }, (part) => changedPart(part, unfit))
+}
+
+/** What changes whether columns reject null. */
+export interface NullChange {
+  readonly name: string
+  readonly table: Table
+  readonly sharing: readonly PublishedCollection[]
+  readonly columns: readonly string[]
+  readonly rejectsNull: boolean
+}
+
+/**
+ * Returns the statements that let columns of a table reject null, or allow it, and keep everything else. Undefined if
+ * the declaration of a column does not show how.
+ */
+export function nullStatements(
+  connection: Connection,
+  { name, table, columns, sharing, rejectsNull }: NullChange,
+): readonly string[] | undefined {
+  const names = new Set(columns.map((column) => column.toLowerCase()))
+  return copyStatements(connection, { name, table }, ({ column, text }) => {
+    const own = column?.toLowerCase()
+    if (own === undefined || !names.has(own)) return keptText(text)
+    const field = sharedFields(sharing).get(folded(own))
+    if (field !== undefined && isOwnColumn(text, field)) return columnDefinition(field, rejectsNull)
+    return rejectsNull ? `${keptText(text)} NOT NULL` : withoutNotNull(text)
+  })
+}
+
+function withoutNotNull(text: string): string | undefined {
+  const tokens = tokensOf(text)
+  const words = wordsOf(text)
+  const at = tokens.findIndex(
+    (token, index) => isWord(token, 'NOT') && isWord(tokens[index + 1], 'NULL'),
+  )
+  const [not, end] = [tokens[at], tokens[at + 1]]
+  if (not === undefined || end === undefined) return undefined
+  if (words.includes('CONSTRAINT') || words.includes('CONFLICT') || !words.includes('NOT'))
+    return undefined
+  return keptText(`${text.slice(0, not.start).trimEnd()}${text.slice(end.end)}`)
+}
+
+// A comment at the end must not hide the comma that follows.
+function keptText(text: string): string {
+  return text.includes('--') ? `${text}\n` : text
+}
+
+function copyStatements(
+  connection: Connection,
+  { name, table }: Pick<Rebuild, 'name' | 'table'>,
+  change: (part: TablePart) => string | undefined,
+): readonly string[] | undefined {
   const text = tableText(table.statement)
   if (text === undefined) return undefined
-  const parts = text.parts.map((part) => changedPart(part, unfit))
+  const parts = text.parts.map(change)
   if (parts.includes(undefined)) return undefined
   const columns = [...table.columns.values()]
     .filter(({ computed }) => !computed)
@@ -56,13 +111,15 @@ const ownConstraints = ['DEFAULT', 'UNIQUE', 'REFERENCES', 'GENERATED', 'AS', 'C
 function changedPart(part: TablePart, unfit: readonly PublishedField[]): string | undefined {
   const { column, text } = part
   const field = unfit.find((one) => one.column.toLowerCase() === column?.toLowerCase())
-  // A comment at the end must not hide the comma that follows.
-  if (field === undefined) return text.includes('--') ? `${text}\n` : text
+  if (field === undefined) return keptText(text)
   const words = wordsOf(text)
   if (ownConstraints.some((word) => words.includes(word))) return undefined
   if (words.includes('CHECK') && !isWrittenColumn(text, field)) return undefined
-  const definition = columnDefinition(field)
-  return words.includes('NOT') && !field.inKey ? `${definition} NOT NULL` : definition
+  if (field.inKey || !words.includes('NOT')) return columnDefinition(field)
+  // Only the library writes it before a CHECK.
+  return / NOT NULL$/i.test(text)
+    ? `${columnDefinition(field)} NOT NULL`
+    : columnDefinition(field, true)
 }
 
 /** Returns the words that follow the name of a column, outside of parentheses, in upper case. */

@@ -15,18 +15,23 @@ import {
 import {
   addedColumns,
   droppedColumns,
+  filledColumns,
   renamedColumns,
   renamedTables,
+  requiredColumns,
   withoutAwaited,
 } from '../sql/shared-plans.ts'
+import { mayBeNull, type Lacking } from '../sql/required-columns.ts'
+import { fieldsOf } from '../sql/schema-draft.ts'
 import { folded } from '../sql/tables.ts'
 import { declaredIndexes, uniqueIndex } from '../sql/wanted-indexes.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import { createIndex, missingIndexes } from './indexes.ts'
-import { rebuildStatements } from './rebuild.ts'
-import { columnDefinition } from './schema.ts'
+import { nullStatements, rebuildStatements } from './rebuild.ts'
+import { columnDefinition, isWrittenNotNull } from './schema.ts'
+import { literalOf } from './column-values.ts'
 import { dropSearches, hasSearch, replaceSearch, searchOf } from './search-index.ts'
-import { missingTables, misfits } from './table-check.ts'
+import { fitsColumn, missingTables, misfits } from './table-check.ts'
 import { readTables, type Table, type Tables } from './tables.ts'
 
 interface FoundTable extends DraftTable {
@@ -47,6 +52,7 @@ export const plans: readonly Plan<SqliteDraft>[] = [
   renamedColumns,
   addedColumns,
   rebuiltTables,
+  (draft) => [...filledColumns(draft), ...nullChanges(draft)],
   searchIndexes,
   droppedColumns,
   createdIndexes,
@@ -56,6 +62,7 @@ export const plans: readonly Plan<SqliteDraft>[] = [
 export function draftOf(
   copy: Connection,
   collections: readonly PublishedCollection[],
+  lacking: Lacking,
 ): SqliteDraft {
   const tables = readTables(copy, withFormerTables(collections))
   return {
@@ -69,6 +76,12 @@ export function draftOf(
     quoted,
     foldedColumn: (name) => name.toLowerCase(),
     columnDefinition: (_, field) => columnDefinition(field),
+    lacking,
+    literal(table, field, value) {
+      const found = tables.find(table)
+      const isMissing = found?.columns.has(field.column.toLowerCase()) !== true
+      return isMissing || fitsColumn(field, found) ? literalOf(field, value) : undefined
+    },
     // SQLite drops no column that an index contains.
     dropColumn: (table, column) => [
       ...indexesOf(copy, table, column).map((index) => `DROP INDEX ${quoted(index)};`),
@@ -100,6 +113,41 @@ function rebuiltTables(draft: SqliteDraft): readonly PlannedChange[] {
     if (statements === undefined) return []
     const columns = unfit.map(({ column }) => column)
     return [redeclaration(draft, name, { columns, statements })]
+  })
+}
+
+function nullChanges(draft: SqliteDraft): readonly PlannedChange[] {
+  return sharedTables<FoundTable>(draft).flatMap((shared) => {
+    const { name, table, sharing } = shared
+    const own = [...table.found.columns.values()].filter(({ computed }) => !computed)
+    const allowsNull = new Set(own.flatMap((each) => (each.notNull ? [] : [each.name])))
+    const required = requiredColumns(draft, shared, (column) => allowsNull.has(column))
+      .filter(({ field }) => fitsColumn(field, table.found))
+      .map(({ column }) => column)
+    const nullable = own
+      .filter((each) => each.notNull && each.keyPlace === 0 && each.default === undefined)
+      .filter((each) => {
+        const fields = fieldsOf(sharing, each.name)
+        // That of another program stays.
+        const isOwn = fields.some((field) => isWrittenNotNull(table.found.statement, field))
+        return isOwn && mayBeNull(sharing, fields)
+      })
+      .map((each) => each.name)
+    const rebuilt = (
+      kind: 'require' | 'rebuild',
+      columns: readonly string[],
+    ): readonly PlannedChange[] => {
+      const rejectsNull = kind === 'require'
+      const change = { name, table: table.found, columns, rejectsNull, sharing }
+      const statements = columns.length === 0 ? undefined : nullStatements(draft.copy, change)
+      if (statements === undefined) return []
+      const does = rejectsNull ? 'Rejects' : 'Allows'
+      const reason = rejectsNull ? 'the definition requires' : 'the definition does not require'
+      const listed = columns.map(quoted).join(', ')
+      const description = `${does} null in ${listed} of the table ${quoted(name)}, which ${reason}. This copies the table.`
+      return [{ kind, table: name, description, statements }]
+    }
+    return [...rebuilt('rebuild', nullable), ...rebuilt('require', required)]
   })
 }
 

@@ -69,8 +69,13 @@ export function bareColumn(field: PublishedField, rejectsNull = field.inKey): st
 
 /** Returns whether a CREATE TABLE statement contains the column as {@link columnDefinition} writes it. */
 function hasColumn(statement: string, field: PublishedField): boolean {
-  if (contains(statement, columnDefinition(field, true))) return true
+  if (isWrittenNotNull(statement, field)) return true
   return !field.inKey && contains(statement, columnDefinition(field))
+}
+
+/** Returns whether a CREATE TABLE statement contains the column as {@link columnDefinition} writes it with NOT NULL. */
+export function isWrittenNotNull(statement: string, field: PublishedField): boolean {
+  return contains(statement, columnDefinition(field, true))
 }
 
 /** Returns the fields of a collection whose columns a CREATE TABLE statement contains as {@link columnDefinition} writes them. */
@@ -101,6 +106,11 @@ export function otherCheck(statement: string, field: PublishedField): string | u
   return otherFields.find(({ definition }) =>
     hasColumn(statement, { ...field, type: definition.type, definition }),
   )?.name
+}
+
+/** Returns whether a column is declared as {@link columnDefinition} writes it for a field, with or without NOT NULL. */
+export function isOwnColumn(declaration: string, field: PublishedField): boolean {
+  return hasColumn(`${declaration.replace(/ NOT NULL$/, '')},`, { ...field, inKey: false })
 }
 
 /** Returns whether a column is declared as {@link columnDefinition} writes it for a field of any type, or NOT NULL as well. */

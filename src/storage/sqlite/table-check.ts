@@ -9,6 +9,8 @@ import { keepsValues } from './guarantees.ts'
 import { createIndex, hasIndex } from './indexes.ts'
 import { bareColumn, columnDefinition, createSchema, createTables, otherCheck } from './schema.ts'
 import { quoted } from '../sql/fragments.ts'
+import { unfilled } from './column-values.ts'
+import { nothingLacks, type Lacking } from '../sql/required-columns.ts'
 import { hasSearch, searchOf, sharingIn, type Sharing } from './search-index.ts'
 import { rowNumberOf, type Table, type Tables } from './tables.ts'
 
@@ -84,6 +86,7 @@ function targetsIn(
 export function missingColumns(
   tables: Tables,
   collections: readonly PublishedCollection[],
+  lacking: Lacking = nothingLacks,
 ): readonly string[] {
   const statements = collections.flatMap((collection) => {
     const table = tables.find(collection.table)
@@ -93,8 +96,9 @@ export function missingColumns(
       .filter((field) => !field.inKey && !table.columns.has(field.column.toLowerCase()))
       .map((field) => addColumn(collection, field))
   })
+  const fills = unfilled(collections, lacking).flatMap(({ statement = [] }) => statement)
   // Collections may share a table.
-  return [...new Set(statements)]
+  return [...new Set([...statements, ...fills])]
 }
 
 function addColumn({ table }: PublishedCollection, field: PublishedField): string {
@@ -114,7 +118,8 @@ export function misfits(
     )
 }
 
-function fitsColumn(field: PublishedField, table: Table): boolean {
+/** Returns whether the column of a field keeps each of its values as it is. */
+export function fitsColumn(field: PublishedField, table: Table): boolean {
   const column = table.columns.get(field.column.toLowerCase())
   if (column === undefined) return false
   // A column of numbers keeps other strings as they are, and clients can't write a string that it would convert.
