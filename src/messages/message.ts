@@ -62,6 +62,8 @@ export function messageOf<Name extends MessageName>(
 /** Returns the text of a message in a language; in English by default. */
 export function textOf({ text, values }: Message, language?: Language): string {
   const texts = language?.texts ?? english
+  // A text that code has made is complete.
+  if (values === none) return localText(text as LocalizedText, language)
   return filled(
     typeof text === 'string' ? texts[text] : localText(text, language),
     values,
@@ -86,7 +88,7 @@ export function givenMessage(given: unknown): {
 } {
   if (isMessageText(given)) {
     if (typeof given === 'string') return { message: given, source: undefined }
-    return { message: given.en, source: { text: given, values: {} } }
+    return { message: given.en, source: { text: given, values: none } }
   }
   throw new TypeError(
     typeof given === 'object' && given !== null
@@ -102,6 +104,8 @@ export function isMessageText(given: unknown): given is MessageText {
   return Object.values(given).every((text) => typeof text === 'string' && text !== '')
 }
 
+const none: Values = Object.freeze({})
+
 /** Returns the names of the placeholders of a text. */
 export function placeholdersIn(text: string): readonly string[] {
   return Array.from(text.matchAll(placeholder), ([, name = '']) => name)
@@ -109,34 +113,61 @@ export function placeholdersIn(text: string): readonly string[] {
 
 const placeholder = /\{([\p{L}_][\p{L}\p{N}_]*)\}/gu
 
-/** Replaces the placeholders of a text with their values. */
+/** Replaces the placeholders of a text of a definition or catalogue with their values. */
 export function filled(text: string, values: Values, language?: Language): string {
-  return text.replace(placeholder, (whole, name: string) => {
-    const value = Object.hasOwn(values, name) ? values[name] : undefined
-    if (value === undefined) return whole
-    if (typeof value !== 'object') return String(value)
-    const named = 'name' in value ? [value] : value
-    return named.map((one) => localText(one.label ?? one.name, language)).join(', ')
-  })
+  let result = ''
+  const parts = partsOf(text)
+  for (let index = 0; index < parts.length; index++) {
+    const part = parts[index] as string
+    // Every second part is the name of a placeholder.
+    result += index % 2 === 0 ? part : shown(part, values, language)
+  }
+  return result
+}
+
+// Bounded: texts come from definitions and catalogues only.
+const partsOfTexts = new Map<string, readonly string[]>()
+
+function partsOf(text: string): readonly string[] {
+  const known = partsOfTexts.get(text)
+  if (known !== undefined) return known
+  const parts = text.split(placeholder)
+  partsOfTexts.set(text, parts)
+  return parts
+}
+
+function shown(name: string, values: Values, language: Language | undefined): string {
+  const value = Object.hasOwn(values, name) ? values[name] : undefined
+  if (value === undefined) return `{${name}}`
+  if (typeof value !== 'object') return String(value)
+  if ('name' in value) return localText(value.label ?? value.name, language)
+  return value.map((one) => localText(one.label ?? one.name, language)).join(', ')
 }
 
 // Findings and errors have their English text as a member. What it was made of is needed for other languages only.
-const messages = new WeakMap<object, Message>()
+// A WeakMap takes four times as long, and an enumerable member would be in results.
+const source = Symbol('rowgate.message')
 
-/** Remembers the message of a finding or an error, and returns that. */
+interface WithSource {
+  readonly [source]?: Message
+}
+
+/** Remembers the message of a finding or an error, and returns that. Copies do not have it. */
 export function withMessage<Owner extends object>(owner: Owner, message: Message): Owner {
-  messages.set(owner, message)
-  return owner
+  return Object.defineProperty(owner, source, { value: message })
 }
 
 /** Returns the message of a finding or an error; undefined if the application wrote its text. */
-export function messageFrom(owner: object): Message | undefined {
-  return messages.get(owner)
+export function messageFrom(owner: WithSource): Message | undefined {
+  return owner[source]
 }
 
 /** Returns the text of a finding or an error in a language. Without a language, that is its member `message`. */
-export function messageIn(owner: { readonly message: string }, language?: Language): string {
+export function messageIn(
+  owner: { readonly message: string } & WithSource,
+  language?: Language,
+): string {
   if (language === undefined) return owner.message
-  const message = messages.get(owner)
+  const message = owner[source]
   return message === undefined ? owner.message : textOf(message, language)
 }
