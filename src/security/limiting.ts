@@ -90,7 +90,8 @@ function waitOf(rejection: unknown): number | undefined {
   return Number.isFinite(msBeforeNext) ? (msBeforeNext as number) : undefined
 }
 
-function tooMany(milliseconds: number): ServiceError {
+/** Returns the error of a client that may try again after a time. */
+export function tooMany(milliseconds: number): ServiceError {
   const seconds = Math.max(1, Math.ceil(milliseconds / 1000))
   return errorOf('TOO_MANY_REQUESTS', messageOf('tooManyRequests', {}), {
     headers: { 'Retry-After': String(seconds) },

@@ -17,6 +17,8 @@ export interface Credential {
    */
   readonly place: string
   readonly value: string
+  /** The address of the client, if the provider limits attempts by it. */
+  readonly peer?: string | undefined
 }
 
 /** The result for a rejected credential. The reason is reported to the application, never to the client. */

@@ -68,7 +68,7 @@ const factories: Readonly<Record<string, Factory>> = {
     create: httpBasic,
     optional: [
       ...['name', 'priority', 'enabled', 'realm', 'allowInsecureHttp', 'verify', 'cost'],
-      ...['concurrency', 'waiting'],
+      ...['concurrency', 'waiting', 'attempts'],
     ],
   },
   authServer: {

@@ -5,6 +5,7 @@ import { completeOptions } from '../../checks/options.ts'
 import { admitUser } from '../users/admit-user.ts'
 import { accepted, flag, line, priority } from '../check-call.ts'
 import { authorizationFinder } from '../find-authorization.ts'
+import { passwordAttempts, type Attempt, type AttemptLimits } from './attempts.ts'
 import { passwordChecks } from './password-checks.ts'
 import {
   costBounds,
@@ -39,6 +40,11 @@ export interface HttpBasicOptions {
   readonly concurrency?: number
   /** The maximum number of requests that wait for a hash, 0 to 10000; above it the service responds 503. Default 64. */
   readonly waiting?: number
+  /**
+   * How many wrong passwords are checked for a name and from an address; further ones respond 429. False: any number.
+   * Default: 30 for a name and 30 from an address, in 60 seconds.
+   */
+  readonly attempts?: AttemptLimits | false
 }
 
 const realmForm = /^[\x20-\x7e]{1,200}$/
@@ -73,6 +79,17 @@ const shape = z.strictObject({
   ),
   concurrency: z._default(bounded(1, 64), 2),
   waiting: z._default(bounded(0, 10_000), 64),
+  attempts: z._default(
+    z.union([
+      z.literal(false),
+      z.strictObject({
+        perName: z._default(bounded(1, 1_000_000), 30),
+        perAddress: z._default(bounded(1, 1_000_000), 30),
+        seconds: z._default(bounded(1, 86_400), 60),
+      }),
+    ]),
+    { perName: 30, perAddress: 30, seconds: 60 },
+  ),
 })
 
 /**
@@ -81,20 +98,20 @@ const shape = z.strictObject({
  * that lists every mistake in the options.
  */
 export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
-  const { name, priority, enabled, realm, allowInsecureHttp, verify, ...work } = completeOptions(
-    'httpBasic',
-    shape,
-    options,
-  )
+  const { name, priority, enabled, realm, allowInsecureHttp, verify, attempts, ...work } =
+    completeOptions('httpBasic', shape, options)
   const { hash, check } = passwordChecks(work)
+  const limited = passwordAttempts(attempts === false ? undefined : attempts)
+  const findBasic = authorizationFinder('Basic')
 
   async function isCorrect(
     { user, password }: BasicCredentials,
     found: Account | undefined,
+    begin: () => Attempt,
   ): Promise<boolean> {
-    if (verify !== undefined) return isTrue(await verify(user, password))
+    if (verify !== undefined) return verified(() => verify(user, password), begin())
     // Unknown and disabled users are checked too, so that the time of the response is the same.
-    return check({ user, password, stored: found?.enabled ? found.password : null })
+    return check({ user, password, stored: found?.enabled ? found.password : null }, begin)
   }
 
   return Object.freeze({
@@ -106,12 +123,16 @@ export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
     allowInsecureHttp,
     keeps: Object.freeze(['users'] as const),
     hash,
-    find: authorizationFinder('Basic'),
-    async identify({ value }, context) {
+    find: (request) => {
+      const found = findBasic(request)
+      return found && { ...found, peer: request.peer }
+    },
+    async identify({ value, peer }, context) {
       const given = decodeBasic(value)
       if (given === undefined) return malformed
       const found = await context.users.find(given.user)
-      const isRight = await isCorrect(given, found)
+      const begin = () => limited.begin(given.user, peer, context.now())
+      const isRight = await isCorrect(given, found, begin)
       return isRight || !found?.enabled ? admitUser(found, name) : wrong(found)
     },
   } satisfies PasswordProvider)
@@ -119,9 +140,15 @@ export function httpBasic(options: HttpBasicOptions = {}): PasswordProvider {
 
 const malformed: Rejected = Object.freeze({ rejected: 'malformed' })
 
-// `verify` may be JavaScript: other truthy values do not count.
-function isTrue(result: unknown): boolean {
-  return result === true
+async function verified(verify: () => MaybePromise<boolean>, { ended }: Attempt): Promise<boolean> {
+  let isRight: boolean | undefined
+  try {
+    // `verify` may be JavaScript: other truthy values do not count.
+    isRight = ((await verify()) as unknown) === true
+    return isRight
+  } finally {
+    ended(isRight)
+  }
 }
 
 function wrong({ user }: Account): Rejected {

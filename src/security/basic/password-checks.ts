@@ -1,5 +1,6 @@
 import { createHmac, randomBytes } from 'node:crypto'
 import { unavailable } from '../../errors.ts'
+import type { Attempt } from './attempts.ts'
 import { hashPassword, isPassword, passwordMatches, unmatchable } from './password.ts'
 import type { PasswordCost } from './password.ts'
 
@@ -15,8 +16,11 @@ export interface PasswordClaim {
 export interface PasswordChecks {
   /** Hashes a password. Rejects with a TypeError if its form is invalid. */
   hash(password: string): Promise<string>
-  /** Returns whether a password is correct. Takes the same time with and without a stored hash. */
-  check(claim: PasswordClaim): Promise<boolean>
+  /**
+   * Returns whether a password is correct. Takes the same time with and without a stored hash. `begin` is called if it needs
+   * a hash: it may throw, and returns whether the check goes before others.
+   */
+  check(claim: PasswordClaim, begin?: () => Attempt): Promise<boolean>
 }
 
 /** The cost and the limits of hashing. */
@@ -55,13 +59,19 @@ export function passwordChecks({ cost, concurrency, waiting }: PasswordWork): Pa
     correct.add(fingerprint)
   }
 
-  async function compare(fingerprint: string, password: string, stored: string): Promise<boolean> {
+  async function compare(
+    fingerprint: string,
+    { password, stored }: { readonly password: string; readonly stored: string },
+    { isKnown, ended }: Attempt,
+  ): Promise<boolean> {
+    let matches: boolean | undefined
     try {
-      const matches = await bounded(() => passwordMatches(password, stored))
+      matches = await bounded(() => passwordMatches(password, stored), isKnown)
       if (matches) remember(fingerprint)
       return matches
     } finally {
       pending.delete(fingerprint)
+      ended(matches)
     }
   }
 
@@ -72,9 +82,9 @@ export function passwordChecks({ cost, concurrency, waiting }: PasswordWork): Pa
           'A password must have 1 to 1024 bytes in UTF-8 and no control characters.',
         )
       }
-      return bounded(() => hashPassword(password, cost))
+      return bounded(() => hashPassword(password, cost), true)
     },
-    check: async ({ user, password, stored }) => {
+    check: async ({ user, password, stored }, begin = unlimited) => {
       const against = stored ?? noPassword
       const fingerprint = fingerprintOf(user, password, against)
       if (correct.has(fingerprint)) {
@@ -83,31 +93,38 @@ export function passwordChecks({ cost, concurrency, waiting }: PasswordWork): Pa
       }
       const running = pending.get(fingerprint)
       if (running !== undefined) return running
-      const comparison = compare(fingerprint, password, against)
+      const comparison = compare(fingerprint, { password, stored: against }, begin())
       pending.set(fingerprint, comparison)
       return comparison
     },
   }
 }
 
+const unlimited = (): Attempt => ({ isKnown: false, ended: () => undefined })
+
 /** Runs work within limits; see {@link boundedWork}. */
-export type BoundedWork = <Result>(work: () => Promise<Result>) => Promise<Result>
+export type BoundedWork = <Result>(
+  work: () => Promise<Result>,
+  isFirst?: boolean,
+) => Promise<Result>
 
 /**
  * Limits concurrent work: at most `concurrency` calls run, at most `waiting` calls wait in the order of
- * their arrival, and further calls reject with UNAVAILABLE.
+ * their arrival, and further calls reject with UNAVAILABLE. Work that goes first has a queue of its own.
  */
 export function boundedWork(concurrency: number, waiting: number): BoundedWork {
-  const queue: (() => void)[] = []
+  const first: (() => void)[] = []
+  const others: (() => void)[] = []
   let running = 0
 
   function leave(): void {
-    const next = queue.shift()
+    const next = first.shift() ?? others.shift()
     if (next === undefined) running--
     else next()
   }
 
-  return async (work) => {
+  return async (work, isFirst = false) => {
+    const queue = isFirst ? first : others
     if (running < concurrency) running++
     else if (queue.length < waiting) await new Promise<void>((admit) => queue.push(admit))
     else throw unavailable(new Error('The queue of password checks is full.'))
