@@ -8,12 +8,14 @@ import type { DeploymentApplication, ServiceFacts } from '../definition/service-
 import { error } from '../definition/validation.ts'
 import { asStorageCall } from '../events/storage-calls.ts'
 import { defaultServiceVersion } from '../protocol/names.ts'
+import type { MaybePromise } from '../maybe-promise.ts'
 import { servicePart, type ServicePart, type WithServicePart } from '../service-part.ts'
 import type { BuildRequest } from './builds.ts'
 import { releaseStates } from './collections.ts'
 import type { EnvironmentRecord } from './environment.ts'
 import type { CompleteDeployment } from './options.ts'
 import { byDateAndBuild } from './published-releases.ts'
+import { OpenReleasesError } from './release-store.ts'
 import type { Solution } from './solution.ts'
 import type { StartedDeployment } from './start.ts'
 
@@ -125,7 +127,7 @@ function releaseCollection(dependencies: ApplicationDependencies) {
           ),
         get: (call) => asStorageCall(call, () => started().releases.get(call.key, call.fields)),
         insert: (call) =>
-          asStorageCall(call, () => started().builds.buildNow(call.item as BuildRequest)),
+          insertOf(call, () => started().builds.buildNow(call.item as BuildRequest)),
       },
     },
   )
@@ -150,11 +152,25 @@ function queueCollection(dependencies: ApplicationDependencies) {
       serve: {
         filter: (call) => asStorageCall(call, () => started().releases.page(call)),
         get: (call) => asStorageCall(call, () => started().releases.get(call.key, call.fields)),
-        insert: (call) =>
-          asStorageCall(call, () => started().builds.enqueue(call.item as BuildRequest)),
+        insert: (call) => insertOf(call, () => started().builds.enqueue(call.item as BuildRequest)),
       },
     },
   )
+}
+
+/** Runs an insert. Too many open releases of the solution are a rejected save. */
+function insertOf<Result>(
+  call: { reject(message: string, field: 'solutionId'): never },
+  work: () => Promise<Result>,
+): MaybePromise<Result> {
+  return asStorageCall(call, async () => {
+    try {
+      return await work()
+    } catch (problem) {
+      if (problem instanceof OpenReleasesError) call.reject(problem.message, 'solutionId')
+      throw problem
+    }
+  })
 }
 
 const hidden = { includeByDefault: false, readOnly: true } as const

@@ -6,7 +6,7 @@ import type { BuildSlots } from './build-slots.ts'
 import type { BuildQueue } from './queue.ts'
 import type { PublishedRelease } from './published-releases.ts'
 import type { Release } from './release.ts'
-import type { ReleaseStore } from './release-store.ts'
+import type { OpenLimit, ReleaseStore } from './release-store.ts'
 
 /** What accepting builds uses. */
 export interface BuildsDependencies {
@@ -17,6 +17,8 @@ export interface BuildsDependencies {
   readonly serial: boolean
   /** How many builds may wait: queued ones and those of requests together. */
   readonly queueLimit: number
+  /** How many releases of one solution may be open. */
+  readonly maxOpenReleases: number
   readonly slots: BuildSlots
   /** Milliseconds that a request waits for its build. */
   readonly waitTimeout: number
@@ -31,12 +33,14 @@ export type BuildRequest = Pick<
 
 /** The two ways to start a build: queued, or within a request. */
 export interface Builds {
-  /** Queues a build. Throws TOO_MANY_REQUESTS if too many builds wait. */
+  /**
+   * Queues a build. Throws TOO_MANY_REQUESTS if too many builds wait, and an OpenReleasesError if the solution has too
+   * many open releases.
+   */
   enqueue(request: BuildRequest): Promise<Release>
   /**
    * Builds as soon as a slot is free, and resolves when the build has ended, built or failed. Throws
-   * TOO_MANY_REQUESTS if too many builds wait, and UNAVAILABLE after `waitTimeout`. A build that has
-   * started continues.
+   * the same errors as `enqueue`, and UNAVAILABLE after `waitTimeout`. A build that has started continues.
    */
   buildNow(request: BuildRequest): Promise<PublishedRelease>
   /** Stops the builds of requests and queues them again. */
@@ -48,6 +52,7 @@ const lockPollInterval = 100
 /** Creates both ways to start a build. */
 export function openBuilds(dependencies: BuildsDependencies): Builds {
   const { store, queue, build, serial, slots, queueLimit, waitTimeout, emit } = dependencies
+  const { maxOpenReleases } = dependencies
   const closing = new AbortController()
   // Each build in progress adds a listener.
   setMaxListeners(0, closing.signal)
@@ -55,6 +60,15 @@ export function openBuilds(dependencies: BuildsDependencies): Builds {
 
   // The number of requests that wait for a slot, or for another build of their solution.
   let waiting = 0
+  // The requests of each solution whose releases are not stored yet.
+  const unstored = new Map<string, number>()
+  const countUnstored = (solutionId: string, change: number): void => {
+    unstored.set(solutionId, (unstored.get(solutionId) ?? 0) + change)
+  }
+  const openLimit = (solutionId: string): OpenLimit => ({
+    max: maxOpenReleases,
+    waiting: () => unstored.get(solutionId) ?? 0,
+  })
 
   /** Counts a request as waiting. Throws TOO_MANY_REQUESTS if too many builds wait already. */
   async function wait(): Promise<void> {
@@ -130,14 +144,23 @@ export function openBuilds(dependencies: BuildsDependencies): Builds {
   return {
     enqueue: async (request) => {
       const release = newRelease(request, { status: 'queued', attempt: 0 })
-      if (!(await store.addQueued(release, queueLimit - waiting))) throw tooMany()
+      const open = openLimit(release.solutionId)
+      if (!(await store.addQueued(release, queueLimit - waiting, open))) throw tooMany()
       await announce(release.releaseId)
       return release
     },
     buildNow: async (request) => {
       const release = newRelease(request, { status: 'building', attempt: 1 })
       const deadline = performance.now() + waitTimeout
-      const free = await withTimeout(waitTimeout, (signal) => claimInSlot(release, signal))
+      const { solutionId } = release
+      await store.reserve(solutionId, openLimit(solutionId), () => {
+        countUnstored(solutionId, 1)
+      })
+      const free = await withTimeout(waitTimeout, (signal) => claimInSlot(release, signal)).finally(
+        () => {
+          countUnstored(solutionId, -1)
+        },
+      )
       const work = buildInSlot(release, free)
       running.add(work)
       work.catch(() => undefined).finally(() => running.delete(work))

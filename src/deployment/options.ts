@@ -37,6 +37,11 @@ export interface DeploymentOptions {
    * 429. Default 1000.
    */
   readonly queueLimit?: number
+  /**
+   * How many releases of one solution may be open: queued, waiting in a request, or being built. A further one is a
+   * rejected save. Default 200.
+   */
+  readonly maxOpenReleases?: number
   /** How long one build may take. Default 600000. */
   readonly buildTimeout?: number
   /**
@@ -103,6 +108,7 @@ const shape = z.strictObject({
   workers: z._default(wholeNumber(0, 64), 1),
   serial: z._default(z.boolean(), false),
   queueLimit: z._default(wholeNumber(1), 1_000),
+  maxOpenReleases: z._default(wholeNumber(1), 200),
   buildTimeout: z._default(timerMilliseconds, 600_000),
   waitTimeout: z._default(timerMilliseconds, 120_000),
   lease: z._default(wholeNumber(100, 2 ** 31 - 1), 30_000),

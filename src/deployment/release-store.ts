@@ -33,6 +33,14 @@ export type BuildingRelease = Pick<
   'releaseId' | 'solutionId' | 'attempt' | 'heartbeat' | 'lost'
 >
 
+/** How many releases of a solution may be open, and how many requests wait with one that is not stored yet. */
+export interface OpenLimit {
+  readonly max: number
+  readonly waiting: () => number
+}
+
+const noLimit: OpenLimit = { max: Infinity, waiting: () => 0 }
+
 /**
  * The releases in storage. A worker claims a release by compare-and-set before it builds. Every later
  * change compares the attempt, so a worker that has lost its claim changes nothing.
@@ -43,8 +51,16 @@ export interface ReleaseStore {
    * its solution has another build.
    */
   add(release: Release, serial: boolean): Promise<boolean>
-  /** Stores a queued release. Returns false and stores nothing if `maxQueued` releases are queued. */
-  addQueued(release: Release, maxQueued: number): Promise<boolean>
+  /**
+   * Stores a queued release. Returns false and stores nothing if `maxQueued` releases are queued. Rejects with an
+   * OpenReleasesError if its solution has too many open releases.
+   */
+  addQueued(release: Release, maxQueued: number, open?: OpenLimit): Promise<boolean>
+  /**
+   * Calls `reserve` if a solution may have another open release, before any other release of this process is checked.
+   * Rejects with an OpenReleasesError if it has too many.
+   */
+  reserve(solutionId: string, open: OpenLimit, reserve: () => void): Promise<void>
   /** Returns the number of queued releases of all processes. */
   countQueued(): Promise<number>
   /** Returns the number of releases that workers of all processes build. */
@@ -110,6 +126,13 @@ export function releaseStore(
     return rows as unknown as readonly QueuedRelease[]
   }
 
+  // One after the other, because those of this process would conflict.
+  function inTurn<Result>(work: () => Promise<Result>): Promise<Result> {
+    const done = lastAdded.then(work)
+    lastAdded = done.catch(() => undefined)
+    return done
+  }
+
   return {
     add: (release, serial) =>
       storage.transaction(writing, async (transaction) => {
@@ -117,20 +140,23 @@ export function releaseStore(
         await table(transaction, releases).insert({ ...release })
         return true
       }),
-    addQueued(release, maxQueued) {
-      const add = () =>
+    addQueued(release, maxQueued, open = noLimit) {
+      return inTurn(() =>
         storage.transaction(writing, async (transaction) => {
           await lockQueue(transaction)
           const own = table(transaction, releases)
+          await requireOpen(own, release.solutionId, open)
           if ((await own.count({ status: 'queued' })) >= maxQueued) return false
           await own.insert({ ...release })
           return true
-        })
-      // One after the other, because those of this process would conflict.
-      const added = lastAdded.then(add)
-      lastAdded = added.catch(() => undefined)
-      return added
+        }),
+      )
     },
+    reserve: (solutionId, open, reserve) =>
+      inTurn(async () => {
+        await requireOpen(stored, solutionId, open)
+        reserve()
+      }),
     countQueued: async () => stored.count({ status: 'queued' }),
     countBuilding: async () => stored.count({ status: 'building' }),
     claim: (release, serial) =>
@@ -186,6 +212,29 @@ export function releaseStore(
         return true
       }),
   }
+}
+
+/** The error of a solution that has too many open releases. Its message is for clients. */
+export class OpenReleasesError extends Error {
+  constructor(maxOpen: number) {
+    super(
+      `The solution has ${maxOpen} open releases, which is the maximum. Wait until one of them is built.`,
+    )
+    this.name = 'OpenReleasesError'
+  }
+}
+
+async function requireOpen(
+  reader: Pick<Table, 'count'>,
+  solutionId: string,
+  { max, waiting }: OpenLimit,
+): Promise<void> {
+  if (max === Infinity) return
+  // Counted first: a release that is stored meanwhile counts twice, and never not at all.
+  const unstored = waiting()
+  const queued = await reader.count({ solutionId, status: 'queued' })
+  const building = await reader.count({ solutionId, status: 'building' })
+  if (unstored + queued + building >= max) throw new OpenReleasesError(max)
 }
 
 async function changed(

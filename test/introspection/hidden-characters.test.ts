@@ -5,7 +5,7 @@ import { definitionJson, definitionText } from '../../src/introspection/definiti
 const evil = 'a\u202eb\u2066c\u2028d\u009be\u001bf\u0085g'
 
 test('hidden characters of a database are escaped in the definition', () => {
-  const column = text({ column: evil, default: `it's ${evil}`, enumeration: [evil] })
+  const column = text({ column: evil, enumeration: [`it's ${evil}`] })
   const notes = [{ place: evil, text: evil }]
   const collections = { things: defineCollection({ table: evil, fields: { column } }) }
   const defined = { collections, notes } as never

@@ -161,7 +161,7 @@ test('a result that onSuccess rejects is kept for retry, without another call', 
   let calls = 0
   let isBroken = true
   const { order, once, outbox } = await openMails({
-    deliver: () => ({ number: ++calls }),
+    deliver: (_: Mail): unknown => ({ number: ++calls }),
     onSuccess: () => {
       if (isBroken) throw new Error('broken')
     },
@@ -181,12 +181,12 @@ test('a result that onSuccess rejects is kept for retry, without another call', 
 test.each([
   [{}, 'outbox.endpoints.mail: needs either endpoint'],
   [
-    { deliver: () => null, endpoint: shippingEndpoint('https://example.com') },
+    { deliver: String, endpoint: shippingEndpoint('https://example.com') },
     'outbox.endpoints.mail: needs either endpoint',
   ],
   [{ deliver: 'smtp' }, 'outbox.endpoints.mail.deliver: must be a function'],
-  [{ deliver: () => null, rules: [] }, 'outbox.endpoints.mail: rules and tables need an endpoint'],
-  [{ deliver: () => null, delay: 1 }, 'outbox.endpoints.mail.delay: is not an option'],
+  [{ deliver: String, rules: [] }, 'outbox.endpoints.mail: rules and tables need an endpoint'],
+  [{ deliver: String, delay: 1 }, 'outbox.endpoints.mail.delay: is not an option'],
 ])('the entry %j of an outbox is a mistake', (entry, message) => {
   expect(() => createOutbox({ endpoints: { mail: entry } } as never)).toThrow(message)
 })
