@@ -158,16 +158,13 @@ export function withMessage<Owner extends object>(owner: Owner, message: Message
 }
 
 /** Returns the message of a finding or an error; undefined if the application wrote its text. */
-export function messageFrom(owner: WithSource): Message | undefined {
-  return owner[source]
+export function messageFrom(owner: object): Message | undefined {
+  return (owner as WithSource)[source]
 }
 
 /** Returns the text of a finding or an error in a language. Without a language, that is its member `message`. */
-export function messageIn(
-  owner: { readonly message: string } & WithSource,
-  language?: Language,
-): string {
+export function messageIn(owner: { readonly message: string }, language?: Language): string {
   if (language === undefined) return owner.message
-  const message = owner[source]
+  const message = messageFrom(owner)
   return message === undefined ? owner.message : textOf(message, language)
 }
