@@ -111,6 +111,8 @@ function descriptionOf(field: PublishedField, place: ValuePlace): string {
   const isBound = boundTypes.includes(type)
   return [
     definition.description,
+    // The explorer shows the name of a property instead of its title.
+    field.label !== undefined && `Label: ${localText(field.label)}.`,
     isBound && minimum !== undefined && `At least ${String(minimum)}.`,
     isBound && maximum !== undefined && `At most ${String(maximum)}.`,
     definition.unique === true && 'Unique.',

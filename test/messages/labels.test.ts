@@ -172,6 +172,7 @@ test('the OpenAPI document has labels as titles', () => {
   const { service } = serve()
   const document = JSON.stringify(openApiDocument(service, { title: 'App' }))
   expect(document).toContain('"title":"Title"')
+  expect(document).toContain('"description":"Label: Title."')
   expect(document).not.toContain('Titel')
 })
 
