@@ -34,7 +34,7 @@ describe.each(storages)('a solution has at most maxOpenReleases open releases, $
     // The other solution has a number of its own.
     itemOf(await client.post(queue, { solutionId: 'plain' }))
     running.finish()
-    await ask.once(first.releaseId, 'built')
+    await ask.once(first['releaseId'], 'built')
     await ask.queue()
     expect((await client.post(queue, body)).status).toBe(400)
     for (let count = 0; count < 4; count += 1) (await builder.next()).finish()
