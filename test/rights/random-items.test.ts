@@ -1,11 +1,19 @@
 import { describe, expect, test } from 'vitest'
 import { principal } from '../../src/index.ts'
 import { serverStorages } from '../kit/database-servers.ts'
-import { send, withServices, type Response, type TestService } from '../kit/service.ts'
+import {
+  send,
+  withServices,
+  type Request,
+  type Response,
+  type TestService,
+} from '../kit/service.ts'
 import { storages } from '../kit/storages.ts'
 import { visitor, visitors } from '../kit/visitors.ts'
 import {
   application,
+  compareKeys,
+  isLongTarget,
   isTooLong,
   maxTargetLength,
   maySet,
@@ -35,15 +43,11 @@ interface World {
   readonly items: Readonly<Record<Name, Items>>
 }
 
-const known = new Set<string>()
-const all = [...storages, ...serverStorages].filter(({ name }) => {
-  const isNew = !known.has(name)
-  known.add(name)
-  return isNew
-})
+// `npm run test:matrix` has the servers in both lists.
+const all = new Map([...storages, ...serverStorages].map((storage) => [storage.name, storage]))
 
 describe('random requests have the responses of a model: rights, digits of json, long keys', () => {
-  test.each(all.map((storage) => [storage.name, storage] as const))(
+  test.each([...all])(
     'on %s',
     async (name, storage) => {
       await withServices(storage, async (open) => {
@@ -118,15 +122,10 @@ async function operate(world: World): Promise<Outcome> {
 function ask(
   { service }: World,
   who: Who,
-  method: string,
-  path: string,
-  body?: string,
+  { method = 'GET', path, body }: Pick<Request, 'path'> & Partial<Request>,
 ): Promise<Response> {
-  return send(service, { method, path, headers: headers[who], ...(body !== undefined && { body }) })
-}
-
-function isLongTarget(target: string): boolean {
-  return `/rest/v1/app${target}`.length > maxTargetLength
+  const request = { method, path, headers: headers[who] }
+  return send(service, body === undefined ? request : { ...request, body })
 }
 
 /** Returns random values, and whether the caller may set each of them. */
@@ -172,7 +171,7 @@ async function insert(world: World, who: Who, name: Name): Promise<Outcome> {
   const own = Object.fromEntries(names.map((field, index) => [field, JSON.stringify(key[index])]))
   const { values, isAllowed } = randomValues(world, who, name)
   const body = bodyOf({ ...own, ...values })
-  const { status, text } = await ask(world, who, 'POST', `/${name}`, body)
+  const { status, text } = await ask(world, who, { method: 'POST', path: `/${name}`, body })
   const what = `insert ${status} ${who} ${name} ${body} ${text}`
   const items = world.items[name]
   const id = JSON.stringify(key)
@@ -186,7 +185,7 @@ async function update(world: World, who: Who, name: Name): Promise<Outcome> {
   const { key, id, target, item } = chosen(world, name)
   const { values, isAllowed } = randomValues(world, who, name, item)
   const body = bodyOf(values)
-  const { status, text } = await ask(world, who, 'POST', target, body)
+  const { status, text } = await ask(world, who, { method: 'POST', path: target, body })
   const what = `update ${status} ${who} ${key.join()} ${body} ${text}`
   if (isLongTarget(target)) return [what, status === 414]
   if (item === undefined) return [what, status === 404 || (!isAllowed && status === 400)]
@@ -198,7 +197,7 @@ async function update(world: World, who: Who, name: Name): Promise<Outcome> {
 
 async function remove(world: World, who: Who, name: Name): Promise<Outcome> {
   const { key, id, target, item } = chosen(world, name)
-  const { status, text } = await ask(world, who, 'DELETE', target)
+  const { status, text } = await ask(world, who, { method: 'DELETE', path: target })
   const what = `delete ${status} ${who} ${key.join()} ${text}`
   if (isLongTarget(target)) return [what, status === 414]
   if (item === undefined) return [what, status === 404]
@@ -208,7 +207,7 @@ async function remove(world: World, who: Who, name: Name): Promise<Outcome> {
 
 async function read(world: World, who: Who, name: Name): Promise<Outcome> {
   const { key, target, item } = chosen(world, name)
-  const { status, text } = await ask(world, who, 'GET', target)
+  const { status, text } = await ask(world, who, { path: target })
   const what = `read ${status} ${who} ${key.join()} ${text}`
   if (isLongTarget(target)) return [what, status === 414]
   if (item === undefined) return [what, status === 404]
@@ -218,16 +217,18 @@ async function read(world: World, who: Who, name: Name): Promise<Outcome> {
 async function page(world: World, who: Who, name: Name): Promise<Outcome> {
   const { random } = world
   const readable = readableFields(who, name)
-  const all_ = Object.keys(application.collections[name].fields)
-  const selected = all_.filter(() => random(3) > 0)
+  const names = Object.keys(application.collections[name].fields)
+  const selected = names.filter(() => random(3) > 0)
   const fields = selected.length === 0 ? readable : selected
   const query = selected.length === 0 ? '' : `&$fields=${selected.join()}`
-  const { status, text } = await ask(world, who, 'GET', `/${name}?$count=true${query}`)
+  const { status, text } = await ask(world, who, {
+    path: `/${name}?$count=true&$limit=100${query}`,
+  })
   const what = `page ${status} ${who} ${query} ${text}`
   if (fields.some((field) => !readable.includes(field))) return [what, status === 400]
   const keys = [application.collections[name].key].flat()
   const items = [...world.items[name].values()].toSorted((one, other) =>
-    keys.reduce((order, key) => order || compare(one[key] ?? '', other[key] ?? ''), 0),
+    keys.reduce((order, key) => order || compareKeys(one[key] ?? '', other[key] ?? ''), 0),
   )
   const shown = items.map((item) => shownItem(who, name, item, fields))
   return [
@@ -236,21 +237,13 @@ async function page(world: World, who: Who, name: Name): Promise<Outcome> {
   ]
 }
 
-// JSON strings of the keys have no escapes, and differ before their end.
-function compare(one: string, other: string): number {
-  const left = [...one].map((character) => character.codePointAt(0) ?? 0)
-  const right = [...other].map((character) => character.codePointAt(0) ?? 0)
-  const at = left.findIndex((point, index) => point !== right[index])
-  return at < 0 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? 0)
-}
-
 /** Reads an item and sends it back: nothing changes, whatever its caller may set. */
 async function sendBack(world: World, who: Who, name: Name): Promise<Outcome> {
   const { key, target, item } = chosen(world, name)
   if (item === undefined || isLongTarget(target)) return read(world, who, name)
-  const { text } = await ask(world, who, 'GET', target)
+  const { text } = await ask(world, who, { path: target })
   const body = /"item":(\{.*\}),"message"/s.exec(text)?.[1] ?? text
-  const { status, text: saved } = await ask(world, who, 'POST', target, body)
+  const { status, text: saved } = await ask(world, who, { method: 'POST', path: target, body })
   return [
     `back ${status} ${who} ${key.join()} ${body} ${saved}`,
     status === 200 && saved.includes(`"item":${shownItem(who, name, item)}`),

@@ -74,6 +74,11 @@ export function isTooLong(name: Name, key: readonly string[]): boolean {
   return path.length > maxTargetLength
 }
 
+/** Returns whether a target is longer than the service accepts. */
+export function isLongTarget(target: string): boolean {
+  return `/rest/v1/app${target}`.length > maxTargetLength
+}
+
 /** Returns the JSON text of a member other than null: the digits of its numbers are more than a double holds. */
 export function randomText(random: Random, field: string): string {
   switch (field) {
@@ -148,4 +153,16 @@ export function shownItem(
 /** Returns the text of a value as responses have it: an integer is written without fraction. */
 export function storedText(field: string, value: string): string {
   return field === 'secret' && value !== 'null' ? String(Number(value)) : value
+}
+
+/** Compares the JSON texts of keys, which have no escapes, by code points. */
+export function compareKeys(one: string, other: string): number {
+  const left = codePoints(one)
+  const right = codePoints(other)
+  const at = left.findIndex((point, index) => point !== right[index])
+  return at < 0 ? left.length - right.length : (left[at] ?? 0) - (right[at] ?? 0)
+}
+
+function codePoints(text: string): readonly number[] {
+  return Array.from(text, (character) => character.codePointAt(0) ?? 0)
 }
