@@ -243,9 +243,8 @@ export class StorageError extends Error {
   ) {
     requirePlainObject('The options', options, 'StorageError')
     const { message = `storage: ${kind}`, cause, retryAfter = 1, isConflict = false } = options
-    if (!Number.isSafeInteger(retryAfter) || retryAfter < 0) {
+    if (!Number.isSafeInteger(retryAfter) || retryAfter < 0)
       throw new TypeError('StorageError: retryAfter must be a whole number of seconds')
-    }
     super(message, cause === undefined ? undefined : { cause })
     this.name = 'StorageError'
     this.kind = kind
@@ -289,8 +288,7 @@ export function isStorageError(value: unknown): value is StorageError {
 const selfChecking = Symbol.for('rowgate.selfCheckingStorage')
 
 /**
- * Marks a built-in adapter, which checks the values that it returns. The mark is not enumerable, so a copy
- * with other methods does not have it.
+ * Marks a built-in adapter, which checks the values that it returns. Copies with other methods do not have the mark.
  */
 export function markSelfChecking<Adapter extends StorageAdapter>(adapter: Adapter): Adapter {
   return Object.defineProperty(adapter, selfChecking, { value: true })
