@@ -134,7 +134,13 @@ function handle(
       const body = bytes === undefined ? undefined : decodeBody(bytes, exactNames(collection))
       const event = keptEvent ?? planEvent(name, resource, query, body)
       if (keptEvent === undefined && !hasCredentials) plans.keep(target, route, event)
-      const caller = { principal, confirmed, signal: () => request.signal, language }
+      const caller = {
+        principal,
+        confirmed,
+        signal: () => request.signal,
+        peer: () => request.peer,
+        language,
+      }
 
       return whenDone(
         runtime.enter(() => runEvent(runtime, event, caller)),

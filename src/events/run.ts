@@ -4,6 +4,7 @@ import { internal } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent } from '../request/event.ts'
 import type { Outcome } from '../request/outcome.ts'
+import { clientKeyOf } from '../protocol/ip-address.ts'
 import { entriesFor } from '../request/view.ts'
 import type { StorageError } from '../storage/adapter.ts'
 import { collectionAccess } from './access.ts'
@@ -51,7 +52,7 @@ function runAsUnit(
 ): MaybePromise<Outcome> {
   const { collection } = event
   if (event.type === 'Filter' && collection.filtersDirectly) {
-    const context = { signal: caller.signal }
+    const context = { signal: caller.signal, caller: () => shareOf(caller) }
     if (event.paging !== undefined) {
       const reading = { caller: caller.principal, page, context }
       return whenDone(filterPaged(runtime.adapter, event, event.paging, reading), (outcome) =>
@@ -289,4 +290,10 @@ export function runUnstored<Result>(
       throw new Error(rejected.message)
     },
   )
+}
+
+/** Returns what the reads of a caller are counted by: its user, or its address if it has none. */
+function shareOf({ principal, peer }: Caller): string {
+  const { user, keyId } = principal
+  return user ?? keyId ?? clientKeyOf(peer?.())
 }

@@ -36,6 +36,8 @@ export interface Caller {
   readonly signal: () => AbortSignal | undefined
   /** The language of messages; undefined for English, without texts of the application. */
   readonly language?: Language | undefined
+  /** Returns the address of the client, if it is known. */
+  readonly peer?: () => string | undefined
 }
 
 /** A unit of work in progress, shared by an event and the events that its handlers invoke. */

@@ -1,7 +1,7 @@
 import type { Principal } from '../definition/principal.ts'
 import { errorOf, type ServiceError } from '../errors.ts'
 import { messageOf } from '../messages/message.ts'
-import { addressOf, dottedText, groupsText, ipGroups } from '../protocol/ip-address.ts'
+import { clientKeyOf } from '../protocol/ip-address.ts'
 import type { Credentials } from '../request/request.ts'
 import type { Report } from '../observation/reports.ts'
 import { keepLatest } from '../keep-latest.ts'
@@ -66,22 +66,6 @@ export function applyLimits(
       if (wait !== undefined) throw tooMany(wait)
     },
   }
-}
-
-// The prefix with which an IPv4 client is translated for IPv6 servers (RFC 6052).
-const translatedPrefix = '64:ff9b:0:0:0:0'
-
-/**
- * Returns what a client is counted by: its IPv4 address, or the first 64 bits of its IPv6 address, such as
- * `2001:db8:0:1::/64`. A host usually has all addresses of such a network, and can use another one for each request. Text
- * that is not an address is returned as it is, and `unknown` without an address.
- */
-export function clientKeyOf(peer: string | undefined): string {
-  const address = addressOf(peer)
-  if (address?.includes(':') !== true) return address ?? peer ?? 'unknown'
-  const groups = ipGroups(address) ?? []
-  if (groupsText(groups.slice(0, 6)) === translatedPrefix) return dottedText(groups)
-  return `${groupsText(groups.slice(0, 4))}::/64`
 }
 
 function waitOf(rejection: unknown): number | undefined {

@@ -27,11 +27,13 @@ export interface StorageTextPage {
 /** The request for which an adapter reads. */
 export interface ReadContext {
   /**
-   * Returns a signal that is aborted when the client disconnects. Undefined without a client. An adapter
-   * whose reads wait or take long may give up then, with an `unavailable` StorageError whose cause is the
-   * reason of the signal. Call it only for such a read: each signal adds a listener to the connection.
+   * Returns a signal that is aborted when the client disconnects. Undefined without a client. An adapter whose reads wait or
+   * take long may give up then, with an `unavailable` StorageError whose cause is the reason of the signal. Call it only for
+   * such a read: each signal adds a listener to the connection.
    */
   signal(): AbortSignal | undefined
+  /** Returns what is the same for each request of a caller: where reads wait, one must not take all places. */
+  caller?(): string
 }
 
 /**
@@ -53,16 +55,14 @@ export interface StorageReader {
 /** The operations of a transaction. Every call MUST reject after the transaction has ended. */
 export interface StorageTransaction extends StorageReader {
   /**
-   * Stores a row and returns it as stored. The row is complete, except for a number that storage generates,
-   * and for values that are left to the defaults of their columns.
-   * MUST reject with a `duplicate` StorageError if the key or another unique value exists. The transaction
-   * MUST stay usable after that.
+   * Stores a row and returns it as stored. The row is complete, except for a number that storage generates, and for values
+   * that are left to the defaults of their columns. MUST reject with a `duplicate` StorageError if the key or another
+   * unique value exists. The transaction MUST stay usable after that.
    */
   insert(collection: PublishedCollection, row: Row): MaybePromise<Row>
   /**
-   * Changes the row that meets all conditions and returns it complete, or undefined if there is none. The
-   * conditions always contain the key. MUST NOT change any other row. A stored value that does not fit its
-   * field is left out of the returned row, so that the row can be corrected.
+   * Changes the row that meets all conditions, which contain the key, and returns it complete, or undefined if there is none.
+   * A stored value that does not fit its field is left out of the returned row, so that the row can be corrected.
    */
   update(
     collection: PublishedCollection,

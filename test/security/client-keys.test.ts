@@ -1,7 +1,7 @@
 import { BlockList } from 'node:net'
 import fc from 'fast-check'
 import { expect, test } from 'vitest'
-import { clientKeyOf } from '../../src/security/limiting.ts'
+import { clientKeyOf } from '../../src/protocol/ip-address.ts'
 
 test.each([
   [undefined, 'unknown'],

@@ -1,6 +1,7 @@
 import type { ServiceError } from '../../errors.ts'
 import { boundedMap } from '../../keep-latest.ts'
-import { clientKeyOf, tooMany } from '../limiting.ts'
+import { clientKeyOf } from '../../protocol/ip-address.ts'
+import { tooMany } from '../limiting.ts'
 
 /** How many wrong passwords are checked before further ones are rejected with 429. */
 export interface AttemptLimits {

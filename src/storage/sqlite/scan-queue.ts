@@ -6,8 +6,8 @@ import { closedError, unavailable } from './failure.ts'
 /** Runs reads that may take long, one after the other, in a thread. */
 export interface ScanQueue {
   /**
-   * Resolves with the page. Rejects with an `unavailable` StorageError if too many reads are waiting, if it
-   * takes too long, if the client disconnects, if the thread dies, and when the queue is closed; otherwise
+   * Resolves with the page. The callers take turns. Rejects with an `unavailable` StorageError if too many reads are
+   * waiting, unless another caller has more of them, whose last one is rejected then; if it takes too long, if the client disconnects, if the thread dies, and when the queue is closed; otherwise
    * with the error of the driver.
    */
   run(job: ScanJob, context: ReadContext | undefined): Promise<RawPage>
@@ -25,6 +25,7 @@ export interface ScanQueueOptions {
 
 interface Entry {
   readonly job: ScanJob
+  readonly caller: string
   resolve(page: RawPage): void
   reject(error: Error): void
   /** Undefined once the promise is settled. */
@@ -33,7 +34,9 @@ interface Entry {
 
 /** Creates a queue. It starts the thread for the first read, and again after the thread has died. */
 export function scanQueue({ maxWaiting, timeout, start }: ScanQueueOptions): ScanQueue {
-  const waiting = new Set<Entry>()
+  // By caller. A caller whose read begins becomes the last one.
+  const callers = new Map<string, Set<Entry>>()
+  let waiting = 0
   let running: Entry | undefined
   let thread: ScanThread | undefined
   let closing: Promise<void> | undefined
@@ -43,6 +46,28 @@ export function scanQueue({ maxWaiting, timeout, start }: ScanQueueOptions): Sca
     entry.release()
     entry.release = undefined
     how()
+  }
+
+  function leave(entry: Entry): void {
+    const own = callers.get(entry.caller)
+    if (own?.delete(entry) !== true) return
+    waiting--
+    if (own.size === 0) callers.delete(entry.caller)
+  }
+
+  /** Takes a place of the caller that has most of them. Returns false if `caller` would then have more. */
+  function takePlace(caller: string): boolean {
+    let most: Set<Entry> | undefined
+    for (const own of callers.values()) if (own.size > (most?.size ?? 0)) most = own
+    const last = most === undefined ? undefined : [...most].at(-1)
+    if (last === undefined || (callers.get(caller)?.size ?? 0) + 1 >= (most?.size ?? 0))
+      return false
+    giveUp(last, tooManyWaiting())
+    return true
+  }
+
+  function tooManyWaiting(): Error {
+    return unavailable(new Error(`${waiting} reads of large tables are waiting already`))
   }
 
   function startThread(): ScanThread {
@@ -66,9 +91,11 @@ export function scanQueue({ maxWaiting, timeout, start }: ScanQueueOptions): Sca
   }
 
   function begin(): void {
-    const [entry] = waiting
-    if (running !== undefined || entry === undefined) return
-    waiting.delete(entry)
+    const [own] = callers.values()
+    const [entry] = own ?? []
+    if (running !== undefined || own === undefined || entry === undefined) return
+    leave(entry)
+    if (callers.delete(entry.caller)) callers.set(entry.caller, own)
     running = entry
     try {
       thread ??= startThread()
@@ -81,15 +108,17 @@ export function scanQueue({ maxWaiting, timeout, start }: ScanQueueOptions): Sca
   }
 
   function failAll(failure: () => Error): void {
-    const entries = [...(running === undefined ? [] : [running]), ...waiting]
+    const others = [...callers.values()].flatMap((own) => [...own])
+    const entries = running === undefined ? others : [running, ...others]
     running = undefined
-    waiting.clear()
+    callers.clear()
+    waiting = 0
     for (const entry of entries) settle(entry, () => entry.reject(failure()))
   }
 
   /** Gives up one read. If it runs, its place is free once the thread has noticed. */
   function giveUp(entry: Entry, error: Error): void {
-    waiting.delete(entry)
+    leave(entry)
     if (entry === running) thread?.interrupt()
     settle(entry, () => entry.reject(error))
   }
@@ -104,7 +133,9 @@ export function scanQueue({ maxWaiting, timeout, start }: ScanQueueOptions): Sca
       clearTimeout(timer)
       signal?.removeEventListener('abort', abort)
     }
-    waiting.add(entry)
+    const own = callers.get(entry.caller) ?? new Set()
+    callers.set(entry.caller, own.add(entry))
+    waiting++
     begin()
   }
 
@@ -116,14 +147,14 @@ export function scanQueue({ maxWaiting, timeout, start }: ScanQueueOptions): Sca
   return {
     run(job, context) {
       if (closing !== undefined) return Promise.reject(closedError())
-      if (running !== undefined && waiting.size >= maxWaiting) {
-        const cause = new Error(`${waiting.size} reads of large tables are waiting already`)
-        return Promise.reject(unavailable(cause))
+      const caller = context?.caller?.() ?? ''
+      if (running !== undefined && waiting >= maxWaiting && !takePlace(caller)) {
+        return Promise.reject(tooManyWaiting())
       }
       const signal = context?.signal()
       if (signal?.aborted === true) return Promise.reject(unavailable(signal.reason))
       return new Promise((resolve, reject) => {
-        add({ job, resolve, reject, release: undefined }, signal)
+        add({ job, caller, resolve, reject, release: undefined }, signal)
       })
     },
     close: () => (closing ??= closeAll()),
