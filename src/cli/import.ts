@@ -3,13 +3,14 @@ import { OpenApiError } from '../consume/openapi/document.ts'
 import { importOpenApi, type ImportedEndpoints } from '../consume/openapi/import-openapi.ts'
 import { requiredArgument, requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError } from './command-error.ts'
-import { placeFor, saveFile } from './save-file.ts'
+import { placeFor, requireEnding, saveFile } from './save-file.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
 
 /** Runs `rowgate import openapi`: writes the endpoints of another service's document. */
 export async function importDocument(given: Given, context: CommandContext): Promise<void> {
   const out = requiredOf(given, 'out', 'file')
+  requireEnding(out, ['ts', 'mts', 'cts'])
   const file = requiredArgument(given, 'file')
   const path = await placeFor(out, context.workingFolder)
   const imported = await read(resolve(context.workingFolder, file), context)

@@ -10,7 +10,7 @@ import type { Database } from './database.ts'
 import { loadDefinition } from './load-definition.ts'
 import { openDatabase } from './open-database.ts'
 import { openProgress } from './progress.ts'
-import { placeFor, saveFile } from './save-file.ts'
+import { placeFor, requireEnding, saveFile } from './save-file.ts'
 import { messageOf, printable } from './text.ts'
 import { counted } from './time.ts'
 
@@ -21,6 +21,7 @@ export async function introspect(given: Given, context: CommandContext): Promise
   const isJson = context.json || /\.json$/i.test(out ?? '')
   if (out !== undefined && context.json && !/\.json$/i.test(out))
     throw new UsageError('--json writes JSON: choose a name that ends with .json.')
+  requireEnding(out, ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs', 'json'])
   const database = await openDatabase(named, given, context)
   try {
     await write(database, { given, out, isJson }, context)

@@ -28,7 +28,19 @@ export async function createKey(given: Given, context: CommandContext): Promise<
     request.description ??= await ask.text('What is the purpose of the key?', 'optional')
     request.expiresIn ??= await askMinutes(context)
   }
+  await requireEnabled(request.user, context)
   showKey(await keys.create(compact(request)), context)
+}
+
+/** Throws a CommandError for a disabled user: the key would be rejected. */
+async function requireEnabled(name: string, context: CommandContext): Promise<void> {
+  const users = await context.users().catch(() => undefined)
+  const found = await users?.get(name).catch(() => undefined)
+  if (found?.enabled !== false) return
+  const shown = printable(name)
+  throw new CommandError(
+    `The user ${shown} is disabled, so the key would be rejected. First run: rowgate users enable ${shown}`,
+  )
 }
 
 /** Runs `rowgate keys list`. */

@@ -5,12 +5,13 @@ import { pageHost, type WithPageHost } from '../pages/page.ts'
 import { indentedJson } from '../protocol/json-text.ts'
 import { serviceModule, type CommandContext, type Given } from './command.ts'
 import { CommandError, UsageError } from './command-error.ts'
-import { placeFor, saveFile } from './save-file.ts'
+import { placeFor, requireEnding, saveFile } from './save-file.ts'
 import { printable } from './text.ts'
 
 /** Runs `rowgate openapi`: writes or prints the OpenAPI document of a service, which is not opened. */
 export async function writeDocument(given: Given, context: CommandContext): Promise<void> {
   const out = given.one('out')
+  requireEnding(out, ['json', 'yaml', 'yml'])
   const path = out === undefined ? undefined : await placeFor(out, context.workingFolder)
   const document = await documentOf(given, context)
   const isYaml = !context.json && /\.ya?ml$/i.test(out ?? '')

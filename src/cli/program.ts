@@ -23,9 +23,37 @@ export async function runProgram(
     const code = await codeOf(error)
     const help = command === undefined ? 'rowgate --help' : `rowgate ${command.name} --help`
     const hint = code === 2 ? ` See ${help}.` : ''
-    program.messages.write(`rowgate: ${messageOf(error)}${hint}\n`)
+    program.messages.write(`rowgate: ${withCommands(messageOf(error))}${hint}\n`)
     return code
   }
+}
+
+const commandsOf: Readonly<Record<string, string>> = {
+  'users.add': 'users add',
+  'users.change': 'users update',
+  'users.remove': 'users remove',
+  'users.get': 'users list',
+  'keys.create': 'keys create',
+  'keys.list': 'keys list',
+  'keys.revoke': 'keys revoke',
+  'keys.rotate': 'keys rotate',
+  'keys.audit': 'keys audit',
+}
+
+/**
+ * Returns a message with commands and their options in place of functions and their members: `rowgate keys create:
+ * --user` for `keys.create.user`.
+ */
+function withCommands(message: string): string {
+  return message.replace(
+    /\b((?:users|keys)\.[a-z]+)(?:\.([A-Za-z]+))?\b(?!\()/g,
+    (whole, name: string, member: string | undefined) => {
+      const command = commandsOf[name]
+      if (command === undefined) return whole
+      const option = member?.replace(/[A-Z]/g, (letter) => `-${letter.toLowerCase()}`)
+      return option === undefined ? `rowgate ${command}` : `rowgate ${command}: --${option}`
+    },
+  )
 }
 
 async function codeOf(error: unknown): Promise<number> {

@@ -51,7 +51,11 @@ export async function buildRelease(given: Given, context: CommandContext): Promi
 export async function listReleases(given: Given, context: CommandContext): Promise<void> {
   const solutionId = requiredOf(given, 'solution', 'id')
   const releases = await openReleases(given, context)
-  context.table(releaseColumns, await releases.list(solutionId), 'No releases.')
+  context.table(
+    releaseColumns,
+    await releases.list(solutionId, { withStatus: true }),
+    'No releases.',
+  )
 }
 
 /** Runs `rowgate release get`. */
@@ -91,6 +95,7 @@ const releaseColumns: readonly Column<ListedRelease>[] = [
   { title: 'RELEASE ID', text: ({ releaseId }) => releaseId, whole: true },
   { title: 'VERSION', text: ({ version }) => version },
   { title: 'NAME', text: ({ name }) => name },
+  { title: 'STATUS', text: ({ status }) => status ?? '-', whole: true },
   { title: 'DATE', text: ({ releaseDate }) => releaseDate.slice(0, 16).replace('T', ' ') },
   { title: 'NOTES', text: ({ releaseNotes }) => releaseNotes ?? '-', spare: true },
 ]

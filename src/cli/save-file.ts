@@ -2,7 +2,7 @@ import { randomUUID } from 'node:crypto'
 import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { sha256Of } from '../deployment/package/sha256.ts'
-import { CommandError } from './command-error.ts'
+import { CommandError, UsageError } from './command-error.ts'
 import { messageOf, printable } from './text.ts'
 
 /** A saved file. */
@@ -21,6 +21,14 @@ export async function placeFor(name: string, workingFolder: string): Promise<str
   if ((await kind(path))?.isDirectory() === true) throw new CommandError(`${shown} is a folder.`)
   if ((await kind(dirname(path)))?.isDirectory() === true) return path
   throw new CommandError(`The folder of ${shown} does not exist.`)
+}
+
+/** Throws a UsageError unless the name of a file ends with one of some extensions, such as `json`. */
+export function requireEnding(name: string | undefined, endings: readonly string[]): void {
+  const ending = /\.([A-Za-z0-9]+)$/.exec(name ?? '')?.[1]?.toLowerCase() ?? ''
+  if (name === undefined || endings.includes(ending)) return
+  const known = endings.map((each) => `.${each}`).join(', ')
+  throw new UsageError(`--out must be a file that ends with one of ${known}.`)
 }
 
 /** Saves a file atomically: an existing file is replaced only by the complete new one. */

@@ -2,7 +2,10 @@ import { stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { ApplicationDefinitions } from '../definition/application.ts'
+import { explorer } from '../explorer/explorer.ts'
 import { serve } from '../http/serve.ts'
+import { openapi } from '../openapi/openapi.ts'
+import type { Page } from '../pages/page.ts'
 import type { RequestHandler } from '../request/request.ts'
 import { apiKeys } from '../security/keys/api-key.ts'
 import { createService, type Service } from '../service.ts'
@@ -61,7 +64,7 @@ async function serveDatabase(
   const firstVersion = await versionOf(file)
   const first = await withMistakes(load, context)
   const current = switchable(first.service)
-  const serving = await serve(current.service, address)
+  const serving = await serve(current.service, { ...address, health: true })
   let watched: Promise<void> | undefined
   try {
     const key = await firstKey(first.service, given)
@@ -129,6 +132,7 @@ async function openService(
       'rowgate-security': sqliteStorage(keys, { ensureSchema: true }),
       '*': database.storage(),
     }),
+    pages: pagesOf(applications),
     security: apiKeys({ name: 'API Key', properties: { AllowInsecureHttp: true } }),
   })
   try {
@@ -138,6 +142,14 @@ async function openService(
     await service.close()
     throw error
   }
+}
+
+/** Returns the OpenAPI document and the explorer, unless an application has the name of one of them. */
+function pagesOf(applications: ApplicationDefinitions): Readonly<Record<string, Page>> {
+  const names = Object.keys(applications).map((name) => name.toLowerCase())
+  if (names.includes('openapi') || names.includes('explorer')) return {}
+  const title = Object.keys(applications).join(', ') || 'rowgate'
+  return { openapi: openapi({ title }), explorer: explorer({ document: 'openapi' }) }
 }
 
 /** Returns a service that another one can replace while the server runs. */
@@ -206,6 +218,9 @@ function announce({ url, key, keys, loaded }: Announcement, context: CommandCont
         ? `The keys are in ${printable(keys)}. Create another one with --new-key.`
         : `A key of the user ${user}, shown only now: ${key}`,
       ...(path === undefined ? [] : [`Try: ${curl}`]),
+      ...(Object.keys(pagesOf(loaded.applications)).length === 0
+        ? []
+        : [`The explorer, with the key: ${url}/rest/v1/explorer`]),
     ].join('\n'),
   )
 }

@@ -63,6 +63,29 @@ export async function changeRoles(given: Given, context: CommandContext): Promis
   context.result(visible(after), () => after.roles.map(printable).join('\n') || '(no roles)')
 }
 
+/** Runs `rowgate users update`. */
+export async function updateUser(given: Given, context: CommandContext): Promise<void> {
+  const set = attributesOf(given)
+  const unset = given.all('remove-attribute')
+  const roles = given.one('roles')
+  const isUnchanged = roles === undefined && unset.length + Object.keys(set).length === 0
+  if (isUnchanged)
+    throw new UsageError('Nothing to change: add --roles, --attribute or --remove-attribute.')
+  const both = unset.find((name) => Object.hasOwn(set, name))
+  if (both !== undefined) throw new UsageError('An attribute can not be both set and removed.')
+  const name = await wantedUser(given, context, () => true)
+  const users = await context.users()
+  const before = await users.get(name)
+  if (before === undefined) throw new CommandError(`Unknown user: ${printable(name)}.`)
+  const kept = Object.entries(before.attributes).filter(([each]) => !unset.includes(each))
+  const isChanged = unset.length + Object.keys(set).length > 0
+  const user = await users.change(name, {
+    ...(roles !== undefined && { roles: listed(roles) }),
+    ...(isChanged && { attributes: { ...Object.fromEntries(kept), ...set } }),
+  })
+  showUser(user, 'Updated', context)
+}
+
 /** Runs `rowgate users password`. */
 export async function changePassword(given: Given, context: CommandContext): Promise<void> {
   const user = given.argument

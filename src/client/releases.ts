@@ -15,6 +15,8 @@ export interface ListedRelease {
   readonly releaseNotes: string | null
   /** `YYYY-MM-DDThh:mm:ss` */
   readonly releaseDate: string
+  /** In lists only with the option `withStatus`. */
+  readonly status?: BuildStatus
 }
 
 /** The states of a build. */
@@ -77,7 +79,10 @@ export interface Releases {
   /** Queues a build, and waits until it has ended, as `wait` does. */
   buildAndWait(request: BuildRequest, options?: WaitOptions): Promise<QueuedRelease>
   /** Returns all releases of a solution, newest first. */
-  list(solutionId: string, options?: ReleaseOptions): Promise<readonly ListedRelease[]>
+  list(
+    solutionId: string,
+    options?: ReleaseOptions & { readonly withStatus?: boolean },
+  ): Promise<readonly ListedRelease[]>
   /** Returns a release with its package. With `solutionId`, the release must belong to that solution. */
   get(
     releaseId: string,
@@ -86,6 +91,9 @@ export interface Releases {
 }
 
 const pageSize = 100
+const listedFields = [
+  ...['releaseId', 'solutionId', 'name', 'version', 'releaseNotes', 'releaseDate', 'status'],
+]
 // A package may have hundreds of megabytes. A string can't have more.
 const downloadTimeout = 600_000
 const maxDownloadBytes = 2 ** 29
@@ -127,11 +135,15 @@ export function clientReleases(send: Send, options: CompleteOptions): Releases {
       const signals = [signal, options.signal].filter((one) => one !== undefined)
       return waitForBuild({ releases, signals }, release, options)
     },
-    list: async (solutionId, options = {}) => {
-      requirePlainObject('The options', options, 'list')
+    list: async (solutionId, given = {}) => {
+      requirePlainObject('The options', given, 'list')
+      const { withStatus = false, ...options } = given
       const found = new Map<string, ListedRelease>()
       for (let [offset, pages] = [0, 1]; ; pages++) {
-        const query = pageQuery({ solutionId }, { limit: pageSize, offset })
+        const query = pageQuery(
+          { solutionId },
+          { limit: pageSize, offset, ...(withStatus && { fields: listedFields.join(',') }) },
+        )
         const request = { method: 'GET', target: releaseTarget + query, ...options } as const
         const { items } = (await send(request)).envelope as Envelope<ListedRelease>
         if (items === undefined) throw notReleases()

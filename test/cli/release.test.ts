@@ -161,8 +161,9 @@ test('release list prints all releases, also as JSON', async () => {
   for (let at = 0; at < 3; at++) ids.push((await run(['build', ...northwind])).output.trim())
   const table = await run(['list', ...northwind])
   expect(table.code).toBe(0)
-  expect(table.output).toMatch(/^RELEASE ID +VERSION +NAME +DATE +NOTES\n/)
-  for (const id of ids) expect(table.output).toContain(id)
+  expect(table.output).toMatch(/^RELEASE ID +VERSION +NAME +STATUS +DATE +NOTES\n/)
+  for (const id of ids)
+    expect(table.output).toMatch(new RegExp(`^${id} .* (queued|building|built) `, 'm'))
   const all = JSON.parse((await run(['list', ...northwind, '--json'])).output) as {
     readonly releaseId: string
   }[]

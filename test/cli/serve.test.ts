@@ -46,6 +46,16 @@ async function items(url: string, key = ''): Promise<unknown> {
     : response.status
 }
 
+test('the server has an explorer, an OpenAPI document, /live and /ready', async () => {
+  const { url, key = '' } = await serving(project())
+  const get = (path: string) => fetch(`${url}${path}`, { headers: { 'X-API-Key': key } })
+  expect(await (await get('/live')).text()).toBe('live')
+  expect((await get('/ready')).status).toBe(200)
+  const document = (await (await get('/rest/v1/openapi.json')).json()) as { paths: object }
+  expect(Object.keys(document.paths).join()).toContain('/shop/things')
+  expect(await (await get('/rest/v1/explorer')).text()).toContain('<html')
+})
+
 test('the first start prints a key and a curl line that works; later starts do not', async () => {
   const folder = project()
   const first = await serving(folder)

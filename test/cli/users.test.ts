@@ -216,3 +216,65 @@ test('users remove asks for confirmation at a terminal', async () => {
   expect(await json('users', 'remove', 'nino')).toEqual({ user: 'nino' })
   expect(await service.users.list()).toEqual([])
 })
+
+describe('users update', () => {
+  test('changes attributes and roles, and keeps the others', async () => {
+    const { json, service } = await withUsers('maria')
+    await service.users.change('maria', { attributes: { region: 'North', limit: 5, boss: true } })
+    const line = ['--attribute', 'region=South', '--attribute-json', 'level=3']
+    expect(
+      await json('users', 'update', 'maria', ...line, '--remove-attribute', 'limit'),
+    ).toMatchObject({
+      user: 'maria',
+      roles: ['Sales'],
+      attributes: { region: 'South', boss: true, level: 3 },
+    })
+    expect(await json('users', 'update', 'maria', '--roles', 'Office, Sales')).toMatchObject({
+      roles: ['Office', 'Sales'],
+      attributes: { region: 'South', boss: true, level: 3 },
+    })
+    expect(await json('users', 'update', 'maria', '--roles', '')).toMatchObject({ roles: [] })
+    const attributes = (await service.users.get('maria'))?.attributes
+    expect(Object.keys(attributes ?? {}).sort()).toEqual(['boss', 'level', 'region'])
+  })
+
+  test('says what is missing or wrong', async () => {
+    const { run } = await withUsers('maria')
+    expect(await run(['users', 'update', 'maria'])).toMatchObject({
+      code: 2,
+      messages: expect.stringContaining('Nothing to change: add --roles, --attribute') as string,
+    })
+    const both = ['--attribute', 'a=1', '--remove-attribute', 'a']
+    expect((await run(['users', 'update', 'maria', ...both])).code).toBe(2)
+    expect(await run(['users', 'update', 'nina', '--roles', 'Sales'])).toMatchObject({
+      code: 1,
+      messages: 'rowgate: Unknown user: nina.\n',
+    })
+  })
+})
+
+test('messages name commands and their options, not functions', async () => {
+  const { run } = await withUsers('maria')
+  expect((await run(['users', 'add', 'maria'])).messages).toBe(
+    'rowgate: rowgate users add: the user maria already exists; call rowgate users update instead\n',
+  )
+  expect((await run(['keys', 'create', '--user', 'nina'])).messages).toBe(
+    'rowgate: rowgate keys create: --user: the user nina does not exist; add the user first\n',
+  )
+  expect((await run(['users', 'disable', 'nina'])).messages).not.toMatch(/users\.\w/)
+  expect((await run(['keys', 'list', '--provider', 'nope'])).messages).toContain(
+    'rowgate keys list: --provider must be an identifier',
+  )
+})
+
+test('keys create rejects a disabled user, and names the command that enables it', async () => {
+  const { run, service } = await withUsers('maria')
+  await service.users.change('maria', { enabled: false })
+  expect(await run(['keys', 'create', '--user', 'maria'])).toEqual({
+    code: 1,
+    output: '',
+    messages:
+      'rowgate: The user maria is disabled, so the key would be rejected. First run: rowgate users enable maria\n',
+  })
+  expect(await service.keys.list()).toEqual([])
+})

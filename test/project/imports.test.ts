@@ -108,6 +108,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'deployment/install/rollback',
     'deployment/package/sha256',
     'deployment/queue',
+    'explorer/explorer',
     'http/serve',
     'openapi',
     'pages/page',

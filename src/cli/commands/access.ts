@@ -139,6 +139,37 @@ export const userCommands: readonly Command[] = [
     load: async () => (await import('../users.ts')).changeRoles,
   },
   {
+    name: 'users update',
+    argument: '<user>',
+    description: 'Change the roles and attributes of a user',
+    options: [
+      { name: 'roles', value: 'roles', description: 'All roles of the user, separated by commas' },
+      {
+        name: 'attribute',
+        value: 'name=string',
+        description: 'An attribute to set to a string',
+        repeats: true,
+      },
+      {
+        name: 'attribute-json',
+        value: 'name=value',
+        description: 'An attribute to set to a JSON value',
+        repeats: true,
+      },
+      {
+        name: 'remove-attribute',
+        value: 'name',
+        description: 'An attribute to remove',
+        repeats: true,
+      },
+    ],
+    examples: [
+      'users update maria --attribute region=South --remove-attribute limit',
+      'users update maria --roles Sales,Office',
+    ],
+    load: async () => (await import('../users.ts')).updateUser,
+  },
+  {
     name: 'users password',
     argument: '<user>',
     description: 'Set the password of a user, from standard input or a prompt',

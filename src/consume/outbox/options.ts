@@ -236,7 +236,7 @@ export function completeOutbox(all: object): CompleteOutbox {
         const { endpoint, deliver, rules = [], tables, onSuccess, onFailure } = given
         const call: CallOnce =
           deliver === undefined
-            ? (input, own) => (endpoint as Endpoint).call(input as never, own)
+            ? (input, own) => (endpoint as Endpoint).call(input, own)
             : callOfFunction(name, deliver)
         const isFunction = deliver !== undefined
         return [name, { call, isFunction, rules, tables, onSuccess, onFailure }]

@@ -7,9 +7,18 @@ const host = process.env.HOST ?? '127.0.0.1'
 
 const app = express()
 app.disable('x-powered-by')
+app.get('/live', (_request, response) => {
+  response.type('text').send('live')
+})
 app.get('/ready', async (_request, response) => {
-  await service.ready()
-  response.type('text').send('ready')
+  const isReady = await service.ready().then(
+    () => true,
+    () => false,
+  )
+  response
+    .status(isReady ? 200 : 503)
+    .type('text')
+    .send(isReady ? 'ready' : 'not ready')
 })
 app.use(toExpressHandler(service))
 

@@ -7,9 +7,13 @@ const host = process.env.HOST ?? '127.0.0.1'
 
 // Fastify rejects malformed percent-encoding before any plugin runs. This responds as the service does.
 const app = fastify({ frameworkErrors: handleBadUrls(service) })
-app.get('/ready', async () => {
-  await service.ready()
-  return 'ready'
+app.get('/live', () => 'live')
+app.get('/ready', async (_request, reply) => {
+  const isReady = await service.ready().then(
+    () => true,
+    () => false,
+  )
+  return reply.code(isReady ? 200 : 503).send(isReady ? 'ready' : 'not ready')
 })
 await app.register(rowgateFastify, { service })
 

@@ -8,9 +8,13 @@ const hostname = process.env.HOST ?? '127.0.0.1'
 
 const rest = toFetchHandler<[HttpBindings]>(service)
 const app = new Hono<{ Bindings: HttpBindings }>()
+app.get('/live', (c) => c.text('live'))
 app.get('/ready', async (c) => {
-  await service.ready()
-  return c.text('ready')
+  const isReady = await service.ready().then(
+    () => true,
+    () => false,
+  )
+  return isReady ? c.text('ready') : c.text('not ready', 503)
 })
 // c.env has the request of Node, whose socket has the address of the client and says whether it uses TLS.
 app.use('/rest/*', (c) => rest(c.req.raw, c.env))
