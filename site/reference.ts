@@ -20,7 +20,7 @@ const notExported = {
       'KeyOf',
     ],
     ...['Shown', 'Some', 'Unnamed', 'ItemOf', 'DraftOf', 'NewItemOf', 'Selected', 'ManyResult'],
-    ...['EntryOfMany'],
+    ...['EntryOfMany', 'FieldsOf'],
     ...['ConditionsOf', 'EqualConditions', 'FieldNameOf', 'RequiredName', 'SuppliedByFunction'],
     ...['ColumnFor', 'ColumnRecord', 'ColumnsIn', 'ParentIn', 'AncestorColumn', 'CallerSource'],
     ...[

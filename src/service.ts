@@ -64,6 +64,11 @@ export interface Service<Applications> extends RequestHandler, WithPageHost {
   authenticate: Authenticate
   /** Returns a URL or a request target without the query parameters in which the providers find credentials. */
   withoutCredentials(url: string): string
+  /**
+   * Only a type, which no service has at run time: the client finds the applications here. A front end in a folder of its
+   * own may have another copy of this package, whose `Service` is another type.
+   */
+  readonly '~applications'?: Applications
   /** Whether the storage keeps rows after the process has ended. */
   readonly isDurable: boolean
   /** The API keys of the service. */

@@ -1,4 +1,3 @@
-import type { CollectionDefinition } from '../definition/collection.ts'
 import type { EqualConditions } from '../definition/conditions.ts'
 import type { Field } from '../definition/field.ts'
 import type {
@@ -67,13 +66,21 @@ export type ResponseItem<C extends CollectionShape> = Shown<
   Item<C> & ComputedValues<ComputedFields<C>>
 >
 
-/** The computed fields of a collection. Those of a collection that is not typed have no names. */
-type ComputedFields<C> =
-  C extends CollectionDefinition<infer _F, infer _K, infer _U, infer X>
-    ? string extends keyof X
-      ? object
-      : X
-    : object
+/**
+ * The computed fields of a collection. Those of a collection that is not typed have no names. The definition may come
+ * from another copy of this package, so it is not compared with `CollectionDefinition`.
+ */
+type ComputedFields<C> = C extends { readonly computed?: infer Computed }
+  ? string extends keyof NonNullable<Computed>
+    ? object
+    : FieldsOf<NonNullable<Computed>>
+  : object
+
+type FieldsOf<Computed> = {
+  readonly [Name in keyof Computed]: Computed[Name] extends { readonly field: infer Type }
+    ? Type
+    : never
+}
 
 type ComputedValues<X> = {
   readonly [Name in keyof X & string]: X[Name] extends Field

@@ -1,7 +1,6 @@
 import type { CollectionShape } from '../definition/item.ts'
 import type { ApplicationDefinitions } from '../definition/application.ts'
 import type { CollectionsOf } from '../in-process.ts'
-import type { Service } from '../service.ts'
 import type { ClientCollection } from './calls.ts'
 import { clientCollection, type RejectedRequest } from './collection.ts'
 import { completeClient, type ClientOptions } from './options.ts'
@@ -9,7 +8,13 @@ import { clientReleases, type Releases } from './releases.ts'
 import { createSend } from './send.ts'
 import { collectionTarget } from './target.ts'
 
-type ApplicationsOf<Source> = Source extends Service<infer Applications> ? Applications : Source
+// Whether a type is a service is not compared with `Service`: it may come from another copy of this package, with other
+// drivers installed or of another version.
+type ApplicationsOf<Source> = string extends keyof Source
+  ? Source
+  : '~applications' extends keyof Source
+    ? NonNullable<Source['~applications']>
+    : Source
 
 /** A client of a service over HTTP. */
 export interface Client<Applications> {

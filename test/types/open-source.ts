@@ -13,7 +13,10 @@ export interface OpenSource {
   close(): void
 }
 
-/** Opens a source beside the tests of types, with the compiler options of the project. It imports the entries by name. */
+/**
+ * Opens a source beside the tests of types, with the compiler options of the project. It imports the entries by name, and
+ * those of another copy of the package from `../../other/src`: the same files, whose types the compiler takes for others.
+ */
 export function openSource(text: string): OpenSource {
   const path = join(root, 'test/types/opened.ts')
   const { config } = ts.readConfigFile(join(root, 'tsconfig.json'), (file) =>
@@ -24,7 +27,9 @@ export function openSource(text: string): OpenSource {
     ts.sys,
     root,
   )
-  const read = (file: string): string | undefined => (file === path ? text : ts.sys.readFile(file))
+  const real = (file: string): string => file.replace(join(root, 'other/'), root)
+  const read = (file: string): string | undefined =>
+    file === path ? text : ts.sys.readFile(real(file))
   const service = ts.createLanguageService({
     getScriptFileNames: () => [path],
     getScriptVersion: () => '1',
@@ -39,9 +44,9 @@ export function openSource(text: string): OpenSource {
       noUnusedParameters: false,
     }),
     getDefaultLibFileName: (given) => ts.getDefaultLibFilePath(given),
-    fileExists: (file) => file === path || ts.sys.fileExists(file),
+    fileExists: (file) => file === path || ts.sys.fileExists(real(file)),
     readFile: read,
-    directoryExists: (folder) => ts.sys.directoryExists(folder),
+    directoryExists: (folder) => ts.sys.directoryExists(real(folder)),
     getDirectories: (folder) => ts.sys.getDirectories(folder),
   })
   const places = new Map(

@@ -10,6 +10,8 @@ import {
   createClient, saved, type PageItem, type PortableCollection, type ResponseItem,
 } from 'rowgate/client'
 
+import * as other from '../../other/src/index.ts'
+
 const orders = defineCollection(
   {
     key: 'orderId',
@@ -95,6 +97,28 @@ for await (const /*page*/ page of remote.pages()) page.next
 const /*chosen*/ chosen = (await remote.filter({}, { fields: ['orderId', 'label'] })).items[0]
 const /*remoteGot*/ remoteGot = await remote./*remoteGet*/ get(1)
 const /*remoteSaved*/ remoteSaved = saved(await remote./*remoteInsert*/ insert({ orderId: 1, customer: 'x' }))
+const otherService = other.createService({
+  applications: {
+    desk: {
+      collections: {
+        notes: other.defineCollection(
+          { key: 'id', fields: { id: other.integer(), title: other.text({ required: true }) } },
+          {
+            computed: {
+              label: other.computed(other.text({ required: true }), ['title'], ({ title }) => title),
+            },
+          },
+        ),
+      },
+    },
+  },
+  storage: other.memoryStorage(),
+  security: other.openAccess(),
+})
+const notes = createClient<typeof otherService>({ url: 'https://example.com' }).collection('desk', 'notes')
+const /*ofOtherCopy*/ ofOtherCopy = (await notes.filter({ title: 'x' }, { sort: ['-id'] })).items[0]
+await notes.update(1, { /*valueOfOtherCopy*/ title: 'x' })
+
 const /*portable*/ portable = (await given.portable./*portableFilter*/ filter()).items[0]
 `
 
@@ -107,6 +131,7 @@ await remote.filter({ status: 'opn' })
 await remote.insert({ orderId: 1, customer: 'x', status: 'opn' })
 await access.insert({ orderId: 1 })
 remoteGot?.stats
+await notes.filter({ titel: 'x' })
 `
 
 const itemText = `{
@@ -173,6 +198,14 @@ const shown: Readonly<Record<string, string>> = {
 } | undefined`,
   portable: `const portable: ${itemText} | undefined`,
   remoteCondition: '(property) status?: "open" | "paid" | null',
+
+  // The compiler orders a union of names by where it has met them first.
+  ofOtherCopy: `const ofOtherCopy: {
+    readonly label: string;
+    readonly id: number;
+    readonly title: string;
+} | undefined`,
+  valueOfOtherCopy: '(property) title?: string',
 
   checked: `(parameter) item: Readonly<${draftText}>`,
   rowRule: '(property) status?: "open" | "paid" | TextOperators<"open" | "paid"> | null',
@@ -246,6 +279,7 @@ describe('an error of the compiler', () => {
       wrong(`${allowed} | null`),
       `Argument of type '{ orderId: number; }' is not assignable to parameter of type '${line(insertText)}'.\n  Property 'customer' is missing in type '{ orderId: number; }' but required in type '${line(insertText)}'.`,
       `Property 'stats' does not exist on type '${line(responseText)}'. Did you mean 'status'?`,
+      `Object literal may only specify known properties, but 'titel' does not exist in type '{ readonly id?: number | null; readonly title?: string | null; }'. Did you mean to write 'title'?`,
     ])
   })
 })
