@@ -63,7 +63,7 @@ export function messageOf<Name extends MessageName>(
 export function textOf({ text, values }: Message, language?: Language): string {
   const texts = language?.texts ?? english
   // A text that code has made is complete.
-  if (values === none) return localText(text as LocalizedText, language)
+  if (values === none) return localText(text, language)
   return filled(
     typeof text === 'string' ? texts[text] : localText(text, language),
     values,
