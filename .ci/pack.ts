@@ -5,6 +5,7 @@ import { dirname, join } from 'node:path'
 import { run, StepFailure } from './command.ts'
 import { checkContents, type PackedFile } from './contents.ts'
 import { entries, root } from './entries.ts'
+import { checkFrontEnd } from './front-end.ts'
 
 let packed: Promise<string> | undefined
 
@@ -61,6 +62,7 @@ export async function checkPack(): Promise<string> {
     }
     await checkCommandLine(project)
     await checkMissingDrivers(project)
+    await checkFrontEnd(tarball)
     return names.trim()
   } finally {
     await rm(project, { recursive: true, force: true })
