@@ -24,7 +24,8 @@ await bundle.write({
   format: 'es',
   manualChunks: (id, { getModuleInfo }) => {
     const isImportedBy = (entry: string) => getModuleInfo(entry)?.importedIds.includes(id) === true
-    return isImportedBy(main) && !isImportedBy(client) ? 'core' : undefined
+    if (isImportedBy(client)) return 'shared-with-client'
+    return isImportedBy(main) ? 'core' : undefined
   },
 })
 await bundle.close()

@@ -42,14 +42,8 @@ export type { ListOptions } from './outbox/administration.ts'
 export type { Worker } from '../work/worker-pool.ts'
 export { createOutbox, type EnqueueOptions, type Outbox } from './outbox/outbox.ts'
 export { deliverTo } from './outbox/options.ts'
-export type {
-  DeadContext,
-  DeliveredContext,
-  DeliveryContext,
-  DeliveryHandlers,
-  OutboxEndpoint,
-  OutboxOptions,
-} from './outbox/options.ts'
+export type { DeadContext, DeliveredContext, DeliveryContext } from './outbox/delivery-context.ts'
+export type { DeliveryHandlers, OutboxEndpoint, OutboxOptions } from './outbox/options.ts'
 export { flatten, type FlattenOptions } from './tables/flatten.ts'
 export { flattenElements, readElements, type ElementOptions } from './tables/read-elements.ts'
 export { readTables, type AncestorRow, type ResponseReader } from './tables/read-tables.ts'

@@ -8,7 +8,7 @@ import type {
 } from '../definition/handler.ts'
 import type { StoredValue } from '../definition/field-type.ts'
 import type { Conditions } from '../definition/conditions.ts'
-import type { CollectionShape, Item } from '../definition/item.ts'
+import type { CollectionShape } from '../definition/item.ts'
 import type { PublishedCollection } from '../definition/published.ts'
 import { isServiceError } from '../errors.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
@@ -90,9 +90,7 @@ export function collectionAccess(
   return Object.freeze({
     filter: async (conditions = {}, options = {}) => {
       const outcome = await page('filter', conditions, options)
-      const items = outcome.page.rows.map(
-        (row) => itemOf(collection, row, outcome.select) as Item<CollectionShape>,
-      )
+      const items = outcome.page.rows.map((row) => itemOf(collection, row, outcome.select))
       const { count, notes } = outcome
       const validations = entriesIn(outcome.validations, language)
       return { items, count, validations, ...(notes?.next !== undefined && { next: notes.next }) }

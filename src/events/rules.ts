@@ -5,7 +5,13 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { StandardResult, Validation, ValidationContext } from '../definition/validation.ts'
 import { forbidden } from '../errors.ts'
 import { inSequence, whenDone, type MaybePromise } from '../maybe-promise.ts'
-import { givenMessage, isMessageText, placeholdersIn, textOf, type MessageText } from '../messages/message.ts'
+import {
+  givenMessage,
+  isMessageText,
+  placeholdersIn,
+  textOf,
+  type MessageText,
+} from '../messages/message.ts'
 import type { ValidationEntry } from '../protocol/envelope.ts'
 import type { DataEvent, DeleteEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { Finding } from '../request/findings.ts'

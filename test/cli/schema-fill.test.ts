@@ -59,7 +59,8 @@ const targets: Readonly<Record<string, (folder: string) => Promise<Target>>> = {
       const run = (statement: string) => database.run(statement.replaceAll('"', '`'))
       return {
         arguments: ['--storage', url],
-        storage: (ensureSchema) => mysqlStorage(database.open({ connectionLimit: 2 }), { ensureSchema }),
+        storage: (ensureSchema) =>
+          mysqlStorage(database.open({ connectionLimit: 2 }), { ensureSchema }),
         run,
         values: async (select) =>
           texts(((await run(select)) as readonly Row[]).map((row) => Object.values(row))),

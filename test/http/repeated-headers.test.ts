@@ -84,7 +84,10 @@ const overHttp1: Readonly<Record<string, Start>> = {
     return port
   },
   fastify: (service) => fastifyPort(service, false),
-  hono: (service) => listening(createServer(honoListener(service))),
+  hono: (service) => {
+    const listener = honoListener(service)
+    return listening(createServer((request, response) => void listener(request, response)))
+  },
   ...Object.fromEntries(
     releases.map(({ name, express }): [string, Start] => [
       name,

@@ -1,7 +1,7 @@
 import { inTime } from '../../maybe-promise.ts'
 import type { EndpointResponse } from '../call.ts'
 import { CallError, isCallError } from '../call-error.ts'
-import type { DeadContext, DeliveryContext } from './options.ts'
+import type { DeadContext, DeliveryContext } from './delivery-context.ts'
 
 /** What a function of an outbox receives besides its input. */
 export interface FunctionCall {

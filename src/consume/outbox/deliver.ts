@@ -11,7 +11,8 @@ import { callerOf, type Caller } from '../rules/caller.ts'
 import { RuleError } from '../rules/rule-error.ts'
 import { isReadable, readResponse, storeResponse, type StoredDelivery } from './delivery.ts'
 import { settle, type DeliveryStore } from './delivery-store.ts'
-import type { CheckedEndpoint, CompleteOutbox, DeliveryContext } from './options.ts'
+import type { DeliveryContext } from './delivery-context.ts'
+import type { CheckedEndpoint, CompleteOutbox } from './options.ts'
 
 /** What sending a delivery uses. */
 export interface DeliveryDependencies {

@@ -10,46 +10,16 @@ import {
 import { completeOptions } from '../../checks/options.ts'
 import { requirePlainObject } from '../../checks/plain-object.ts'
 import { requirePrincipal, system, type Principal } from '../../definition/principal.ts'
-import type { WithinTransaction } from '../../in-process.ts'
-import type { EndpointResponse } from '../call.ts'
-import type { CallError } from '../call-error.ts'
 import type { Endpoint } from '../endpoint.ts'
-import type { Caller } from '../rules/caller.ts'
 import type { Rule } from '../rules/rule.ts'
-import type { RuleResult } from '../rules/write-items.ts'
 import type { FlattenOptions } from '../tables/flatten.ts'
-import type { ResponseReader } from '../tables/read-tables.ts'
 import {
   callOfFunction,
   type CallOnce,
   type FunctionCall,
   type OutboxFunction,
 } from './deliver-function.ts'
-
-/** What the handlers of a delivery receive. Its writes are committed together with the delivery's state. */
-export interface DeliveryContext<Row = unknown> extends WithinTransaction<object> {
-  /** The id of the delivery, which was the idempotency key of the call. */
-  readonly deliveryId: string
-  /** Reads a field of the delivery's row. */
-  readonly caller: Caller<Row>
-  /** The number of failed calls before. */
-  readonly failures: number
-}
-
-/** What `onSuccess` receives. */
-export interface DeliveredContext<Body, Row = unknown> extends DeliveryContext<Row> {
-  readonly response: EndpointResponse<Body>
-  /** The response as tables. */
-  readonly tables: ResponseReader<Body>
-  /** What the rules have stored. */
-  readonly results: readonly RuleResult[]
-}
-
-/** What `onFailure` receives. */
-export interface DeadContext<Row = unknown> extends DeliveryContext<Row> {
-  /** Why the last call failed; null if the workers of the delivery have died. */
-  readonly error: CallError | null
-}
+import type { DeadContext, DeliveredContext } from './delivery-context.ts'
 
 /**
  * What happens with the responses of an endpoint that an outbox delivers to. `Row` is the type of the rows that

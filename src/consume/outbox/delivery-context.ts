@@ -1,0 +1,31 @@
+import type { WithinTransaction } from '../../in-process.ts'
+import type { EndpointResponse } from '../call.ts'
+import type { CallError } from '../call-error.ts'
+import type { Caller } from '../rules/caller.ts'
+import type { RuleResult } from '../rules/write-items.ts'
+import type { ResponseReader } from '../tables/read-tables.ts'
+
+/** What the handlers of a delivery receive. Its writes are committed together with the delivery's state. */
+export interface DeliveryContext<Row = unknown> extends WithinTransaction<object> {
+  /** The id of the delivery, which was the idempotency key of the call. */
+  readonly deliveryId: string
+  /** Reads a field of the delivery's row. */
+  readonly caller: Caller<Row>
+  /** The number of failed calls before. */
+  readonly failures: number
+}
+
+/** What `onSuccess` receives. */
+export interface DeliveredContext<Body, Row = unknown> extends DeliveryContext<Row> {
+  readonly response: EndpointResponse<Body>
+  /** The response as tables. */
+  readonly tables: ResponseReader<Body>
+  /** What the rules have stored. */
+  readonly results: readonly RuleResult[]
+}
+
+/** What `onFailure` receives. */
+export interface DeadContext<Row = unknown> extends DeliveryContext<Row> {
+  /** Why the last call failed; null if the workers of the delivery have died. */
+  readonly error: CallError | null
+}
