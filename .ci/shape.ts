@@ -41,6 +41,11 @@ const exemptions: readonly {
     text: /\blookup\b|[gG]uardedLookup|LookupAddress/g,
     why: 'the name of the function in node:dns',
   },
+  ...['src/messages/', 'docs/guides/messages.md'].map((path) => ({
+    path,
+    text: /\b[aA] text\b|\b[tT]exts of\b|\blookup\b/g,
+    why: 'what people read, in one or several languages; lookup is a term of RFC 4647',
+  })),
   {
     path: 'src/',
     text: /\bECONNREFUSED\b/g,

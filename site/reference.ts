@@ -12,16 +12,16 @@ const notExported = {
       'CollectionsOf',
       'ComputedFields',
       'ComputedValues',
-      'PageConditions',
+      'ComparedName',
       'CustomOf',
       'InputOf',
       'ResultOf',
       'KeyName',
       'KeyOf',
     ],
-    ...['Shown', 'Some', 'Unnamed', 'ItemOf', 'DraftOf', 'NewItemOf', 'Selected', 'ManyResult'],
-    ...['EntryOfMany', 'FieldsOf'],
-    ...['ConditionsOf', 'EqualConditions', 'FieldNameOf', 'RequiredName', 'SuppliedByFunction'],
+    ...['Shown', 'Some', 'Unnamed', 'ItemOf', 'DraftOf', 'NewItemOf', 'ManyResult'],
+    ...['EntryOfMany', 'Member', 'Loose', 'LooseConditions', 'CheckedMessages', 'english'],
+    ...['ConditionsOf', 'EqualConditions', 'FieldNameOf', 'RequiredName'],
     ...['ColumnFor', 'ColumnRecord', 'ColumnsIn', 'ParentIn', 'AncestorColumn', 'CallerSource'],
     ...[
       'ElementAt',
@@ -43,7 +43,7 @@ const notExported = {
   ],
   'only the library reads these members': [
     ...['PageHost', 'PageSource', 'WithPageHost', 'ServicePart', 'WithServicePart', 'Source'],
-    ...['PublishedComputed', 'PublishedHandlers', 'Rule', 'SortKey'],
+    ...['PublishedComputed', 'PublishedHandlers', 'Rule', 'SortKey', 'TypeMessage'],
   ],
 }
 

@@ -126,6 +126,7 @@ export type {
   ServedPage,
   ServingContext,
   UpdateCall,
+  WritingContext,
 } from './definition/serve.ts'
 export { anonymous, principal, system, type Principal } from './definition/principal.ts'
 

@@ -6,7 +6,7 @@ export interface Mistake {
 }
 
 /**
- * The most mistakes of one kind that a check lists: definitions of somebody else may have very many, and advice for each
+ * The most mistakes of one kind that a check lists: foreign definitions may have very many, and advice for each
  * takes time.
  */
 export const maxListedMistakes = 100

@@ -1,4 +1,4 @@
-// The names may come from a package or document of somebody else, so the work for one name and the length of the
+// The names may come from a foreign package or document, so the work for one name and the length of the
 // advice are bounded.
 const maxNameLength = 64
 // In pairs of letters: five hundred names of ten letters.

@@ -107,7 +107,7 @@ async function watch(
   }
 }
 
-/** Returns a text that changes when a file is written. It is the same as long as the file is missing. */
+/** Returns a string that changes when a file is written. It is the same as long as the file is missing. */
 async function versionOf(file: string): Promise<string> {
   const found = await stat(file).catch(() => undefined)
   return found === undefined ? 'missing' : `${found.mtimeMs}-${found.size}`

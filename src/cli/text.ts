@@ -40,7 +40,7 @@ export function jsonText(value: unknown, indent = 2): string {
 }
 
 /**
- * Escapes what {@link printable} escapes in each line of a text. The escape sequences for emphasis
+ * Escapes what {@link printable} escapes in each line of a string. The escape sequences for emphasis
  * stay.
  */
 export function printableLines(text: string): string {

@@ -12,7 +12,7 @@ export interface Circles {
 }
 
 /**
- * Returns the circles of a graph. The time grows with the number of its connections: definitions of somebody else may
+ * Returns the circles of a graph. The time grows with the number of its connections: foreign definitions may
  * have many, and more ways than could ever be followed.
  */
 export function circlesOf(graph: Graph): Circles {

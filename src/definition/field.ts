@@ -56,8 +56,8 @@ export interface FieldOptions<Value> {
    */
   readonly readableBy?: readonly string[]
   /**
-   * The roles that can set the field; `everyone`: every caller, whoever can read it. Default: the callers that can
-   * read it. Nobody can set a read-only field.
+   * The roles that can set the field; `everyone`: every caller, also one that cannot read it. Default: the callers that can
+   * read it. No caller can set a read-only field.
    */
   readonly writableBy?: readonly string[] | 'everyone'
   /** Whether `$q` searches the field. Default true; false for double, boolean and json. */

@@ -87,7 +87,7 @@ async function build(
   const solution = solutions.get(release.solutionId)
   if (solution === undefined) throw new BuildError('The solution no longer exists.')
   const snapshot = release.snapshot ? await takeSnapshot(release, solution) : null
-  // Nobody waits for the result any more.
+  // No caller waits for the result any more.
   if (snapshot === undefined || signal.aborted) throw new Error('The build was stopped.')
   const { releaseId, version, releaseNotes, releaseDate, attempt } = release
   const { progress, line } = log
@@ -179,7 +179,7 @@ function publicReason(error: unknown): string {
   return reason === '' ? 'The builder has failed.' : reason
 }
 
-/** Returns a text without the characters that storage may not accept, of at most 2,000 characters. */
+/** Returns a string without the characters that storage may not accept, of at most 2,000 characters. */
 function storable(text: string): string {
   return text.slice(0, maxLineLength).toWellFormed().replaceAll('\0', '')
 }

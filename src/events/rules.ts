@@ -89,7 +89,7 @@ function fromMessage(rule: Rule, message: unknown): readonly Finding[] {
   return [{ severity, name, field, ...givenMessage(message) }]
 }
 
-/** Returns the finding of a rule with a message of its own, which tells only whether the item is valid. */
+/** Returns the finding of a rule with a message of its own, which returns only whether the item is valid. */
 function fromValidity(
   rule: Rule,
   own: MessageText,

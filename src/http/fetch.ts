@@ -159,7 +159,7 @@ class FetchRequest<Context extends readonly unknown[]> implements ServiceRequest
     return addressOf(incoming?.socket.remoteAddress)
   }
 
-  // Created once. The reason of the server's signal need not be an AbortError, which tells that the client has left.
+  // Created once. The reason of the server's signal need not be an AbortError.
   get signal(): AbortSignal {
     if (this.#signal !== undefined) return this.#signal
     const controller = new AbortController()

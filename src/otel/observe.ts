@@ -11,7 +11,7 @@ export interface ObservedService {
 
 /**
  * Observes the pools, the outbox and the builds of a service each time that the metrics are collected, until the returned
- * function is called. `name` tells the pools of several services apart.
+ * function is called. `name` distinguishes the pools of several services.
  */
 export function observeService(
   meter: Meter,

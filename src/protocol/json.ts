@@ -67,7 +67,7 @@ function isDeeper(text: string, levels: number): boolean {
   return depthOf(text) > levels
 }
 
-/** Returns how often a character occurs in a text; more than `most` if it occurs more often. */
+/** Returns how often a character occurs in a string; more than `most` if it occurs more often. */
 function occurrences(text: string, character: string, most: number): number {
   let count = 0
   for (let at = text.indexOf(character); at >= 0; at = text.indexOf(character, at + 1)) {

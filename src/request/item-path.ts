@@ -17,7 +17,7 @@ export function keyFaults(
   values: Row,
 ): readonly ValidationEntry[] {
   if (maxKeyLength === Infinity) return none
-  const parts = key.map(({ name }) => values[name] ?? longestNumber)
+  const parts = key.map(({ name }) => values[name] ?? widestNumber)
   let faults: ValidationEntry[] | undefined
   key.forEach((field, index) => {
     const reason = unaddressable(String(parts[index]), key.length)
@@ -30,7 +30,7 @@ export function keyFaults(
   )
 }
 
-const longestNumber = String(-(2n ** 63n))
+const widestNumber = String(-(2n ** 63n))
 
 /** Returns whether a request could reach an item by the values of its key. */
 export function hasPath(

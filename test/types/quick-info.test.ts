@@ -27,7 +27,7 @@ const orders = defineCollection(
     validations: [warning('due', { check: (/*checked*/ item) => item.due })],
     rows: () => ({ /*rowRule*/ status: 'open' }),
     computed: {
-      label: computed(text(), ['customer', 'due'], (/*needed*/ values) => values.customer),
+      heading: computed(text(), ['customer', 'due'], (/*needed*/ values) => values.customer),
     },
     events: {
       Filter: {
@@ -94,7 +94,7 @@ const { items: remoteItems } = await remote./*remoteFilter*/ filter({ /*remoteCo
 const /*remoteItem*/ remoteItem = remoteItems[0]
 for await (const /*each*/ each of remote./*remoteItems*/ items()) each.due
 for await (const /*page*/ page of remote.pages()) page.next
-const /*chosen*/ chosen = (await remote.filter({}, { fields: ['orderId', 'label'] })).items[0]
+const /*chosen*/ chosen = (await remote.filter({}, { fields: ['orderId', 'heading'] })).items[0]
 const /*remoteGot*/ remoteGot = await remote./*remoteGet*/ get(1)
 const /*remoteSaved*/ remoteSaved = saved(await remote./*remoteInsert*/ insert({ orderId: 1, customer: 'x' }))
 const otherService = other.createService({
@@ -105,7 +105,7 @@ const otherService = other.createService({
           { key: 'id', fields: { id: other.integer(), title: other.text({ required: true }) } },
           {
             computed: {
-              label: other.computed(other.text({ required: true }), ['title'], ({ title }) => title),
+              heading: other.computed(other.text({ required: true }), ['title'], ({ title }) => title),
             },
           },
         ),
@@ -148,7 +148,7 @@ const draftText = `{
     total: string | null;
     due: string | null;
 }`
-const responseText = itemText.replace('}', '    readonly label: string | null;\n}')
+const responseText = itemText.replace('}', '    readonly heading: string | null;\n}')
 const insertText = `{
     readonly orderId: number;
     readonly customer: string;
@@ -194,14 +194,14 @@ const shown: Readonly<Record<string, string>> = {
   page: `const page: ItemPage<${responseText}>`,
   chosen: `const chosen: {
     readonly orderId: number;
-    readonly label: string | null;
+    readonly heading: string | null;
 } | undefined`,
   portable: `const portable: ${itemText} | undefined`,
   remoteCondition: '(property) status?: "open" | "paid" | null',
 
   // The compiler orders a union of names by where it has met them first.
   ofOtherCopy: `const ofOtherCopy: {
-    readonly label: string;
+    readonly heading: string;
     readonly id: number;
     readonly title: string;
 } | undefined`,

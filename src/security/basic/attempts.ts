@@ -75,7 +75,7 @@ export function passwordAttempts(limits: Required<AttemptLimits> | undefined): A
     if (isRecent(atAddress, now)) {
       const count = countOf(atAddress, now)
       if (count.wrong < limits.perName) return [{ count, maximum: limits.perName, atOnce: false }]
-      // Somebody else at this address looks for the password.
+      // Another client at this address tries passwords.
       right.delete(atAddress)
     }
     const byName = { count: countOf(keyOf(user), now), maximum: limits.perName, atOnce: true }
