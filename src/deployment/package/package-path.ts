@@ -3,9 +3,6 @@ import { PackageError, quotedName } from './package-error.ts'
 /** Matches names that open a device on Windows, with any extension and letter case. */
 export const deviceName = /^(con|prn|aux|nul|conin\$|conout\$|com[0-9¹²³]|lpt[0-9¹²³]) *(\.|$)/i
 
-// U+202E would show `gpj.exe` as `exe.jpg`.
-const misleading = /[\u2028\u2029\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/
-
 /** The maximum length of a path in a package, in characters. */
 export const maxPathLength = 200
 
@@ -18,7 +15,6 @@ export function pathMistake(path: string): string | undefined {
   if (path.length > maxPathLength) return `has a name of more than ${maxPathLength} characters`
   if (!path.isWellFormed()) return 'has a name that is not well-formed Unicode'
   if (/\p{Cc}/u.test(path)) return 'has a control character in its name'
-  if (misleading.test(path)) return 'has a line separator or a mark of direction in its name'
   if (path.includes('\\')) return 'has a backslash in its name; use / as separator'
   if (path.includes(':')) return 'has a colon in its name, which starts a drive on Windows'
   if (path.startsWith('/')) return 'has an absolute name; it must be relative'
