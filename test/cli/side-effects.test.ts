@@ -250,7 +250,14 @@ test('each command states whether it only reads', () => {
   const writing = commands.filter((command) => useOf(command, given) === 'write')
   expect(writing.map(({ name }) => name)).toEqual([
     ...['init', 'serve', 'schema apply', 'keys create', 'keys revoke', 'keys rotate'],
-    ...['users add', 'users disable', 'users enable', 'users password', 'users remove'],
+    ...[
+      'users add',
+      'users disable',
+      'users enable',
+      'users update',
+      'users password',
+      'users remove',
+    ],
     ...['outbox retry', 'outbox drop', 'worker', 'release build', 'install', 'rollback'],
   ])
   const deciding = commands.filter(({ isReading }) => typeof isReading === 'function')
