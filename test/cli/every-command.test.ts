@@ -11,7 +11,10 @@ import { openStage, type Run } from './stage.ts'
 const definition = {
   shop: {
     collections: {
-      products: { key: 'productId', fields: { productId: { type: 'text' } } },
+      products: {
+        key: 'productId',
+        fields: { productId: { type: 'text' }, sku: { type: 'text', required: true } },
+      },
     },
   },
 }
@@ -20,7 +23,7 @@ const definition = {
 async function runExample(example: string, ...flags: readonly string[]): Promise<Run> {
   const workingFolder = folderOf()
   const database = openHandle(drivers[0] as SqliteDriver, join(workingFolder, 'shop.db'))
-  database.exec('CREATE TABLE products ("productId" TEXT PRIMARY KEY NOT NULL)')
+  database.exec('CREATE TABLE products ("productId" TEXT PRIMARY KEY NOT NULL, sku TEXT)')
   database.close()
   writeFileSync(join(workingFolder, 'shop.json'), JSON.stringify(definition))
   const { service, run } = openStage()

@@ -86,12 +86,16 @@ describe.each(['cleartext', 'TLS'] as const)('over HTTP/2 in %s', (how) => {
     const handler = toNodeHandler(service, { trustedProxies: ['127.0.0.1'] })
     const server =
       how === 'TLS' ? createSecureServer({ key: secret, cert }, handler) : createServer(handler)
+    // A session over TLS may outlive a client that has left in the middle of a body.
+    const ofServer: { destroy(): void }[] = []
+    server.on('session', (one: { destroy(): void }) => ofServer.push(one))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const url = how === 'TLS' ? `https://localhost:${port}` : `http://127.0.0.1:${port}`
     const session = connectHttp2(url, { ca: cert })
     onTestFinished(() => {
       session.destroy()
+      for (const one of ofServer) one.destroy()
       server.close()
     })
     return { session, url, port, key, ca: how === 'TLS' ? cert : undefined }

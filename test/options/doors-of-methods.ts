@@ -48,6 +48,7 @@ export const methodDoors: Readonly<
       close: 'has no parameter',
       ready: 'has no parameter',
       statistics: 'has no parameter',
+      workload: 'has no parameter',
     },
   },
   'service.users': {
@@ -152,6 +153,7 @@ export const methodDoors: Readonly<
     of: outbox,
     methods: {
       enqueue: [['enqueue', (given) => outbox.enqueue({}, 'list', {}, given)]],
+      get: 'takes a string',
       list: [['list', (given) => outbox.list(given)]],
       work: [['work', (given) => outbox.work(given)]],
       retry: 'takes a string',
