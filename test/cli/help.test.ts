@@ -21,7 +21,12 @@ test('--help --json prints the table of commands', async () => {
     return help.commands.map(({ name }) => name)
   }
   expect(await namesOf()).toEqual(commands.map(({ name }) => name))
-  expect(await namesOf('outbox')).toEqual(['outbox list', 'outbox show', 'outbox retry', 'outbox drop'])
+  expect(await namesOf('outbox')).toEqual([
+    'outbox list',
+    'outbox show',
+    'outbox retry',
+    'outbox drop',
+  ])
   expect(await namesOf('keys', 'list')).toEqual(['keys list'])
 })
 
