@@ -10,7 +10,7 @@ const none: readonly ValidationEntry[] = []
 
 /**
  * Returns the errors of a key with which no request could reach its item. A part that storage generates counts as
- * the longest number. Of a key that is too long, the errors name the fields that are so on their own, or else all.
+ * the longest number.
  */
 export function keyFaults(
   { key, maxKeyLength }: PublishedCollection,
@@ -24,15 +24,10 @@ export function keyFaults(
     if (reason !== undefined) (faults ??= []).push(fault(field, reason))
   })
   if (faults !== undefined) return faults
-  if (!isTooLong(parts, maxKeyLength)) return none
-  const tooLong = key.filter((_, index) => isTooLong([parts[index] as StoredValue], maxKeyLength))
-  return (tooLong.length > 0 ? tooLong : key).map((field) =>
+  if (encodedLength(parts, maxKeyLength) <= maxKeyLength) return none
+  return key.map((field) =>
     entryOf(messageOf('keyTooLong', { field, maximum: maxKeyLength }), field.name),
   )
-}
-
-function isTooLong(parts: readonly StoredValue[], maxLength: number): boolean {
-  return encodedLength(parts, maxLength) > maxLength
 }
 
 const widestNumber = String(-(2n ** 63n))
@@ -44,5 +39,5 @@ export function hasPath(
 ): boolean {
   if (maxKeyLength === Infinity) return true
   if (parts.some((part) => unaddressable(String(part), length) !== undefined)) return false
-  return !isTooLong(parts, maxKeyLength)
+  return encodedLength(parts, maxKeyLength) <= maxKeyLength
 }

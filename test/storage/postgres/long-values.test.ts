@@ -96,8 +96,12 @@ describe.skipIf((await missingServer()) !== undefined)(
     ]
 
     test.each(cases)('is a failed save on its field: %s.%s', async (name, field) => {
-      for (const length of [2_800, 9_000, 200_000])
-        expect(await rejected(name, { [field]: long(length) })).toEqual([field])
+      for (const length of [2_800, 9_000, 200_000]) {
+        // A key that no path can have is rejected on each of its fields, before PostgreSQL gets it.
+        const isPathTooLong = name === 'pairs' && length > 8_192
+        const fields = isPathTooLong ? ['name', 'other'] : [field]
+        expect(await rejected(name, { [field]: long(length) })).toEqual(fields)
+      }
     })
 
     test.each(cases.filter(([name]) => name !== 'keyed' && name !== 'pairs'))(
