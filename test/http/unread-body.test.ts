@@ -88,7 +88,8 @@ describe.each(['cleartext', 'TLS'] as const)('over HTTP/2 in %s', (how) => {
       how === 'TLS' ? createSecureServer({ key: secret, cert }, handler) : createServer(handler)
     // A session over TLS may outlive a client that has left in the middle of a body.
     const ofServer: { destroy(): void }[] = []
-    server.on('session', (one: { destroy(): void }) => ofServer.push(one))
+    for (const event of ['connection', 'secureConnection', 'session'])
+      server.on(event, (one: { destroy(): void }) => ofServer.push(one))
     await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
     const { port } = server.address() as AddressInfo
     const url = how === 'TLS' ? `https://localhost:${port}` : `http://127.0.0.1:${port}`
