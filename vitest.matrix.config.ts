@@ -8,6 +8,8 @@ const onStorages = [
   'relations/**',
   'cache/read-plans',
   'rights/pages',
+  'rights/hidden-fields',
+  'rights/caller-values',
   'rights/truth-table',
   'storage/postgres/pglite',
 ].map((tests) => `test/${tests}${tests.endsWith('**') ? '/*' : ''}.test.ts`)

@@ -82,11 +82,12 @@ afterAll(async () => {
   receiver.close()
   await rm(folder, { recursive: true, force: true })
 })
-afterEach(async () => {
+
+async function removeData() {
   for (const name of readdirSync(folder).filter((each) => /^(?:data|out)\b/.test(each)))
     await rm(join(folder, name), { recursive: true })
   calls = 0
-})
+}
 
 const definition = JSON.stringify({
   desk: { collections: { notes: { key: 'id', fields: { id: { type: 'text' } } } } },
@@ -140,6 +141,15 @@ function states() {
   }
 }
 
+function deliveryId(): string {
+  const handle = openHandle(drivers[0] as SqliteDriver, join(folder, 'data.db'))
+  try {
+    return String(rowsIn(handle, 'SELECT * FROM rowgate_deliveries')[0]?.['id'])
+  } finally {
+    handle.close()
+  }
+}
+
 const waiting = {
   deliveries: [{ state: 'waiting', attempt: 0 }],
   releases: [{ status: 'queued', attempt: 0 }],
@@ -153,6 +163,7 @@ const reading: readonly string[] = [
   'check',
   'openapi',
   'outbox list',
+  'outbox show <delivery>',
   'introspect data.db',
   'schema diff notes.json --storage data.db',
   'install package.zip --folder out --dry-run',
@@ -160,12 +171,18 @@ const reading: readonly string[] = [
 ]
 
 describe.each(['close', 'kill'] as const)('after a service that ended with %s', (how) => {
+  let before: ReturnType<typeof snapshot>
+  let delivery: string
+  beforeAll(async () => {
+    await prepared(how)
+    delivery = deliveryId()
+    before = snapshot()
+  }, maxMilliseconds)
   test.each(reading)(
     'rowgate %s writes nothing, sends nothing and builds nothing',
     async (line) => {
-      await prepared(how)
-      const before = snapshot()
-      const { code, messages, output } = await start(folder, line.split(' ')).ended
+      const words = line.replace('<delivery>', delivery).split(' ')
+      const { code, messages, output } = await start(folder, words).ended
       expect(code, messages).toBe(0)
       expect(output).not.toBe('')
       expect(snapshot()).toEqual(before)
@@ -173,77 +190,83 @@ describe.each(['close', 'kill'] as const)('after a service that ended with %s', 
     },
     maxMilliseconds,
   )
+  afterAll(removeData)
 })
 
-test.each(['keys list', 'keys audit', 'users list', 'check', 'openapi', 'outbox list'])(
-  'rowgate %s creates no database',
-  async (line) => {
-    const before = snapshot()
-    const { code, messages } = await start(folder, line.split(' ')).ended
-    expect(code, messages).toBe(0)
-    expect(snapshot()).toEqual(before)
-  },
-  maxMilliseconds,
-)
+describe('a command on data of its own', () => {
+  afterEach(removeData)
+  test.each(['keys list', 'keys audit', 'users list', 'check', 'openapi', 'outbox list'])(
+    'rowgate %s creates no database',
+    async (line) => {
+      const before = snapshot()
+      const { code, messages } = await start(folder, line.split(' ')).ended
+      expect(code, messages).toBe(0)
+      expect(snapshot()).toEqual(before)
+    },
+    maxMilliseconds,
+  )
 
-test.each([
-  'keys create --user maria',
-  'keys revoke <keyId>',
-  'keys rotate <keyId>',
-  'users add nino',
-  'users roles maria --add Office',
-  'users disable maria',
-  'users enable maria',
-  'users password maria --none',
-  'users remove maria',
-])(
-  'rowgate %s writes, but sends and builds nothing',
-  async (line) => {
-    const keyId = await prepared('close')
-    const { code, messages } = await start(folder, line.replace('<keyId>', keyId).split(' ')).ended
-    expect(code, messages).toBe(0)
-    expect(states()).toEqual(waiting)
-    expect(calls).toBe(0)
-  },
-  maxMilliseconds,
-)
+  test.each([
+    'keys create --user maria',
+    'keys revoke <keyId>',
+    'keys rotate <keyId>',
+    'users add nino',
+    'users roles maria --add Office',
+    'users update maria --attribute region=South',
+    'users disable maria',
+    'users enable maria',
+    'users password maria --none',
+    'users remove maria',
+  ])(
+    'rowgate %s writes, but sends and builds nothing',
+    async (line) => {
+      const keyId = await prepared('close')
+      const { code, messages } = await start(folder, line.replace('<keyId>', keyId).split(' '))
+        .ended
+      expect(code, messages).toBe(0)
+      expect(states()).toEqual(waiting)
+      expect(calls).toBe(0)
+    },
+    maxMilliseconds,
+  )
 
-test(
-  'rowgate worker sends and builds',
-  async () => {
-    await prepared('close')
-    const { child, ended, said } = start(folder, ['worker'])
-    await expect.poll(() => calls, { timeout: 60_000 }).toBe(1)
-    await expect.poll(() => said(), { timeout: 60_000 }).toMatch(/ built\n/)
-    child.kill('SIGTERM')
-    expect((await ended).code).toBe(0)
-    expect(states()).toMatchObject({
-      deliveries: [{ state: 'delivered' }],
-      releases: [{ status: 'built' }],
-    })
-  },
-  maxMilliseconds,
-)
+  test(
+    'rowgate worker sends and builds',
+    async () => {
+      await prepared('close')
+      const { child, ended, said } = start(folder, ['worker'])
+      await expect.poll(() => calls, { timeout: 60_000 }).toBe(1)
+      await expect.poll(() => said(), { timeout: 60_000 }).toMatch(/ built\n/)
+      child.kill('SIGTERM')
+      expect((await ended).code).toBe(0)
+      expect(states()).toMatchObject({
+        deliveries: [{ state: 'delivered' }],
+        releases: [{ status: 'built' }],
+      })
+    },
+    maxMilliseconds,
+  )
 
-test(
-  'a module that writes while it is loaded fails a command that only reads',
-  async () => {
-    await writeFile(
-      join(folder, 'out.js'),
-      `import { service } from './service.js'
+  test(
+    'a module that writes while it is loaded fails a command that only reads',
+    async () => {
+      await writeFile(
+        join(folder, 'out.js'),
+        `import { service } from './service.js'
 await service.users.ensure({ user: 'seeded' })
 export { service }
 `,
-    )
-    const run = (...line: string[]) => start(folder, [...line, '--service', 'out.js']).ended
-    const rejected = await run('users', 'list')
-    expect(rejected).toMatchObject({ code: 1, output: '' })
-    expect(rejected.messages).toContain('A command that only reads has opened the service')
-    expect((await run('users', 'add', 'maria')).code).toBe(0)
-    expect(await run('users', 'list')).toMatchObject({ code: 0 })
-  },
-  maxMilliseconds,
-)
+      )
+      const run = (...line: string[]) => start(folder, [...line, '--service', 'out.js']).ended
+      const rejected = await run('users', 'list')
+      expect(rejected).toMatchObject({ code: 1, output: '' })
+      expect(rejected.messages).toContain('A command that only reads has opened the service')
+      expect((await run('users', 'add', 'maria')).code).toBe(0)
+      expect(await run('users', 'list')).toMatchObject({ code: 0 })
+    },
+    maxMilliseconds,
+  )
+})
 
 test('each command states whether it only reads', () => {
   const given: Given = { argument: 'x', one: () => undefined, all: () => [], has: () => false }

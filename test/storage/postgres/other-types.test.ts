@@ -1,5 +1,6 @@
-import { createService, defineCollection, openAccess, principal } from 'rowgate'
+import { createService, defineCollection, JsonNumber, openAccess, principal } from 'rowgate'
 import { bigint, decimal, dateTime, double, instant, integer, json, text } from 'rowgate'
+import { stringifyJson } from 'rowgate'
 import { toFetchHandler } from 'rowgate/fetch'
 import { postgresStorage } from 'rowgate/postgres'
 import { afterAll, beforeAll, describe, expect, test } from 'vitest'
@@ -122,6 +123,14 @@ describe.skipIf(missing !== undefined)('columns of existing PostgreSQL tables', 
     const changed = { at: '2024-01-01T00:00:00.124Z' }
     await items().update(id as never, changed)
     expect(await found(changed)).toEqual(['1'])
+  })
+
+  test('of jsonb keep all digits of numbers', async () => {
+    const settings = { total: new JsonNumber('12345678901234567890.50'), rate: 0.1 }
+    const result = await items().update('1' as never, { settings })
+    const item = await items().get('1' as never)
+    for (const { settings: kept } of [result.item, item] as unknown as { settings: unknown }[])
+      expect(stringifyJson(kept)).toBe('{"rate": 0.1, "total": 12345678901234567890.50}')
   })
 
   test('get the values of new items, or reject them', async () => {
