@@ -144,7 +144,8 @@ function states() {
 function deliveryId(): string {
   const handle = openHandle(drivers[0] as SqliteDriver, join(folder, 'data.db'))
   try {
-    return String(rowsIn(handle, 'SELECT * FROM rowgate_deliveries')[0]?.['id'])
+    const [row] = rowsIn(handle, 'SELECT id FROM rowgate_deliveries')
+    return String((row as { readonly id: unknown }).id)
   } finally {
     handle.close()
   }
