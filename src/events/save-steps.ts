@@ -19,7 +19,7 @@ import { deleteReferred } from './delete-referred.ts'
 import type { Terms } from './runtime.ts'
 import type { SaveSteps } from './save.ts'
 import type { Scope } from './scope.ts'
-import { decidesAlone, fixedIn } from './unread-update.ts'
+import { decidesAlone, fixedIn, unreadChanges } from './unread-update.ts'
 
 /** The steps of an Insert: the submitted values, completed with defaults. */
 export const insertSteps: SaveSteps<InsertEvent> = {
@@ -99,13 +99,15 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
     const { source, terms } = scope
     const { collection, conditions, submitted } = event
     const changed = (field: PublishedField, value: StoredValue): boolean => {
-      const { name } = field
+      const { name, readOnly } = field
       // A null that replaces a stored value of a wrong type is a change.
       const isReplaced =
         unfit.includes(name) && name in submitted.values && !fixedIn(event, terms).includes(field)
-      return isReplaced || value !== before?.[name]
+      if (isReplaced) return true
+      const stored = before?.[name] ?? null
+      return readOnly ? !isSame(field, value, stored) : value !== stored
     }
-    const changes = draft === null ? submitted.values : rowOf(collection, draft, changed)
+    const changes = draft === null ? unreadChanges(event) : rowOf(collection, draft, changed)
     const updated = source.update(collection, conditions, changes)
     return whenDone(updated, (row) => writtenRow(event, scope, row, { reported: unfit }))
   },

@@ -3,6 +3,7 @@ import { notFound } from '../errors.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import type { DataEvent, InsertEvent, UpdateEvent } from '../request/event.ts'
 import type { ItemOutcome } from '../request/outcome.ts'
+import type { Row } from '../request/query.ts'
 import { changesReadReference } from './references.ts'
 import type { Terms } from './runtime.ts'
 import { isAboutItem } from './write-faults.ts'
@@ -19,11 +20,24 @@ export function decidesAlone(event: UpdateEvent, terms: Terms): boolean {
   if (submitted.faults.length > 0 || submitted.computed !== undefined) return false
   if (references.length > 0 && changesReadReference(event, terms)) return false
   const { values } = submitted
-  for (const { name } of fixedIn(event, terms)) if (values[name] !== undefined) return false
+  // A value that is sent back unchanged must not be written, for instance into a column that the database computes. So
+  // the item is read also for application code, which may set read-only fields.
+  for (const { name } of view.fixed) if (values[name] !== undefined) return false
   for (const { name, required } of collection.fields) {
     if (required && values[name] === null) return false
   }
   return true
+}
+
+/**
+ * Returns what an Update writes whose submitted values decide alone. They may repeat the key, which does not change: a
+ * database may reject any value for it.
+ */
+export function unreadChanges({ collection, submitted }: UpdateEvent): Row {
+  const { values } = submitted
+  if (collection.key.every(({ name }) => values[name] === undefined)) return values
+  const names = new Set(collection.key.map(({ name }) => name))
+  return Object.fromEntries(Object.entries(values).filter(([name]) => !names.has(name)))
 }
 
 function seesItem(handlers: object): boolean {
@@ -57,7 +71,7 @@ export function updateAsText(
   const { collection, conditions } = event
   const select = event.view.readable.allNames
   const updated = whenFailed<string | null | undefined>(
-    () => transaction.updateText?.(collection, conditions, event.submitted.values, select),
+    () => transaction.updateText?.(collection, conditions, unreadChanges(event), select),
     (error) => {
       if (!isAboutItem(error)) throw error
       return undefined

@@ -74,7 +74,6 @@ export function columnOf(
     notNull: nullable === 'NO',
     hasDefault: isNumbered || (typeof value === 'string' && value !== 'NULL' && !isZeroDate(value)),
     isComputed: typeof expression === 'string' && expression !== '',
-    isFixed: false,
     isReadable: typeof privileges !== 'string' || /\bselect\b/i.test(privileges),
     numberedBy: isNumbered ? 'auto_increment' : undefined,
     collation: collation ?? undefined,

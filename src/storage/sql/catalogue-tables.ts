@@ -2,8 +2,6 @@ import type { Column, Table } from './tables.ts'
 
 /** A column of an existing table, with all that its field can be made of. */
 export interface CatalogueColumn extends Column {
-  /** Whether a change of its value is rejected: GENERATED ALWAYS AS IDENTITY. */
-  readonly isFixed: boolean
   /** Whether the user of the connection may read it. */
   readonly isReadable: boolean
   /** Whether a constraint says that its texts are JSON. Default false. */

@@ -1,6 +1,7 @@
 import { isServerForm } from '../../definition/stored-forms.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection, Reference } from '../../definition/published.ts'
+import { computedMistake } from './computed-columns.ts'
 import type { Dialect, Tables } from './dialect.ts'
 import { addColumn, columnDefinition, createIndex, createTables, hasIndex } from './schema.ts'
 import { searchMistakes } from './search-index.ts'
@@ -121,7 +122,8 @@ function columnMistakes(
       `${place}: ${named} is not numbered by ${database}. Number it with\n${schema.numberColumn(table, column).join('\n')}\nor remove generated: 'database'.`,
     ]
   }
-  return []
+  const computed = isView(table) ? undefined : computedMistake(collection, field, column)
+  return computed === undefined ? [] : [`${place}: ${named} ${computed}`]
 }
 
 /** Returns the mistakes of fields whose values in a new row can't be read, because no statement finds the row. */

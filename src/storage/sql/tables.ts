@@ -28,6 +28,8 @@ export interface Column {
   readonly hasDefault: boolean
   /** Whether the database computes it from other columns. */
   readonly isComputed: boolean
+  /** Whether a change of its value is rejected: GENERATED ALWAYS AS IDENTITY. Default false. */
+  readonly isFixed?: boolean
   /** What numbers it, such as the quoted name of a sequence; undefined: nothing. */
   readonly numberedBy: string | undefined
   /** The name of its collation; undefined if its type has none. */

@@ -4,6 +4,7 @@ import type { PublishedCollection } from '../../definition/published.ts'
 import { storedForms } from '../../definition/stored-forms.ts'
 import { affinityOf } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
+import { computedMistake } from '../sql/computed-columns.ts'
 import { uniqueIndex } from '../sql/wanted-indexes.ts'
 import { keepsValues } from './guarantees.ts'
 import { createIndex, hasIndex } from './indexes.ts'
@@ -141,6 +142,10 @@ function columnMistakes(
     ]
   }
   if (fitsColumn(field, table)) {
+    const computed =
+      table.kind === 'table' && computedMistake(collection, field, { isComputed: column.computed })
+    if (typeof computed === 'string')
+      return [`${place}: column ${quoted(column.name)} of ${where} ${computed}`]
     const other = otherCheck(table.statement, field)
     if (other === undefined) return []
     return [

@@ -119,7 +119,12 @@ describe.each(drivers)('%s: writes', (driver) => {
       'lines',
       defineCollection({
         key: 'id',
-        fields: { id: integer(), price: double(), amount: integer(), total: double() },
+        fields: {
+          id: integer(),
+          price: double(),
+          amount: integer(),
+          total: double({ readOnly: true, default: 'database' }),
+        },
       }),
     )
     await storage.open([own, foreign, lines])
