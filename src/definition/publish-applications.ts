@@ -59,7 +59,7 @@ function referencesOf(from: PublishedCollection): readonly Reference[] {
   })
 }
 
-// Collections that share a table have the same rows. Names are compared in lower case, as in databases.
+// Collections that share a table have the same rows. Storage decides whether names that differ in case are the same table.
 function incoming(
   collection: PublishedCollection,
   references: readonly Reference[] = [],

@@ -42,7 +42,7 @@ export interface PublishedCollection {
   readonly indexes: readonly (readonly IndexField[])[]
   /** The references of its items. */
   readonly references: readonly Reference[]
-  /** The references to its items. */
+  /** The references to its items, or to those of a table whose name differs in case only. */
   readonly referredBy: readonly IncomingReference[]
   /** The fields that end every sort order: the key, or without a key all sortable fields. */
   readonly tieBreakers: readonly PublishedField[]

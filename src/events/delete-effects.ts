@@ -1,10 +1,11 @@
 import type { StoredValue } from '../definition/field-type.ts'
 import type { PublishedField } from '../definition/published-field.ts'
-import type { PublishedCollection, Reference } from '../definition/published.ts'
+import type { IncomingReference, PublishedCollection, Reference } from '../definition/published.ts'
 import { errorOf } from '../errors.ts'
 import { messageOf } from '../messages/message.ts'
 import type { DeleteEvent } from '../request/event.ts'
 import { oneItem, type Condition, type Row } from '../request/query.ts'
+import { tableIn, type StorageAdapter } from '../storage/adapter.ts'
 import { equalTo } from './references.ts'
 import type { Scope } from './scope.ts'
 
@@ -35,6 +36,7 @@ export interface Effects {
  */
 export async function effectsOf(event: DeleteEvent, scope: Scope): Promise<Effects | undefined> {
   const { collection, conditions } = event
+  const { adapter } = scope.terms.runtime
   const reader = readerOf(scope)
   const { rows } = await scope.source.filter(
     collection,
@@ -43,6 +45,7 @@ export async function effectsOf(event: DeleteEvent, scope: Scope): Promise<Effec
   const [first] = rows
   if (first === undefined) return undefined
   const doomed: StoredRow[] = [{ collection, row: first }]
+  const idOf = identityIn(adapter)
   const ids = new Set([idOf(collection, first)])
   const detaching: (StoredRow & { readonly fields: readonly string[] })[] = []
   let level = 0
@@ -50,7 +53,7 @@ export async function effectsOf(event: DeleteEvent, scope: Scope): Promise<Effec
     if (level > maxLevels)
       throw errorOf('ITEM_IN_USE', messageOf('tooManyLevels', { maximum: maxLevels }))
     const added: StoredRow[] = []
-    for (const [reference, keys] of referencesTo(doomed.slice(from))) {
+    for (const [reference, keys] of referencesTo(doomed.slice(from), adapter)) {
       if (reference.onDelete === 'restrict') continue
       for await (const row of referringRows(reader, reference, keys)) {
         const stored = { collection: reference.from, row }
@@ -68,17 +71,22 @@ export async function effectsOf(event: DeleteEvent, scope: Scope): Promise<Effec
     doomed.push(...added)
   }
   const detached = detaching.filter((one) => !ids.has(idOf(one.collection, one.row)))
-  const restricting = await restrictingRows(doomed, ids, reader)
+  const restricting = await restrictingRows({ doomed, ids, adapter }, reader)
   return { doomed, detached, restricting, levels: level }
 }
 
+interface DoomedRows extends Pick<Effects, 'doomed'> {
+  readonly ids: ReadonlySet<string>
+  readonly adapter: StorageAdapter
+}
+
 async function restrictingRows(
-  doomed: readonly StoredRow[],
-  ids: ReadonlySet<string>,
+  { doomed, ids, adapter }: DoomedRows,
   reader: RowReader,
 ): Promise<Effects['restricting']> {
   const found = new Map<Reference, readonly Condition[]>()
-  for (const [reference, keys] of referencesTo(doomed)) {
+  const idOf = identityIn(adapter)
+  for (const [reference, keys] of referencesTo(doomed, adapter)) {
     const { from, fields, onDelete } = reference
     if (onDelete !== 'restrict') continue
     for await (const row of referringRows(reader, reference, keys)) {
@@ -93,10 +101,11 @@ async function restrictingRows(
 /** Returns the references to rows, with the values that their fields have. */
 function referencesTo(
   rows: readonly StoredRow[],
+  adapter: StorageAdapter,
 ): ReadonlyMap<Reference, readonly (readonly StoredValue[])[]> {
   const found = new Map<Reference, (readonly StoredValue[])[]>()
   for (const { collection, row } of rows) {
-    for (const { reference, key } of collection.referredBy) {
+    for (const { reference, key } of referencesInto(collection, adapter)) {
       const values = valuesIn(row, key)
       const known = found.get(reference)
       if (known === undefined) found.set(reference, [values])
@@ -168,9 +177,24 @@ export function namesToRead({
   return [...new Set(fields.map(({ name }) => name))]
 }
 
-function idOf(collection: PublishedCollection, row: Row): string {
-  const key = collection.key.map(({ name }) => row[name] ?? null)
-  return JSON.stringify([collection.table.toLowerCase(), key])
+/** Returns the references to the rows of a collection. Its definition alone does not show which tables are the same. */
+export function referencesInto(
+  collection: PublishedCollection,
+  adapter: StorageAdapter,
+): readonly IncomingReference[] {
+  return collection.referredBy.filter(
+    ({ reference: { to } }) =>
+      to === collection || tableIn(adapter, to) === tableIn(adapter, collection),
+  )
+}
+
+function identityIn(
+  adapter: StorageAdapter,
+): (collection: PublishedCollection, row: Row) => string {
+  return (collection, row) => {
+    const key = collection.key.map(({ name }) => row[name] ?? null)
+    return JSON.stringify([tableIn(adapter, collection), key])
+  }
 }
 
 function valuesIn(row: Row, fields: readonly PublishedField[]): readonly StoredValue[] {

@@ -6,7 +6,13 @@ import type { DeleteEvent } from '../request/event.ts'
 import { oneItem, type Condition, type Row } from '../request/query.ts'
 import { viewOf } from '../request/view.ts'
 import { isStorageError, type StorageAdapter } from '../storage/adapter.ts'
-import { effectsOf, namesToRead, type Effects, type StoredRow } from './delete-effects.ts'
+import {
+  effectsOf,
+  namesToRead,
+  referencesInto,
+  type Effects,
+  type StoredRow,
+} from './delete-effects.ts'
 import { equalTo, readableRows } from './references.ts'
 import type { Scope } from './scope.ts'
 
@@ -53,7 +59,7 @@ function deletesInStorage(
 ): 'not' | 'withinLevels' | 'alone' {
   const path = [...above, collection]
   let found: 'withinLevels' | 'alone' = 'alone'
-  for (const { reference } of collection.referredBy) {
+  for (const { reference } of referencesInto(collection, adapter)) {
     if (adapter.enforces?.(reference) !== true || hasSharedNull(reference)) return 'not'
     const { from, onDelete } = reference
     if (onDelete !== 'cascade') continue

@@ -176,6 +176,11 @@ export interface StorageAdapter extends StorageReader {
    */
   enforces?(reference: Reference): boolean
   /**
+   * Optional. Called after `open`. Returns what identifies the table of a collection: the same string for collections that
+   * share their rows. Default: the name of the table in lower case.
+   */
+  tableOf?(collection: PublishedCollection): string
+  /**
    * Optional. Looks for tables that do not fit, and for rows that can't be published, that refer to missing rows or that
    * have the same unique values, without changing anything. May be called before `open` and after it has failed. Without
    * it, the service reads all rows.
@@ -285,16 +290,7 @@ export function isStorageError(value: unknown): value is StorageError {
   return typeof value === 'object' && value !== null && brand in value
 }
 
-const selfChecking = Symbol.for('rowgate.selfCheckingStorage')
-
-/**
- * Marks a built-in adapter, which checks the values that it returns. Copies with other methods do not have the mark.
- */
-export function markSelfChecking<Adapter extends StorageAdapter>(adapter: Adapter): Adapter {
-  return Object.defineProperty(adapter, selfChecking, { value: true })
-}
-
-/** Returns whether an adapter checks the values that it returns. */
-export function isSelfChecking(adapter: StorageAdapter): boolean {
-  return Object.hasOwn(adapter, selfChecking)
+/** Returns what identifies the table of a collection, see {@link StorageAdapter.tableOf}. */
+export function tableIn(adapter: StorageAdapter, collection: PublishedCollection): string {
+  return adapter.tableOf?.(collection) ?? collection.table.toLowerCase()
 }

@@ -6,7 +6,8 @@ import { memberTexts } from '../protocol/json-scan.ts'
 import type { Row, StorageQuery } from '../request/query.ts'
 import { checkReturned, ignoreRejections, returnedList } from '../request/returned-list.ts'
 import { encodeRow } from '../request/serialize.ts'
-import { isSelfChecking, isStorageError, unfitError, type UnfitValue } from './adapter.ts'
+import { isStorageError, unfitError, type UnfitValue } from './adapter.ts'
+import { isSelfChecking } from './self-checking.ts'
 import type { StorageAdapter, StoragePage, StorageTextPage, StorageTransaction } from './adapter.ts'
 
 /**
@@ -38,6 +39,9 @@ export function checkedStorage(adapter: StorageAdapter): StorageAdapter {
     }),
     ...(adapter.enforces !== undefined && {
       enforces: (reference) => adapter.enforces?.(reference) === true,
+    }),
+    ...(adapter.tableOf !== undefined && {
+      tableOf: (collection) => String(adapter.tableOf?.(collection)),
     }),
     ...(adapter.estimateCount !== undefined && {
       estimateCount: (collection, conditions) =>

@@ -10,12 +10,8 @@ import {
   type Row,
 } from '../request/query.ts'
 import { throughIn } from '../request/rows.ts'
-import {
-  isSelfChecking,
-  type StorageAdapter,
-  type StoragePage,
-  type StorageQuery,
-} from './adapter.ts'
+import type { StorageAdapter, StoragePage, StorageQuery } from './adapter.ts'
+import { isSelfChecking } from './self-checking.ts'
 import type { StorageReader, StorageTransaction } from './adapter.ts'
 
 /** The most rows that are read to complete the conditions of one query. */

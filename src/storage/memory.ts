@@ -1,6 +1,7 @@
 import type { PublishedCollection } from '../definition/published.ts'
 import { everyCondition } from '../request/query.ts'
-import { StorageError, markSelfChecking } from './adapter.ts'
+import { StorageError } from './adapter.ts'
+import { markSelfChecking } from './self-checking.ts'
 import type { StorageAdapter, StoragePage, StorageQuery } from './adapter.ts'
 import type { StorageTransaction, TransactionOptions } from './adapter.ts'
 import { checkedStorage, rejectColumnDefaults } from './checked.ts'

@@ -5,7 +5,8 @@ import { throughTargets } from '../definition/through.ts'
 import { everyCondition, type Condition } from '../request/query.ts'
 import { throughIn } from '../request/rows.ts'
 import { uniquelyNamed } from '../workload.ts'
-import { StorageError, markSelfChecking, type StorageAdapter } from './adapter.ts'
+import { StorageError, tableIn, type StorageAdapter } from './adapter.ts'
+import { markSelfChecking } from './self-checking.ts'
 import { checkedStorage } from './checked.ts'
 import { completeConditions } from './complete-conditions.ts'
 import { inspectReference, inspectStorage } from './inspect-storage.ts'
@@ -90,6 +91,10 @@ export function mount(adapters: Readonly<Record<string, StorageAdapter>>): Stora
     enforces: (reference) => {
       const home = homeOf(reference.from)
       return home === homeOf(reference.to) && home.enforces?.(reference) === true
+    },
+    tableOf: (collection) => {
+      const home = homeOf(collection)
+      return `${distinct.indexOf(home)} ${tableIn(home, collection)}`
     },
     filter: (collection, query, context) =>
       homeFor(collection, query.conditions).filter(collection, query, context),

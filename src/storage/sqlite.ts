@@ -6,7 +6,8 @@ import { publishApplications } from '../definition/publish-applications.ts'
 import type { PublishedCollection, Reference } from '../definition/published.ts'
 import { isServed } from '../definition/serve.ts'
 import { everyCondition } from '../request/query.ts'
-import { markSelfChecking, type StorageAdapter } from './adapter.ts'
+import type { StorageAdapter } from './adapter.ts'
+import { markSelfChecking } from './self-checking.ts'
 import type { ReadOnlyOpening } from './read-only-opening.ts'
 import type { Lacking } from './sql/required-columns.ts'
 import { absentValues } from './sqlite/column-values.ts'
@@ -28,6 +29,7 @@ import {
   readBackCollections,
 } from './sqlite/guarantees.ts'
 import { createIndex, indexFailure, missingIndexes } from './sqlite/indexes.ts'
+import { folded } from './sql/tables.ts'
 import { declaredIndexes } from './sql/wanted-indexes.ts'
 import { inspectTables } from './sqlite/inspect-tables.ts'
 import { openConnections, openToRead, type SqliteHandle } from './sqlite/open.ts'
@@ -248,6 +250,7 @@ export function sqliteStorage(
     open: (collections, readOnly) =>
       retried(betweenTransactions(() => prepareTables(collections, readOnly))),
     enforces: (reference) => enforced.has(reference),
+    tableOf: ({ table }) => folded(table),
     filter: (collection, query, context) => read(() => reads.filter(collection, query, context)),
     // Other code may write through a handle, whose commits are those of the same connection.
     ...(reader !== connection && {

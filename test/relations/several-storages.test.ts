@@ -57,6 +57,24 @@ test.each([
   await service.close()
 })
 
+test('tables with one name in two storages do not share their relations', async () => {
+  const service = createService({
+    applications: {
+      app: { collections: { customers, orders, others: { ...customers, table: 'customers' } } },
+    },
+    storage: mount({ 'app/others': memoryStorage(), '*': memoryStorage() }),
+    security: openAccess(),
+  })
+  await service.ready()
+  const own = service.as(system)
+  await own.collection('app', 'customers').insert({ id: 1 })
+  await own.collection('app', 'others').insert({ id: 1 })
+  await own.collection('app', 'orders').insert({ id: 1, customerId: 1 })
+  await own.collection('app', 'others').delete(1)
+  expect((await own.collection('app', 'orders').filter()).items).toHaveLength(1)
+  await service.close()
+})
+
 const all = [...new Set([...storages, ...serverStorages])]
 
 test.each(all)('collections with one table share its relations on $name', async (storage) => {

@@ -4,7 +4,15 @@ import { bind, type Connection, type TextRow } from '../sql/connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
-import { finder, folded, type Column, type Index, type Table } from '../sql/tables.ts'
+import {
+  exactNames,
+  finder,
+  folded,
+  foldedNames,
+  type Column,
+  type Index,
+  type Table,
+} from '../sql/tables.ts'
 import { columnOf, columnsIn, enforced, lengthCheck, type TableRows } from './catalogue-columns.ts'
 import { mysqlDialect, quoted, type MysqlServer } from './dialect.ts'
 import { isLost } from './failure.ts'
@@ -20,17 +28,24 @@ export async function readTables(
   server: MysqlServer,
   keys: Place['keys'] = 'checked',
 ): Promise<Tables> {
-  const names = [...new Set(collections.map(({ table }) => folded(table)))]
+  const wanted = [...new Set(collections.map(({ table }) => folded(table)))]
   const texts = statementTexts(collections.length)
   const dialect = mysqlDialect(server)
-  if (names.length === 0) return { dialect, texts, find: () => undefined }
-  const list = join(names.map((name) => sql`lower(${{ read: () => name }})`))
+  const names = (await distinguishesCase(connection)) ? exactNames(collections) : foldedNames
+  if (wanted.length === 0) return { dialect, texts, names, ...names([]) }
+  const list = join(wanted.map((name) => sql`lower(${{ read: () => name }})`))
   const found = await tablesWhere(
     connection,
     { kind: server, schema: sql`database()`, keys },
     (name) => sql` and lower(${name}) in (${list})`,
   )
-  return { dialect, texts, find: finder(found) }
+  return { dialect, texts, names, ...names(found) }
+}
+
+/** Returns whether names of tables that differ in case are different: they are the names of files. */
+async function distinguishesCase(connection: Connection): Promise<boolean> {
+  const [[setting] = []] = await connection.rows(bind(sql`select @@lower_case_table_names`))
+  return setting === '0'
 }
 
 /** Reads all tables and views of a database, by name. A view is tried, because others may have removed what it reads. */

@@ -81,7 +81,7 @@ async function withUsedColumns(
     }))
     return { ...table, columns, find: finder(columns) }
   })
-  return { ...tables, find: finder(marked) }
+  return { ...tables, ...tables.names(marked) }
 }
 
 function wordsOf(text: string): readonly string[] {

@@ -8,7 +8,15 @@ import { bind, type Connection } from '../sql/connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { raw, sql, type Sql } from '../sql/fragments.ts'
 import { statementTexts } from '../sql/shape.ts'
-import { finder, folded, searchPrefix, type Column, type Index, type Table } from '../sql/tables.ts'
+import {
+  exactNames,
+  finder,
+  folded,
+  searchPrefix,
+  type Column,
+  type Index,
+  type Table,
+} from '../sql/tables.ts'
 import { listSlot } from './column-types.ts'
 import { postgresDialect, runsCode } from './dialect.ts'
 import { namedColumns, partitions, type NamedColumns, type Partition } from './named-columns.ts'
@@ -57,15 +65,16 @@ export async function readTables(
   connection: Connection,
   collections: readonly PublishedCollection[],
 ): Promise<Tables> {
-  const names = [...new Set(collections.map(({ table }) => folded(table)))]
-  const condition = sql`pg_table_is_visible(c.oid) and lower(c.relname::text collate "C") = any(${listSlot(() => names)}::text[])
+  const wanted = [...new Set(collections.map(({ table }) => folded(table)))]
+  const condition = sql`pg_table_is_visible(c.oid) and lower(c.relname::text collate "C") = any(${listSlot(() => wanted)}::text[])
     and n.nspname not in ('pg_catalog', 'information_schema')`
   const tables = await tablesWhere(connection, condition)
   const texts = statementTexts(collections.length)
+  const names = exactNames(collections)
   const searchOperators = collections.some(({ hasSearchIndex }) => hasSearchIndex)
     ? await operatorClass(connection)
     : undefined
-  return { dialect: postgresDialect, texts, searchOperators, find: finder(tables) }
+  return { dialect: postgresDialect, texts, searchOperators, names, ...names(tables) }
 }
 
 /** Returns the operator class of trigrams with its schema. Undefined if the extension is not installed. */

@@ -8,12 +8,13 @@ import type { Column } from './tables.ts'
 
 /** Returns the columns of required fields that tables with rows lack. */
 export function unfilled(
-  { dialect, find }: Tables,
+  { dialect, find, identityOf }: Tables,
   collections: readonly PublishedCollection[],
   lacking: Lacking,
 ): readonly UnfilledColumn[] {
   return unfilledColumns(collections, lacking, {
     quoted: dialect.quoted,
+    identityOf,
     tableName: (name) => find(name)?.name ?? name,
     literal: (field, value) => literalOf(dialect, field, value),
   })

@@ -8,7 +8,7 @@ import type { Inputs, Slot, Sql } from './fragments.ts'
 import type { Errors } from './failure.ts'
 import type { SchemaChangeText, SchemaText } from './schema-text.ts'
 import type { StatementTexts } from './shape.ts'
-import type { Column, Table } from './tables.ts'
+import type { Column, Table, TableLookup, TableNames } from './tables.ts'
 
 /** How a database keeps the values of a field type. */
 export interface ColumnType {
@@ -57,14 +57,14 @@ export interface PlacedColumn {
 export type ListedValues = (inputs: Inputs) => readonly NonNullable<StoredValue>[]
 
 /** The tables that collections name, as they were when they were read. */
-export interface Tables {
+export interface Tables extends TableLookup {
   readonly dialect: Dialect
   /** The statements that read and write them. */
   readonly texts: StatementTexts
   /** The operator class of search indexes with its schema; undefined if it has to be installed. */
   readonly searchOperators?: string | undefined
-  /** Returns a table by its name; without one, by its name in another case of ASCII letters. */
-  find(name: string): Table | undefined
+  /** How the database compares their names. */
+  readonly names: TableNames
 }
 
 /**

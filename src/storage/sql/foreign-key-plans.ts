@@ -13,9 +13,10 @@ import { uniqueIndex } from './wanted-indexes.ts'
 export function droppedKeys(draft: TablesDraft): readonly PlannedChange[] {
   const { quoted, collections, tables } = draft
   const references = collections.flatMap((collection) => collection.references)
-  return sharedTables<Table>(draft).flatMap(({ name, table: own, sharing }) =>
-    own.foreignKeys
-      .filter((key) => key.columns.every((column) => fieldsOf(sharing, column).length > 0))
+  return sharedTables<Table>(draft).flatMap((shared) => {
+    const { name, table: own } = shared
+    return own.foreignKeys
+      .filter((key) => key.columns.every((column) => fieldsOf(shared, column).length > 0))
       .filter(({ target, targetColumns }) =>
         collections.some(({ table, key }) => {
           const found = tables.find(table)
@@ -28,9 +29,9 @@ export function droppedKeys(draft: TablesDraft): readonly PlannedChange[] {
         const { statement, after } = dropKey(draft, own, key)
         const columns = key.columns.map(quoted).join(', ')
         const description = `Drops the foreign key (${columns}) of the table ${quoted(name)}, which the definition does not declare.`
-        return { kind: 'drop', table: name, description, statements: [statement], after }
-      }),
-  )
+        return { kind: 'drop' as const, table: name, description, statements: [statement], after }
+      })
+  })
 }
 
 function sameNames(one: readonly string[], other: readonly string[]): boolean {

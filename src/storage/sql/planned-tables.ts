@@ -10,19 +10,24 @@ import {
   type Index,
   type IndexColumn,
   type Table,
+  type TableNames,
 } from './tables.ts'
 import { sharedFields } from './wanted-indexes.ts'
 
 /** Returns tables as a change leaves them. */
-export type Effect = (tables: readonly Table[], dialect: SchemaDialect) => readonly Table[]
+export type Effect = (
+  tables: readonly Table[],
+  names: TableNames,
+  dialect: SchemaDialect,
+) => readonly Table[]
 
 /** Returns the effect of a change of one table. */
 export function changedTable(
   name: string,
   change: (table: Table, dialect: SchemaDialect) => Partial<Table>,
 ): Effect {
-  return (tables, dialect) => {
-    const former = finder(tables)(name)
+  return (tables, names, dialect) => {
+    const former = names(tables).find(name)
     return tables.map((each) => (each === former ? { ...each, ...change(each, dialect) } : each))
   }
 }
@@ -32,7 +37,7 @@ export function createdTable(sharing: readonly PublishedCollection[]): Effect {
   const [{ table: name }] = sharing as readonly [PublishedCollection]
   const keyed = sharing.find(({ key }) => key.length > 0)
   const primary = keyed?.key.map(({ column }) => column)
-  return (tables, dialect) => {
+  return (tables, _names, dialect) => {
     const fields = [...sharedFields(sharing).values()]
     const columns = fields.map((field) => {
       const column = newColumn(dialect, sharing, field)
@@ -81,8 +86,8 @@ export function changedColumn(name: string, column: string, facts: Partial<Colum
 /** Returns the effect of a new name of a column. */
 export function renamedColumn(name: string, from: string, to: string): Effect {
   const renamed = (column: string): string => (column === from ? to : column)
-  return (tables, { quoted }) => {
-    const own = finder(tables)(name)
+  return (tables, names, { quoted }) => {
+    const own = names(tables).find(name)
     return tables.map((table) => {
       const foreignKeys = table.foreignKeys.map((key) => ({
         ...key,

@@ -90,6 +90,13 @@ interface CountedTable {
   find(name: string): { readonly name: string; readonly notNull: boolean } | undefined
 }
 
+/** The tables whose rows are counted, by the names of collections. */
+interface CountedTables {
+  find(name: string): CountedTable | undefined
+  /** Returns the same string for names that mean the same table. */
+  identityOf(name: string): string
+}
+
 /** How the rows of a table without required values are counted. */
 export interface ValueCounts {
   /** The statement that counts them: one column for each of `columns`. */
@@ -105,11 +112,11 @@ export interface ValueCounts {
  */
 export function valueCounts(
   collections: readonly PublishedCollection[],
-  find: (name: string) => CountedTable | undefined,
+  { find, identityOf }: CountedTables,
   quoted: (name: string) => string,
   of: 'all' | 'absent' = 'all',
 ): readonly ValueCounts[] {
-  return Array.from(groupByTable(collections).values()).flatMap((sharing) => {
+  return Array.from(groupByTable(collections, identityOf).values()).flatMap((sharing) => {
     const [{ table, definition }] = sharing as readonly [PublishedCollection]
     const found = find(table) ?? find(definition.renamedFrom ?? table)
     if (found?.kind !== 'table') return []
@@ -167,7 +174,7 @@ const noRows: LackingRows = { rows: 0, isPresent: true }
 export const nothingLacks: Lacking = () => noRows
 
 function keyOf(table: string, column: string): string {
-  return `${folded(table)}\0${folded(column)}`
+  return `${table}\0${folded(column)}`
 }
 
 /** A column of a required field without a value in some rows. */
@@ -195,6 +202,8 @@ export function fillStatement(
 /** How a database writes the rows of a table without a value. */
 export interface FillText {
   quoted(name: string): string
+  /** Returns the same string for names that mean the same table. */
+  identityOf(name: string): string
   /** Returns the name of a table in the database. */
   tableName(name: string): string
   /** Returns the SQL of a value in a new column of a field. */
@@ -210,9 +219,9 @@ export interface UnfilledColumn extends LackingColumn {
 export function unfilledColumns(
   collections: readonly PublishedCollection[],
   lacking: Lacking,
-  { quoted, tableName, literal }: FillText,
+  { quoted, identityOf, tableName, literal }: FillText,
 ): readonly UnfilledColumn[] {
-  return Array.from(groupByTable(collections).values()).flatMap((sharing) =>
+  return Array.from(groupByTable(collections, identityOf).values()).flatMap((sharing) =>
     Array.from(sharedFields(sharing).values()).flatMap((field): readonly UnfilledColumn[] => {
       const [{ table }] = sharing as readonly [PublishedCollection]
       const { rows, isPresent } = lacking(table, field.column)

@@ -18,7 +18,7 @@ import type { TablesDraft } from './schema-draft.ts'
 import { plans } from './schema-plans.ts'
 import { columnDefinition } from './schema.ts'
 import { definitionMistakes, tableMistakes } from './table-check.ts'
-import { finder, folded, type Table } from './tables.ts'
+import { folded, type Table } from './tables.ts'
 
 /** A database behind a pool whose tables are compared and changed. */
 export interface SchemaDatabase {
@@ -49,11 +49,11 @@ export async function diffTables(
 /** Counts the rows without required values: in all columns (default), or only in those that tables lack. */
 export async function countLacking(
   connection: Connection,
-  { dialect, find }: Tables,
+  { dialect, ...tables }: Tables,
   collections: readonly PublishedCollection[],
   of: 'all' | 'absent' = 'all',
 ): Promise<Lacking> {
-  const counts = valueCounts(collections, find, dialect.quoted, of)
+  const counts = valueCounts(collections, tables, dialect.quoted, of)
   const found: (TextRow | undefined)[] = []
   for (const { statement } of counts) {
     const [row] = await connection.rows(bind(raw(statement)))
@@ -77,7 +77,7 @@ function planTables(
 ): SchemaDiff {
   const { quoted } = dialect
   let all: readonly Table[] = [...new Set(known.flatMap(({ table }) => found.find(table) ?? []))]
-  const tables = (): Tables => ({ ...found, find: finder(all) })
+  const tables = (): Tables => ({ ...found, ...found.names(all) })
   const draft = (): TablesDraft => {
     const now = tables()
     return {
@@ -86,19 +86,24 @@ function planTables(
       tables: now,
       all,
       find: now.find,
+      identityOf: now.identityOf,
       quoted,
-      foldedColumn: folded,
+      columnIdentity(table) {
+        const known = now.find(table)
+        return (column) => known?.find(column)?.name ?? folded(column)
+      },
       columnDefinition: (sharing, field) => columnDefinition(dialect, sharing, field),
       lacking,
       literal: (table, field, value) =>
         literalOf(dialect, field, value, now.find(table)?.find(field.column)),
       dropColumn(table, column, earlier) {
         const left = earlier.reduce(
-          (found, each) => withoutColumn(table, each)(found, dialect),
+          (tables, each) => withoutColumn(table, each)(tables, found.names, dialect),
           all,
         )
-        const drop = dialect.changes.dropColumn?.(finder(left)(table) as Table, column)
-        return [drop ?? `ALTER TABLE ${quoted(table)} DROP COLUMN ${quoted(column)};`]
+        const own = found.names(left).find(table) as Table
+        const drop = dialect.changes.dropColumn?.(own, column)
+        return [drop ?? `ALTER TABLE ${quoted(own.name)} DROP COLUMN ${quoted(column)};`]
       },
     }
   }
@@ -106,9 +111,10 @@ function planTables(
     plans,
     draft,
     make({ after }: PlannedChange) {
-      all = after?.(all, dialect) ?? all
+      all = after?.(all, found.names, dialect) ?? all
       return undefined
     },
+    identityOf: (name: string) => tables().identityOf(name),
     mistakes: (fitting: readonly PublishedCollection[]) => tableMistakes(tables(), fitting),
   }
   return planSchema(planning, collections, allowed)

@@ -3,7 +3,7 @@ import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import type { Lacking } from './required-columns.ts'
 import type { Effect } from './planned-tables.ts'
-import { folded, groupByTable } from './tables.ts'
+import { groupByTable } from './tables.ts'
 
 /**
  * What a change does. `add`: it creates a table, column, index or constraint, or writes the default of a required field
@@ -47,6 +47,8 @@ export interface PlannedChange extends SchemaChange {
 
 /** A table for which changes are planned. */
 export interface DraftTable {
+  /** Its name in the database. */
+  readonly name: string
   readonly kind: string
   readonly columns: readonly {
     readonly name: string
@@ -60,9 +62,11 @@ export interface Draft {
   readonly collections: readonly PublishedCollection[]
   /** Returns a table by the name of a collection. */
   find(name: string): DraftTable | undefined
+  /** Returns the same string for names of collections that mean the same table. */
+  identityOf(name: string): string
   quoted(name: string): string
-  /** Returns names of columns that the database does not distinguish as the same one. */
-  foldedColumn(name: string): string
+  /** Returns a function that returns the same string for names that mean the same column of a table. */
+  columnIdentity(table: string): (column: string) => string
   columnDefinition(sharing: readonly PublishedCollection[], field: PublishedField): string
   /** The rows without required values, as they were when the database was read. */
   readonly lacking: Lacking
@@ -86,13 +90,15 @@ export interface Planning<Own extends Draft> {
   draft(): Own
   /** Makes a change of the draft. Returns why the database rejects it. */
   make(change: PlannedChange): string | undefined
+  /** Returns the same string for names of collections that mean the same table. */
+  identityOf(name: string): string
   /** Returns what is wrong with the tables of collections after the changes. */
   mistakes(collections: readonly PublishedCollection[]): readonly string[]
 }
 
 /** Plans the changes of the kinds that are allowed, and lists the others. */
 export function planSchema<Own extends Draft>(
-  { plans, draft, make, mistakes }: Planning<Own>,
+  { plans, draft, make, identityOf, mistakes }: Planning<Own>,
   collections: readonly PublishedCollection[],
   allowed: ReadonlySet<SchemaChangeKind>,
 ): SchemaDiff {
@@ -112,8 +118,8 @@ export function planSchema<Own extends Draft>(
   }
   // A change that is left explains what does not fit yet.
   const awaited = left.filter(({ kind }) => kind !== 'drop' && kind !== 'require')
-  const waiting = new Set(awaited.map(({ table }) => folded(table)))
-  const fitting = collections.filter(({ table }) => !waiting.has(folded(table)))
+  const waiting = new Set(awaited.map(({ table }) => identityOf(table)))
+  const fitting = collections.filter(({ table }) => !waiting.has(identityOf(table)))
   return { changes, left, mistakes: [...impossible, ...mistakes(fitting)] }
 }
 
@@ -188,9 +194,10 @@ export interface SharedTable<Found extends DraftTable = DraftTable> {
 export function sharedTables<Found extends DraftTable>(draft: {
   readonly collections: readonly PublishedCollection[]
   find(name: string): Found | undefined
+  identityOf(name: string): string
 }): readonly SharedTable<Found>[] {
-  const { collections, find } = draft
-  return Array.from(groupByTable(collections).values()).flatMap((sharing) => {
+  const { collections, find, identityOf } = draft
+  return Array.from(groupByTable(collections, identityOf).values()).flatMap((sharing) => {
     const { table: name } = sharing[0] as PublishedCollection
     const table = find(name)
     return table?.kind === 'table' ? [{ name, table, sharing }] : []

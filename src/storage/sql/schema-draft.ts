@@ -1,8 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
-import type { PublishedCollection } from '../../definition/published.ts'
 import type { SchemaDialect, Tables } from './dialect.ts'
-import type { Draft, PlannedChange } from './schema-changes.ts'
-import { folded, type Table } from './tables.ts'
+import type { Draft, PlannedChange, SharedTable } from './schema-changes.ts'
+import type { Table } from './tables.ts'
 
 /** The tables of a database behind a pool, as the changes before leave them. */
 export interface TablesDraft extends Draft {
@@ -12,14 +11,14 @@ export interface TablesDraft extends Draft {
   find(name: string): Table | undefined
 }
 
-/** Returns the fields of collections that share a table for a column. */
+/** Returns the fields of collections that share a table for a column of it. */
 export function fieldsOf(
-  sharing: readonly PublishedCollection[],
+  { table, sharing }: Pick<SharedTable<Table>, 'table' | 'sharing'>,
   name: string,
 ): readonly PublishedField[] {
   return sharing
     .flatMap(({ fields }) => fields)
-    .filter(({ column }) => folded(column) === folded(name))
+    .filter(({ column }) => table.find(column)?.name === name)
 }
 
 /** Returns the changes without those that collections with the same table repeat. */

@@ -65,7 +65,7 @@ function createdTables(draft: TablesDraft): readonly PlannedChange[] {
   const missing = withoutAwaited(draft).filter(
     ({ table, hasColumnDefaults }) => tables.find(table) === undefined && !hasColumnDefaults,
   )
-  return Array.from(groupByTable(missing).values()).flatMap((sharing) => {
+  return Array.from(groupByTable(missing, draft.identityOf).values()).flatMap((sharing) => {
     const [{ table }] = sharing as readonly [PublishedCollection]
     const statement = createTable(tables.dialect, sharing)
     return [
@@ -114,7 +114,7 @@ function leftConstraints(draft: TablesDraft): readonly PlannedChange[] {
       kind: 'rebuild' as const,
       table: name,
       description: `Drops the constraint ${quoted(constraint)} of the table ${quoted(name)}, which an interrupted change has left.`,
-      statements: [`ALTER TABLE ${quoted(name)} DROP CONSTRAINT ${quoted(constraint)};`],
+      statements: [`ALTER TABLE ${quoted(table.name)} DROP CONSTRAINT ${quoted(constraint)};`],
       after: changedTable(name, () => ({ leftConstraints: [] })),
     })),
   )
@@ -123,16 +123,16 @@ function leftConstraints(draft: TablesDraft): readonly PlannedChange[] {
 function redeclaredColumns(draft: TablesDraft): readonly PlannedChange[] {
   const { dialect } = draft
   const released = new Set<ForeignKey>()
-  return sharedTables<Table>(draft).flatMap(({ name, table, sharing }) => {
+  return sharedTables<Table>(draft).flatMap((shared) => {
+    const { name, table, sharing } = shared
     const unfit = Array.from(sharedFields(sharing).values()).flatMap((field) => {
       const column = table.find(field.column)
       if (column === undefined) return []
-      if (isKept(draft, sharing, column) && canIndex(draft, { name, table, sharing }, column))
-        return []
+      if (isKept(draft, shared, column) && canIndex(draft, shared, column)) return []
       // Its default and the numbers of a sequence would have to be converted too.
       if (column.hasDefault || column.isComputed) return []
       const declared = declaredType(dialect, sharing, field, table)
-      const isWanted = fieldsOf(sharing, column.name).every(
+      const isWanted = fieldsOf(shared, column.name).every(
         (other) => declaredType(dialect, sharing, other, table) === declared,
       )
       const statements = isWanted
@@ -152,7 +152,8 @@ function redeclaredColumns(draft: TablesDraft): readonly PlannedChange[] {
       ...dropped.map(({ after }) => after),
       ...unfit.map(({ field }) => withColumn(name, sharing, field)),
     ]
-    const after: Effect = (all) => effects.reduce((tables, effect) => effect(tables, dialect), all)
+    const after: Effect = (all, names) =>
+      effects.reduce((tables, effect) => effect(tables, names, dialect), all)
     return [{ ...redeclaration(draft, name, { columns, statements }), after }]
   })
 }
@@ -177,12 +178,8 @@ function canIndex(
   return parts.length === 0 || dialect.changes.canIndex?.(column, Math.max(...parts)) !== false
 }
 
-function isKept(
-  { tables }: TablesDraft,
-  sharing: readonly PublishedCollection[],
-  column: Column,
-): boolean {
-  return fieldsOf(sharing, column.name).every(
+function isKept({ tables }: TablesDraft, shared: SharedTable<Table>, column: Column): boolean {
+  return fieldsOf(shared, column.name).every(
     (field) => keptType(tables.dialect, column, field) !== undefined,
   )
 }
@@ -197,7 +194,7 @@ function nullChanges(draft: TablesDraft): readonly PlannedChange[] {
     }
     const required = requiredColumns(draft, shared, allowsNull).map(({ column }) => column)
     return table.columns.flatMap((column): readonly PlannedChange[] => {
-      const fields = fieldsOf(sharing, column.name)
+      const fields = fieldsOf(shared, column.name)
       const of = `the column ${quoted(column.name)} of the table ${quoted(name)}`
       if (!column.notNull && !column.isComputed && fields.some(({ inKey }) => inKey)) {
         return [
@@ -243,21 +240,22 @@ function rejectsNull({ primary }: Table, { name, ...column }: Column): boolean {
 
 function numberedColumns(draft: TablesDraft): readonly PlannedChange[] {
   const { quoted, schema } = draft.dialect
-  return sharedTables<Table>(draft).flatMap(({ name, table, sharing }) =>
-    table.columns
+  return sharedTables<Table>(draft).flatMap((shared) => {
+    const { name, table } = shared
+    return table.columns
       .filter(({ numberedBy, hasDefault }) => numberedBy === undefined && !hasDefault)
       .filter((column) =>
-        fieldsOf(sharing, column.name).some(({ generated }) => generated === 'database'),
+        fieldsOf(shared, column.name).some(({ generated }) => generated === 'database'),
       )
-      .filter((column) => isKept(draft, sharing, column))
+      .filter((column) => isKept(draft, shared, column))
       .map((column) => ({
         kind: 'add' as const,
         table: name,
         description: `Numbers the column ${quoted(column.name)} of the table ${quoted(name)}.`,
         statements: schema.numberColumn(table, column),
         after: changedColumn(name, column.name, { numberedBy: 'the database', hasDefault: true }),
-      })),
-  )
+      }))
+  })
 }
 
 function searchIndexes(draft: TablesDraft): readonly PlannedChange[] {

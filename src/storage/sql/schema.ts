@@ -7,7 +7,7 @@ import { unfilled } from './column-values.ts'
 import { isNotNull, nothingLacks, type Lacking } from './required-columns.ts'
 import { missingSearches } from './search-index.ts'
 import { statementTexts } from './shape.ts'
-import { folded, groupByTable, hasColumn, type Table } from './tables.ts'
+import { exactNames, folded, groupByTable, hasColumn, type Table } from './tables.ts'
 import { declaredIndexes, indexesOfNew, sharedFields, type WantedIndex } from './wanted-indexes.ts'
 
 /** Returns the statements that create the tables of collections, with their indexes and foreign keys. */
@@ -16,12 +16,13 @@ export function createTables(
   collections: readonly PublishedCollection[],
   targets: readonly PublishedCollection[] = collections,
 ): readonly string[] {
-  return missingStatements(noTables(dialect), collections, { targets })
+  return missingStatements(noTables(dialect, targets), collections, { targets })
 }
 
-/** Returns the tables of an empty database. */
-export function noTables(dialect: Dialect): Tables {
-  return { dialect, texts: statementTexts(0), find: () => undefined }
+/** Returns the tables of an empty database, where names that differ in case are different. */
+export function noTables(dialect: Dialect, collections: readonly PublishedCollection[]): Tables {
+  const names = exactNames(collections)
+  return { dialect, texts: statementTexts(0), names, ...names([]) }
 }
 
 /** Options of {@link missingStatements}. */
@@ -56,8 +57,9 @@ export function missingStatements(
     ? present.map((one) => [one, missingColumns(one, tables.find(one.table))] as const)
     : []
   const columns = new Set(added.flatMap(([, fields]) => fields))
+  const groups = [...groupByTable(created, tables.identityOf).values()]
   const indexes = [
-    ...Array.from(groupByTable(created).values(), indexesOfNew).flat(),
+    ...groups.flatMap(indexesOfNew),
     ...present.flatMap((one) => {
       const table = tables.find(one.table)
       return declaredIndexes(one).filter(
@@ -71,8 +73,10 @@ export function missingStatements(
   ]
   const names = namesIn(tables, [...collections, ...targets])
   const statements = [
-    ...Array.from(groupByTable(created).values(), (sharing) => createTable(dialect, sharing)),
-    ...added.flatMap(([one, fields]) => fields.map((field) => addColumn(dialect, one, field))),
+    ...groups.map((sharing) => createTable(dialect, sharing)),
+    ...added.flatMap(([one, fields]) =>
+      fields.map((field) => addColumn(dialect, { ...one, table: names.table(one.table) }, field)),
+    ),
     ...unfilled(tables, collections, lacking).flatMap(({ statement = [] }) => statement),
     ...indexes.map((index) => createIndex(dialect, index, names)),
     ...missingSearches(tables, [...created, ...present]),
@@ -107,13 +111,14 @@ const ownNames: Names = { table: (name) => name, column: (_, name) => name }
 
 /** Returns the names of tables and columns, which collections that share a table may write in different cases. */
 export function namesIn(tables: Tables, collections: readonly PublishedCollection[]): Names {
-  const groups = groupByTable(collections)
-  const fields = new Map(Array.from(groups, ([name, sharing]) => [name, sharedFields(sharing)]))
+  const { find, identityOf } = tables
+  const groups = groupByTable(collections, identityOf)
+  const fields = new Map(Array.from(groups, ([table, sharing]) => [table, sharedFields(sharing)]))
   return {
-    table: (name) => tables.find(name)?.name ?? groups.get(folded(name))?.[0]?.table ?? name,
+    table: (name) => find(name)?.name ?? groups.get(identityOf(name))?.[0]?.table ?? name,
     column: (table, name) =>
-      tables.find(table)?.find(name)?.name ??
-      fields.get(folded(table))?.get(folded(name))?.column ??
+      find(table)?.find(name)?.name ??
+      fields.get(identityOf(table))?.get(folded(name))?.column ??
       name,
   }
 }

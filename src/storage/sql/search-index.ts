@@ -30,14 +30,15 @@ export function missingSearches(
   collections: readonly PublishedCollection[],
 ): readonly string[] {
   const { dialect } = tables
-  return Array.from(groupByTable(collections)).flatMap(([group, sharing]) => {
+  return Array.from(groupByTable(collections, tables.identityOf).values()).flatMap((sharing) => {
+    const [{ table }] = sharing as readonly [PublishedCollection]
     const wanted = wantedSearches(tables, sharing)
-    const present = tables.find(group)?.searchIndexes ?? []
+    const present = tables.find(table)?.searchIndexes ?? []
     const missing = wanted.filter(({ name }) => !present.includes(name))
     if (wanted.length === 0 || missing.length === 0) return []
     const former = present.filter((name) => wanted.every((one) => one.name !== name))
     return [
-      ...former.map((name) => dropSearch(tables, group, name)),
+      ...former.map((name) => dropSearch(tables, table, name)),
       ...(dialect.searchIndex?.before(tables) ?? []),
       ...missing.map(({ statement }) => statement),
     ]

@@ -9,23 +9,25 @@ import {
   type LackingColumn,
 } from './required-columns.ts'
 import { sharedTables, type Draft, type PlannedChange, type SharedTable } from './schema-changes.ts'
-import { folded, groupByTable } from './tables.ts'
+import { groupByTable } from './tables.ts'
 import { sharedFields } from './wanted-indexes.ts'
 
 /** Plans to rename tables to which a definition gives another name. */
-export function renamedTables({ collections, find, quoted }: Draft): readonly PlannedChange[] {
-  const used = new Set(collections.map(({ table }) => folded(table)))
-  return Array.from(groupByTable(collections).values()).flatMap((sharing) => {
+export function renamedTables(draft: Draft): readonly PlannedChange[] {
+  const { collections, find, identityOf, quoted } = draft
+  const used = new Set(collections.map(({ table }) => identityOf(table)))
+  return Array.from(groupByTable(collections, identityOf).values()).flatMap((sharing) => {
     const { table, definition } = sharing[0] as PublishedCollection
     const { renamedFrom: former } = definition
-    if (former === undefined || used.has(folded(former))) return []
-    if (find(table) !== undefined || (find(former)?.kind ?? 'view') === 'view') return []
+    if (former === undefined || used.has(identityOf(former))) return []
+    const present = find(former)
+    if (find(table) !== undefined || present === undefined || present.kind === 'view') return []
     return [
       {
         kind: 'rename',
         table,
         description: `Renames the table ${quoted(former)} to ${quoted(table)}.`,
-        statements: [`ALTER TABLE ${quoted(former)} RENAME TO ${quoted(table)};`],
+        statements: [`ALTER TABLE ${quoted(present.name)} RENAME TO ${quoted(table)};`],
         after: changedTable(former, () => ({ name: table })),
       },
     ]
@@ -34,14 +36,15 @@ export function renamedTables({ collections, find, quoted }: Draft): readonly Pl
 
 /** Returns the collections whose tables are not those that wait to be renamed. */
 export function withoutAwaited(draft: Draft): readonly PublishedCollection[] {
-  const awaited = new Set(renamedTables(draft).map(({ table }) => folded(table)))
-  return draft.collections.filter(({ table }) => !awaited.has(folded(table)))
+  const { collections, identityOf } = draft
+  const awaited = new Set(renamedTables(draft).map(({ table }) => identityOf(table)))
+  return collections.filter(({ table }) => !awaited.has(identityOf(table)))
 }
 
 /** Plans to rename columns to which a definition gives another name. */
 export function renamedColumns(draft: Draft): readonly PlannedChange[] {
   const { quoted } = draft
-  return missingColumnsOf(draft).flatMap(({ table, field, former }) => {
+  return missingColumnsOf(draft).flatMap(({ table, present, field, former }) => {
     if (former === undefined) return []
     const [from, to] = [quoted(former), quoted(field.column)]
     return [
@@ -49,7 +52,7 @@ export function renamedColumns(draft: Draft): readonly PlannedChange[] {
         kind: 'rename' as const,
         table,
         description: `Renames the column ${from} of the table ${quoted(table)} to ${to}.`,
-        statements: [`ALTER TABLE ${quoted(table)} RENAME COLUMN ${from} TO ${to};`],
+        statements: [`ALTER TABLE ${quoted(present)} RENAME COLUMN ${from} TO ${to};`],
         after: renamedColumn(table, former, field.column),
       },
     ]
@@ -59,10 +62,11 @@ export function renamedColumns(draft: Draft): readonly PlannedChange[] {
 /** Plans to add columns. Those of a key and those with a default of the database can't be added. */
 export function addedColumns(draft: Draft): readonly PlannedChange[] {
   const { quoted, columnDefinition, lacking } = draft
-  return missingColumnsOf(draft).flatMap(({ table, sharing, field, former }): PlannedChange[] => {
+  return missingColumnsOf(draft).flatMap((missing): PlannedChange[] => {
+    const { table, present, sharing, field, former } = missing
     if (former !== undefined || field.inKey || field.hasColumnDefault) return []
     const adds = `Adds the column ${quoted(field.column)} to the table ${quoted(table)}`
-    const add = `ALTER TABLE ${quoted(table)} ADD COLUMN ${columnDefinition(sharing, field)};`
+    const add = `ALTER TABLE ${quoted(present)} ADD COLUMN ${columnDefinition(sharing, field)};`
     const change = { table, after: withColumn(table, sharing, field) }
     const { rows } = lacking(table, field.column)
     if (rows === 0) return [{ kind: 'add', ...change, description: `${adds}.`, statements: [add] }]
@@ -71,7 +75,7 @@ export function addedColumns(draft: Draft): readonly PlannedChange[] {
       const description = `${adds}, whose ${rowsText(rows)} then have no value of a required field. ${fillAdvice({ sharing, field, rows })}`
       return [{ kind: 'nulls', ...change, description, statements: [add] }]
     }
-    const fill = fillStatement(quoted, [table, field.column], literal)
+    const fill = fillStatement(quoted, [present, field.column], literal)
     const description = `${adds}, and writes ${literal} into its ${rowsText(rows)}.`
     return [{ kind: 'add', ...change, description, statements: [add, fill] }]
   })
@@ -79,11 +83,12 @@ export function addedColumns(draft: Draft): readonly PlannedChange[] {
 
 /** Plans to write the defaults of required fields into rows that have null, and lists the rows that must be left. */
 export function filledColumns(draft: Draft): readonly PlannedChange[] {
-  const { quoted, foldedColumn, lacking } = draft
-  return sharedTables(draft).flatMap(({ name: table, table: { columns }, sharing }) => {
-    const fields = sharedFields(sharing, foldedColumn)
+  const { quoted, columnIdentity, lacking } = draft
+  return sharedTables(draft).flatMap(({ name: table, table: { name: own, columns }, sharing }) => {
+    const identityOf = columnIdentity(table)
+    const fields = sharedFields(sharing, identityOf)
     return columns.flatMap(({ name: column }): PlannedChange[] => {
-      const field = fields.get(foldedColumn(column))
+      const field = fields.get(identityOf(column))
       if (field === undefined) return []
       const { rows, isPresent } = lacking(table, field.column)
       // Those of a column that was added are filled.
@@ -95,7 +100,7 @@ export function filledColumns(draft: Draft): readonly PlannedChange[] {
         return [{ kind: 'nulls', table, description, statements: [] }]
       }
       const description = `Writes ${literal} into the column ${quoted(column)} of ${place}, which have no value of this required field.`
-      const statements = [fillStatement(quoted, [table, column], literal)]
+      const statements = [fillStatement(quoted, [own, column], literal)]
       return [{ kind: 'add', table, description, statements }]
     })
   })
@@ -114,9 +119,10 @@ export function requiredColumns(
   { name: table, table: { columns }, sharing }: SharedTable,
   allowsNull: (column: string) => boolean,
 ): readonly RequiredColumn[] {
-  const fields = sharedFields(sharing, draft.foldedColumn)
+  const identityOf = draft.columnIdentity(table)
+  const fields = sharedFields(sharing, identityOf)
   return columns.flatMap(({ name: column }) => {
-    const field = fields.get(draft.foldedColumn(column))
+    const field = fields.get(identityOf(column))
     if (field === undefined || field.inKey || !allowsNull(column)) return []
     if (!isNotNull(sharing, field)) return []
     const { rows } = draft.lacking(table, field.column)
@@ -144,18 +150,17 @@ function fillAdvice(column: LackingColumn): string {
 
 /** Plans to drop columns that no field has. */
 export function droppedColumns(draft: Draft): readonly PlannedChange[] {
-  const { quoted, foldedColumn, dropColumn } = draft
-  const awaited = new Set(
-    missingColumnsOf(draft).map(({ table, former }) => `${folded(table)}\0${former}`),
-  )
+  const { quoted, columnIdentity, dropColumn } = draft
+  const awaited = new Set(missingColumnsOf(draft).map(({ table, former }) => `${table}\0${former}`))
   return sharedTables(draft).flatMap(({ name, table, sharing }) => {
-    const fields = sharedFields(sharing, foldedColumn)
+    const identityOf = columnIdentity(name)
+    const fields = sharedFields(sharing, identityOf)
     return table.columns
       .filter(
         ({ name: column, isUsed = false }) =>
           !isUsed &&
-          !fields.has(foldedColumn(column)) &&
-          !awaited.has(`${folded(name)}\0${column}`),
+          !fields.has(identityOf(column)) &&
+          !awaited.has(`${name}\0${column}`),
       )
       .map(({ name: column }, index, dropped) => ({
         kind: 'drop' as const,
@@ -173,6 +178,8 @@ export function droppedColumns(draft: Draft): readonly PlannedChange[] {
 
 interface MissingColumn {
   readonly table: string
+  /** The name of the table in the database. */
+  readonly present: string
   readonly sharing: readonly PublishedCollection[]
   readonly field: PublishedField
   /** The column that has its former name. */
@@ -180,16 +187,16 @@ interface MissingColumn {
 }
 
 function missingColumnsOf(draft: Draft): readonly MissingColumn[] {
-  const { foldedColumn } = draft
   return sharedTables(draft).flatMap(({ name, table, sharing }) => {
-    const fields = sharedFields(sharing, foldedColumn)
-    const present = new Map(table.columns.map((column) => [foldedColumn(column.name), column.name]))
+    const identityOf = draft.columnIdentity(name)
+    const fields = sharedFields(sharing, identityOf)
+    const present = new Map(table.columns.map((column) => [identityOf(column.name), column.name]))
     const missing = [...fields].filter(([column]) => !present.has(column))
     return missing.map(([, field]) => {
       const former = field.definition.renamedFrom
-      const isFree = former !== undefined && !fields.has(foldedColumn(former))
-      const column = isFree ? present.get(foldedColumn(former)) : undefined
-      return { table: name, sharing, field, former: column }
+      const isFree = former !== undefined && !fields.has(identityOf(former))
+      const column = isFree ? present.get(identityOf(former)) : undefined
+      return { table: name, present: table.name, sharing, field, former: column }
     })
   })
 }

@@ -6,13 +6,13 @@ import type { StorageWarning } from '../../observation/reports.ts'
 import { everyCondition } from '../../request/query.ts'
 import {
   isStorageError,
-  markSelfChecking,
   type ReadContext,
   type StorageAdapter,
   type StoragePage,
   type StorageQuery,
   type StorageTextPage,
 } from '../adapter.ts'
+import { markSelfChecking } from '../self-checking.ts'
 import { checkedStorage, transactionChecker } from '../checked.ts'
 import type { ReadOnlyOpening } from '../read-only-opening.ts'
 import type { Connection, Connections, TextRow } from './connection.ts'
@@ -78,7 +78,7 @@ export function sqlStorage(database: Database): StorageAdapter {
   const primary: ReadRoute = { use }
   const joinRows = joinedReads<readonly TextRow[]>(database.acquireTimeout / 10)
   const joinTexts = joinedReads<StorageTextPage | undefined>(database.acquireTimeout / 10)
-  let tables: Tables = noTables(dialect)
+  let tables: Tables = noTables(dialect, [])
   const enforced = new Set<Reference>()
   const changing = new WeakSet<Table>()
   const checked = transactionChecker(database.name)
@@ -215,6 +215,7 @@ export function sqlStorage(database: Database): StorageAdapter {
     open: (collections, readOnly) =>
       onConnection((connection) => opened(connection, collections, readOnly)),
     enforces: (reference) => enforced.has(reference),
+    tableOf: ({ table }) => tables.identityOf(table),
     async filter(collection, given, context) {
       const query = foldedSearch(collection, given)
       const route = routeOf(collection, context)

@@ -118,28 +118,64 @@ export function hasColumn({ columns }: Index, column: string): boolean {
   return columns.some(({ name, prefixOf }) => name === column || prefixOf === column)
 }
 
-/** Returns a function that finds by name; without one, by the name in another case of ASCII letters. */
+/**
+ * Returns a function that finds by name; without one, by the name in another case of ASCII letters, if only one has such
+ * a name.
+ */
 export function finder<Named extends { readonly name: string }>(
   list: readonly Named[],
 ): (name: string) => Named | undefined {
   const exact = new Map(list.map((one) => [one.name, one]))
-  const others = new Map(list.map((one) => [folded(one.name), one]))
+  const others = new Map<string, Named | undefined>()
+  for (const one of list) {
+    const name = folded(one.name)
+    others.set(name, others.has(name) ? undefined : one)
+  }
   return (name) => exact.get(name) ?? others.get(folded(name))
 }
 
-/** Returns a name with its ASCII letters in lower case, as databases compare names. */
+/** Returns a name with its ASCII letters in lower case, as SQLite compares names. */
 export function folded(name: string): string {
   return name.replace(/[A-Z]+/g, (letters) => letters.toLowerCase())
 }
 
-/** Returns collections by the folded name of their table. */
+/** What the names of tables in a definition mean. */
+export interface TableLookup {
+  /** Returns the table that a name means. Undefined: it does not exist. */
+  find(name: string): Table | undefined
+  /** Returns the same string for names that mean the same table. */
+  identityOf(name: string): string
+}
+
+/** How a database compares the names of tables: what names mean among the tables that exist. */
+export type TableNames = (tables: readonly Table[]) => TableLookup
+
+/** Names that differ in the case of ASCII letters only mean the same table. */
+export const foldedNames: TableNames = (tables) => ({ find: finder(tables), identityOf: folded })
+
+/**
+ * Returns how names are compared if those that differ in case are different. A name without a table means the one whose
+ * name differs in case only, unless another collection has exactly that name.
+ */
+export function exactNames(collections: readonly PublishedCollection[]): TableNames {
+  const named = new Set(collections.map(({ table }) => table))
+  return (tables) => {
+    const exact = new Map(tables.map((one) => [one.name, one]))
+    const inOtherCase = finder(tables.filter(({ name }) => !named.has(name)))
+    const find = (name: string): Table | undefined => exact.get(name) ?? inOtherCase(name)
+    return { find, identityOf: (name) => find(name)?.name ?? name }
+  }
+}
+
+/** Returns collections in groups that share a table, by what identifies it. */
 export function groupByTable(
   collections: readonly PublishedCollection[],
+  identityOf: (table: string) => string,
 ): ReadonlyMap<string, readonly PublishedCollection[]> {
   const groups = new Map<string, readonly PublishedCollection[]>()
   for (const one of collections) {
-    const name = folded(one.table)
-    groups.set(name, [...(groups.get(name) ?? []), one])
+    const table = identityOf(one.table)
+    groups.set(table, [...(groups.get(table) ?? []), one])
   }
   return groups
 }

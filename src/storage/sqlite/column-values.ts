@@ -15,6 +15,7 @@ import { bindValue } from './columns.ts'
 import { rowsOf, type Connection } from './connection.ts'
 import { throwMistakes } from './failure.ts'
 import type { Tables } from './tables.ts'
+import { folded } from '../sql/tables.ts'
 
 /** Returns a value of a field as a literal of SQL, in the form that its column stores. */
 export function literalOf(field: PublishedField, value: NonNullable<StoredValue>): string {
@@ -36,10 +37,10 @@ export function countLacking(
 ): Lacking {
   const find = (name: string) => {
     const found = tables.find(name)
-    const column = (own: string) => found?.columns.get(own.toLowerCase())
+    const column = (own: string) => found?.columns.get(folded(own))
     return found && { kind: found.kind, name, find: column }
   }
-  const counts = valueCounts(collections, find, quoted, of)
+  const counts = valueCounts(collections, { find, identityOf: folded }, quoted, of)
   return lackingOf(
     counts,
     counts.map(({ statement }) => rowsOf(connection, statement)[0]),
@@ -63,6 +64,10 @@ export function unfilled(
   collections: readonly PublishedCollection[],
   lacking: Lacking,
 ): readonly UnfilledColumn[] {
-  const text = { quoted, literal: literalOf, tableName: (name: string) => name }
-  return unfilledColumns(collections, lacking, text)
+  return unfilledColumns(collections, lacking, {
+    quoted,
+    identityOf: folded,
+    literal: literalOf,
+    tableName: (name) => name,
+  })
 }

@@ -5,6 +5,7 @@ import { rowsOf, type Connection, type SqliteValue } from './connection.ts'
 import { foreignKeysOf } from './foreign-keys.ts'
 import { quoted } from '../sql/fragments.ts'
 import { closing, isWord, tokensOf } from './tokens.ts'
+import { folded } from '../sql/tables.ts'
 
 /** Finds the fields of a failed constraint, which the errors of SQLite do not contain. */
 export interface ConstraintFields {
@@ -40,7 +41,7 @@ export function constraintFields(connection: Connection): ConstraintFields {
       const named = expressionOf(statement, failed) ?? failed
       const names = namesIn(named)
       return collection.fields
-        .filter(({ column }) => names.has(column.toLowerCase()))
+        .filter(({ column }) => names.has(folded(column)))
         .map(({ name }) => name)
     },
     foreignKey(collection, row) {
@@ -48,7 +49,7 @@ export function constraintFields(connection: Connection): ConstraintFields {
         collection.table,
       ])) {
         const fields = columns.flatMap((name) =>
-          collection.fields.filter(({ column }) => column.toLowerCase() === name.toLowerCase()),
+          collection.fields.filter(({ column }) => folded(column) === folded(name)),
         )
         const values = fields.map((field) => bindValue(field, row[field.name] ?? null))
         if (fields.length < columns.length || values.includes(null)) continue
@@ -64,7 +65,7 @@ export function constraintFields(connection: Connection): ConstraintFields {
 /** Returns the names in an expression, in lower case. */
 function namesIn(expression: string): ReadonlySet<string> {
   const names = tokensOf(expression).filter(({ kind }) => kind === 'word' || kind === 'name')
-  return new Set(names.map(({ text }) => text.toLowerCase()))
+  return new Set(names.map(({ text }) => folded(text)))
 }
 
 /** Returns the expression of `CONSTRAINT name CHECK (...)` in a CREATE TABLE statement. */

@@ -13,6 +13,7 @@ import {
 } from '../sql/schema-changes.ts'
 import { draftOf, plans } from './schema-plans.ts'
 import { nothingLacks } from '../sql/required-columns.ts'
+import { folded } from '../sql/tables.ts'
 import { countLacking } from './column-values.ts'
 import { exactColumns } from './guarantees.ts'
 import { tableMistakes } from './table-check.ts'
@@ -65,6 +66,7 @@ function diffSchema(
       plans,
       draft: () => draftOf(copy, collections, lacking),
       make: (change: SchemaChange) => failureOf(copy, change),
+      identityOf: folded,
       mistakes(fitting: readonly PublishedCollection[]) {
         const tables = readTables(copy, fitting)
         return tableMistakes(tables, fitting, exactColumns(tables, fitting))

@@ -5,6 +5,7 @@ import { columnTypeOf } from './columns.ts'
 import { exactFields } from './schema.ts'
 import type { Identities } from './statements.ts'
 import { identityIn, type Tables } from './tables.ts'
+import { folded } from '../sql/tables.ts'
 
 /** Returns the fields whose columns are declared as {@link columnDefinition} writes them. */
 export function exactColumns(
@@ -45,7 +46,7 @@ export function fieldsWithoutNumbers(
     const found = tables.find(table)
     if (found?.kind !== 'table') return []
     return fields.filter(({ column: name, inKey }) => {
-      const column = found.columns.get(name.toLowerCase())
+      const column = found.columns.get(folded(name))
       if (column === undefined || (inKey && !column.notNull)) return false
       return affinityOf(column.declared) === 'TEXT'
     })
@@ -63,7 +64,7 @@ export function readBackCollections(
   return collections.filter(({ table, fields }) => {
     const columns = tables.find(table)?.columns
     return fields.some((field) => {
-      const column = columns?.get(field.column.toLowerCase())
+      const column = columns?.get(folded(field.column))
       if (column === undefined) return false
       return column.computed || !keepsValues(field, column.declared)
     })

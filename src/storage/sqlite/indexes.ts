@@ -1,6 +1,7 @@
 import { quoted } from '../sql/fragments.ts'
 import type { WantedIndex } from '../sql/wanted-indexes.ts'
 import type { IndexColumn, Table, Tables } from './tables.ts'
+import { folded } from '../sql/tables.ts'
 
 /** Returns the statement that creates an index. */
 export function createIndex(wanted: WantedIndex): string {
@@ -40,7 +41,7 @@ export function missingIndexes(
   const missing = wanted.filter((index) => {
     const table = tables.find(index.table)
     if (table?.kind !== 'table' || hasIndex(table, index)) return false
-    return columnsOf(index).every(({ name }) => table.columns.has(name.toLowerCase()))
+    return columnsOf(index).every(({ name }) => table.columns.has(folded(name)))
   })
   // Collections may share a table.
   return [...new Map(missing.map((index) => [createIndex(index), index])).values()]
@@ -49,7 +50,7 @@ export function missingIndexes(
 /** Returns whether a table has an index that serves the same reads or, if it is unique, the same group. */
 export function hasIndex(table: Table, wanted: WantedIndex): boolean {
   const columns = columnsOf(wanted)
-  if (wanted.unique) return table.isUnique(columns.map(({ name }) => name.toLowerCase()))
+  if (wanted.unique) return table.isUnique(columns.map(({ name }) => folded(name)))
   return table.indexes().some((index) => !index.partial && isStart(columns, index.columns))
 }
 
@@ -71,6 +72,8 @@ function columnsOf({ fields }: WantedIndex): readonly IndexColumn[] {
 function isStart(columns: readonly IndexColumn[], of: readonly IndexColumn[]): boolean {
   return columns.every(({ name, descending }, index) => {
     const other = of[index]
-    return other?.name.toLowerCase() === name.toLowerCase() && other.descending === descending
+    return (
+      other !== undefined && folded(other.name) === folded(name) && other.descending === descending
+    )
   })
 }

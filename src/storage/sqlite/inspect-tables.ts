@@ -29,6 +29,7 @@ import {
   pathLength,
   unfitRows,
 } from './unfit-rows.ts'
+import { folded } from '../sql/tables.ts'
 
 /** Looks for what {@link StorageProblem} lists. Reads only. */
 export async function inspectTables(
@@ -74,7 +75,7 @@ async function duplicates(
   group: readonly PublishedField[],
 ): Promise<readonly StorageProblem[]> {
   if (group.length === 0 || !group.every((field) => fields.includes(field))) return []
-  if (table.isUnique(group.map(({ column }) => column.toLowerCase()))) return []
+  if (table.isUnique(group.map(({ column }) => folded(column)))) return []
   const given = group.map(({ column }) => `${quoted(column)} IS NOT NULL`).join(' AND ')
   const values = group.map((field) => textOf(columnTypeOf(field).exactly(identifier(field.column))))
   const groups = `FROM ${from} WHERE ${given} GROUP BY ${values.join(', ')} HAVING count(*) > 1`

@@ -4,6 +4,7 @@ import type { InspectionProgress } from '../problem.ts'
 import { rowsOf, type Connection, type SqliteRow, type SqliteValue } from './connection.ts'
 import { quoted } from '../sql/fragments.ts'
 import { rowIdOf, type Table } from './tables.ts'
+import { folded } from '../sql/tables.ts'
 
 /** The table of a collection, and how its rows are inspected. */
 export interface InspectedTable {
@@ -32,7 +33,7 @@ export function createInspectedTable(
   options: Pick<InspectedTable, 'guaranteed' | 'progress'> & { readonly read: ReadWith },
 ): InspectedTable {
   const { guaranteed, progress, read } = options
-  const hasColumn = ({ column }: PublishedField): boolean => table.columns.has(column.toLowerCase())
+  const hasColumn = ({ column }: PublishedField): boolean => table.columns.has(folded(column))
   const key = collection.key.filter(hasColumn).map(({ column }) => quotedValue(column))
   const run: InspectedTable['run'] = (sql, parameters) =>
     read((connection) => rowsOf(connection, sql, parameters))

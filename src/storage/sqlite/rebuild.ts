@@ -46,11 +46,11 @@ export function nullStatements(
   connection: Connection,
   { name, table, columns, sharing, rejectsNull }: NullChange,
 ): readonly string[] | undefined {
-  const names = new Set(columns.map((column) => column.toLowerCase()))
+  const names = new Set(columns.map(folded))
   return copyStatements(connection, { name, table }, ({ column, text }) => {
-    const own = column?.toLowerCase()
-    if (own === undefined || !names.has(own)) return keptText(text)
-    const field = sharedFields(sharing).get(folded(own))
+    const own = folded(column ?? '')
+    if (!names.has(own)) return keptText(text)
+    const field = sharedFields(sharing).get(own)
     if (field !== undefined && isOwnColumn(text, field)) return columnDefinition(field, rejectsNull)
     return rejectsNull ? `${keptText(text)} NOT NULL` : withoutNotNull(text)
   })
@@ -110,7 +110,7 @@ const ownConstraints = ['DEFAULT', 'UNIQUE', 'REFERENCES', 'GENERATED', 'AS', 'C
 
 function changedPart(part: TablePart, unfit: readonly PublishedField[]): string | undefined {
   const { column, text } = part
-  const field = unfit.find((one) => one.column.toLowerCase() === column?.toLowerCase())
+  const field = unfit.find((one) => folded(one.column) === folded(column ?? ''))
   if (field === undefined) return keptText(text)
   const words = wordsOf(text)
   if (ownConstraints.some((word) => words.includes(word))) return undefined

@@ -22,7 +22,6 @@ import {
   withoutAwaited,
 } from '../sql/shared-plans.ts'
 import { mayBeNull, type Lacking } from '../sql/required-columns.ts'
-import { fieldsOf } from '../sql/schema-draft.ts'
 import { folded } from '../sql/tables.ts'
 import { declaredIndexes, uniqueIndex } from '../sql/wanted-indexes.ts'
 import { rowsOf, type Connection } from './connection.ts'
@@ -71,15 +70,16 @@ export function draftOf(
     collections,
     find(name) {
       const found = tables.find(name)
-      return found && { found, kind: found.kind, columns: [...found.columns.values()] }
+      return found && { found, name, kind: found.kind, columns: [...found.columns.values()] }
     },
     quoted,
-    foldedColumn: (name) => name.toLowerCase(),
+    identityOf: folded,
+    columnIdentity: () => folded,
     columnDefinition: (_, field) => columnDefinition(field),
     lacking,
     literal(table, field, value) {
       const found = tables.find(table)
-      const isMissing = found?.columns.has(field.column.toLowerCase()) !== true
+      const isMissing = found?.columns.has(folded(field.column)) !== true
       return isMissing || fitsColumn(field, found) ? literalOf(field, value) : undefined
     },
     // SQLite drops no column that an index contains.
@@ -127,7 +127,9 @@ function nullChanges(draft: SqliteDraft): readonly PlannedChange[] {
     const nullable = own
       .filter((each) => each.notNull && each.keyPlace === 0 && each.default === undefined)
       .filter((each) => {
-        const fields = fieldsOf(sharing, each.name)
+        const fields = sharing
+          .flatMap((one) => one.fields)
+          .filter(({ column }) => folded(column) === folded(each.name))
         // That of another program stays.
         const isOwn = fields.some((field) => isWrittenNotNull(table.found.statement, field))
         return isOwn && mayBeNull(sharing, fields)

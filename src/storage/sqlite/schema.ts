@@ -11,7 +11,7 @@ import { createIndex } from './indexes.ts'
 import { quoted } from '../sql/fragments.ts'
 import { searchOf } from './search-index.ts'
 import { createSearch } from './search-statements.ts'
-import { addTo } from './tables.ts'
+import { folded, groupByTable } from '../sql/tables.ts'
 
 const betweenLines = ',\n  '
 // What may follow the definition of a column.
@@ -25,7 +25,7 @@ export function createTables(
   collections: readonly PublishedCollection[],
   targets: readonly PublishedCollection[] = collections,
 ): readonly string[] {
-  return byTable(collections).flatMap((sharing) => [
+  return [...groupByTable(collections, folded).values()].flatMap((sharing) => [
     createTable(sharing, targets),
     ...indexesOfNew(sharing).map(createIndex),
   ])
@@ -36,19 +36,11 @@ export function createSchema(
   collections: readonly PublishedCollection[],
   targets: readonly PublishedCollection[] = collections,
 ): readonly string[] {
-  const searches = byTable(collections).flatMap((sharing) => {
+  const searches = [...groupByTable(collections, folded).values()].flatMap((sharing) => {
     const wanted = searchOf(sharing)
     return wanted === undefined ? [] : createSearch(wanted)
   })
   return [...createTables(collections, targets), ...searches]
-}
-
-function byTable(
-  collections: readonly PublishedCollection[],
-): readonly (readonly PublishedCollection[])[] {
-  const tables = new Map<string, PublishedCollection[]>()
-  for (const collection of collections) addTo(tables, collection.table.toLowerCase(), collection)
-  return [...tables.values()]
 }
 
 /**
@@ -152,7 +144,7 @@ function createTable(
 ): string {
   const fields = new Map<string, PublishedField[]>()
   for (const field of collections.flatMap((collection) => collection.fields)) {
-    const name = field.column.toLowerCase()
+    const name = folded(field.column)
     const others = fields.get(name) ?? []
     fields.set(name, field.inKey ? [field, ...others] : [...others, field])
   }

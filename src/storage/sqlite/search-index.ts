@@ -61,7 +61,7 @@ export type Sharing = (collection: PublishedCollection) => readonly PublishedCol
 
 /** Returns a function that finds those of the collections that share a table. */
 export function sharingIn(collections: readonly PublishedCollection[]): Sharing {
-  const groups = groupByTable(collections)
+  const groups = groupByTable(collections, folded)
   return ({ table }) => groups.get(folded(table)) ?? []
 }
 

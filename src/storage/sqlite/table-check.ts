@@ -14,6 +14,7 @@ import { unfilled } from './column-values.ts'
 import { nothingLacks, type Lacking } from '../sql/required-columns.ts'
 import { hasSearch, searchOf, sharingIn, type Sharing } from './search-index.ts'
 import { rowNumberOf, type Table, type Tables } from './tables.ts'
+import { folded } from '../sql/tables.ts'
 
 /**
  * Compares tables with their collections. Returns one message for each mistake.
@@ -94,7 +95,7 @@ export function missingColumns(
     if (table?.kind !== 'table') return []
     return collection.fields
       .filter(({ hasColumnDefault }) => !hasColumnDefault)
-      .filter((field) => !field.inKey && !table.columns.has(field.column.toLowerCase()))
+      .filter((field) => !field.inKey && !table.columns.has(folded(field.column)))
       .map((field) => addColumn(collection, field))
   })
   const fills = unfilled(collections, lacking).flatMap(({ statement = [] }) => statement)
@@ -113,7 +114,7 @@ export function misfits(
 ): readonly PublishedField[] {
   return sharing
     .flatMap((collection) => collection.fields)
-    .filter((field) => table.columns.has(field.column.toLowerCase()))
+    .filter((field) => table.columns.has(folded(field.column)))
     .filter(
       (field) => !fitsColumn(field, table) || otherCheck(table.statement, field) !== undefined,
     )
@@ -121,7 +122,7 @@ export function misfits(
 
 /** Returns whether the column of a field keeps each of its values as it is. */
 export function fitsColumn(field: PublishedField, table: Table): boolean {
-  const column = table.columns.get(field.column.toLowerCase())
+  const column = table.columns.get(folded(field.column))
   if (column === undefined) return false
   // A column of numbers keeps other strings as they are, and clients can't write a string that it would convert.
   if (field.type === 'text' && field.readOnly) return true
@@ -135,7 +136,7 @@ function columnMistakes(
 ): readonly string[] {
   const place = placeOf(collection, field)
   const where = `table ${quoted(collection.table)}`
-  const column = table.columns.get(field.column.toLowerCase())
+  const column = table.columns.get(folded(field.column))
   if (column === undefined) {
     return [
       `${place}: ${where} has no column ${quoted(field.column)}. Set "column" to the right name, or add it with\n${addColumn(collection, field)}`,
@@ -175,7 +176,7 @@ function formsOf(field: PublishedField, declared: string): readonly string[] {
 function defaultMistakes(collection: PublishedCollection, table: Table): readonly string[] {
   if (table.kind === 'view') return []
   return collection.fields.flatMap((field) => {
-    const column = table.columns.get(field.column.toLowerCase())
+    const column = table.columns.get(folded(field.column))
     if (!field.hasColumnDefault || column?.default !== undefined || column?.computed === true)
       return []
     return [
@@ -194,7 +195,7 @@ function keyMistakes(collection: PublishedCollection, table: Table): readonly st
     ]
   }
   if (key.length === 0) return []
-  const names = key.map((field) => field.column.toLowerCase())
+  const names = key.map((field) => folded(field.column))
   const columns = key.map((field) => quoted(field.column)).join(', ')
   if (!table.isUnique(names)) {
     const create = createIndex(uniqueIndex(collection, key))
@@ -238,7 +239,7 @@ function searchMistakes(
 
 function isRowId(field: PublishedField, table: Table): boolean {
   const number = rowNumberOf(table)
-  return number !== undefined && number === table.columns.get(field.column.toLowerCase())
+  return number !== undefined && number === table.columns.get(folded(field.column))
 }
 
 function placeOf(collection: PublishedCollection, field?: PublishedField): string {

@@ -126,11 +126,11 @@ export function readTables(
       }
       const table: Table = {
         ...each,
-        columns: new Map(described.map((column) => [column.name.toLowerCase(), column])),
+        columns: new Map(described.map((column) => [folded(column.name), column])),
         isUnique: (own) => {
           for (const { columns: indexed, unique, partial } of all()) {
             if (!unique || partial || indexed.length !== own.length) continue
-            if (indexed.every(({ name: column }) => own.includes(column.toLowerCase()))) return true
+            if (indexed.every(({ name: column }) => own.includes(folded(column)))) return true
           }
           return false
         },

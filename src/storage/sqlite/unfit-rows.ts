@@ -17,6 +17,7 @@ import { fitCondition, furtherCondition } from './forms.ts'
 import type { InspectedTable } from './inspected-table.ts'
 import { quoted } from '../sql/fragments.ts'
 import { affinityOf } from './column-types.ts'
+import { folded } from '../sql/tables.ts'
 
 /** The name of the SQL function that returns the number of bytes of a string that the driver has decoded. */
 export const bytesFunction = 'rowgate_bytes'
@@ -82,7 +83,7 @@ interface Counted {
 
 function mayBeMissing({ table }: InspectedTable): (field: PublishedField) => boolean {
   return ({ required, inKey, column }) =>
-    required && !inKey && table.columns.get(column.toLowerCase())?.notNull !== true
+    required && !inKey && table.columns.get(folded(column))?.notNull !== true
 }
 
 /** The name of the SQL function that returns the bytes of a key in a path. */
@@ -204,7 +205,7 @@ async function adviceFor(
   field: PublishedField,
 ): Promise<string> {
   const column = quoted(field.column)
-  const declared = table.columns.get(field.column.toLowerCase())?.declared ?? ''
+  const declared = table.columns.get(folded(field.column))?.declared ?? ''
   const forms = otherForms(field, declared)
   const fits = forms.map(
     ({ definition }) => `sum(CASE WHEN ${fitCondition(column, definition)} THEN 1 ELSE 0 END)`,

@@ -1,0 +1,126 @@
+import { join } from 'node:path'
+import { expect } from 'vitest'
+import type { ApplicationDefinitions } from '../../src/definition/application.ts'
+import type { CollectionDefinition } from '../../src/definition/collection.ts'
+import type { StorageAdapter } from '../../src/storage/index.ts'
+import { mysqlStorage } from '../../src/storage/mysql.ts'
+import { postgresStorage } from '../../src/storage/postgres.ts'
+import { sqliteStorage, type SqliteDriver } from '../../src/storage/sqlite.ts'
+import { runAlone, type Run } from '../cli/stage.ts'
+import { drivers, openHandle } from '../kit/databases.ts'
+import * as mysql from '../kit/mysql.ts'
+import * as postgres from '../kit/postgres.ts'
+
+/** An empty database in which tests create tables with SQL. */
+export interface EmptyDatabase {
+  /** What a command line names it with: a file or URL, and options. */
+  readonly line: readonly [place: string, ...options: readonly string[]]
+  run(...statements: readonly string[]): Promise<void>
+  storage(): StorageAdapter
+  drop(): Promise<void>
+}
+
+/** A kind of database. */
+export interface DatabaseKind {
+  readonly name: 'SQLite' | 'PostgreSQL' | 'MariaDB'
+  readonly missing: string | undefined
+  quoted(name: string): string
+  /** Creates an empty database: a file in the folder, or a schema of a server. */
+  start(folder: string): Promise<EmptyDatabase>
+}
+
+const quoted = (name: string): string => `"${name}"`
+
+async function startPostgres(): Promise<EmptyDatabase> {
+  const schema = await postgres.testSchema()
+  const { host, port, user, database } = schema.address
+  return {
+    line: [`postgres://${user}@${host}:${port}/${database}`, '--schema', schema.name],
+    run: async (...statements) => {
+      for (const statement of statements) await schema.run(statement)
+    },
+    storage: () => postgresStorage(schema.open(3)),
+    drop: schema.drop,
+  }
+}
+
+async function startMysql(): Promise<EmptyDatabase> {
+  const { name, address, run, open, drop } = await mysql.testDatabase()
+  const { host, port, user, password } = address
+  return {
+    line: [`mysql://${user}:${encodeURIComponent(password)}@${host}:${port}/${name}`],
+    run: async (...statements) => {
+      await run(...statements)
+    },
+    storage: () => mysqlStorage(open({ connectionLimit: 3 })),
+    drop,
+  }
+}
+
+function startSqlite(folder: string): Promise<EmptyDatabase> {
+  const file = join(folder, 'own.db')
+  const handle = openHandle(drivers[0] as SqliteDriver, file)
+  return Promise.resolve({
+    line: [file],
+    run: (...statements) => {
+      for (const statement of statements) handle.exec(statement)
+      return Promise.resolve()
+    },
+    storage: () => sqliteStorage(file),
+    drop: () => {
+      handle.close()
+      return Promise.resolve()
+    },
+  })
+}
+
+/** The kinds of databases, with the reason why one is missing. */
+export const databaseKinds: readonly DatabaseKind[] = [
+  { name: 'SQLite', missing: undefined, quoted, start: startSqlite },
+  {
+    ...{ name: 'PostgreSQL', missing: await postgres.missingServer(), quoted },
+    start: startPostgres,
+  },
+  {
+    ...{ name: 'MariaDB', missing: await mysql.missingServer() },
+    quoted: (name) => `\`${name}\``,
+    start: startMysql,
+  },
+]
+
+/** The collections of a definition by endpoint name. */
+export type Collections = Readonly<Record<string, CollectionDefinition>>
+
+/** Writes the definition of a database as the application `shop`, and returns its collections and the messages. */
+export async function introspected(
+  { line: [place, ...options] }: EmptyDatabase,
+  workingFolder: string,
+): Promise<{ readonly collections: Collections; readonly messages: string }> {
+  const line = ['introspect', place, ...options, '--application', 'shop', '--json']
+  const { code, output, messages } = await runAlone(line, { workingFolder })
+  expect({ code, messages }).toEqual({ code: 0, messages: expect.any(String) as string })
+  const { shop } = JSON.parse(output) as ApplicationDefinitions
+  return { collections: shop?.collections ?? {}, messages }
+}
+
+/** Runs `rowgate schema` with a definition in a file. */
+export function runSchema(
+  work: 'diff' | 'apply',
+  { line: [place, ...options] }: EmptyDatabase,
+  file: string,
+  ...further: readonly string[]
+): Promise<Run> {
+  return runAlone(['schema', work, file, '--storage', place, ...options, ...further])
+}
+
+/** What `rowgate schema diff --json` prints if there is nothing to do. */
+export const nothingToDo = { changes: [], left: [], mistakes: [] }
+
+/** Every kind of change, for `rowgate schema`. */
+export const allowEverything: readonly string[] = [
+  'rename',
+  'rebuild',
+  'drop',
+  'nulls',
+  'require',
+].flatMap((kind) => ['--allow', kind])
