@@ -12,7 +12,10 @@ export async function importDocument(given: Given, context: CommandContext): Pro
   const out = requiredOf(given, 'out', 'file')
   requireEnding(out, ['ts', 'mts', 'cts'])
   const file = requiredArgument(given, 'file')
-  const path = await placeFor(out, context.workingFolder)
+  const path = await placeFor(out, context.workingFolder, {
+    writes: 'endpoints',
+    reads: [file],
+  })
   const imported = await read(resolve(context.workingFolder, file), context)
   await saveFile(path, Buffer.from(imported.text))
   for (const note of imported.notes) context.note(printable(note))

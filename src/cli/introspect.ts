@@ -22,9 +22,14 @@ export async function introspect(given: Given, context: CommandContext): Promise
   if (out !== undefined && context.json && !/\.json$/i.test(out))
     throw new UsageError('--json writes JSON: choose a name that ends with .json.')
   requireEnding(out, ['ts', 'mts', 'cts', 'js', 'mjs', 'cjs', 'json'])
+  // Before all rows are read, which may take minutes.
+  const place =
+    out === undefined
+      ? undefined
+      : await placeFor(out, context.workingFolder, { writes: 'definition', reads: [named] })
   const database = await openDatabase(named, given, context)
   try {
-    await write(database, { given, out, isJson }, context)
+    await write(database, { given, out, place, isJson }, context)
   } finally {
     await database.close()
   }
@@ -34,20 +39,22 @@ export async function introspect(given: Given, context: CommandContext): Promise
 interface Written {
   readonly given: Given
   readonly out: string | undefined
+  /** The path of `out`. */
+  readonly place: string | undefined
   readonly isJson: boolean
 }
 
 async function write(
   database: Database,
-  { given, out, isJson }: Written,
+  { given, out, place: path, isJson }: Written,
   context: CommandContext,
 ): Promise<void> {
   const { name, source, folded } = database
   const application = applicationName(given.one('application'), name)
   const progress = openProgress(context)
   const description = await database
-    .describe(given.all('table'), (table, place, tables) => {
-      progress.show(`${printable(table)}: reading all rows (table ${place} of ${tables})`)
+    .describe(given.all('table'), (table, number, tables) => {
+      progress.show(`${printable(table)}: reading all rows (table ${number} of ${tables})`)
     })
     .finally(() => {
       progress.end()
@@ -57,11 +64,10 @@ async function write(
   const text = isJson
     ? definitionJson(defined, application)
     : definitionText(defined, { application, source })
-  if (out === undefined) {
+  if (out === undefined || path === undefined) {
     context.output.write(text)
     return
   }
-  const path = await placeFor(out, context.workingFolder)
   if (existsSync(path) && !given.has('force')) {
     await compare(out, defined, { ...context, folded })
     return

@@ -12,7 +12,10 @@ import { printable } from './text.ts'
 export async function writeDocument(given: Given, context: CommandContext): Promise<void> {
   const out = given.one('out')
   requireEnding(out, ['json', 'yaml', 'yml'])
-  const path = out === undefined ? undefined : await placeFor(out, context.workingFolder)
+  const path =
+    out === undefined
+      ? undefined
+      : await placeFor(out, context.workingFolder, { writes: 'description' })
   const document = await documentOf(given, context)
   const isYaml = !context.json && /\.ya?ml$/i.test(out ?? '')
   const text = isYaml ? toYaml(document) : escapeHidden(`${indentedJson(document)}\n`)

@@ -63,7 +63,7 @@ export async function getRelease(given: Given, context: CommandContext): Promise
   const releaseId = given.argument
   if (releaseId === undefined || releaseId === '')
     throw new UsageError('Missing argument: <releaseId>. The command release list shows it.')
-  const place = await placeFor(requiredOf(given, 'out', 'file'), context.workingFolder)
+  const place = await packagePlace(requiredOf(given, 'out', 'file'), given, context)
   const releases = await openReleases(given, context)
   const solutionId = given.one('solution')
   const wanted = { releaseId, place, ...(solutionId !== undefined && { solutionId }) }
@@ -73,7 +73,12 @@ export async function getRelease(given: Given, context: CommandContext): Promise
 
 async function outPlace(given: Given, context: CommandContext): Promise<string | undefined> {
   const file = given.one('out')
-  return file === undefined ? undefined : placeFor(file, context.workingFolder)
+  return file === undefined ? undefined : packagePlace(file, given, context)
+}
+
+function packagePlace(file: string, given: Given, context: CommandContext): Promise<string> {
+  const reads = given.all('key-file')
+  return placeFor(file, context.workingFolder, { writes: 'package', reads })
 }
 
 async function save(

@@ -3,6 +3,7 @@ import { open, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join, resolve } from 'node:path'
 import { sha256Of } from '../deployment/package/sha256.ts'
 import { CommandError, UsageError } from './command-error.ts'
+import { requireReplaceable, type Writing } from './replaced-file.ts'
 import { messageOf, printable } from './text.ts'
 
 /** A saved file. */
@@ -13,14 +14,24 @@ export interface SavedFile {
   readonly sha256: string
 }
 
-/** Checks that a file can be saved at a path. Throws a CommandError if not. */
-export async function placeFor(name: string, workingFolder: string): Promise<string> {
+/**
+ * Checks that a file can be saved at a path, and that an existing one is what the command may replace. Throws a
+ * CommandError if not.
+ */
+export async function placeFor(
+  name: string,
+  workingFolder: string,
+  writing: Writing,
+): Promise<string> {
   const path = resolve(workingFolder, name)
-  const kind = (place: string) => stat(place).catch(() => undefined)
-  const shown = printable(name)
-  if ((await kind(path))?.isDirectory() === true) throw new CommandError(`${shown} is a folder.`)
-  if ((await kind(dirname(path)))?.isDirectory() === true) return path
-  throw new CommandError(`The folder of ${shown} does not exist.`)
+  const folder = await stat(dirname(path)).catch(() => undefined)
+  if (folder?.isDirectory() !== true)
+    throw new CommandError(`The folder of ${printable(name)} does not exist.`)
+  await requireReplaceable(path, printable(name), {
+    ...writing,
+    reads: writing.reads?.map((file) => resolve(workingFolder, file)),
+  })
+  return path
 }
 
 /** Throws a UsageError unless the name of a file ends with one of some extensions, such as `json`. */
