@@ -27,6 +27,7 @@ import {
   guaranteedFields,
   identitiesIn,
   readBackCollections,
+  storedFields,
 } from './sqlite/guarantees.ts'
 import { createIndex, indexFailure, missingIndexes } from './sqlite/indexes.ts'
 import { folded } from './sql/tables.ts'
@@ -206,6 +207,7 @@ export function sqliteStorage(
     const mistakes = tableMistakes(tables, collections, exact)
     // What is missing is added when the service starts.
     if (isComplete || readOnly === undefined) throwMistakes(mistakes)
+    for (const field of storedFields(tables, collections)) guaranteed.set(field, 'stored')
     for (const field of fieldsWithoutNumbers(tables, collections))
       guaranteed.set(field, 'no-number')
     for (const field of guaranteedFields(tables, collections, exact)) guaranteed.set(field, 'fit')

@@ -37,18 +37,32 @@ export function guaranteedFields(
     .flatMap(({ fields }) => fields.filter((field) => exact.has(field)))
 }
 
-/** Returns the fields whose columns store a number as a string: affinity TEXT, and in a key NOT NULL as well. */
-export function fieldsWithoutNumbers(
+/** Returns the fields whose columns have the values that are stored in them, and not those of an expression. */
+export function storedFields(
   tables: Tables,
   collections: readonly PublishedCollection[],
 ): readonly PublishedField[] {
   return collections.flatMap(({ table, fields }) => {
     const found = tables.find(table)
     if (found?.kind !== 'table') return []
-    return fields.filter(({ column: name, inKey }) => {
-      const column = found.columns.get(folded(name))
-      if (column === undefined || (inKey && !column.notNull)) return false
-      return affinityOf(column.declared) === 'TEXT'
+    return fields.filter(
+      ({ column }) => found.columns.get(folded(column))?.computed === false,
+    )
+  })
+}
+
+/** Returns the fields whose columns store a number as a string: affinity TEXT, and in a key NOT NULL as well. */
+export function fieldsWithoutNumbers(
+  tables: Tables,
+  collections: readonly PublishedCollection[],
+): readonly PublishedField[] {
+  const stored = new Set(storedFields(tables, collections))
+  return collections.flatMap(({ table, fields }) => {
+    const columns = tables.find(table)?.columns
+    return fields.filter((field) => {
+      const column = columns?.get(folded(field.column))
+      if (column === undefined || !stored.has(field)) return false
+      return affinityOf(column.declared) === 'TEXT' && (!field.inKey || column.notNull)
     })
   })
 }

@@ -6,10 +6,11 @@ import { fitCondition, furtherCondition, storageClassOf } from './forms.ts'
 import { identifier, join, literal, raw, quoted, sql, type Sql } from '../sql/fragments.ts'
 
 /**
- * What a column guarantees, so that a read does not check it: that it contains only values that fit, or that it
- * contains no numbers, because SQLite stores those as strings, and no null if it is in the key.
+ * What a column guarantees, so that a read does not check it. `stored`: its values are not those of an expression,
+ * which SQLite may mark as JSON. `no-number`: besides, it contains no numbers, because SQLite stores those as strings,
+ * and no null if it is in the key. `fit`: it contains only values that fit.
  */
-export type Guarantee = 'fit' | 'no-number'
+export type Guarantee = 'stored' | 'no-number' | 'fit'
 
 /** What the columns of fields guarantee. */
 export type Guaranteed = ReadonlyMap<PublishedField, Guarantee>
@@ -80,7 +81,9 @@ export function jsonObject(
 ): Sql {
   const column = columnOf(alias)
   const members = fields.map((field) => {
-    const value = columnTypeOf(field).json?.(column(field)) ?? sql`null`
+    const own = column(field)
+    const stored = mayBeMarked(field, guaranteed) ? unmarked(own) : own
+    const value = columnTypeOf(field).json?.(stored) ?? sql`null`
     return sql`${literal(field.name)}, ${value}`
   })
   const object = sql`json_object(${join(members)})`
@@ -105,6 +108,17 @@ export function fitsAsText({ hasJson }: PublishedCollection, item: string): bool
   if (item.includes('\ufffd') || item.includes('\\u0000')) return false
   // SQLite finds JSON valid that no request could contain.
   return !hasJson || isWithinBounds(item, 1)
+}
+
+// A computed column or a view may return a string that SQLite marks as JSON (the subtype of json_extract, -> and others).
+// json_object would include it as JSON, and not as a string.
+function mayBeMarked(field: PublishedField, guaranteed: Guaranteed): boolean {
+  return isText(field) && field.type !== 'json' && !guaranteed.has(field)
+}
+
+/** Returns a string without the mark of JSON. A cast does not remove it. */
+export function unmarked(text: Sql): Sql {
+  return sql`(${text} || '')`
 }
 
 function isString({ type }: PublishedField): boolean {

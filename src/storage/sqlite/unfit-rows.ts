@@ -103,7 +103,8 @@ function checkedKey({ collection, fields, from, examples }: InspectedTable): rea
   const { key, maxKeyLength } = collection
   const isPresent = key.every((field) => fields.includes(field))
   if (key.length === 0 || maxKeyLength === Infinity || !isPresent) return []
-  const texts = key.map(({ column }) => `CAST(${quoted(column)} AS TEXT)`)
+  // A cast would leave the mark of JSON that the value of an expression may have.
+  const texts = key.map(({ column }) => `(${quoted(column)} || '')`)
   const given = key.map(({ column }) => `${quoted(column)} IS NOT NULL`).join(' AND ')
   const length = `${pathFunction}(json_array(${texts.join(', ')}))`
   const misfits = `(${given} AND coalesce(${length} > ${maxKeyLength}, 1))`
