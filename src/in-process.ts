@@ -8,7 +8,11 @@ import { describe } from './checks/plain-object.ts'
 import { runCustom } from './events/custom.ts'
 import { runEvent, runMany, runUnstored } from './events/run.ts'
 import type { Caller, Runtime } from './events/runtime.ts'
-import { runTransaction, type TransactionAccess } from './events/transaction.ts'
+import {
+  runTransaction,
+  type TransactionAccess,
+  type TransactionWork,
+} from './events/transaction.ts'
 import type { Languages } from './messages/languages.ts'
 import type { Language } from './messages/message.ts'
 import type { MaybePromise } from './maybe-promise.ts'
@@ -78,11 +82,20 @@ export interface InProcess<Applications> {
    */
   transaction<Result>(
     work: (within: WithinTransaction<Applications>) => MaybePromise<Result>,
-    options?: {
-      /** How long the work may take before it is rolled back, in milliseconds. Default: `handlerTimeout`. */
-      readonly timeout?: number
-    },
+    options?: InTransactionOptions,
   ): Promise<Result>
+}
+
+/** Options of `transaction`. */
+interface InTransactionOptions {
+  /** How long the work may take before it is rolled back, in milliseconds. Default: `handlerTimeout`. */
+  readonly timeout?: number
+  /**
+   * Whether the work is repeated if its transaction conflicts with another one, or inserts a key that another one has
+   * inserted since the transaction began: after a random pause, up to 12 times in 3 seconds. What the work does besides
+   * its writes, it may then do several times. Default: false.
+   */
+  readonly repeat?: boolean
 }
 
 /** The collections of a service within a transaction. */
@@ -122,7 +135,7 @@ export function inProcess<Applications>(
     })
   }
   const transaction: InProcess<Applications>['transaction'] = async (work, options = {}) => {
-    const timeout = timeoutOf(options, runtime.handlerTimeout)
+    const chosen = chosenOf(options, runtime.handlerTimeout)
     if (typeof work !== 'function') {
       throw new TypeError(`transaction: the work must be a function, not ${describe(work)}`)
     }
@@ -136,16 +149,22 @@ export function inProcess<Applications>(
               : definedCollection(publication, given, name),
           ),
       })
-    return runtime.enter(() => runTransaction(runtime, caller, { run, timeout }))
+    return runtime.enter(() => runTransaction(runtime, caller, { run, ...chosen }))
   }
   return Object.freeze({ collection, transaction }) as InProcess<Applications>
 }
 
-function timeoutOf(options: { readonly timeout?: number }, byDefault: number): number {
-  requireKnown('transaction', options, ['timeout'])
-  const { timeout = byDefault } = options
-  if (Number.isSafeInteger(timeout) && timeout > 0 && timeout < 2 ** 31) return timeout
-  throw new TypeError('transaction: timeout must be a positive whole number of milliseconds')
+function chosenOf(
+  options: InTransactionOptions,
+  byDefault: number,
+): Pick<TransactionWork<unknown>, 'timeout' | 'repeats'> {
+  requireKnown('transaction', options, ['timeout', 'repeat'])
+  const { timeout = byDefault, repeat: repeats = false } = options
+  if (!Number.isSafeInteger(timeout) || timeout <= 0 || timeout >= 2 ** 31)
+    throw new TypeError('transaction: timeout must be a positive whole number of milliseconds')
+  if (typeof repeats !== 'boolean')
+    throw new TypeError(`transaction: repeat must be a boolean, not ${describe(repeats)}`)
+  return { timeout, repeats }
 }
 
 function definedCollection(

@@ -34,7 +34,7 @@ export interface ServiceHost {
   /** The stored collections that the service publishes. */
   readonly collections: readonly PublishedCollection[]
   /**
-   * Runs several events in one transaction, as `service.as(principal).transaction` does, also while the
+   * Runs several events in one transaction, as `service.as(principal).transaction` does with `repeat`, also while the
    * service closes.
    */
   transaction<Result>(

@@ -154,7 +154,7 @@ export function createService<const Applications extends ApplicationDefinitions>
     part.join({
       storage: openStorage,
       collections: stored,
-      transaction: (principal, work) => hosted(principal).transaction(work),
+      transaction: (principal, work) => hosted(principal).transaction(work, { repeat: true }),
       report,
       now,
     })

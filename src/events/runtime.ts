@@ -5,7 +5,7 @@ import type { PublishedCollection } from '../definition/published.ts'
 import type { MaybePromise } from '../maybe-promise.ts'
 import type { Language } from '../messages/message.ts'
 import type { Report } from '../observation/reports.ts'
-import type { StorageAdapter, StorageTransaction } from '../storage/adapter.ts'
+import type { StorageAdapter, StorageError, StorageTransaction } from '../storage/adapter.ts'
 
 /** What all events of a service share. */
 export interface Runtime {
@@ -63,6 +63,8 @@ export interface Log {
   failure?: { readonly error: unknown }
   /** Whether code of the application was called, so that the unit must not be repeated. Default false. */
   hasCalledCode?: boolean
+  /** The first conflict of repeated work with another transaction. */
+  conflict?: StorageError
   /** Called after the commit, or the end. */
   readonly committed: (() => void)[]
 }

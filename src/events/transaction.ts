@@ -26,20 +26,23 @@ export interface TransactionWork<Result> {
   readonly run: (access: TransactionAccess) => Promise<Result>
   /** How long it may take, in milliseconds. */
   readonly timeout: number
+  /** Whether it is repeated after a conflict with another transaction. Default false. */
+  readonly repeats?: boolean
 }
 
 /**
  * Runs application code whose events share one transaction. It is committed if the code resolves, and
- * rolled back if the code rejects, exceeds its time limit, or does not await one of its calls.
+ * rolled back if the code rejects, exceeds its time limit, or does not await one of its calls. The limit holds for
+ * each repetition.
  */
 export function runTransaction<Result>(
   runtime: Runtime,
   caller: Caller,
-  { run, timeout }: TransactionWork<Result>,
+  { run, timeout, repeats = false }: TransactionWork<Result>,
 ): MaybePromise<Result> {
   return runUnit(
     runtime,
-    { mode: 'write', brief: false },
+    { mode: 'write', brief: false, repeatsCode: repeats },
     async (running) => {
       const calls = nestedCalls()
       const watched = calls.storage.within({ runtime, caller, running })

@@ -4,9 +4,11 @@ import type { DataEvent } from '../request/event.ts'
 import type { RejectedOutcome } from '../request/outcome.ts'
 import { asTransaction } from '../observation/open-transaction.ts'
 import { entriesShownTo } from '../request/view.ts'
+import { isStorageError } from '../storage/adapter.ts'
 import type { StorageError, StorageTransaction, TransactionOptions } from '../storage/adapter.ts'
 import { conflictPauses, isConflict } from '../work/repeat-conflicts.ts'
 import { Rollback } from './guard.ts'
+import { notingConflicts, type UnseenKeys } from './repeated-work.ts'
 import type { Caller, Running, Runtime } from './runtime.ts'
 import { isAboutItem } from './write-faults.ts'
 
@@ -24,19 +26,23 @@ export interface UnitOptions<Result> extends Pick<
    * duplicate: a deferred constraint, or one that has undone the transaction.
    */
   readonly rejectedAtCommit?: (error: StorageError) => Result
+  /** Whether the work is repeated after a conflict although code of the application was called. Default false. */
+  readonly repeatsCode?: boolean
 }
 
 /**
  * Runs work as a unit: in a transaction of its own, or without one for a served collection. A
  * {@link Rollback} that the work throws rolls the transaction back, and `undone` returns the result. A
- * transaction that fails because of others is repeated, unless code of the application was called.
+ * transaction that fails because of others is repeated, unless code of the application was called that must not run twice.
  */
 export function runUnit<Result>(
   { adapter }: Runtime,
-  { collection, depth = 0, mode, brief, oneWrite, rejectedAtCommit }: UnitOptions<Result>,
+  options: UnitOptions<Result>,
   work: (running: Running) => MaybePromise<Result>,
   undone: (undo: Rollback) => Result,
 ): MaybePromise<Result> {
+  const { collection, depth = 0, mode, brief, oneWrite, rejectedAtCommit, repeatsCode } = options
+  const unseen: UnseenKeys = new Set()
   let log: Running['log']
   let hasEnded = false
   let pause: ReturnType<typeof conflictPauses> | undefined
@@ -50,10 +56,11 @@ export function runUnit<Result>(
     log = { writes: 0, committed: [] }
     hasEnded = false
     if (collection?.serve !== undefined) return complete()
-    const options = oneWrite === true ? { mode, brief, oneWrite } : { mode, brief }
-    return adapter.transaction(options, (transaction) =>
-      mode === 'write' ? asTransaction(() => complete(transaction)) : complete(transaction),
-    )
+    const begun = oneWrite === true ? { mode, brief, oneWrite } : { mode, brief }
+    return adapter.transaction(begun, (transaction) => {
+      const own = repeatsCode === true ? notingConflicts(transaction, log, unseen) : transaction
+      return mode === 'write' ? asTransaction(() => complete(own)) : complete(own)
+    })
   }
   const completed = (result: Result): Result => {
     for (const announce of log.committed) announce()
@@ -63,11 +70,22 @@ export function runUnit<Result>(
     if (error instanceof Rollback) return undone(error)
     if (hasEnded && rejectedAtCommit !== undefined && isAboutItem(error))
       return rejectedAtCommit(error)
-    if (log.hasCalledCode === true || !isConflict(error)) throw error
+    const conflict = isConflict(error) ? error : conflictBehind(error, log)
+    if (conflict === undefined || (log.hasCalledCode === true && repeatsCode !== true)) throw error
     pause ??= conflictPauses()
-    return pause(error).then(() => whenSettled(begin, completed, failed))
+    return pause(conflict).then(
+      () => whenSettled(begin, completed, failed),
+      () => {
+        throw error
+      },
+    )
   }
   return whenSettled(begin, completed, failed)
+}
+
+/** Returns the conflict for which code has thrown an error of its own. An error of storage is the reason itself. */
+function conflictBehind(error: unknown, { conflict }: Running['log']): StorageError | undefined {
+  return isStorageError(error) ? undefined : conflict
 }
 
 /**

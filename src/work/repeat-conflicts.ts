@@ -1,4 +1,4 @@
-import { isStorageError } from '../storage/adapter.ts'
+import { isStorageError, type StorageError } from '../storage/adapter.ts'
 import { pauseAfter } from './back-off.ts'
 
 const maxRepeats = 12
@@ -35,6 +35,6 @@ export async function repeatConflicts<Result>(attempt: () => Promise<Result>): P
 }
 
 /** Returns whether an error says that a transaction was undone because of another one. */
-export function isConflict(error: unknown): boolean {
+export function isConflict(error: unknown): error is StorageError {
   return isStorageError(error) && error.kind === 'unavailable' && error.isConflict
 }

@@ -25,7 +25,7 @@ export interface TargetCollections {
 export interface ActingUser<Within extends TargetCollections = TargetCollections> {
   transaction<Result>(
     work: (within: Within) => Promise<Result>,
-    options?: { readonly timeout?: number },
+    options?: { readonly timeout?: number; readonly repeat?: boolean },
   ): Promise<Result>
 }
 
@@ -55,8 +55,8 @@ const shape = z.strictObject({
 
 /**
  * Stores the items that rules make of a response, in one transaction and in the order of the rules: one of
- * its own for `service.as(user)`, or the one in progress that has given its `collection`. Rejects with a
- * {@link RuleError} if an item is rejected, which must end that transaction.
+ * its own for `service.as(user)`, which is repeated after conflicts with others, or the one in progress that has given
+ * its `collection`. Rejects with a {@link RuleError} if an item is rejected, which must end that transaction.
  */
 export async function applyRules<Response, Row extends object>(
   target: ActingUser | TargetCollections,
@@ -67,12 +67,15 @@ export async function applyRules<Response, Row extends object>(
   const { row, dryRun, tables, timeout } = completeOptions('applyRules', shape, options)
   const items = joinTables(rules, tablesOf(response, tables), callerOf(row, 'applyRules'))
   if (!('transaction' in target)) return storeItems(items, target, dryRun)
-  return target.transaction((within) => storeItems(items, within, dryRun), timed(timeout))
+  return target.transaction((within) => storeItems(items, within, dryRun), repeated(timeout))
 }
 
-/** Returns the options of a transaction with a time limit, if there is one. */
-export function timed(timeout: number | undefined): { readonly timeout?: number } {
-  return timeout === undefined ? {} : { timeout }
+/**
+ * Returns the options of a transaction that stores a response, with a time limit if there is one. It is repeated after
+ * a conflict, because the call that it follows can't be undone.
+ */
+export function repeated(timeout: number | undefined) {
+  return timeout === undefined ? { repeat: true } : { repeat: true, timeout }
 }
 
 /** Makes the tables of a response when they are first needed: not every response can be read as tables. */

@@ -2,7 +2,12 @@ import { requireKnown } from '../../checks/options.ts'
 import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { CallOptions, EndpointResponse } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { tablesOf, timed, type ActingUser, type TargetCollections } from '../rules/apply-rules.ts'
+import {
+  repeated,
+  tablesOf,
+  type ActingUser,
+  type TargetCollections,
+} from '../rules/apply-rules.ts'
 import { callerOf, type Caller } from '../rules/caller.ts'
 import type { ResponseTables } from '../tables/table.ts'
 import { matchRows, type Match } from './match-rows.ts'
@@ -128,7 +133,7 @@ export async function sendTogether<
     if (onFailure === undefined || call.signal?.aborted === true) throw error
     await user.transaction(
       async ({ collection }) => onFailure({ callers, error, response, collection }),
-      timed(timeout),
+      repeated(timeout),
     )
     return rows.map((_row, index) => ({ index, status: 'failed', error }))
   }

@@ -2,7 +2,12 @@ import { requireKnown } from '../../checks/options.ts'
 import { requirePlainObject } from '../../checks/plain-object.ts'
 import type { CallOptions, EndpointResponse } from '../call.ts'
 import type { Endpoint } from '../endpoint.ts'
-import { tablesOf, timed, type ActingUser, type TargetCollections } from '../rules/apply-rules.ts'
+import {
+  repeated,
+  tablesOf,
+  type ActingUser,
+  type TargetCollections,
+} from '../rules/apply-rules.ts'
 import { callerOf } from '../rules/caller.ts'
 import {
   storeParts,
@@ -68,7 +73,7 @@ export async function send<Within extends TargetCollections, Input, Response, Ro
       if (onFailure === undefined || callOptions.signal?.aborted === true) throw error
       await user.transaction(
         async ({ collection }) => onFailure({ caller, error, response, index, collection }),
-        timed(timeout),
+        repeated(timeout),
       )
       sent.push({ index, status: 'failed', error })
     }

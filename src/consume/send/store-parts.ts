@@ -1,8 +1,8 @@
 import type { EndpointResponse } from '../call.ts'
 import {
   joinTables,
+  repeated,
   storeItems,
-  timed,
   withTables,
   type ActingUser,
   type MakeTables,
@@ -96,5 +96,5 @@ export async function storeParts(
       await onSuccess?.(withTables(seen, tables) as never)
     }
     return all
-  }, timed(timeout))
+  }, repeated(timeout))
 }

@@ -1,0 +1,137 @@
+import { describe, expect, onTestFinished, test } from 'vitest'
+import {
+  applyRules,
+  connection,
+  endpoint,
+  rule,
+  send,
+  sendTogether,
+  typed,
+} from '../../src/consume/index.ts'
+import { createService, defineCollection, openAccess, principal, text } from '../../src/index.ts'
+import { serverStorages } from '../kit/database-servers.ts'
+import { openStorage, storages, type Storage } from '../kit/storages.ts'
+import { openStage } from './outbox/stage.ts'
+import { shipments, shippingEndpoint } from './outbox/shipping.ts'
+import { readJson, respond, startServer } from './server.ts'
+
+const clients = 10
+const everywhere = [...new Set([...storages, ...serverStorages])]
+
+/** The items of a response: one of its own, and one that every response has. */
+type Items = readonly { readonly id: string; readonly from: string }[]
+
+const parts = defineCollection({ key: 'id', fields: { id: text(), from: text() } })
+
+/** Opens a service, and another one that responds only when all clients have called it. */
+async function openRace(on: Storage) {
+  const waiting: (() => void)[] = []
+  const server = await startServer((request, response) => {
+    void readJson(request).then((body) => {
+      const { from } = body as { readonly from: string }
+      waiting.push(() =>
+        respond(response, [
+          { id: from, from },
+          { id: 'shared', from },
+        ]),
+      )
+      if (waiting.length === clients) for (const answer of waiting) answer()
+    })
+  })
+  const api = connection({ baseUrl: server.url, allowHttp: true, allowPrivateAddresses: true })
+  const order = endpoint(api, {
+    name: 'order',
+    method: 'POST',
+    path: '/orders',
+    body: typed<{ readonly from: string }>(),
+    response: typed<Items>(),
+  })
+  const stored = rule(order, {
+    into: parts,
+    upsertBy: ['id'],
+    set: { id: 'id', from: 'from' },
+  })
+  const service = createService({
+    applications: { app: { collections: { parts } } },
+    storage: openStorage(on),
+    security: openAccess(),
+  })
+  onTestFinished(async () => {
+    await service.close()
+    await server.close()
+  })
+  await service.ready()
+  return { server, order, rules: [stored], user: service.as(principal('maria')) }
+}
+
+type Race = Awaited<ReturnType<typeof openRace>>
+
+const ways: readonly (readonly [string, (race: Race, from: string) => Promise<unknown>])[] = [
+  [
+    'send',
+    ({ user, order, rules }, from) =>
+      send(user, order, { rows: [{ from }], input: (body) => ({ body }), rules }),
+  ],
+  [
+    'sendTogether',
+    ({ user, order, rules }, from) =>
+      sendTogether(user, order, { rows: [{ from }], input: () => ({ body: { from } }), rules }),
+  ],
+  [
+    'applyRules',
+    async ({ user, order, rules }, from) =>
+      applyRules(user, rules, (await order.call({ body: { from } })).body),
+  ],
+]
+
+describe.each(everywhere)('on $name', (on) => {
+  test.each(ways)('responses with a common new item are all stored by %s', async (_name, store) => {
+    const race = await openRace(on)
+    const names = Array.from({ length: clients }, (_, index) => `client ${index}`)
+    const results = await Promise.allSettled(names.map((from) => store(race, from)))
+    expect(results.filter(({ status }) => status === 'rejected')).toEqual([])
+    expect(race.server.received).toHaveLength(clients)
+    const { items } = await race.user.collection('app', 'parts').filter()
+    expect(items.map(({ id }) => id)).toEqual([...names, 'shared'])
+  })
+
+  test('8 workers deliver 200 deliveries whose responses share new items, each with one call', async () => {
+    const api = shippingEndpoint('https://example.com')
+    const groupOf = (order: string): string => `group ${Math.floor(Number(order.slice(1)) / 10)}`
+    const { clerk, calls, outbox, reports } = await openStage({
+      on,
+      workers: 0,
+      rules: [
+        rule(api, {
+          name: 'own',
+          into: shipments,
+          upsertBy: ['orderId'],
+          set: { orderId: 'order', tracking: 'tracking' },
+        }),
+        rule(api, {
+          name: 'group',
+          into: shipments,
+          upsertBy: ['orderId'],
+          set: { orderId: ({ row }) => groupOf(row.order), tracking: 'tracking' },
+        }),
+      ],
+    })
+    await clerk.transaction(async (within) => {
+      for (let at = 0; at < 200; at++)
+        await outbox.enqueue(within, 'create-shipment', { body: { order: `o${at}` } })
+    })
+    const worker = outbox.work({ concurrency: 8 })
+    const open = async () => {
+      const { length } = await outbox.list({ limit: 1_000, state: 'waiting' })
+      return length + (await outbox.list({ limit: 1_000, state: 'sending' })).length
+    }
+    await expect.poll(open, { timeout: 60_000, interval: 50 }).toBe(0)
+    await worker.stop()
+    expect(await outbox.list({ state: 'dead' })).toEqual([])
+    expect(reports).toEqual([])
+    expect(calls).toHaveLength(200)
+    expect(new Set(calls.map(({ key }) => key)).size).toBe(200)
+    const { count } = await clerk.collection('sales', 'shipments').filter({}, { count: true })
+    expect(count).toBe(220)
+  }, 90_000)
+})
