@@ -1,11 +1,12 @@
 import { expect, test } from 'vitest'
-import { openStage as openOutbox, ship } from '../consume/outbox/stage.ts'
+import { openStage as openOutbox, ship, type StageOptions } from '../consume/outbox/stage.ts'
 import { respond } from '../consume/server.ts'
 import { runScene, type Run, type Scene } from './stage.ts'
 
 /** An outbox whose module the command line has loaded, with two orders of one lane. */
-async function openStage() {
+async function openStage(options: Pick<StageOptions, 'backOff'> = {}) {
   const stage = await openOutbox({
+    ...options,
     workers: 0,
     receive: (_, response) => respond(response, {}, 400),
   })
@@ -35,7 +36,12 @@ async function deadStage() {
 }
 
 test('outbox list shows the deliveries in their order, and only those of a state', async () => {
-  const { run, outbox } = await openStage()
+  const { run, outbox, receive } = await openStage({ backOff: { first: 60_000, max: 60_000 } })
+  receive((_, response) => respond(response, {}, 503))
+  const worker = outbox.work()
+  const states = async () => (await outbox.list()).map(({ state }) => state)
+  await expect.poll(states).toEqual(['waiting', 'behind'])
+  await worker.stop()
   const { code, output } = await run(['outbox', 'list'], {
     width: 200,
     environment: { NO_COLOR: '1' },
@@ -44,7 +50,7 @@ test('outbox list shows the deliveries in their order, and only those of a state
   const lines = output.trimEnd().split('\n')
   expect(lines).toHaveLength(3)
   expect(lines[0]).toMatch(/^ID +STATE +ENDPOINT +LANE +FAILURES +DUE OR ENDED +ERROR$/)
-  expect(lines[1]).toMatch(/ waiting +create-shipment +orders\/A +0 /)
+  expect(lines[1]).toMatch(/ waiting +create-shipment +orders\/A +\d /)
   expect(lines[2]).toMatch(/ behind +create-shipment +orders\/A +0 /)
   const behind = await run(['outbox', 'list', '--state', 'behind', '--json'])
   expect(JSON.parse(behind.output)).toEqual((await outbox.list()).slice(1))

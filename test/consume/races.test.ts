@@ -134,4 +134,44 @@ describe.each(everywhere)('on $name', (on) => {
     const { count } = await clerk.collection('sales', 'shipments').filter({}, { count: true })
     expect(count).toBe(220)
   }, 90_000)
+
+  test('10 clients with a common lane get no error, and the orders of each are sent in order', async () => {
+    const { order, calls, outbox, reports } = await openStage({ on, workers: 4 })
+    const saves = Array.from({ length: clients }, async (_, client) => {
+      for (let at = 0; at < 10; at++) await order(`${client}-${at}`, 'common')
+    })
+    const results = await Promise.allSettled(saves)
+    expect(results.filter(({ status }) => status === 'rejected')).toEqual([])
+    const delivered = async () => (await outbox.list({ limit: 1_000, state: 'delivered' })).length
+    await expect.poll(delivered, { timeout: 60_000, interval: 50 }).toBe(100)
+    expect(calls).toHaveLength(100)
+    for (let client = 0; client < clients; client++) {
+      const own = calls.map((call) => call.order).filter((id) => id.startsWith(`${client}-`))
+      expect(own).toEqual(Array.from({ length: 10 }, (_unused, at) => `${client}-${at}`))
+    }
+    expect(reports).toEqual([])
+  }, 90_000)
+
+  test('deliveries of a lane are sent one at a time by the workers of several processes', async () => {
+    let [inProgress, most] = [0, 0]
+    const { order, calls, outbox } = await openStage({
+      on,
+      workers: 0,
+      receive: ({ order: id }, response) => {
+        inProgress += 1
+        most = Math.max(most, inProgress)
+        setTimeout(() => {
+          inProgress -= 1
+          respond(response, { order: id, tracking: `T-${id}` })
+        }, 5)
+      },
+    })
+    for (let at = 0; at < 30; at++) await order(`${at}`, 'lane')
+    const workers = [1, 2, 3].map((concurrency) => outbox.work({ concurrency }))
+    const delivered = async () => (await outbox.list({ state: 'delivered' })).length
+    await expect.poll(delivered, { timeout: 60_000, interval: 50 }).toBe(30)
+    await Promise.all(workers.map((worker) => worker.stop()))
+    expect(most).toBe(1)
+    expect(calls.map((call) => call.order)).toEqual(Array.from({ length: 30 }, (_, at) => `${at}`))
+  }, 90_000)
 })

@@ -4,7 +4,7 @@ import type { StorageTransaction } from '../../storage/adapter.ts'
 import { readFitting } from '../../storage/fitting-rows.ts'
 import { table, tableReader } from '../../storage/table.ts'
 import type { DeliveryLoad } from '../../workload.ts'
-import { outboxCollections } from './collections.ts'
+import { outboxCollections, type OutboxStorage } from './collections.ts'
 import {
   deliveryOf,
   detailsOf,
@@ -14,8 +14,7 @@ import {
   type DeliveryState,
   type StoredDelivery,
 } from './delivery.ts'
-import type { DeliveryStore, OutboxStorage } from './delivery-store.ts'
-import { enterLane, leaveLane, removeFromLane } from './lanes.ts'
+import type { DeliveryStore } from './delivery-store.ts'
 
 /** Which deliveries `list` returns. */
 export interface ListOptions {
@@ -81,6 +80,12 @@ export async function getDelivery(
   return rows[0] && detailsOf(deliveryOf(rows[0]))
 }
 
+/** When a delivery is changed, as an instant, and the last position in its lane. */
+export interface ChangeTime {
+  readonly now: string
+  readonly turn: number
+}
+
 /**
  * Makes a dead or waiting delivery due now. A dead one whose lane went on takes its place at the lane's end.
  * Throws an Error if there is no such delivery, or if it has another state.
@@ -88,33 +93,25 @@ export async function getDelivery(
 export async function retryDelivery(
   storage: StorageTransaction,
   id: string,
-  now: string,
+  { now, turn }: ChangeTime,
 ): Promise<Delivery> {
   const delivery = await requireIn(storage, id, ['dead', 'waiting'])
   if (delivery.state === 'waiting') return change(storage, delivery, { due: now })
   const fresh = { failures: 0, lost: 0, ended: null, holdsLane: false, due: now }
   const { lane, holdsLane } = delivery
-  if (lane === null || holdsLane) return change(storage, delivery, { ...fresh, state: 'waiting' })
-  const { turn, isFirst } = await enterLane(storage, lane)
-  const state = isFirst ? 'waiting' : 'behind'
-  return change(storage, delivery, { ...fresh, turn, state })
+  const place = lane === null || holdsLane ? {} : { turn }
+  return change(storage, delivery, { ...fresh, ...place, state: 'waiting' })
 }
 
 /**
- * Removes a delivery that was not delivered. The next one of its lane can be sent then. Throws an Error if
- * there is no such delivery, or if it is being sent or was delivered.
+ * Removes a delivery that was not delivered. Throws an Error if there is no such delivery, or if it is being sent or was
+ * delivered.
  */
-export async function dropDelivery(
-  storage: StorageTransaction,
-  id: string,
-  now: string,
-): Promise<Delivery> {
+export async function dropDelivery(storage: StorageTransaction, id: string): Promise<Delivery> {
   const delivery = await requireIn(storage, id, ['behind', 'waiting', 'dead'])
-  const { state, attempt, lane, holdsLane } = delivery
+  const { state, attempt } = delivery
   const removed = await table(storage, deliveries).remove({ id, state, attempt })
   if (removed === undefined) throw changedMeanwhile(id)
-  if (lane !== null && state === 'behind') await removeFromLane(storage, lane)
-  if (lane !== null && (state === 'waiting' || holdsLane)) await leaveLane(storage, lane, now)
   return shown(delivery)
 }
 

@@ -2,14 +2,18 @@ import type { ApplicationDefinitions } from '../../definition/application.ts'
 import { defineCollection } from '../../definition/collection.ts'
 import { boolean, instant, integer, text, uuid } from '../../definition/field.ts'
 import { publishCollection } from '../../definition/published.ts'
+import type { StorageAdapter } from '../../storage/adapter.ts'
 import type { DeliveryState } from './delivery.ts'
+
+/** The part of an open storage that the outbox uses. */
+export type OutboxStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
 
 /** The internal application of the stored collections. It is not published. */
 const application = 'rowgate-outbox'
 
 /**
- * The states of a delivery. `behind`: an earlier delivery of its lane is not finished. `waiting`: a worker
- * may claim it once it is due. `sending`: a worker has claimed it.
+ * The states of a delivery. `waiting`: it is sent once it is due, unless a worker finds it behind others. `behind`: an
+ * earlier delivery of its lane is not finished. `sending`: a worker has claimed it.
  */
 export const deliveryStates = [
   'behind',
@@ -31,7 +35,7 @@ const deliveries = defineCollection({
     id: uuid({ description: 'It is also the idempotency key of the call.' }),
     endpoint: text({ required: true, description: 'The name of the endpoint in the outbox.' }),
     lane: text({ description: 'Deliveries of one lane are sent one after the other.' }),
-    turn: integer({ description: 'The position in the lane.' }),
+    turn: integer({ description: 'The position in the lane: the time at which it was enqueued.' }),
     holdsLane: boolean({ required: true, description: 'Whether it is dead and the lane waits.' }),
     state: text({ required: true, enumeration: deliveryStates }),
     input: text({ required: true, description: 'The input of the call, as JSON.' }),
@@ -56,14 +60,13 @@ const deliveries = defineCollection({
 const lanes = defineCollection({
   key: 'lane',
   table: 'rowgate_lanes',
-  description: 'The lanes with deliveries that are not finished.',
+  description: 'The lanes with deliveries that are not finished. Only workers write them.',
+  index: [['checked', 'lane']],
   fields: {
     lane: text(),
-    turn: integer({ required: true, description: 'The position of the last delivery.' }),
-    open: integer({
-      required: true,
-      description: 'The number of deliveries that are not finished.',
-    }),
+    delivery: uuid({ required: true, description: 'The delivery that may be sent.' }),
+    version: integer({ required: true, description: 'It changes with each write.' }),
+    checked: instant({ required: true, description: 'The time of the last write.' }),
   },
 })
 

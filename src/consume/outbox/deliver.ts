@@ -180,8 +180,7 @@ async function settleDead(
   changes: Readonly<Record<string, string | number | null>>,
 ): Promise<void> {
   const dead = { ...deadOf(dependencies, claimed), ...changes }
-  const settled = await dependencies.store.write((storage) => settle(storage, claimed, dead))
-  if (settled?.next !== undefined) dependencies.wake(settled.next, 0)
+  await dependencies.store.write((storage) => settle(storage, claimed, dead))
 }
 
 function deadOf({ options, host }: DeliveryDependencies, { lane }: StoredDelivery) {
@@ -191,7 +190,7 @@ function deadOf({ options, host }: DeliveryDependencies, { lane }: StoredDeliver
 
 /** Changes the state of a delivery and calls its handler, in one transaction. */
 async function settleWith(
-  { options, host, wake }: DeliveryDependencies,
+  { options, host }: DeliveryDependencies,
   claimed: StoredDelivery,
   {
     changes,
@@ -201,18 +200,16 @@ async function settleWith(
     readonly handle: (at: DeliveryContext) => void | Promise<void> | undefined
   },
 ): Promise<void> {
-  const next = await host.transaction(options.principal, async (within) => {
-    const settled = await inTransaction(within, (storage) => settle(storage, claimed, changes))
-    if (settled === undefined) throw new ClaimLost()
+  await host.transaction(options.principal, async (within) => {
+    const isKept = await inTransaction(within, (storage) => settle(storage, claimed, changes))
+    if (!isKept) throw new ClaimLost()
     const { id: deliveryId, failures } = claimed
     try {
       await handle({ ...within, deliveryId, failures, caller: callerOfDelivery(claimed) })
     } catch (error) {
       throw transientCause(error)
     }
-    return settled.next
   })
-  if (next !== undefined) wake(next, 0)
 }
 
 function inTransaction<Result>(

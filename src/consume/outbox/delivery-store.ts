@@ -1,34 +1,27 @@
 import type { Row } from '../../request/query.ts'
-import type { StorageAdapter, StorageTransaction } from '../../storage/adapter.ts'
+import type { StorageTransaction } from '../../storage/adapter.ts'
 import { readFitting } from '../../storage/fitting-rows.ts'
 import { table, type TablePage } from '../../storage/table.ts'
 import { nextAttempt } from '../../work/attempts.ts'
-import { outboxCollections } from './collections.ts'
+import { outboxCollections, type OutboxStorage } from './collections.ts'
 import { deliveryOf, type StoredDelivery } from './delivery.ts'
-import { enterLane, leaveLane } from './lanes.ts'
+import { arrangeLane, oldLanes, type ArrangeOptions, type LaneTurn } from './lanes.ts'
 import type { BuryUnfit } from './unfit-deliveries.ts'
 
-/** The part of an open storage that the outbox uses. */
-export type OutboxStorage = Pick<StorageAdapter, 'filter' | 'transaction'>
-
 /** A delivery that can be claimed, as far as it is read for that. */
-export type DueDelivery = Pick<StoredDelivery, 'id' | 'attempt' | 'due'>
+export type DueDelivery = Pick<StoredDelivery, 'id' | 'attempt' | 'due' | 'lane'>
 
 /** A delivery to be stored. */
 export interface NewDelivery {
   readonly id: string
   readonly endpoint: string
   readonly lane: string | null
+  /** The position in the lane. */
+  readonly turn: number
   readonly input: string
   readonly row: string | null
   /** The current time, as an instant. */
   readonly now: string
-}
-
-/** What a change of a delivery has made possible. */
-export interface Settled {
-  /** The next delivery of the lane, which can be claimed now. */
-  readonly next: string | undefined
 }
 
 /**
@@ -43,8 +36,15 @@ export interface DeliveryStore {
   ): Promise<readonly DueDelivery[]>
   /** Returns the deliveries in progress. */
   sending(): Promise<readonly StoredDelivery[]>
-  /** waiting → sending, as a new attempt. Returns undefined if another worker has claimed it. */
+  /**
+   * waiting → sending, as a new attempt. Returns undefined if another worker has claimed it. A delivery with a lane must
+   * be the current one of that.
+   */
   claim(delivery: DueDelivery): Promise<StoredDelivery | undefined>
+  /** Moves a lane on if its delivery is finished; see {@link arrangeLane}. */
+  arrange(lane: string, options: ArrangeOptions): Promise<LaneTurn>
+  /** Returns lanes that were not arranged for a lease. */
+  oldLanes(options: ArrangeOptions): Promise<readonly string[]>
   /** sending → waiting, with further changes. Returns whether the claim was kept until then. */
   giveBack(claimed: StoredDelivery, changes: Row & { readonly due: string }): Promise<boolean>
   /** Runs work in a short transaction. */
@@ -71,11 +71,13 @@ export function deliveryStore(
   return {
     due: async (page, now) => {
       // Inputs are omitted: there may be many, and they may be large.
-      const select = ['id', 'attempt', 'due']
+      const select = ['id', 'attempt', 'due', 'lane']
       const rows = await inState('waiting', { ...page, sort: ['due', 'id'], select })
       const waiting = rows as unknown as readonly DueDelivery[]
       return waiting.filter(({ due }) => Date.parse(due) <= Date.parse(now))
     },
+    arrange: (lane, options) => arrangeLane(storage, lane, options),
+    oldLanes: (options) => oldLanes(storage, options),
     sending: async () => (await inState('sending', { limit: maxSending })).map(deliveryOf),
     claim: ({ id, attempt }) =>
       write(async (transaction) => {
@@ -94,17 +96,15 @@ export function deliveryStore(
   }
 }
 
-/** Stores a new delivery in the transaction of an event. Returns whether it can be claimed at once. */
+/** Stores a new delivery in the transaction of an event. It touches no row that others touch. */
 export async function addDelivery(
   storage: StorageTransaction,
-  { now, ...delivery }: NewDelivery,
-): Promise<boolean> {
-  const { lane } = delivery
-  const place = lane === null ? { turn: null, isFirst: true } : await enterLane(storage, lane)
+  { now, turn, ...delivery }: NewDelivery,
+): Promise<void> {
   await table(storage, deliveries).insert({
     ...delivery,
-    turn: place.turn,
-    state: place.isFirst ? 'waiting' : 'behind',
+    turn: delivery.lane === null ? null : turn,
+    state: 'waiting',
     holdsLane: false,
     attempt: 0,
     failures: 0,
@@ -112,22 +112,18 @@ export async function addDelivery(
     created: now,
     due: now,
   })
-  return place.isFirst
 }
 
 /**
- * sending → delivered or dead. The next delivery of its lane can be sent then, unless it holds the lane.
- * Returns undefined and changes nothing if the claim is lost.
+ * sending → delivered or dead. Returns whether the claim was kept until then; otherwise nothing is changed. Its lane must
+ * be arranged after the commit.
  */
 export async function settle(
   storage: StorageTransaction,
   claimed: StoredDelivery,
   changes: Row & { readonly state: 'delivered' | 'dead'; readonly ended: string },
-): Promise<Settled | undefined> {
-  const settled = await changeClaimed(storage, claimed, changes)
-  if (settled === undefined) return undefined
-  if (settled.lane === null || settled.holdsLane) return { next: undefined }
-  return { next: await leaveLane(storage, settled.lane, changes.ended) }
+): Promise<boolean> {
+  return (await changeClaimed(storage, claimed, changes)) !== undefined
 }
 
 async function changeClaimed(

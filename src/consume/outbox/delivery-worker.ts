@@ -1,6 +1,7 @@
 import { setMaxListeners } from 'node:events'
 import type { ServiceHost } from '../../service-part.ts'
 import { startPolling, type PollingWorker } from '../../work/polling-worker.ts'
+import { retryWhileUnavailable } from '../../work/back-off.ts'
 import { progressTracker } from '../../work/progress-tracker.ts'
 import { repeat } from '../../work/repeat.ts'
 import { purgeDelivered } from './administration.ts'
@@ -48,13 +49,24 @@ export function startDeliveryWorker(
   }
   const all: DeliveryDependencies = { ...dependencies, wake }
 
+  /** Moves a lane on, and returns the delivery that may be sent. */
+  async function arrange(lane: string): Promise<string | undefined> {
+    const { current, hasMoved } = await store.arrange(lane, { now: now(), lease })
+    if (hasMoved && current !== undefined) wake(current, 0)
+    return current
+  }
+
   const worker = startPolling<DueDelivery>({
     find: (page) => store.due(page, now()),
     idOf: ({ id }) => id,
     work: async (due) => {
       try {
+        const { id, lane } = due
+        if (lane !== null && (await arrange(lane)) !== id) return
         const claimed = await store.claim(due)
-        if (claimed !== undefined) await deliver(all, claimed, closing.signal)
+        if (claimed === undefined) return
+        await deliver(all, claimed, closing.signal)
+        if (lane !== null) await retryWhileUnavailable(closing.signal, () => arrange(lane))
       } catch (error) {
         // It stays claimed until its lease ends, or was not claimed.
         report(error)
@@ -67,7 +79,12 @@ export function startDeliveryWorker(
 
   const { stalled } = progressTracker<StoredDelivery>(lease, (delivery) => delivery)
   const monitor = repeat(lease / 2, async () => {
-    for (const delivery of stalled(await store.sending())) await takeBack(all, delivery)
+    for (const delivery of stalled(await store.sending())) {
+      await takeBack(all, delivery)
+      if (delivery.lane !== null) await arrange(delivery.lane)
+    }
+    // Those of workers that have ended before they could do it, among others.
+    for (const lane of await store.oldLanes({ now: now(), lease })) await arrange(lane)
   })
   const purge = (): Promise<void> => {
     const until = new Date(host.now().getTime() - keepDelivered).toISOString()

@@ -1,71 +1,177 @@
-import { StorageError, type StorageTransaction } from '../../storage/adapter.ts'
-import { fittingOne } from '../../storage/fitting-rows.ts'
+import type { Row } from '../../request/query.ts'
+import { isStorageError, StorageError, type StorageTransaction } from '../../storage/adapter.ts'
+import { fittingOne, readFitting } from '../../storage/fitting-rows.ts'
 import { table } from '../../storage/table.ts'
-import { countOf, nextAttempt } from '../../work/attempts.ts'
-import { outboxCollections } from './collections.ts'
+import { nextAttempt } from '../../work/attempts.ts'
+import { repeatConflicts } from '../../work/repeat-conflicts.ts'
+import { outboxCollections, type OutboxStorage } from './collections.ts'
 
 const { deliveries, lanes } = outboxCollections
+const reading = { mode: 'read', brief: true } as const
+const writing = { mode: 'write', brief: true } as const
+/** How many deliveries are put behind at a time. */
+const maxLate = 100
 
-/** The place of a delivery in its lane. */
-export interface LanePlace {
-  readonly turn: number
-  /** Whether no earlier delivery of the lane is open. */
-  readonly isFirst: boolean
+/** The delivery of a lane that may be sent. */
+export interface LaneTurn {
+  /** Its id; undefined if no delivery of the lane is open. */
+  readonly current: string | undefined
+  /** Whether the lane has just moved on to it, so that it can be claimed now. */
+  readonly hasMoved: boolean
+}
+
+/** The time of an arrangement, as an instant, and the milliseconds after which the row of a lane is written again. */
+export interface ArrangeOptions {
+  readonly now: string
+  readonly lease: number
 }
 
 /**
- * Adds a delivery at the end of a lane. The lane's row gives turns in the order of the commits, whatever the
- * clocks of the processes are. Throws `unavailable` if another process changes the lane at the same time.
+ * Moves a lane on if its delivery is finished, and puts others that wait behind it. The row of a lane names the
+ * delivery that may be sent. Only workers write it, after the commit of what was enqueued, so that the transactions
+ * that enqueue touch no common row.
  */
-export async function enterLane(storage: StorageTransaction, lane: string): Promise<LanePlace> {
-  const rows = table(storage, lanes)
-  const found = await fittingOne(rows, { lane })
-  if (found === undefined) {
-    await rows.insertMissing({ lane, turn: 1, open: 1 })
-    return { turn: 1, isFirst: true }
-  }
-  const turn = nextAttempt(Number(found['turn']))
-  const open = nextAttempt(countOf(found['open']))
-  if ((await rows.change({ ...found }, { turn, open })) === undefined) throw changedMeanwhile()
-  return { turn, isFirst: open === 1 }
-}
-
-/**
- * Removes a delivery that was first in its lane. The next delivery may be sent then: the function returns
- * its id, or undefined if there is none. Throws `unavailable` as {@link enterLane} does.
- */
-export async function leaveLane(
-  storage: StorageTransaction,
+export function arrangeLane(
+  storage: OutboxStorage,
   lane: string,
-  now: string,
-): Promise<string | undefined> {
-  await removeFromLane(storage, lane)
-  // Whatever the lane's row says: another program may have changed it.
-  const rows = table(storage, deliveries)
-  const first = { sort: ['turn'], limit: 1, select: ['id'] }
-  const [next] = await rows.all({ lane, state: 'behind' }, first)
-  if (next === undefined) {
-    await table(storage, lanes).remove({ lane })
-    return undefined
-  }
-  await rows.change({ id: next['id'] ?? null, state: 'behind' }, { state: 'waiting', due: now })
-  return String(next['id'])
+  options: ArrangeOptions,
+): Promise<LaneTurn> {
+  return repeatConflicts(async () => {
+    const seen = await readLane(storage, lane)
+    const { current } = seen
+    const next = current ?? firstOf(seen)?.id
+    const late = seen.waiting.filter(({ id }) => id !== next)
+    if (current !== undefined && late.length === 0 && !isOld(seen, options))
+      return { current, hasMoved: false }
+    if (next === undefined && seen.row === undefined) return { current: next, hasMoved: false }
+    const isWritten = await storage.transaction(writing, (on) =>
+      writeLane(on, { ...seen, next, late }, options),
+    )
+    if (!isWritten) throw changedMeanwhile()
+    return { current: next, hasMoved: current === undefined }
+  })
 }
 
-/** Removes a delivery from its lane. Throws `unavailable` as {@link enterLane} does. */
-export async function removeFromLane(storage: StorageTransaction, lane: string): Promise<void> {
-  const rows = table(storage, lanes)
-  const found = await fittingOne(rows, { lane })
-  if (found === undefined) return
-  const open = countOf(found['open']) - 1
-  // A row for each lane that there ever was would be too many.
-  const changed = open > 0 ? rows.change({ ...found }, { open }) : rows.remove({ ...found })
-  if ((await changed) === undefined) throw changedMeanwhile()
+/** Returns the lanes whose rows were not written for a lease, such as those whose worker has ended. */
+export async function oldLanes(
+  storage: OutboxStorage,
+  { now, lease }: ArrangeOptions,
+): Promise<readonly string[]> {
+  const page = { sort: ['checked', 'lane'], limit: 100, select: ['lane', 'checked'] }
+  const { rows } = await readFitting(storage, lanes, {}, page)
+  const old = rows.filter((row) => isOld({ row }, { now, lease }))
+  return old.map((row) => String(row['lane']))
+}
+
+/** A delivery that is not finished, in the order of `turn`. */
+interface Open {
+  readonly id: string
+  readonly turn: number
+}
+
+/** What is stored of a lane, in one state. */
+interface SeenLane {
+  readonly lane: string
+  /** The row of the lane; undefined if there is none, or none that can be read. */
+  readonly row: Row | undefined
+  /** The delivery that the row names, if it is open. */
+  readonly current: string | undefined
+  /** The first ones. */
+  readonly waiting: readonly Open[]
+  /** The first one, unless there is a current one. */
+  readonly behind: readonly Open[]
+}
+
+// Reads have a transaction of their own: where transactions are serializable, the reads of one that writes would make
+// those of `enqueue` wait.
+function readLane(storage: OutboxStorage, lane: string): Promise<SeenLane> {
+  return storage.transaction(reading, async (on) => {
+    const { rows } = await readFitting(on, lanes, { lane }, { limit: 1 })
+    const [row] = rows
+    const current = row && (await openOf(on, String(row['delivery'])))
+    const waiting = await inLane(on, { lane, state: 'waiting' }, maxLate)
+    const behind = current === undefined ? await inLane(on, { lane, state: 'behind' }, 3) : []
+    return { lane, row, current, waiting, behind }
+  })
+}
+
+/** Returns the id if the delivery may be sent, is being sent, or holds its lane. */
+async function openOf(on: StorageTransaction, id: string): Promise<string | undefined> {
+  const select = ['id', 'state', 'holdsLane']
+  const { rows } = await readFitting(on, deliveries, { id }, { limit: 1, select })
+  const [row] = rows
+  const { state, holdsLane } = row ?? {}
+  const isHeld = state === 'dead' && holdsLane === true
+  return state === 'waiting' || state === 'sending' || isHeld ? id : undefined
+}
+
+/** A row whose place does not fit comes first: it is then found among those that wait, and made dead. */
+async function inLane(on: StorageTransaction, where: Row, limit: number): Promise<readonly Open[]> {
+  const page = { sort: ['turn', 'id'], limit, select: ['id', 'turn'] }
+  const { rows, unfit } = await readFitting(on, deliveries, where, page)
+  const odd = unfit.flatMap(({ key }) => (key === undefined ? [] : [{ ...key, turn: -Infinity }]))
+  return [...odd, ...rows] as unknown as readonly Open[]
+}
+
+function firstOf({ waiting, behind }: SeenLane): Open | undefined {
+  const [first] = [...waiting, ...behind].toSorted(
+    (one, other) => one.turn - other.turn || (one.id < other.id ? -1 : 1),
+  )
+  return first
+}
+
+function isOld({ row }: Pick<SeenLane, 'row'>, { now, lease }: ArrangeOptions): boolean {
+  return row !== undefined && Date.parse(now) - Date.parse(String(row['checked'])) > lease
+}
+
+/** What is written of a lane. */
+interface Arrangement extends SeenLane {
+  readonly next: string | undefined
+  /** The deliveries that are put behind the next one. */
+  readonly late: readonly Open[]
+}
+
+/** Returns whether the lane was as it was seen. */
+async function writeLane(
+  on: StorageTransaction,
+  { lane, row, current, next, late, behind }: Arrangement,
+  { now }: ArrangeOptions,
+): Promise<boolean> {
+  const rows = table(on, lanes)
+  const stored = table(on, deliveries)
+  const version = row?.['version'] ?? null
+  if (next === undefined) return (await rows.remove({ lane, version })) !== undefined
+  const named = { delivery: next, version: nextAttempt(Number(version ?? 0)), checked: now }
+  const isNamed =
+    row === undefined
+      ? await insertLane(on, { lane, ...named })
+      : (await rows.change({ lane, version }, named)) !== undefined
+  if (!isNamed) return false
+  if (current === undefined && behind.some(({ id }) => id === next)) {
+    const moved = await stored.change({ id: next, state: 'behind' }, { state: 'waiting', due: now })
+    // It was dropped. The next arrangement finds that the named one is not open.
+    if (moved === undefined) return false
+  }
+  for (const { id } of late) await stored.change({ id, state: 'waiting' }, { state: 'behind' })
+  return true
+}
+
+/** Returns whether the lane had no row. One that can't be read is replaced. */
+async function insertLane(on: StorageTransaction, row: Row & { lane: string }): Promise<boolean> {
+  const rows = table(on, lanes)
+  if ((await fittingOne(rows, { lane: row.lane })) !== undefined) return false
+  try {
+    await rows.insert(row)
+    return true
+  } catch (error) {
+    if (!isStorageError(error) || error.kind !== 'duplicate') throw error
+    return false
+  }
 }
 
 function changedMeanwhile(): StorageError {
   return new StorageError('unavailable', {
-    message: 'storage: another process has changed the lane of the delivery',
+    message: 'storage: another worker has changed the lane of the delivery',
     isConflict: true,
   })
 }

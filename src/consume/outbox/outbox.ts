@@ -33,8 +33,9 @@ import {
 /** How a delivery is stored. */
 export interface EnqueueOptions<Row = object> {
   /**
-   * Deliveries of one lane are sent in the order of their commits, one after the other: `orders/4711`. The
-   * lane may contain several endpoints. Default: the delivery is sent without regard to others.
+   * Deliveries of one lane are sent one after the other: `orders/4711`. One that was committed before another was
+   * enqueued is sent before it. The lane may contain several endpoints. Default: the delivery is sent without regard to
+   * others.
    */
   readonly lane?: string | undefined
   /** The row that rules and handlers read with `caller`. It must have a JSON form. Default: the input. */
@@ -118,9 +119,14 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
     for (const worker of polling) worker.wake(id)
   }
   const now = (): string => requireService().host.now().toISOString()
+  const nextTurn = turnsOf(() => requireService().host.now())
   const changed = async (change: typeof retryDelivery, id: string): Promise<Delivery> => {
     const { store } = requireService()
-    const delivery = await store.write((storage) => change(storage, id.toLowerCase(), now()))
+    const at = { now: now(), turn: nextTurn() }
+    const delivery = await store.write((storage) => change(storage, id.toLowerCase(), at))
+    const { lane } = delivery
+    // Otherwise workers do it later.
+    if (lane !== null) await store.arrange(lane, { ...at, lease: options.lease }).catch(ignore)
     for (const worker of polling) worker.wake()
     return delivery
   }
@@ -140,16 +146,16 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
         id,
         endpoint: name,
         lane,
+        turn: nextTurn(),
         input: json,
         row: row === undefined ? null : jsonOf('row', row),
         now: now(),
       }
       return joinTransaction(context, 'enqueue', async ({ storage, onCommit }) => {
-        if (await addDelivery(storage, delivery)) {
-          onCommit(() => {
-            wake(id)
-          })
-        }
+        await addDelivery(storage, delivery)
+        onCommit(() => {
+          wake(id)
+        })
         return id
       })
     },
@@ -165,7 +171,10 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
       collections: Object.values(outboxCollections),
       join: (host: ServiceHost) => {
         if (joined !== undefined) throw new TypeError('The outbox already belongs to a service.')
-        joined = { host, store: deliveryStore(host.storage, buryUnfitDeliveries(host)) }
+        joined = {
+          host,
+          store: deliveryStore(host.storage, buryUnfitDeliveries(host, options.lease)),
+        }
       },
       opened: () => {
         if (options.workers > 0) workers.work(options.workers)
@@ -175,6 +184,21 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
     }),
   })
 }
+
+/** Returns a function that returns the next position in a lane: the time, but never one that it has returned. */
+function turnsOf(now: () => Date): () => number {
+  let last = 0
+  return () => {
+    last = Math.max(last + 1, now().getTime() * turnsPerMillisecond)
+    return last
+  }
+}
+
+function ignore(): void {
+  // Nothing is lost.
+}
+
+const turnsPerMillisecond = 100
 
 const enqueueShape = z.strictObject({
   lane: z.optional(text(400)),

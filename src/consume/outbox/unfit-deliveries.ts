@@ -5,7 +5,7 @@ import { table } from '../../storage/table.ts'
 import { reportOnce } from '../../work/report-once.ts'
 import { outboxCollections } from './collections.ts'
 import { deliveryOf, type DeliveryState } from './delivery.ts'
-import { leaveLane } from './lanes.ts'
+import { arrangeLane } from './lanes.ts'
 
 const { deliveries } = outboxCollections
 const writing = { mode: 'write', brief: true } as const
@@ -14,11 +14,10 @@ const writing = { mode: 'write', brief: true } as const
 export type BuryUnfit = (state: DeliveryState, found: readonly UnfitRow[]) => Promise<void>
 
 /** Creates the function. It never rejects: what it can't change, it reports once. */
-export function buryUnfitDeliveries({
-  storage,
-  now,
-  report,
-}: Pick<ServiceHost, 'storage' | 'now' | 'report'>): BuryUnfit {
+export function buryUnfitDeliveries(
+  { storage, now, report }: Pick<ServiceHost, 'storage' | 'now' | 'report'>,
+  lease: number,
+): BuryUnfit {
   const reportUnchanged = reportOnce((error) => {
     report({ type: 'outbox-unavailable', error })
   })
@@ -36,11 +35,12 @@ export function buryUnfitDeliveries({
         const changes = { ...counts, state: 'dead', due: ended, ended, error: reason }
         const row = await table(transaction, deliveries).change({ ...key, state }, changes)
         if (row === undefined) return undefined
-        const delivery = deliveryOf(row)
-        if (delivery.lane !== null) await leaveLane(transaction, delivery.lane, ended)
-        return delivery
+        return deliveryOf(row)
       })
-      if (dead !== undefined) report(deadReport(dead, error))
+      if (dead === undefined) return
+      report(deadReport(dead, error))
+      const { lane } = dead
+      if (lane !== null) await arrangeLane(storage, lane, { now: ended, lease })
     } catch (cause) {
       reportUnchanged(new Error(`${error.message} The delivery can not be changed.`, { cause }))
     }

@@ -1,7 +1,8 @@
 import { describe, expect, test } from 'vitest'
 import { outboxTables } from '../../../src/consume/index.ts'
 import { tamperedDatabases } from '../../kit/tampering.ts'
-import { openStage } from './stage.ts'
+import { respond } from '../server.ts'
+import { openStage, ship } from './stage.ts'
 
 type Change = readonly [column: string, value: string]
 
@@ -87,26 +88,47 @@ describe.each(tamperedDatabases)('on $name', ({ missing, isUntyped, create }) =>
     },
   )
 
-  test.skipIf(missing !== undefined).each<Change>([
-    ['open', '-3'],
-    ['open', '9007199254740991'],
-    ['turn', '9007199254740991'],
-    ['turn', '-3'],
-    ...(isUntyped
-      ? ([
-          ['open', `'many'`],
-          ['turn', `x'ff'`],
-        ] as const)
-      : []),
-  ])('a lane whose %s is %s goes on', async (column, value) => {
+  async function openLane() {
     const database = await create(outboxTables)
     const storage = {
       name: 'tampered',
       open: () => ({ storage: database.open(), remove: () => undefined }),
     }
-    const { order, outbox, calls, once } = await openStage({ on: storage, workers: 0 })
+    const stage = await openStage({
+      on: storage,
+      workers: 0,
+      receive: (_call, response) => respond(response, {}, 503),
+      attempts: 100,
+      callTimeout: 90,
+      lease: 100,
+    })
+    const { order, outbox, calls, receive } = stage
+    const states = async () => (await outbox.list()).map(({ state }) => state)
+    const first = outbox.work()
     await order('first', 'lane')
     await order('second', 'lane')
+    await expect.poll(states, { timeout: 5_000 }).toEqual(['waiting', 'behind'])
+    await first.stop()
+    calls.length = 0
+    receive(ship)
+    return { ...stage, database }
+  }
+
+  test.skipIf(missing !== undefined).each<Change>([
+    ['delivery', `'019ab0c4-1f2e-7000-8000-5a1b2c3d4e5f'`],
+    ['version', '-3'],
+    ['version', '9007199254740991'],
+    ['checked', `'0001-01-01 00:00:00'`],
+    ['checked', `'9999-12-31 00:00:00'`],
+    ...(isUntyped
+      ? ([
+          ['delivery', `x'ff'`],
+          ['version', `'many'`],
+          ['checked', `'tomorrow'`],
+        ] as const)
+      : []),
+  ])('a lane whose %s is %s goes on', async (column, value) => {
+    const { database, order, outbox, calls, once } = await openLane()
     await database.run(`update rowgate_lanes set "${column}" = ${value}`)
     const worker = outbox.work()
     await expect
@@ -119,16 +141,22 @@ describe.each(tamperedDatabases)('on $name', ({ missing, isUntyped, create }) =>
   })
 
   test.skipIf(missing !== undefined)('a lane whose row was removed goes on', async () => {
-    const database = await create(outboxTables)
-    const storage = {
-      name: 'tampered',
-      open: () => ({ storage: database.open(), remove: () => undefined }),
-    }
-    const { order, outbox, once } = await openStage({ on: storage, workers: 0 })
-    await order('first', 'lane')
-    await order('second', 'lane')
+    const { database, outbox, once } = await openLane()
     await database.run('delete from rowgate_lanes')
     outbox.work()
     expect(await once('delivered')).toHaveLength(2)
   })
+
+  test.skipIf(missing !== undefined)(
+    'a lane whose worker has ended before it moved on goes on after a lease',
+    async () => {
+      const { database, outbox, once, calls } = await openLane()
+      await database.run(
+        `update rowgate_deliveries set state = 'delivered', ended = due where state = 'waiting'`,
+      )
+      outbox.work()
+      expect(await once('delivered')).toHaveLength(2)
+      expect(calls.map((call) => call.order)).toEqual(['second'])
+    },
+  )
 })
