@@ -4,8 +4,9 @@ import { mistaken, type Mistake } from '../checks/mistakes.ts'
 import { completeOptions } from '../checks/options.ts'
 import { suggestion } from '../checks/nearest-name.ts'
 import type { EndpointMethod } from './call.ts'
+import { headerMistakes } from './connection/header-names.ts'
 import type { LargeNumbers } from './connection/json-text.ts'
-import { optionsOf, type Parameter, type Parameters } from './parameters.ts'
+import { optionsOf, type Parameters } from './parameters.ts'
 import { pathTemplate, type PathTemplate } from './path-template.ts'
 import type { Schema } from './schema.ts'
 
@@ -141,32 +142,18 @@ function mistakesOf(description: EndpointDescription): readonly Mistake[] {
       place: `endpoint.${name}`,
       advice: 'has the name of another part of the input; rename it and state `name`',
     }))
-  const headers = Object.entries(description.headers).flatMap(([name, options]) =>
-    headerMistakes(place('headers', name), optionsOf(options).name ?? name, options),
+  const headers = Object.entries(description.headers).map(([name, options]) => ({
+    place: place('headers', name),
+    name: optionsOf(options).name ?? name,
+  }))
+  const lists = (['parameters', 'headers'] as const).flatMap((group) =>
+    Object.entries(description[group])
+      .filter(([, options]) => optionsOf(options).list === 'repeated')
+      .map(([name]) => ({ place: place(group, name), advice: 'can only be a list with `comma`' })),
   )
-  const lists = Object.keys(description.parameters)
-    .filter((name) => optionsOf(description.parameters[name] ?? 'string').list === 'repeated')
-    .map((name) => ({
-      place: place('parameters', name),
-      advice: 'can only be a list with `comma`',
-    }))
   const bodies =
     body !== undefined && method === 'GET'
       ? [{ place: 'endpoint.body', advice: 'must be absent: a GET request has no body' }]
       : []
-  return [...unknown, ...repeated, ...headers, ...lists, ...bodies]
-}
-
-// fetch sets these headers, or they belong to the connection between two servers.
-const reserved = new Set(
-  'accept-encoding connection content-length content-type expect host keep-alive te trailer transfer-encoding upgrade'.split(
-    ' ',
-  ),
-)
-
-function headerMistakes(place: string, name: string, options: Parameter): readonly Mistake[] {
-  if (optionsOf(options).list === 'repeated')
-    return [{ place, advice: 'can only be a list with `comma`' }]
-  if (!/^[\w!#$%&'*+.^`|~-]+$/.test(name)) return [{ place, advice: 'is not a valid header name' }]
-  return reserved.has(name.toLowerCase()) ? [{ place, advice: 'is a header that fetch sets' }] : []
+  return [...unknown, ...repeated, ...headerMistakes(headers), ...lists, ...bodies]
 }

@@ -156,7 +156,7 @@ describe('a definition is rejected', () => {
     ],
     ['a name that is used twice', { path: '/{id}', query: { id: 'string' } }, /another part/],
     ['a body of a GET request', { path: '/', body: typed() }, /GET request has no body/],
-    ['a header of the connection', { path: '/', headers: { host: 'string' } }, /fetch sets/],
+    ['a header of the connection', { path: '/', headers: { host: 'string' } }, /set for each/],
     ['an unknown option', { path: '/', metod: 'GET' }, /did you mean method/],
     ['an invalid schema', { path: '/', response: {} }, /must be a schema/],
   ])('with %s', (_what, options, message) => {

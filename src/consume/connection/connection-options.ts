@@ -4,6 +4,7 @@ import { mistaken, type Mistake } from '../../checks/mistakes.ts'
 import { code, nonEmpty, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
 import type { Authentication, Secret } from './authentication.ts'
+import { headerMistakes, headerName, type NamedHeader } from './header-names.ts'
 import type { Fetch } from './node-fetch.ts'
 import { isAddressRange } from './private-addresses.ts'
 import { urlMistake } from './target-url.ts'
@@ -12,7 +13,10 @@ import { urlMistake } from './target-url.ts'
 export interface ConnectionOptions {
   /** The URL below which the endpoints are: `https://api.example.com/v1`. */
   readonly baseUrl: string
-  /** Headers of every request. A function is called once for each request. Default: none. */
+  /**
+   * Headers of every request, but not those of its body, such as `content-type`, nor that of `authentication`. A
+   * function is called once for each request. Default: none.
+   */
   readonly headers?: Readonly<Record<string, Secret>> | undefined
   /** Query parameters of every request. A function is called once for each request. Default: none. */
   readonly query?: Readonly<Record<string, Secret>> | undefined
@@ -55,7 +59,6 @@ export interface ConnectionOptions {
     { readonly header?: string | undefined; readonly quoted?: boolean | undefined } | undefined
 }
 
-const headerName = z.string().check(z.regex(/^[\w!#$%&'*+.^`|~-]+$/, 'must be a header name'))
 const secret = z.union([z.string(), code<() => string | Promise<string>>()])
 const range = z
   .string()
@@ -116,18 +119,30 @@ const shape = z.strictObject({
 /** The complete options of a connection. */
 export type ConnectionSettings = z.infer<typeof shape>
 
+type TokenSettings = Extract<
+  ConnectionSettings['authentication'],
+  { readonly kind: 'clientCredentials' }
+>
+
 /** Checks and completes the options of a connection. Throws a TypeError that lists every mistake. */
 export function completeConnection(options: ConnectionOptions): ConnectionSettings {
   const settings = completeOptions('connection', shape, options)
   const mistakes = [
     ...urlMistakes('connection.baseUrl', settings.baseUrl, settings),
     ...authenticationMistakes(settings),
+    ...headerMistakes(headersOf(settings)),
+    ...queryMistakes(settings),
     ...(settings.ca !== undefined && settings.fetch !== undefined
       ? [{ place: 'connection.ca', advice: 'has no effect with fetch: leave one of them out' }]
       : []),
   ]
   if (mistakes.length > 0) throw mistaken(mistakes)
   return settings
+}
+
+/** Returns the header that contains the idempotency key of a call. */
+export function idempotencyHeader({ header }: ConnectionSettings['idempotency']): string {
+  return header ?? 'idempotency-key'
 }
 
 function isCertificate(pem: string): boolean {
@@ -142,12 +157,62 @@ function authenticationMistakes(settings: ConnectionSettings): readonly Mistake[
   const place = 'connection.authentication'
   const { authentication } = settings
   if (authentication.kind === 'clientCredentials')
-    return urlMistakes(`${place}.tokenUrl`, authentication.tokenUrl, settings)
+    return [
+      ...urlMistakes(`${place}.tokenUrl`, authentication.tokenUrl, settings),
+      ...tokenMistakes(`${place}.parameters`, authentication),
+    ]
   if (authentication.kind !== 'apiKey') return []
   const { header, query } = authentication
   if ((header === undefined) === (query === undefined))
     return [{ place, advice: 'must state where the key is sent: either header or query' }]
   return []
+}
+
+// The token request sets these itself, so a parameter of the same name would be replaced.
+function tokenMistakes(
+  place: string,
+  { parameters = {}, scope, clientAuthentication }: TokenSettings,
+): readonly Mistake[] {
+  const names = [
+    'grant_type',
+    ...(scope === undefined ? [] : ['scope']),
+    ...(clientAuthentication === 'body' ? ['client_id', 'client_secret'] : []),
+  ]
+  return names
+    .filter((name) => Object.hasOwn(parameters, name))
+    .map((name) => ({
+      place: `${place}.${name}`,
+      advice: 'is set by the token request: leave it out',
+    }))
+}
+
+/** Returns the headers that the options name, with those that would replace the others first. */
+function headersOf({
+  authentication,
+  idempotency,
+  headers,
+}: ConnectionSettings): readonly NamedHeader[] {
+  const place = 'connection.authentication'
+  const own =
+    authentication.kind === 'none'
+      ? []
+      : authentication.kind !== 'apiKey'
+        ? [{ place, name: 'authorization' }]
+        : authentication.header === undefined
+          ? []
+          : [{ place: `${place}.header`, name: authentication.header }]
+  return [
+    ...own,
+    { place: 'connection.idempotency.header', name: idempotencyHeader(idempotency) },
+    ...Object.keys(headers).map((name) => ({ place: `connection.headers.${name}`, name })),
+  ]
+}
+
+function queryMistakes({ authentication, query }: ConnectionSettings): readonly Mistake[] {
+  const name = authentication.kind === 'apiKey' ? authentication.query : undefined
+  if (name === undefined || !Object.hasOwn(query, name)) return []
+  const advice = 'is also the parameter of connection.authentication: leave one of them out'
+  return [{ place: `connection.query.${name}`, advice }]
 }
 
 function urlMistakes(

@@ -1,7 +1,7 @@
 import { readSecret, type Credentials, type Secret } from './authentication.ts'
 import type { EndpointRequest } from '../call.ts'
 import { CallError } from '../call-error.ts'
-import type { ConnectionSettings } from './connection-options.ts'
+import { idempotencyHeader, type ConnectionSettings } from './connection-options.ts'
 
 /** What a connection adds to a request. */
 export interface RequestContext {
@@ -28,8 +28,9 @@ export async function prepareRequest(
   for (const [name, value] of request.headers) headers.set(name, value)
   if (body !== undefined) headers.set('content-type', 'application/json')
   if (options.idempotencyKey !== undefined) {
-    const { header = 'idempotency-key', quoted = false } = settings.idempotency
-    headers.set(header, idempotencyKey(options.idempotencyKey, quoted, endpoint))
+    const { quoted = false } = settings.idempotency
+    const key = idempotencyKey(options.idempotencyKey, quoted, endpoint)
+    headers.set(idempotencyHeader(settings.idempotency), key)
   }
   for (const [name, value] of Object.entries(credentials.headers ?? {})) set(name, value)
   const target = new URL(url)

@@ -1,3 +1,4 @@
+import { isSetForEachRequest } from '../connection/header-names.ts'
 import type { ParameterOptions, ParameterType } from '../parameters.ts'
 import { listOf, objectOf, resolved, textOf, type DocumentObject, type Work } from './document.ts'
 
@@ -11,10 +12,8 @@ export interface FoundParameter {
   readonly problem: string | undefined
 }
 
-// OpenAPI ignores parameters for these headers; fetch sets the others.
+// OpenAPI ignores parameters for these headers.
 const ignored = /^(?:accept|authorization|content-type)$/i
-const unsendable =
-  /^(?:accept-encoding|connection|content-length|expect|host|keep-alive|te|trailer|transfer-encoding|upgrade)$/i
 
 /** Reads a parameter; undefined if an operation ignores it. */
 export function readParameter(
@@ -54,7 +53,8 @@ function problemOf(
   const name = textOf(parameter['name']) ?? ''
   const location = textOf(parameter['in']) ?? ''
   if (location === 'cookie') return 'is a cookie'
-  if (location === 'header' && unsendable.test(name)) return 'is a header that fetch sets'
+  if (location === 'header' && isSetForEachRequest(name))
+    return 'is a header that is set for each request'
   if (location === 'path' && !/^[A-Za-z_][\w.-]*$/.test(name))
     return 'has a name that a path template can not have'
   if (name === '__proto__') return 'has a name that an object can not have'

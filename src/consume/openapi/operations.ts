@@ -126,7 +126,11 @@ function parametersOf(
   for (const given of [...listOf(item['parameters']), ...listOf(operation['parameters'])]) {
     work.steps(1)
     const parameter = readParameter(document, resolved(document, given), work)
-    if (parameter !== undefined) found.set(`${parameter.location} ${parameter.wireName}`, parameter)
+    if (parameter === undefined) continue
+    const { location, wireName } = parameter
+    // The names of headers ignore case.
+    const name = location === 'header' ? wireName.toLowerCase() : wireName
+    found.set(`${location} ${name}`, parameter)
   }
   return [...found.values()]
 }

@@ -1,0 +1,49 @@
+import * as z from 'zod/mini'
+import type { Mistake } from '../../checks/mistakes.ts'
+
+const pattern = /^[\w!#$%&'*+.^`|~-]+$/
+// Those of the body, which is JSON, and those of the connection between two servers.
+const setForEachRequest = new Set([
+  'connection',
+  'content-length',
+  'content-type',
+  'expect',
+  'host',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+])
+
+/** The schema of an option that names a header. */
+export const headerName = z.string().check(z.regex(pattern, 'must be a header name'))
+
+/** A header that options name, and the place of that option. */
+export interface NamedHeader {
+  readonly place: string
+  readonly name: string
+}
+
+/** Returns whether text is the name of a header that options can't replace: it is set for each request. */
+export function isSetForEachRequest(name: string): boolean {
+  return setForEachRequest.has(name.toLowerCase())
+}
+
+/**
+ * Returns the mistakes of the headers that options name: one that is not a header name, one that is set for each
+ * request, and one that an earlier option sends too, in whatever case. Only one of their values would be sent.
+ */
+export function headerMistakes(headers: readonly NamedHeader[]): readonly Mistake[] {
+  const first = new Map<string, string>()
+  return headers.flatMap(({ place, name }) => {
+    if (!pattern.test(name)) return [{ place, advice: 'is not a valid header name' }]
+    if (isSetForEachRequest(name))
+      return [{ place, advice: 'is a header that is set for each request: leave it out' }]
+    const other = first.get(name.toLowerCase())
+    if (other !== undefined)
+      return [{ place, advice: `is also the header of ${other}: leave one of them out` }]
+    first.set(name.toLowerCase(), place)
+    return []
+  })
+}
