@@ -6,6 +6,7 @@ import type { Endpoint } from '../endpoint.ts'
 import { valueAt } from '../json-path.ts'
 import { completePages, type Paging } from './paging-options.ts'
 import { nextLink } from './link-header.ts'
+import { pageEnd, startOf, type Progress } from './page-end.ts'
 
 /** The type of the items of a page, where the page itself is an array. */
 export type ItemOf<Response> = Response extends readonly (infer Item)[] ? Item : unknown
@@ -15,13 +16,18 @@ export interface PagesOptions<Response = unknown, Item = unknown> extends Omit<
   CallOptions,
   'idempotencyKey'
 > {
-  /** How the next page is requested. */
+  /** How the next page is requested, and what ends the list. */
   readonly paging: Paging<Response>
   /**
    * Where the items of a page are: the names that lead to the array, as in `data/orders`, or a function.
    * Default: the page is the array.
    */
   readonly items?: string | ((body: Response) => readonly Item[]) | undefined
+  /**
+   * Where the exact number of all items is, if a page has it: the names that lead to it, or a function. Reading ends
+   * with the page that has the last of them. Default: none.
+   */
+  readonly total?: string | ((body: Response) => number | null | undefined) | undefined
   /** The maximum number of pages. More are an error. Default: 100. */
   readonly maxPages?: number | undefined
 }
@@ -44,8 +50,8 @@ interface Step {
 /**
  * Returns the pages of a list, one call each. Paging by offset and by page ends with an empty page, which is
  * returned as well, since it may have the total; paging by cursor and by link ends with a page that has no
- * next one. Rejects with a CallError if a page is
- * repeated, if there are more than `maxPages`, and if a link leads to another origin. Throws a TypeError
+ * next one. Both end earlier with `total`, and as `paging.end` and `paging.endStatuses` state. Rejects with a CallError
+ * if a page is repeated, if there are more than `maxPages`, and if a link leads to another origin. Throws a TypeError
  * for invalid options.
  */
 export function pages<Input extends object, Response, Item = ItemOf<Response>>(
@@ -54,7 +60,9 @@ export function pages<Input extends object, Response, Item = ItemOf<Response>>(
   options: PagesOptions<Response, Item>,
 ): AsyncGenerator<Page<Response, Item>, void, undefined> {
   requirePlainObject('The input', input, 'pages')
-  const { paging, items, maxPages } = completePages(endpoint.query, options)
+  const complete = completePages<Response, Item>(endpoint.query, options)
+  const { paging, items, maxPages } = complete
+  const ending = pageEnd(complete, input)
   const { signal, timeout, maxResponseBytes, baseUrl, url } = options
   const fail = (code: 'PAGE_CYCLE' | 'TOO_MANY_PAGES' | 'INVALID_RESPONSE', detail?: string) =>
     new CallError(code, endpoint.name, { detail })
@@ -63,22 +71,39 @@ export function pages<Input extends object, Response, Item = ItemOf<Response>>(
     const seen = new Set<string>()
     let step: Step | undefined = { ...firstStep(paging, input), ...(url !== undefined && { url }) }
     let last: readonly Item[] = []
-    let count = 0
-    for (let index = 0; step !== undefined; index++) {
-      if (index === maxPages) throw fail('TOO_MANY_PAGES', `there are more than ${maxPages} pages`)
+    let progress: Progress = { pages: 0, received: 0, skipped: 0, largest: 0, isEmpty: false }
+    while (step !== undefined) {
+      if (progress.pages === maxPages)
+        throw fail('TOO_MANY_PAGES', `there are more than ${maxPages} pages`)
       if (seen.has(step.position)) throw fail('PAGE_CYCLE')
       seen.add(step.position)
+      const response = await call(step, progress)
+      if (response === undefined) return
+      const found = itemsOf(response.body)
+      // A service that ignores the parameter returns the first page again.
+      if (found.length > 0 && isDeepStrictEqual(found, last))
+        throw fail('PAGE_CYCLE', `a page was repeated; if that is the end, ${stateEnd}`)
+      last = found
+      yield { ...response, index: progress.pages, items: found }
+      progress = afterPage(progress, found.length)
+      step = ending.isLast(response, progress) ? undefined : nextStep(response, progress)
+    }
+  }
+
+  /** Returns a page; undefined if its status means that there is none. */
+  async function call(
+    step: Step,
+    progress: Progress,
+  ): Promise<EndpointResponse<Response> | undefined> {
+    try {
       const response = await endpoint.call(
         { ...input, ...step.input },
         { signal, timeout, maxResponseBytes, baseUrl, url: step.url },
       )
-      const found = itemsOf(response.body)
-      // A service that ignores the parameter returns the first page again.
-      if (found.length > 0 && isDeepStrictEqual(found, last)) throw fail('PAGE_CYCLE')
-      last = found
-      count += found.length
-      yield { ...response, index, items: found }
-      step = nextStep(response, { index, count, isEmpty: found.length === 0 })
+      return ending.isBeyond(response.status, progress) ? undefined : response
+    } catch (error) {
+      ending.requireBeyond(error, progress)
+      return undefined
     }
   }
 
@@ -90,17 +115,13 @@ export function pages<Input extends object, Response, Item = ItemOf<Response>>(
 
   function nextStep(
     { body, headers, url: from }: EndpointResponse<Response>,
-    at: { readonly index: number; readonly count: number; readonly isEmpty: boolean },
+    { pages: count, received, skipped }: Progress,
   ): Step | undefined {
     switch (paging.kind) {
       case 'offset':
-        return at.isEmpty
-          ? undefined
-          : numbered(paging.parameter, startOf(paging, input) + at.count)
+        return numbered(paging.parameter, startOf(paging, input) + received + skipped)
       case 'page':
-        return at.isEmpty
-          ? undefined
-          : numbered(paging.parameter, startOf(paging, input) + at.index + 1)
+        return numbered(paging.parameter, startOf(paging, input) + count)
       case 'cursor': {
         const { next } = paging
         const cursor: unknown = typeof next === 'function' ? next(body) : valueAt(body, next)
@@ -122,16 +143,23 @@ export function pages<Input extends object, Response, Item = ItemOf<Response>>(
   return read()
 }
 
+const stateEnd = 'state where the total is, or paging.end'
+
+function afterPage({ pages: count, received, skipped, largest }: Progress, size: number): Progress {
+  const isEmpty = size === 0
+  return {
+    pages: count + 1,
+    received: received + size,
+    // By offset, the position of the page after an empty one is known from the size of the others only.
+    skipped: isEmpty ? skipped + largest : skipped,
+    largest: Math.max(largest, size),
+    isEmpty,
+  }
+}
+
 function firstStep(paging: Paging, input: object): Step {
   if (paging.kind === 'cursor' || paging.kind === 'link') return { position: '' }
   return numbered(paging.parameter, startOf(paging, input))
-}
-
-/** Returns the first offset or page: that of the input, if it has one. */
-function startOf(paging: Paging & { kind: 'offset' | 'page' }, input: object): number {
-  const given = (input as Readonly<Record<string, unknown>>)[paging.parameter]
-  if (typeof given === 'number') return given
-  return paging.kind === 'page' ? (paging.first ?? 1) : 0
 }
 
 function numbered(parameter: string, value: number): Step {

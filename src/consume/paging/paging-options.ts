@@ -3,39 +3,69 @@ import { mistaken } from '../../checks/mistakes.ts'
 import { suggestion } from '../../checks/nearest-name.ts'
 import { code, nonEmpty, wholeNumber } from '../../checks/option-shapes.ts'
 import { completeOptions } from '../../checks/options.ts'
+import type { EndpointResponse } from '../call.ts'
 import type { Parameters } from '../parameters.ts'
 
-/** How the next page of a list is requested. `parameter` names a query parameter of the endpoint. */
-export type Paging<Response = never> =
-  /** By the number of items so far. */
-  | { readonly kind: 'offset'; readonly parameter: string }
-  /** By the number of the page. `first` is the number of the first page; default 1. */
-  | { readonly kind: 'page'; readonly parameter: string; readonly first?: 0 | 1 | undefined }
-  /** By a cursor in the response: the names that lead to it, as in `meta/next`, or a function. */
-  | {
-      readonly kind: 'cursor'
-      readonly parameter: string
-      readonly next: string | ((body: Response) => string | number | null | undefined)
-    }
-  /** By the link with the relation `next` in the `Link` header. */
-  | { readonly kind: 'link' }
+/** What ends a list besides the rule of its kind of paging. `Response` is the body of a page. */
+export interface PagingEnd<Response = never> {
+  /**
+   * Returns whether a page is the last one. With it, an empty page is not the end of a list that is read by offset or
+   * by page. Anything but true and false is a TypeError.
+   */
+  readonly end?: ((response: EndpointResponse<Response>) => boolean) | undefined
+  /**
+   * The statuses of a page beyond the end, such as 404: they end the list instead of failing it. For the first page of
+   * the list, 404 and 410 mean that it is empty, and other error statuses are errors. Default: none.
+   */
+  readonly endStatuses?: readonly number[] | undefined
+}
 
+/** How the next page of a list is requested. `parameter` names a query parameter of the endpoint. */
+export type Paging<Response = never> = PagingEnd<Response> &
+  (
+    | /** By the number of items so far. */
+      { readonly kind: 'offset'; readonly parameter: string }
+      /** By the number of the page. `first` is the number of the first page; default 1. */
+    | { readonly kind: 'page'; readonly parameter: string; readonly first?: 0 | 1 | undefined }
+    /** By a cursor in the response: the names that lead to it, as in `meta/next`, or a function. */
+    | {
+        readonly kind: 'cursor'
+        readonly parameter: string
+        readonly next: string | ((body: Response) => string | number | null | undefined)
+      }
+    /** By the link with the relation `next` in the `Link` header. */
+    | { readonly kind: 'link' }
+  )
+
+// Those of a wrong credential, or of a service that is busy, say nothing about the list.
+const otherStatuses = new Set([401, 403, 408, 425, 429])
+const isEndStatus = (status: number): boolean =>
+  status === 204 || (status >= 400 && status < 500 && !otherStatuses.has(status))
+const advice = `must be 204, or from 400 to 499 and none of ${[...otherStatuses].join(', ')}`
+
+const end = {
+  end: z.optional(code()),
+  endStatuses: z.optional(z.array(z.int().check(z.refine(isEndStatus, { error: advice })))),
+}
 const shape = z.strictObject({
   paging: z.discriminatedUnion('kind', [
-    z.strictObject({ kind: z.literal('offset'), parameter: nonEmpty }),
+    z.strictObject({ kind: z.literal('offset'), parameter: nonEmpty, ...end }),
     z.strictObject({
       kind: z.literal('page'),
       parameter: nonEmpty,
       first: z.optional(z.union([z.literal(0), z.literal(1)])),
+      ...end,
     }),
     z.strictObject({
       kind: z.literal('cursor'),
       parameter: nonEmpty,
       next: z.union([nonEmpty, code()]),
+      ...end,
     }),
-    z.strictObject({ kind: z.literal('link') }),
+    z.strictObject({ kind: z.literal('link'), ...end }),
   ]),
   items: z._default(z.union([z.string(), code()]), ''),
+  total: z.optional(z.union([nonEmpty, code()])),
   maxPages: z._default(wholeNumber(1), 100),
   signal: z.optional(z.custom<AbortSignal>()),
   timeout: z.optional(z.number()),
@@ -48,6 +78,7 @@ const shape = z.strictObject({
 export interface CompletePages<Response, Item> {
   readonly paging: Paging<Response>
   readonly items: string | ((body: Response) => readonly Item[])
+  readonly total: string | ((body: Response) => unknown) | undefined
   readonly maxPages: number
 }
 

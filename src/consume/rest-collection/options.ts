@@ -64,11 +64,11 @@ export interface ListMapping<C extends CollectionShape> {
   readonly endpoint: Endpoint<never>
   /** The names that lead to the array of items, as in `data/orders`. Default: the response is the array. */
   readonly items?: string | undefined
-  /** How further pages are requested. Default: one response has all items. */
+  /** How further pages are requested, and what ends the list. Default: one response has all items. */
   readonly paging?: Paging | undefined
   /** The parameter for the number of items in a page, and its maximum. Default: the service decides. */
   readonly pageSize?: { readonly parameter: string; readonly maximum: number } | undefined
-  /** The exact number of all items, if responses contain it. Default: items are counted here. */
+  /** The exact number of all items, if responses contain it; reading ends there. Default: items are counted here. */
   readonly total?: string | TotalMapping | undefined
   /** The conditions that are passed on: a parameter for each field. Default: none. */
   readonly filter?:

@@ -29,8 +29,6 @@ export async function readList(
       ? await readPage(mapping, list, { call, plan })
       : await readAll(mapping, list, { call, plan })
   } catch (error) {
-    // The path of the list depends on a condition, so there is no item that meets it.
-    if (isMissing(error) && Object.keys(list.endpoint.parameters).length > 0) return []
     if (isCallError(error) && error.code === 'TOO_MANY_PAGES')
       throw tooManyRows(mapping, list, call)
     throw readError(error)
@@ -50,6 +48,7 @@ async function readPage(
   const { offset, limit, count } = call
   const found: MappedItem[] = []
   let total: number | undefined
+  let all: number | undefined
   if (limit !== 0) {
     const end = offset + (limit ?? Infinity)
     const start = startAt(list, offset, end - offset)
@@ -59,14 +58,16 @@ async function readPage(
     for await (const { items, body } of pagesFrom(list, call, { ...plan.input, ...start.input })) {
       if (mustEnd && items.length > 0) throw shortPages(list)
       if (count) total ??= totalIn(list, body)
+      all = total ?? knownTotal(list, body)
       for (const source of items) {
         if (position >= offset && position < end) found.push(read(mapping, list, call, source))
         position++
       }
       // A page that was skipped would have been short as well, unless this one is the last.
       const isShort = start.isSkipping && items.length < (start.size ?? 0)
-      mustEnd = isShort && position !== total
-      if (!mustEnd && (position >= end || position >= (total ?? Infinity))) break
+      mustEnd = isShort && position !== all
+      if (!mustEnd && (position >= end || position === all || position >= (total ?? Infinity)))
+        break
       if (position > bound) throw tooManyRows(mapping, list, call)
     }
   }
@@ -141,7 +142,25 @@ interface ReadPage {
 }
 
 async function* pagesFrom(
-  { endpoint, paging, items, complete }: CompleteList,
+  list: CompleteList,
+  call: Call,
+  input: InputMembers,
+): AsyncGenerator<ReadPage, void, undefined> {
+  let isFirst = true
+  try {
+    for await (const page of calledPages(list, call, input)) {
+      isFirst = false
+      yield page
+    }
+  } catch (error) {
+    const dependsOnCondition = Object.keys(list.endpoint.parameters).length > 0
+    // The path depends on a condition that no item meets. A later page that is missing is a failure.
+    if (!isFirst || !dependsOnCondition || !isMissing(error)) throw error
+  }
+}
+
+async function* calledPages(
+  { endpoint, paging, items, total, complete }: CompleteList,
   { signal }: Call,
   input: InputMembers,
 ): AsyncGenerator<ReadPage, void, undefined> {
@@ -149,6 +168,7 @@ async function* pagesFrom(
     yield* pages(endpoint, input, {
       paging: paging as Paging<unknown>,
       items,
+      total: total?.path,
       maxPages: complete.pages,
       signal,
     })
@@ -181,6 +201,12 @@ function totalIn({ endpoint, total }: CompleteList, body: unknown): number {
   throw new CallError('INVALID_RESPONSE', endpoint.name, {
     detail: 'the total is not a whole number',
   })
+}
+
+/** Returns the total of a response that was not requested to have it; undefined if it has none. */
+function knownTotal({ total }: CompleteList, body: unknown): number | undefined {
+  const found = total && valueAt(body, total.path)
+  return typeof found === 'number' ? found : undefined
 }
 
 // Never true for an item that rowgate would leave out: then reading would end too early.
