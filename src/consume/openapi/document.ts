@@ -70,6 +70,11 @@ export function textOf(value: unknown): string | undefined {
   return typeof value === 'string' ? value : undefined
 }
 
+/** Returns the types that a schema states; none if it has no `type`. */
+export function typesOf({ type }: DocumentObject): readonly string[] {
+  return typeof type === 'string' ? [type] : listOf(type).map(String)
+}
+
 /** Returns the mistakes of the references in a document: those of other documents are rejected. */
 export function referenceMistakes(document: unknown): readonly Mistake[] {
   const mistakes: Mistake[] = []

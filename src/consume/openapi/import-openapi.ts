@@ -50,7 +50,8 @@ export async function importOpenApi(file: string): Promise<ImportedEndpoints> {
   const text = writeEndpoints(document, operations, work)
   if (text.length > maxLength)
     throw new OpenApiError([{ place: '#', advice: 'the types of the document are too large' }])
-  return { text, count: operations.length, notes: [...(isSmall ? [] : [notValidated]), ...notes] }
+  const losses = notes.map(({ place, advice }) => `${place}: ${advice}`)
+  return { text, count: operations.length, notes: [...(isSmall ? [] : [notValidated]), ...losses] }
 }
 
 type Parser = Pick<typeof parser, 'parse' | 'validate'>

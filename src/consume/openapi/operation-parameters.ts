@@ -1,6 +1,6 @@
 import { isSetForEachRequest } from '../connection/header-names.ts'
 import type { ParameterOptions, ParameterType } from '../parameters.ts'
-import { listOf, objectOf, resolved, textOf, type DocumentObject, type Work } from './document.ts'
+import { listOf, resolved, textOf, typesOf, type DocumentObject, type Work } from './document.ts'
 
 /** A parameter of an operation. */
 export interface FoundParameter {
@@ -52,7 +52,10 @@ function problemOf(
 ): string | undefined {
   const name = textOf(parameter['name']) ?? ''
   const location = textOf(parameter['in']) ?? ''
+  if (name === '') return 'has no name'
   if (location === 'cookie') return 'is a cookie'
+  if (!['path', 'query', 'header'].includes(location))
+    return `is in ${location === '' ? 'no place' : `the place ${location}`}, which is not supported`
   if (location === 'header' && isSetForEachRequest(name))
     return 'is a header that is set for each request'
   if (location === 'path' && !/^[A-Za-z_][\w.-]*$/.test(name))
@@ -60,7 +63,10 @@ function problemOf(
   if (name === '__proto__') return 'has a name that an object can not have'
   if (parameter['content'] !== undefined) return 'is sent as content'
   if (type === undefined) return 'is neither a string, a number, a boolean nor a list of them'
-  return isOtherList ? 'is a list in a style that is not supported' : undefined
+  const style = textOf(parameter['style']) ?? ''
+  if (isOtherList || ['label', 'matrix'].includes(style))
+    return `has the style ${style}, which is not supported`
+  return undefined
 }
 
 function listStyle(parameter: DocumentObject, location: string): 'repeated' | 'comma' | undefined {
@@ -113,9 +119,4 @@ function valuesOf(
     (value) => typeof value === (type === 'integer' ? 'number' : type),
   ) as readonly (string | number | boolean)[]
   return plain.length === 0 ? undefined : plain
-}
-
-function typesOf(schema: DocumentObject): readonly string[] {
-  const { type } = objectOf(schema)
-  return typeof type === 'string' ? [type] : listOf(type).map(String)
 }

@@ -1,19 +1,15 @@
 import type { EndpointMethod } from '../call.ts'
 import type { ParameterOptions } from '../parameters.ts'
 import { escapeKey } from '../json-path.ts'
+import type { Mistake } from '../../checks/mistakes.ts'
 import { listOf, objectOf, resolved, textOf, type DocumentObject, type Work } from './document.ts'
 import { pathTemplate } from '../path-template.ts'
+import { jsonContentOf, readBody, type FoundBody, type JsonContent } from './operation-bodies.ts'
 import { readParameter, type FoundParameter } from './operation-parameters.ts'
 import { camelCase, kebabCase, uniqueNames } from './typescript-text.ts'
 
 /** A parameter by the name that it has in the input. */
 export type NamedParameters = readonly (readonly [name: string, options: ParameterOptions])[]
-
-/** The JSON content of a body. */
-export interface JsonContent {
-  readonly schema: unknown
-  readonly place: string
-}
 
 /** An operation of a document, as an endpoint can call it. */
 export interface Operation {
@@ -32,28 +28,38 @@ export interface Operation {
   readonly responses: readonly (JsonContent | null)[]
 }
 
+/** What was left out or repaired, with its place in the document. */
+export type Note = Mistake
+
 /** The operations of a document, and what was left out of them. */
 export interface FoundOperations {
   readonly operations: readonly Operation[]
-  /** Sentences, each with its place. */
-  readonly notes: readonly string[]
+  readonly notes: readonly Note[]
 }
 
 const methods = ['get', 'post', 'put', 'patch', 'delete'] as const
+const otherMethods = ['head', 'options', 'trace']
 
 /** Returns the operations of a document that endpoints can call. */
 export function operationsOf(document: DocumentObject, work: Work): FoundOperations {
   const unique = uniqueNames()
-  const notes: string[] = []
+  const notes: Note[] = []
   const operations = Object.entries(objectOf(document['paths'])).flatMap(([path, given]) => {
     const item = resolved(document, given)
+    const placeOf = (method: string): string => `#/paths/${escapeKey(path)}/${method}`
+    for (const method of otherMethods)
+      if (item[method] !== undefined)
+        notes.push({
+          place: placeOf(method),
+          advice: 'left out, endpoints can not have its method',
+        })
     return methods.flatMap((method) => {
       if (item[method] === undefined) return []
-      const place = `#/paths/${escapeKey(path)}/${method}`
+      const place = placeOf(method)
       const reader = { document, work, place, path, method, item }
       const operation = readOperation(reader, notes)
       if (typeof operation === 'object') return [{ ...operation, key: unique(operation.key) }]
-      notes.push(`${place}: left out, ${operation}`)
+      notes.push({ place, advice: `left out, ${operation}` })
       return []
     })
   })
@@ -70,8 +76,8 @@ interface Source {
 }
 
 /** Returns an operation, or the reason why an endpoint can't call it. */
-function readOperation(source: Source, notes: string[]): Operation | string {
-  const { place, path, method, item } = source
+function readOperation(source: Source, notes: Note[]): Operation | string {
+  const { document, place, path, method, item } = source
   const operation = objectOf(item[method])
   const id = textOf(operation['operationId']) ?? `${method} ${path}`
   const found = parametersOf(source, operation)
@@ -80,13 +86,12 @@ function readOperation(source: Source, notes: string[]): Operation | string {
   )
   if (impossible !== undefined)
     return `the required parameter ${impossible.wireName} ${impossible.problem ?? ''}`
-  for (const { problem, wireName } of found)
-    if (problem !== undefined) notes.push(`${place}: the parameter ${wireName} ${problem}`)
   const usable = found.filter(({ problem }) => problem === undefined)
-
-  const body = bodyOf(source, operation)
-  if (body === 'unsupported' || (body !== undefined && method === 'get'))
-    return 'its body is not JSON'
+  const body = readBody(document, resolved(document, operation['requestBody']), {
+    method,
+    place: `${place}/requestBody`,
+  })
+  if (body.isLost) return `its body ${body.problem}`
   const responses = responsesOf(source, operation)
   if (responses === undefined) return 'its response is not JSON'
 
@@ -102,6 +107,7 @@ function readOperation(source: Source, notes: string[]): Operation | string {
   const template = renamed(path, parameters)
   const mistake = templateMistake(template, parameters)
   if (mistake !== undefined) return mistake
+  for (const advice of losses(source, operation, { found, body })) notes.push({ place, advice })
   const name = kebabCase(id) || kebabCase(`${method} ${path}`)
   return {
     key: camelCase(id),
@@ -112,7 +118,7 @@ function readOperation(source: Source, notes: string[]): Operation | string {
     parameters,
     query: group('query'),
     headers: group('header'),
-    body,
+    body: body.content,
     responses,
   }
 }
@@ -153,16 +159,28 @@ function renamed(path: string, parameters: NamedParameters): string {
   )
 }
 
-function bodyOf(
-  { document, place }: Source,
+/** What an operation loses as an endpoint, a sentence each. */
+function losses(
+  source: Source,
   operation: DocumentObject,
-): Operation['body'] | 'unsupported' {
-  if (operation['requestBody'] === undefined) return undefined
-  const body = resolved(document, operation['requestBody'])
-  const required = body['required'] === true
-  const content = jsonContentOf(body, `${place}/requestBody`)
-  if (content === undefined) return required ? 'unsupported' : undefined
-  return content === null ? undefined : { ...content, required }
+  { found, body }: { readonly found: readonly FoundParameter[]; readonly body: FoundBody },
+): readonly string[] {
+  const server = ownServer(source, operation)
+  return [
+    ...found
+      .filter(({ problem }) => problem !== undefined)
+      .map(({ wireName, problem = '' }) => `the parameter ${wireName} ${problem}`),
+    ...(body.problem === undefined ? [] : [`without its body, which ${body.problem}`]),
+    ...(server === undefined ? [] : [`without its own server ${server}; calls can state baseUrl`]),
+  ]
+}
+
+/** The URL of the first server of an operation or its path, if it is not the first one of the document. */
+function ownServer({ document, item }: Source, operation: DocumentObject): string | undefined {
+  const urlOf = ({ servers }: DocumentObject): string | undefined =>
+    textOf(objectOf(listOf(servers)[0])['url'])
+  const url = urlOf(operation) ?? urlOf(item)
+  return url === urlOf(document) ? undefined : url
 }
 
 function responsesOf(
@@ -176,19 +194,4 @@ function responsesOf(
     jsonContentOf(resolved(document, given), `${place}/responses/${status}`),
   )
   return contents.includes(undefined) ? undefined : (contents as readonly (JsonContent | null)[])
-}
-
-/** The JSON of a body; null if it has no content, undefined if its content is not JSON. */
-function jsonContentOf(body: DocumentObject, place: string): JsonContent | null | undefined {
-  const content = Object.entries(objectOf(body['content']))
-  if (content.length === 0) return null
-  const json = content.find(([type]) =>
-    /^application\/(?:[\w.-]+\+)?json(?:\s*;|$)|^\*\/\*$/i.test(type),
-  )
-  if (json === undefined) return undefined
-  const [type, media] = json
-  return {
-    schema: objectOf(media)['schema'] ?? {},
-    place: `${place}/content/${escapeKey(type)}/schema`,
-  }
 }

@@ -106,7 +106,7 @@ test('what an endpoint can not call is left out with a note', () => {
   ])
   expect(imported.tracker.notes).toEqual([
     '#/paths/~1repos~1{owner}~1{repo}~1issues/get: the parameter filter is neither a string, a number, a boolean nor a list of them',
-    '#/paths/~1attachments/post: left out, its body is not JSON',
+    '#/paths/~1attachments/post: left out, its body is not JSON, but multipart/form-data',
   ])
   expect(imported.payments.notes).toEqual([])
 })
