@@ -100,11 +100,7 @@ export function otherTypesIn(
       case 'instant': {
         const isTime = base === 'datetime' || (base === 'timestamp' && field.type === 'instant')
         if (!isTime || field.storedAs !== 'microseconds') return undefined
-        return withMicroseconds(normal, field.definition, {
-          cut: (stored) =>
-            sql`cast(${stored} - interval microsecond(${stored}) % 1000 microsecond as datetime(3))`,
-          rest: sql`interval 999 microsecond`,
-        })
+        return cutType(normal, field.definition)
       }
       case 'uuid':
         if (base !== 'uuid') return undefined
@@ -147,6 +143,17 @@ export function changesValue(column: Column, value: StoredValue): boolean {
   if (base === 'varchar') return cutsSpaces(column, value)
   if (typeof value !== 'string' || !value.endsWith(' ') || !textBases.includes(base)) return false
   return base === 'char' || (length !== undefined && Buffer.byteLength(value) > length)
+}
+
+function cutType(normal: ColumnType, definition: Field): ColumnType {
+  const cut = (stored: Sql): Sql =>
+    sql`cast(${stored} - interval microsecond(${stored}) % 1000 microsecond as datetime(3))`
+  return {
+    ...withMicroseconds(normal, definition, { cut, rest: sql`interval 999 microsecond` }),
+    // Of a zero date, every function returns null.
+    returned: (stored) => stored,
+    read: (text) => normal.read(text.replace(/(\.\d{3})\d+$/, '$1')),
+  }
 }
 
 function castTo(type: string): (column: Sql) => Sql {

@@ -20,8 +20,8 @@ export function otherType(column: Column, field: PublishedField): ColumnType | u
       return textTypes[base]?.(column, field) ?? (field.readOnly ? shown(column) : undefined)
     case 'decimal':
       if (base === 'numeric' && column.scale === undefined) return openNumber(field.definition)
-      if (base === 'money' && field.readOnly) return { ...normal, value: castTo('numeric') }
-      return undefined
+      if (base !== 'money' || !field.readOnly) return undefined
+      return { ...openNumber(field.definition), value: castTo('numeric') }
     case 'double':
       if (base !== 'float4' || !field.readOnly) return undefined
       // The shortest digits of the number, and not those of the nearest double.
@@ -110,18 +110,18 @@ function enumeration({ type = '' }: Column): ColumnType {
   }
 }
 
-/** A number without a scale, whose values may have fewer digits than the field. */
+/** A number without the scale of the field, whose values may have fewer digits than the field, or more that are zeros. */
 function openNumber(definition: Field): ColumnType {
   const { scale } = definition as Field & { type: 'decimal' }
   return {
     ...columnTypes.decimal,
-    read: (text) => (hasDigits(text, scale) ? padDecimal(text, definition) : text),
+    read(text) {
+      const [whole = '', fraction = ''] = text.split('.')
+      const isNumber = /^-?\d+$/.test(whole) && /^0*$/.test(fraction.slice(scale))
+      return isNumber ? padDecimal(`${whole}.${fraction.slice(0, scale)}`, definition) : text
+    },
     wire: (column) => sql`round(${column}, ${raw(String(scale))})::text`,
   }
-}
-
-function hasDigits(text: string, scale: number): boolean {
-  return /^-?\d+(?:\.\d+)?$/.test(text) && (text.split('.')[1]?.length ?? 0) <= scale
 }
 
 const byTruncation: TimeCut = {

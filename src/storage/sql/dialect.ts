@@ -31,6 +31,8 @@ export interface ColumnType {
   readonly isText?: boolean
   /** Returns the expression of the value. Default: the column. */
   value?(column: Sql): Sql
+  /** Returns the expression whose text is read. Default: that of the value. */
+  returned?(column: Sql): Sql
   /** Returns what a save assigns; `column` is the stored value of an update. Default: the parameter. */
   assigned?(parameter: Sql, column: Sql | undefined): Sql
   /** Returns a term that an index on the column serves. Every row with the value, or with one of a list, meets it. */

@@ -12,7 +12,7 @@ export interface TablePlace extends Place {
   readonly dialect: Dialect
   readonly found: Table
   readonly alias: string
-  /** Returns the SQL of the value of a field. */
+  /** Returns the SQL of what is read of a field. */
   column(field: PublishedField): Sql
   /** Returns the SQL of the column of a field. */
   stored(field: PublishedField): Sql
@@ -33,7 +33,10 @@ export function placeOf(
     found,
     alias,
     aliases,
-    column: (field) => valueOf(typeOf(place, field), place.stored(field)),
+    column(field) {
+      const type = typeOf(place, field)
+      return type.returned?.(place.stored(field)) ?? valueOf(type, place.stored(field))
+    },
     stored: (field) => name(dialect, alias, columnOf(found, field).name),
     table: sql`${tableName(dialect, found)} as ${name(dialect, alias)}`,
     other: (target, other) => placeOf(tables, target, other, aliases),

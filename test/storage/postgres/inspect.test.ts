@@ -67,7 +67,14 @@ describe.skipIf(missing !== undefined)('rows of PostgreSQL', () => {
     },
     columns: {
       size: ['bigint', integer(), ...wholes],
-      price: ['numeric', decimal({ precision: 6, scale: 2 }), ...numbers, '1.255', '1e300'],
+      price: [
+        'numeric',
+        decimal({ precision: 6, scale: 2 }),
+        ...numbers,
+        '2.5000',
+        '1.255',
+        '1e300',
+      ],
       cost: ['numeric(12,2)', decimal({ precision: 6, scale: 2 }), ...numbers],
       ratio: ['double precision', double(), '0', `'NaN'`, `'-Infinity'`, '1e308'],
       day: ['date', date(), ...days],
