@@ -45,9 +45,7 @@ export function storedFields(
   return collections.flatMap(({ table, fields }) => {
     const found = tables.find(table)
     if (found?.kind !== 'table') return []
-    return fields.filter(
-      ({ column }) => found.columns.get(folded(column))?.computed === false,
-    )
+    return fields.filter(({ column }) => found.columns.get(folded(column))?.computed === false)
   })
 }
 
