@@ -123,7 +123,9 @@ function checkedPresence(
 /** Returns the check of keys that no path can have. Their length in a path is known of their text only. */
 function checkedKey({ place, collection, fields, rows }: InspectedTable): readonly Checked[] {
   const { key, maxKeyLength } = collection
-  const texts = key.filter(({ type }) => type === 'text').map((field) => place.stored(field))
+  const texts = key
+    .filter(({ type }) => type === 'text')
+    .map((field) => placedColumn(place, field).sql)
   const isPresent = key.every((field) => fields.includes(field))
   if (maxKeyLength === Infinity || texts.length === 0 || !isPresent) return []
   const columns = key.map((field) => placedColumn(place, field).sql)

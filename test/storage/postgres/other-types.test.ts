@@ -3,7 +3,7 @@ import { bigint, decimal, dateTime, double, instant, integer, json, text } from 
 import { stringifyJson } from 'rowgate'
 import { toFetchHandler } from 'rowgate/fetch'
 import { postgresStorage } from 'rowgate/postgres'
-import { afterAll, beforeAll, describe, expect, test } from 'vitest'
+import { afterAll, beforeAll, describe, expect, onTestFinished, test } from 'vitest'
 import { missingServer, testSchema, type TestSchema } from '../../kit/postgres.ts'
 
 const missing = await missingServer()
@@ -124,6 +124,24 @@ describe.skipIf(missing !== undefined)('columns of existing PostgreSQL tables', 
     await items().update(id as never, changed)
     expect(await found(changed)).toEqual(['1'])
   })
+
+  test.each(['inet', 'double precision', 'interval', 'int4range'])(
+    'a key of %s, which is published as text, is checked',
+    async (type) => {
+      const own = await testSchema()
+      onTestFinished(() => own.drop())
+      await own.run(`create table hosts (host ${type} primary key)`)
+      const hosts = defineCollection({ key: 'host', fields: { host: text({ readOnly: true }) } })
+      const reading = createService({
+        applications: { app: { collections: { hosts } } },
+        storage: postgresStorage(own.pool),
+        security: openAccess(),
+      })
+      await reading.ready()
+      expect(await reading.inspect()).toEqual([])
+      await reading.close()
+    },
+  )
 
   test('of jsonb keep all digits of numbers', async () => {
     const settings = { total: new JsonNumber('12345678901234567890.50'), rate: 0.1 }
