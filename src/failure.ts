@@ -52,6 +52,10 @@ function translated(
     if (!isAbort(error.cause)) report({ type: 'storage-unavailable', place: placeOf(), error })
     return unavailable(error, error.retryAfter)
   }
+  if (isStorageError(error) && error.kind === 'forbidden') {
+    report({ type: 'storage-forbidden', place: placeOf(), error })
+    return errorOf('FORBIDDEN', messageOf('forbidden', {}), { cause: error })
+  }
   const isUnfit = isStorageError(error) && error.kind === 'unfit'
   report({ type: isUnfit ? 'stored-value-unfit' : 'request-failed', place: placeOf(), error })
   return internal(error)

@@ -30,6 +30,8 @@ function failureOf(observation: Observation): string | undefined {
       return `A request could not be served${at(observation.place)}.\n${stackOf(observation.error)}`
     case 'stored-value-unfit':
       return `A stored value does not fit its field${at(observation.place)}.\n${stackOf(observation.error)}`
+    case 'storage-forbidden':
+      return `The database denied a request${at(observation.place)}.\n${stackOf(observation.error)}`
     case 'limiter-failed':
       return `A limiter failed.\n${stackOf(observation.error)}`
     case 'delivery-failed':

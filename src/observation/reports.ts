@@ -81,6 +81,15 @@ export type Observation =
       /** The role, attribute or rule that was missing. */
       readonly reason: string
     }
+  /**
+   * The database does not let the role of its connection do this, or a policy of it rejects the row: responded 403. The
+   * cause of the error is that of the database.
+   */
+  | {
+      readonly type: 'storage-forbidden'
+      readonly place: EventPlace | null
+      readonly error: unknown
+    }
   /** Responded 401. The response does not say why. */
   | {
       readonly type: 'credential-rejected'

@@ -217,6 +217,8 @@ export type StorageErrorKind =
   | 'referenced'
   /** Storage can't be reached, is locked, full or closed, or the transaction took too long: 503. */
   | 'unavailable'
+  /** The database does not let its role do this, or a policy of it rejects the row: 403, and a report. */
+  | 'forbidden'
   /** A stored value does not fit its field: 500, and a report with the message of the error. */
   | 'unfit'
 

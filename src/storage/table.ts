@@ -2,7 +2,13 @@ import type { PublishedCollection } from '../definition/published.ts'
 import { whenDone, whenFailed, type MaybePromise } from '../maybe-promise.ts'
 import { equal } from '../request/query.ts'
 import { isStorageError, StorageError } from './adapter.ts'
-import type { Row, StorageQuery, StorageReader, StorageTransaction } from './adapter.ts'
+import type {
+  Row,
+  StoragePage,
+  StorageQuery,
+  StorageReader,
+  StorageTransaction,
+} from './adapter.ts'
 
 /** A part of the rows that meet the conditions. */
 export interface TablePage {
@@ -48,6 +54,9 @@ export function tableReader(reader: StorageReader, collection: PublishedCollecti
   const key = collection.key.map(({ name }) => name)
   const byKey = ascending(key)
 
+  const filter = (query: StorageQuery): MaybePromise<StoragePage> =>
+    whenFailed(() => reader.filter(collection, query), failed)
+
   function queryOf(where: Row, changes: Partial<StorageQuery> & { readonly limit: number }) {
     return {
       conditions: conditionsOf(where),
@@ -62,24 +71,21 @@ export function tableReader(reader: StorageReader, collection: PublishedCollecti
 
   return {
     one: (where, select = collection.allNames) =>
-      whenDone(
-        reader.filter(collection, queryOf(where, { limit: 1, select })),
-        ({ rows }) => rows[0],
-      ),
+      whenDone(filter(queryOf(where, { limit: 1, select })), ({ rows }) => rows[0]),
     async all(where, page = {}) {
       const { sort = key, limit = Infinity, offset = 0, select = collection.allNames } = page
       const rows: Row[] = []
       for (;;) {
         const size = Math.min(batchSize, limit - rows.length)
         const part = { sort: ascending(sort), limit: size, offset: offset + rows.length, select }
-        const batch = await reader.filter(collection, queryOf(where, part))
+        const batch = await filter(queryOf(where, part))
         rows.push(...batch.rows)
         if (batch.rows.length < batchSize || rows.length === limit) return rows
       }
     },
     count: (where) =>
       whenDone(
-        reader.filter(collection, queryOf(where, { limit: 0, select: key, count: true })),
+        filter(queryOf(where, { limit: 0, select: key, count: true })),
         ({ count }) => count ?? 0,
       ),
   }
@@ -89,7 +95,8 @@ export function tableReader(reader: StorageReader, collection: PublishedCollecti
 export function table(transaction: StorageTransaction, collection: PublishedCollection): Table {
   const insert = (row: Row): MaybePromise<Row> => {
     const values = collection.allNames.map((name) => [name, row[name] ?? null])
-    return transaction.insert(collection, Object.fromEntries(values) as Row)
+    const complete = Object.fromEntries(values) as Row
+    return whenFailed(() => transaction.insert(collection, complete), failed)
   }
   return {
     ...tableReader(transaction, collection),
@@ -102,9 +109,17 @@ export function table(transaction: StorageTransaction, collection: PublishedColl
           throw new StorageError('unavailable', { cause: error, isConflict: true })
         },
       ),
-    change: (where, changes) => transaction.update(collection, conditionsOf(where), changes),
-    remove: (where) => transaction.delete(collection, conditionsOf(where)),
+    change: (where, changes) =>
+      whenFailed(() => transaction.update(collection, conditionsOf(where), changes), failed),
+    remove: (where) =>
+      whenFailed(() => transaction.delete(collection, conditionsOf(where)), failed),
   }
+}
+
+// The tables of the library are no business of the client, whose request must not be rejected with 403.
+function failed(error: unknown): never {
+  if (!isStorageError(error) || error.kind !== 'forbidden') throw error
+  throw new Error('The database does not let its role use a table of rowgate.', { cause: error })
 }
 
 function conditionsOf(where: Row): StorageQuery['conditions'] {

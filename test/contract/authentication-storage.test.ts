@@ -91,6 +91,14 @@ describe.each(cells)('the store of keys on $name', (cell) => {
     expect(reports.splice(0)).toMatchObject([{ type: 'request-failed', error }])
   })
 
+  test('whose database denies its role the keys causes 500, because the client is not at fault', async () => {
+    const error = new StorageError('forbidden', { cause: new Error('permission denied') })
+    breakDown(['rowgate-security/keys'], error)
+    const answer = await ask(withKey(made.key))
+    expectError(answer, 500, /^The request could not be served/)
+    expect(reports.splice(0)).toMatchObject([{ type: 'request-failed', error: { cause: error } }])
+  })
+
   test('that can not write a use serves the request and reports the failure', async () => {
     const error = new StorageError('unavailable')
     breakDown(['a transaction'], error)

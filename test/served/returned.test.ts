@@ -214,6 +214,14 @@ describe('what a function throws', () => {
     expect((await client.delete('/app/things/1')).status).toBe(409)
   })
 
+  test('as forbidden responds 403', async () => {
+    const { client, reports } = opened({ filter: thrown(new StorageError('forbidden')) })
+    expect((await client.get('/app/things')).status).toBe(403)
+    expect(reports).toMatchObject([
+      { type: 'storage-forbidden', place: { collection: 'things', event: 'Filter' } },
+    ])
+  })
+
   test('as unavailable responds 503 with the time to wait', async () => {
     const { client, reports } = opened({
       filter: thrown(new StorageError('unavailable', { retryAfter: 30 })),

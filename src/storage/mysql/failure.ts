@@ -27,6 +27,11 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
   1690: 'invalid',
   3819: 'invalid',
   4025: 'invalid',
+  1044: 'forbidden',
+  1142: 'forbidden',
+  1143: 'forbidden',
+  1227: 'forbidden',
+  1370: 'forbidden',
   1021: 'unavailable',
   1037: 'unavailable',
   1038: 'unavailable',
@@ -91,6 +96,11 @@ export function isLost(error: unknown): boolean {
   if (!(error instanceof Error)) return true
   const { errno, sqlMessage } = error as ServerError
   return typeof sqlMessage !== 'string' || closing.includes(errno) || readOnly.includes(errno)
+}
+
+/** Returns whether a server accepts no writes, such as a replica. */
+export function rejectsWrites(error: unknown): boolean {
+  return readOnly.includes((error as ServerError).errno)
 }
 
 function kindOf(error: unknown): FailureKind | undefined {

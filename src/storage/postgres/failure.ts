@@ -25,6 +25,7 @@ export const errorKinds: Readonly<Record<string, FailureKind>> = {
   '22P05': 'invalid',
   '54000': 'invalid',
   P0001: 'invalid',
+  '42501': 'forbidden',
   '2200H': 'unavailable',
   '25006': 'unavailable',
   '25P02': 'unavailable',

@@ -8,9 +8,10 @@ export type Operation = 'read' | 'save' | 'delete'
 
 /**
  * What an error of a server means. `conflict`: another transaction has undone this one. `invalid`: the values are not
- * accepted.
+ * accepted. `forbidden`: the role of the connection lacks a right, or a policy rejects the row.
  */
-export type FailureKind = 'conflict' | 'unavailable' | 'duplicate' | 'foreignKey' | 'invalid'
+export type FailureKind =
+  'conflict' | 'unavailable' | 'duplicate' | 'foreignKey' | 'invalid' | 'forbidden'
 
 /** What the codes of errors of the operating system mean that a driver passes on. */
 export const networkFailures = {
@@ -92,6 +93,11 @@ export function storageFailure(
       return operation === 'delete'
         ? new StorageError('referenced', { cause: error })
         : new StorageError('invalid', { fields: fields(), cause: error })
+    case 'forbidden':
+      return new StorageError('forbidden', {
+        cause: error,
+        message: `storage: forbidden: ${messageOf(error)}`,
+      })
     case 'invalid':
       // The same statement could succeed only with other conditions.
       if (operation === 'read') return error

@@ -6,7 +6,15 @@ import { StorageError } from '../adapter.ts'
 export type Operation = 'read' | 'save' | 'delete'
 
 type FailureKind =
-  'busy' | 'unavailable' | 'duplicate' | 'notNull' | 'check' | 'foreignKey' | 'rowNumber' | 'fault'
+  | 'busy'
+  | 'unavailable'
+  | 'forbidden'
+  | 'duplicate'
+  | 'notNull'
+  | 'check'
+  | 'foreignKey'
+  | 'rowNumber'
+  | 'fault'
 
 /** The result codes that are handled. An extended code begins with the name of its primary code. */
 const kinds: readonly (readonly [name: string, code: number, kind: FailureKind])[] = [
@@ -17,6 +25,8 @@ const kinds: readonly (readonly [name: string, code: number, kind: FailureKind])
   ['SQLITE_CONSTRAINT_TRIGGER', 1811, 'check'],
   ['SQLITE_CONSTRAINT_UNIQUE', 2067, 'duplicate'],
   ['SQLITE_CONSTRAINT_ROWID', 2579, 'duplicate'],
+  ['SQLITE_PERM', 3, 'forbidden'],
+  ['SQLITE_AUTH', 23, 'forbidden'],
   ['SQLITE_BUSY', 5, 'busy'],
   ['SQLITE_LOCKED', 6, 'busy'],
   ['SQLITE_READONLY', 8, 'unavailable'],
@@ -51,6 +61,8 @@ export function storageFailure(
     case 'busy':
     case 'unavailable':
       return storageError('unavailable')
+    case 'forbidden':
+      return storageError('forbidden')
     case 'duplicate':
       return storageError('duplicate', fieldsInMessage(error, collection))
     case 'notNull':

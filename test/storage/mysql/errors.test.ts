@@ -310,6 +310,7 @@ describe.skipIf(missing !== undefined)('an error of MariaDB', () => {
         },
       }),
       'users who may not read the referenced table': ['1216', '1217'],
+      'users without all rights': ['1044', '1142', '1143', '1227', '1370'],
       'other engines than InnoDB, and partitions': ['1169', '1586'],
       'a server without memory, disk or threads': ['1021', '1037', '1038', '1206', '1637'],
       'limits of connections of a user or server': ['1040', '1203', '1226'],

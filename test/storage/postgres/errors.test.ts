@@ -276,6 +276,7 @@ describe.skipIf(missing !== undefined)('an error of PostgreSQL', () => {
     },
     cases,
     documented: {
+      'roles without all rights': ['42501'],
       'PostgreSQL 18 and later': ['23001'],
       'PostgreSQL 17 and later': ['25P04'],
       'a server that crashes': ['57P02'],
