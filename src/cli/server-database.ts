@@ -1,5 +1,6 @@
 import { join } from 'node:path'
-import { describeServer, type ServerCatalogue } from '../introspection/server/read-database.ts'
+import { describeServer } from '../introspection/server/read-database.ts'
+import type { ServerCatalogue } from '../introspection/server/server-catalogue.ts'
 import type { StorageAdapter } from '../storage/adapter.ts'
 import type { Connection, Connections } from '../storage/sql/connection.ts'
 import type { SchemaDatabase } from '../storage/sql/schema-apply.ts'

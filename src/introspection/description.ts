@@ -16,8 +16,10 @@ export interface LeftOut {
 /** A table or view. Columns are named as in the database. */
 export interface TableDescription {
   readonly name: string
-  /** Why its rows can't be written; undefined if they can. */
+  /** What it is, if its rows can't be written and have no key; undefined if they can. */
   readonly readOnly?: string
+  /** What the role or the database does not allow. Default: everything is allowed. */
+  readonly denied?: Denied
   readonly columns: readonly ColumnDescription[]
   /** The groups of columns that identify a row, the best one first. None of their values is null. */
   readonly keys: readonly (readonly string[])[]
@@ -28,6 +30,16 @@ export interface TableDescription {
   readonly indexes: readonly (readonly IndexedColumn[])[]
   readonly references: readonly ReferenceDescription[]
 }
+
+/** Events that a table does not allow. */
+export interface Denied {
+  readonly events: readonly WriteEvent[]
+  /** The end of a sentence about the table. */
+  readonly reason: string
+}
+
+/** An event that writes. */
+export type WriteEvent = 'Insert' | 'Update' | 'Delete'
 
 /** A column of an index. */
 export interface IndexedColumn {
@@ -50,6 +62,8 @@ export interface ColumnDescription {
   readonly hasDefault: boolean
   /** Whether the database computes it from other columns. */
   readonly computed: boolean
+  /** The events in which the role may not write it. Default: none. */
+  readonly denied?: readonly ('Insert' | 'Update')[]
   /** The only values that the database accepts, as it stores them. */
   readonly allowed?: readonly (string | number)[]
 }

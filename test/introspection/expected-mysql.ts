@@ -39,6 +39,7 @@ export const expectedMysql: Readonly<Record<string, Expected>> = {
       rating: 'rating',
     },
   ],
+  'film-text': ['film_text', { filmId: 'film_id', title: 'title' }],
   language: [
     'language',
     { languageId: 'language_id', name: 'name', lastUpdate: utc('last_update') },
@@ -102,6 +103,7 @@ export const onlyMariaDb: Readonly<Record<string, Expected>> = {
 
 /** Those of mysql-only.sql. */
 export const onlyMysql: Readonly<Record<string, Expected>> = {
+  cached: ['cached', { id: 'id' }],
   accounts: [
     'accounts',
     {

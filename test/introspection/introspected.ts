@@ -25,6 +25,8 @@ import { temporaryFolder } from '../kit/storages.ts'
 export interface OwnTables {
   /** Runs statements, one after another. Returns the rows of the last one. */
   run(...statements: readonly string[]): Promise<readonly unknown[]>
+  /** Creates a role, and grants it rights, such as `select on things`. SQLite has no roles. */
+  role?(...grants: readonly string[]): Promise<string>
   /** What the command line is given to reach the database as a role. */
   line(role?: string): readonly string[]
   /** Opens a storage that reaches the database as a role. */
@@ -64,14 +66,24 @@ export const databases = {
       const pools: Pool[] = []
       onTestFinished(async () => {
         for (const pool of pools) await pool.end()
+        for (const role of roles) await schema.run(`drop owned by ${role}; drop role ${role}`)
         await schema.drop()
       })
+      const roles: string[] = []
       const { host, port, database } = schema.address
       return {
         async run(...statements) {
           let rows: readonly unknown[] = []
           for (const each of statements) rows = await schema.run(each)
           return rows
+        },
+        async role(...grants) {
+          const role = `${schema.name}_${roles.length}`
+          const all = [`usage on schema ${schema.name}`, ...grants]
+          await schema.run(`create role ${role} login`)
+          roles.push(role)
+          for (const grant of all) await schema.run(`grant ${grant} to ${role}`)
+          return role
         },
         line: (role = schema.address.user) => [
           `postgres://${role}@${host}:${port}/${database}`,
@@ -94,12 +106,21 @@ export const databases = {
       const pools: { end(): Promise<void> }[] = []
       onTestFinished(async () => {
         for (const pool of pools) await pool.end()
+        for (const role of roles) await database.run(`drop user ${role}`)
         await database.drop()
       })
+      const roles: string[] = []
       const { host, port, user: own, password } = database.address
       const of = (role: string): string => (role === own ? password : '')
       return {
         run: database.run,
+        async role(...grants) {
+          const role = `${database.name}_${roles.length}`
+          await database.run(`create user ${role}`)
+          roles.push(role)
+          for (const grant of grants) await database.run(`grant ${grant} to ${role}`)
+          return role
+        },
         line: (role = own) => [
           `mysql://${role}:${encodeURIComponent(of(role))}@${host}:${port}/${database.name}`,
         ],
@@ -126,8 +147,16 @@ export interface IntrospectedDatabase {
   readonly reports: readonly Observation[]
 }
 
-/** Runs `rowgate introspect` on a database as a role, and serves what it has written as the same role. */
-export async function introspected(on: OwnTables, role?: string): Promise<IntrospectedDatabase> {
+/**
+ * Runs `rowgate introspect` on a database as a role, and serves what it has written as the same role.
+ *
+ * @param servedAs the role that serves it, if it is another one
+ */
+export async function introspected(
+  on: OwnTables,
+  role?: string,
+  servedAs = role,
+): Promise<IntrospectedDatabase> {
   const workingFolder = temporaryFolder()
   const line = [...on.line(role), '--application', 'app', '--out', 'app.json']
   const { code, messages } = await runAlone(['introspect', ...line], { workingFolder })
@@ -137,7 +166,7 @@ export async function introspected(on: OwnTables, role?: string): Promise<Intros
   const reports: Observation[] = []
   const service = createService({
     applications,
-    storage: on.storage(role),
+    storage: on.storage(servedAs),
     security: openAccess(),
     report: (observation) => void reports.push(observation),
   })

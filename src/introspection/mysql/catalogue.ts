@@ -1,8 +1,8 @@
 import type { Field } from '../../definition/field.ts'
-import { readSchema } from '../../storage/mysql/catalogue.ts'
 import { quoted } from '../../storage/mysql/dialect.ts'
 import { fitTerm } from '../../storage/mysql/inspection.ts'
 import { unescaped } from '../../storage/mysql/literals.ts'
+import { readSchema, undeletableTables } from '../../storage/mysql/read-schema.ts'
 import type { CatalogueColumn } from '../../storage/sql/catalogue-tables.ts'
 import type { Column } from '../../storage/sql/tables.ts'
 import {
@@ -13,11 +13,13 @@ import {
   timeOf,
   type Candidates,
 } from '../server/candidates.ts'
-import type { AllowedValues, ServerCatalogue } from '../server/read-database.ts'
+import type { AllowedValues, ServerCatalogue } from '../server/server-catalogue.ts'
 
 /** What introspection needs to know of MariaDB and MySQL. */
 export const mysqlCatalogue: ServerCatalogue = {
   begin: 'start transaction with consistent snapshot, read only',
+  needsSavepoints: false,
+  undeletable: undeletableTables,
   readTables: readSchema,
   candidates,
   fitTerm,

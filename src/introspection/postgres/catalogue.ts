@@ -11,11 +11,12 @@ import {
   timeOf,
   type Candidates,
 } from '../server/candidates.ts'
-import type { AllowedValues, ServerCatalogue } from '../server/read-database.ts'
+import type { AllowedValues, ServerCatalogue } from '../server/server-catalogue.ts'
 
 /** What introspection needs to know of PostgreSQL. */
 export const postgresCatalogue: ServerCatalogue = {
   begin: 'begin isolation level repeatable read read only',
+  needsSavepoints: true,
   readTables: readSchema,
   candidates: candidateFields,
   fitTerm,

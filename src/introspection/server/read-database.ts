@@ -5,7 +5,7 @@ import type {
   CatalogueTable,
 } from '../../storage/sql/catalogue-tables.ts'
 import { bind, type Connection } from '../../storage/sql/connection.ts'
-import { join, raw, sql, type Sql } from '../../storage/sql/fragments.ts'
+import { join, raw, sql } from '../../storage/sql/fragments.ts'
 import {
   formOf,
   largeRows,
@@ -17,35 +17,8 @@ import {
   type TableDescription,
 } from '../description.ts'
 import type { Candidates } from './candidates.ts'
-
-/** What the tables of one kind of server are, and what their columns hold. */
-export interface ServerCatalogue {
-  /** Begins a transaction that reads one state. */
-  readonly begin: string
-  /** Reads all tables and views of a schema, by name. */
-  readTables(connection: Connection, schema: string): Promise<readonly CatalogueTable[]>
-  /**
-   * Returns the fields that a column may be by its type.
-   *
-   * @param isLink whether it is part of a key or of a foreign key, where numbers are whole
-   */
-  candidates(column: CatalogueColumn, isLink: boolean): Candidates
-  /**
-   * Returns the condition that a value of a column, other than null, is one of its field. Undefined: the type of the
-   * column allows no other values.
-   */
-  fitTerm(value: Sql, column: CatalogueColumn, field: Field): Sql | undefined
-  /** Returns what a CHECK constraint, as the server writes it, allows. Undefined: it does not list values of one column. */
-  allowedBy(check: string): AllowedValues | undefined
-  /** Returns a name in quotes. */
-  quoted(name: string): string
-}
-
-/** The only values of a column. */
-export interface AllowedValues {
-  readonly column: string
-  readonly values: readonly (string | number)[]
-}
+import { deniedIn, deniedOf } from './role-rights.ts'
+import type { ServerCatalogue } from './server-catalogue.ts'
 
 /**
  * Describes the tables of a schema of a database server in one snapshot. Columns whose type allows values that their
@@ -56,9 +29,13 @@ export async function describeServer(
   catalogue: ServerCatalogue,
   { schema, isNamed, reading }: DescribedTables,
 ): Promise<DatabaseDescription> {
+  const undeletable = await catalogue.undeletable?.(connection, schema)
   await connection.command(catalogue.begin)
   try {
-    const found = await catalogue.readTables(connection, schema)
+    const read = await catalogue.readTables(connection, schema)
+    const found = read.map((table) =>
+      undeletable?.has(table.name) === true ? { ...table, isDeletable: false } : table,
+    )
     return await describeTables(
       connection,
       catalogue,
@@ -102,20 +79,23 @@ async function describeTables(
   return { tables, leftOut }
 }
 
-/** Describes a table. Returns the reason to leave it out if it is a view that the server can't read. */
+/** Describes a table. Returns the reason to leave it out if it is a view or a table of others that the server can't read. */
 async function describeReadable(
   connection: Connection,
   catalogue: ServerCatalogue,
   found: FoundTable,
 ): Promise<TableDescription | string> {
-  if (found.table.readOnly === undefined) return describeTable(connection, catalogue, found)
-  await connection.command('savepoint described')
+  const { readOnly, unwritable } = found.table
+  if (readOnly === undefined && unwritable === undefined)
+    return describeTable(connection, catalogue, found)
+  const { needsSavepoints } = catalogue
+  if (needsSavepoints) await connection.command('savepoint described')
   try {
     return await describeTable(connection, catalogue, found)
   } catch (error) {
     if (!(error instanceof Error)) throw error
-    // Rejects if the connection is lost.
-    await connection.command('rollback to described')
+    // Rejects if the connection is lost; otherwise the end of the transaction does.
+    if (needsSavepoints) await connection.command('rollback to described')
     return `can't be read: ${error.message}`
   }
 }
@@ -168,6 +148,7 @@ async function describeTable(
   return {
     name: table.name,
     ...(readOnly === undefined ? {} : { readOnly }),
+    ...deniedOf(table),
     columns: described.map((column, index) =>
       columns[index]?.isFixed === true && column.name !== generated
         ? { ...column, computed: true }
@@ -198,7 +179,7 @@ function describeColumn(
   column: CatalogueColumn,
   { candidates, fields, allowed }: FoundColumn,
 ): ColumnDescription {
-  const { name, notNull, hasDefault, isComputed } = column
+  const { name, notNull, hasDefault, isDefaultUsable = true, isComputed } = column
   const { fields: all, note, lastNote } = candidates
   const [first] = fields
   const reason = first !== undefined && first === all.at(-1) ? (lastNote ?? note) : note
@@ -211,8 +192,9 @@ function describeColumn(
     fields,
     ...(noteOfColumn === undefined ? {} : { note: noteOfColumn }),
     nullable: !notNull,
-    hasDefault,
+    hasDefault: hasDefault && isDefaultUsable,
     computed: isComputed,
+    ...deniedIn(column),
     ...(allowed === undefined ? {} : { allowed }),
   }
 }
@@ -231,7 +213,8 @@ function numberedColumn(
   [name = '']: readonly string[],
 ): string | undefined {
   const index = columns.findIndex((each) => each.name === name)
-  const { numberedBy, hasDefault } = columns[index] as CatalogueColumn
+  const { numberedBy } = columns[index] as CatalogueColumn
+  const hasDefault = described[index]?.hasDefault === true
   const isNumber = described[index]?.fields.some(({ type }) => ['integer', 'bigint'].includes(type))
   return isNumber && numberedBy !== undefined && hasDefault ? name : undefined
 }

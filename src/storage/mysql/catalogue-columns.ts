@@ -74,11 +74,18 @@ export function columnOf(
     notNull: nullable === 'NO',
     hasDefault: isNumbered || (typeof value === 'string' && value !== 'NULL' && !isZeroDate(value)),
     isComputed: typeof expression === 'string' && expression !== '',
-    isReadable: typeof privileges !== 'string' || /\bselect\b/i.test(privileges),
+    isReadable: isGranted('select', privileges),
+    isInsertable: isGranted('insert', privileges),
+    isUpdatable: isGranted('update', privileges),
     numberedBy: isNumbered ? 'auto_increment' : undefined,
     collation: collation ?? undefined,
     isDeterministic: isExact(String(base), collation ?? undefined),
   }
+}
+
+// The privileges of the user and of its role.
+function isGranted(privilege: string, privileges: string | null | undefined): boolean {
+  return typeof privileges !== 'string' || privileges.toLowerCase().split(',').includes(privilege)
 }
 
 function numberOf(text: string | null | undefined): number | undefined {

@@ -1,5 +1,9 @@
 import type { PublishedCollection } from '../../definition/published.ts'
-import type { CatalogueReference, CatalogueTable } from '../sql/catalogue-tables.ts'
+import type {
+  CatalogueColumn,
+  CatalogueReference,
+  CatalogueTable,
+} from '../sql/catalogue-tables.ts'
 import { bind, type Connection, type TextRow } from '../sql/connection.ts'
 import type { Tables } from '../sql/dialect.ts'
 import { join, raw, sql, type Sql } from '../sql/fragments.ts'
@@ -15,7 +19,6 @@ import {
 } from '../sql/tables.ts'
 import { columnOf, columnsIn, enforced, lengthCheck, type TableRows } from './catalogue-columns.ts'
 import { mysqlDialect, quoted, type MysqlServer } from './dialect.ts'
-import { isLost } from './failure.ts'
 import { expressionIn } from './literals.ts'
 
 /**
@@ -48,35 +51,8 @@ async function distinguishesCase(connection: Connection): Promise<boolean> {
   return setting === '0'
 }
 
-/** Reads all tables and views of a database, by name. A view is tried, because others may have removed what it reads. */
-export async function readSchema(
-  connection: Connection,
-  schema: string,
-): Promise<readonly CatalogueTable[]> {
-  const [[version = ''] = []] = await connection.rows(bind(sql`select version()`))
-  const kind = String(version).includes('MariaDB') ? 'MariaDB' : 'MySQL'
-  const place = { kind, schema: sql`${{ read: () => schema }}`, keys: 'checked' } as const
-  const found: CatalogueTable[] = []
-  for (const table of await tablesWhere(connection, place, () => sql``)) {
-    const isBroken = table.kind === 'view' && !(await isReadable(connection, table))
-    found.push(isBroken ? { ...table, leftOut: "the server can't read it" } : table)
-  }
-  return found
-}
-
-async function isReadable(connection: Connection, { schema, name }: Table): Promise<boolean> {
-  const view = raw(`${quoted(schema)}.${quoted(name)}`)
-  try {
-    await connection.rows(bind(sql`select 1 from ${view} limit 0`))
-    return true
-  } catch (error) {
-    if (isLost(error)) throw error
-    return false
-  }
-}
-
 /** Where tables are read. */
-interface Place {
+export interface Place {
   readonly kind: MysqlServer
   readonly schema: Sql
   /** Which foreign keys the tables have: those that the server checks for every row, or all. */
@@ -84,7 +60,7 @@ interface Place {
 }
 
 /** Reads the tables of a database whose names meet a condition. */
-async function tablesWhere(
+export async function tablesWhere(
   connection: Connection,
   { kind, schema, keys }: Place,
   condition: (name: Sql) => Sql,
@@ -130,7 +106,7 @@ function indexesIn(where: Sql): Sql {
 function foreignKeysIn(where: Sql): Sql {
   return sql`select k.table_name, k.constraint_name, k.column_name, k.referenced_table_schema,
       k.referenced_table_name, k.referenced_column_name, r.delete_rule
-    from information_schema.key_column_usage as k join information_schema.referential_constraints as r
+    from information_schema.key_column_usage as k left join information_schema.referential_constraints as r
       on r.constraint_schema = k.constraint_schema and r.constraint_name = k.constraint_name
       and r.table_name = k.table_name
     where ${where} and k.referenced_table_name is not null
@@ -202,17 +178,18 @@ function tableOf(
     schema: String(schema),
     name: String(name),
     kind,
-    mistake: isOther ? engineMistake(name, engine) : undefined,
-    ...(parts.runsCode && { runsCode: true }),
-    readOnly: readOnlyKinds[String(type)],
-    leftOut: isOther
+    unwritable: isOther
       ? `is kept by the engine ${String(engine)}, which has no transactions`
-      : type === 'SEQUENCE'
-        ? 'a sequence'
-        : undefined,
+      : undefined,
+    makeWritable: isOther ? `ALTER TABLE ${quoted(String(name))} ENGINE=InnoDB;` : undefined,
+    ...(parts.runsCode && { runsCode: true }),
+    // MariaDB returns only columns that the user may insert.
+    returnsInserts: columns.every(({ isInsertable }) => isInsertable !== false),
+    readOnly: readOnlyKinds[String(type)],
+    leftOut: type === 'SEQUENCE' ? 'a sequence' : undefined,
     columns,
     find: finder(columns),
-    identity: primary?.includes('') === true ? undefined : primary,
+    identity: primary?.every((own) => isReadable(own, columns)) === true ? primary : undefined,
     primary,
     references,
     checks: clauses,
@@ -221,13 +198,18 @@ function tableOf(
       .filter(
         (key) => server === 'MariaDB' || keys === 'all' || isChecked(key, { columns, indexes }),
       )
-      .map(({ onDelete, ...key }) => ({
+      .map(({ onDelete, isActionKnown, ...key }) => ({
         ...key,
-        onDelete: onDelete === 'setDefault' ? undefined : onDelete,
+        onDelete: onDelete === 'setDefault' || isActionKnown === false ? undefined : onDelete,
       })),
     leftConstraints: parts.checks.map(([own]) => String(own)).filter((own) => own === lengthCheck),
     constraints,
   }
+}
+
+// The name of a prefix is empty.
+function isReadable(name: string, columns: readonly CatalogueColumn[]): boolean {
+  return columns.some((column) => column.name === name && column.isReadable)
 }
 
 /**
@@ -246,10 +228,6 @@ function isChecked(
       others.some(({ name }) => columns.find((each) => each.name === name)?.notNull !== true)
     )
   })
-}
-
-function engineMistake(name: string | null | undefined, engine: string | null | undefined): string {
-  return `is kept by the engine ${String(engine)}, which has no transactions. Change it with\nALTER TABLE ${quoted(String(name))} ENGINE=InnoDB;`
 }
 
 function indexOf(name: string, rows: readonly TextRow[]): Index & { readonly name: string } {
@@ -284,6 +262,8 @@ function foreignKeyOf(
     target: `${schema}.${table}`,
     targetName: schema === own ? String(table) : `${schema}.${table}`,
     targetColumns: rows.map(([, , , target]) => String(target)),
+    // A user who may only read does not see the rule.
+    isActionKnown: rule !== null,
     onDelete: actions[String(rule)] ?? 'restrict',
   }
 }

@@ -28,9 +28,9 @@ export function mysqlInspection(isMariaDb: boolean): Inspection {
       const levels = sql`char_length(${text}) - char_length(replace(replace(${text}, '[', ''), '{', ''))`
       return sql`(json_valid(${text}) is not true or (${isUnusual(text)}) is not false or ${levels} > ${raw(String(maxDepth))})`
     },
-    // Each slice is a range of the first column of the primary key, in whose order InnoDB keeps the rows.
+    // Each slice is a range of the first column of the primary key, if it can be read, in whose order InnoDB keeps the rows.
     async parts(connection, { table, from, column, rows }) {
-      const [first] = table.primary ?? []
+      const [first] = table.identity ?? []
       if (first === undefined || rows < minRows) return []
       const key = column(first)
       const size: Slot = { read: () => Math.ceil(rows / maxSlices) - 1 }

@@ -32,6 +32,8 @@ interface TableRow {
   readonly identity: readonly string[] | null
   readonly checks: readonly string[]
   readonly hasDeferred: boolean
+  readonly isDeletable: boolean
+  readonly policies: Policies
   readonly columns: readonly ColumnRow[]
   readonly indexes: readonly (Index & {
     readonly name: string
@@ -46,6 +48,13 @@ interface TableRow {
   })[]
   readonly named: readonly NamedColumns[]
   readonly partitions: readonly Partition[]
+}
+
+/** Whether the policies of a table let the role write rows of it at all. */
+interface Policies {
+  readonly insert: boolean
+  readonly update: boolean
+  readonly delete: boolean
 }
 
 interface ColumnRow extends Omit<
@@ -134,15 +143,17 @@ function tableOf({
   named,
   partitions: parts,
   identity: own,
+  policies,
   ...table
 }: TableRow): CatalogueTable {
-  const columns = rows.map(columnOf)
+  const columns = rows.map((row) => columnOf(row, policies))
   const foreign = references.map((key) => ({ ...key, onDelete: actions[key.action] ?? 'restrict' }))
   const primary = indexes.find(({ isPrimary }) => isPrimary)
   return {
     ...table,
     id: oid,
     kind: kinds[kind] ?? 'other',
+    isDeletable: table.isDeletable && policies.delete,
     readOnly: readOnlyKinds[kind],
     leftOut: extension === null ? partitionOf(parent) : `belongs to the extension ${extension}`,
     columns,
@@ -178,18 +189,16 @@ function partitionOf(parent: string | null): string | undefined {
   return parent === null ? undefined : `a partition of ${parent}`
 }
 
-function columnOf({
-  modifier,
-  labels,
-  numberedBy,
-  collation,
-  isDeterministic,
-  ...column
-}: ColumnRow): CatalogueColumn {
-  const { base } = column
+function columnOf(
+  { modifier, labels, numberedBy, collation, isDeterministic, ...column }: ColumnRow,
+  policies: Policies,
+): CatalogueColumn {
+  const { base, isInsertable = true, isUpdatable = true } = column
   return {
     ...column,
     ...digitsOf(base, modifier),
+    isInsertable: isInsertable && policies.insert,
+    isUpdatable: isUpdatable && policies.update,
     labels: labels ?? undefined,
     numberedBy: numberedBy ?? undefined,
     collation: collation ?? undefined,
@@ -211,6 +220,7 @@ function catalogue(condition: Sql): Sql {
     'parent', (select i.inhparent::regclass::text from pg_inherits i where i.inhrelid = c.oid and c.relispartition),
     'extension', (select e.extname from pg_depend d join pg_extension e on e.oid = d.refobjid
       where d.classid = 'pg_class'::regclass and d.objid = c.oid and d.deptype = 'e'),
+    'isDeletable', has_table_privilege(c.oid, 'delete'), 'policies', ${policiesOf},
     'runsCode', ${runsCode}, 'identity', ${identity},
     'columns', ${columnsOf}, 'checks', ${checksOf}, 'indexes', ${indexesOf}, 'references', ${referencesOf},
     'hasDeferred', exists (select from pg_constraint con where con.conrelid = c.oid and con.condeferred),
@@ -219,6 +229,14 @@ function catalogue(condition: Sql): Sql {
     where c.relkind in ('r', 'p', 'v', 'm', 'f') and ${condition}
     order by c.relname`
 }
+
+// Without a policy that permits an operation, the server rejects it for every row. The role 0 is everyone.
+const permits = (command: string): string => `(not row_security_active(c.oid) or exists (
+    select from pg_policy p where p.polrelid = c.oid and p.polpermissive and p.polcmd in ('*', '${command}')
+    and exists (select from unnest(p.polroles) as r where case when r = 0 then true else pg_has_role(r, 'usage') end)))`
+const policiesOf = raw(
+  `json_build_object('insert', ${permits('a')}, 'update', ${permits('w')}, 'delete', ${permits('d')})`,
+)
 
 // A table that others inherit from has their rows, too. A right to read columns does not cover these.
 const identity = raw(`case when c.relkind in ('r', 'p') and has_table_privilege(c.oid, 'select')
@@ -245,6 +263,9 @@ const columnsOf = raw(`(select coalesce(json_agg(json_build_object(
     'isDomain', t.typtype = 'd', 'isUsed', a.attinhcount > 0 or ${isUsed},
     'isComputed', a.attgenerated <> '', 'isFixed', a.attidentity = 'a', 'hasNullOrder', ${hasNullOrder},
     'isReadable', has_column_privilege(c.oid, a.attnum, 'select'),
+    'isInsertable', has_column_privilege(c.oid, a.attnum, 'insert'), 'isUpdatable', has_column_privilege(c.oid, a.attnum, 'update'),
+    'isDefaultUsable', case when c.relkind in ('r', 'p') and a.attidentity = '' then coalesce(has_sequence_privilege(
+      pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname), 'usage'), true) else true end,
     'numberedBy', case when c.relkind in ('r', 'p') then
       pg_get_serial_sequence(quote_ident(n.nspname) || '.' || quote_ident(c.relname), a.attname) end,
     'collation', co.collname, 'isDeterministic', co.collisdeterministic) order by a.attnum), '[]')

@@ -4,6 +4,8 @@ import type { Column, Table } from './tables.ts'
 export interface CatalogueColumn extends Column {
   /** Whether the user of the connection may read it. */
   readonly isReadable: boolean
+  /** Whether that user may use its default, such as the next number of a sequence. Default true. */
+  readonly isDefaultUsable?: boolean
   /** Whether a constraint says that its texts are JSON. Default false. */
   readonly isJson?: boolean
 }
@@ -18,6 +20,8 @@ export interface CatalogueReference {
   readonly targetName: string
   readonly targetColumns: readonly string[]
   readonly onDelete: 'restrict' | 'cascade' | 'setNull' | 'setDefault'
+  /** Whether the user of the connection may see `onDelete`. If not, it is `restrict`. Default true. */
+  readonly isActionKnown?: boolean
 }
 
 /** An existing table or view, with all that its definition can be made of. */
@@ -28,6 +32,8 @@ export interface CatalogueTable extends Table {
   readonly checks: readonly string[]
   /** What it is, such as `a view`, if its rows can't be written. */
   readonly readOnly: string | undefined
+  /** Whether the user of the connection may delete its rows, as far as it is known. Default true. */
+  readonly isDeletable?: boolean
   /** Why it can't be published; undefined if it can. */
   readonly leftOut: string | undefined
 }

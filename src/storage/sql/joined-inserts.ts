@@ -46,6 +46,7 @@ const rowFaults: readonly (FailureKind | undefined)[] = [
   'foreignKey',
   'conflict',
   'unavailable',
+  'forbidden',
 ]
 const allTables: Pick<ChangingTables, 'has'> = { has: () => true }
 
@@ -158,7 +159,8 @@ export function joinedInserts({ use, tablesNow, changing, checked }: Joining): J
       const { dialect, find } = tablesNow()
       const table = find(collection.table)
       const joins = table !== undefined && dialect.writes.joins?.(table) === true
-      return joins && !changing.has(table) && !bringsNumber(collection, row)
+      const returns = table?.returnsInserts !== false
+      return joins && returns && !changing.has(table) && !bringsNumber(collection, row)
     },
     insert: async (collection, row) => {
       const statement = insertStatement(tablesNow(), collection, row)

@@ -8,6 +8,7 @@ import { searchMistakes } from './search-index.ts'
 import { keptType } from './table-conditions.ts'
 import type { Table } from './tables.ts'
 import { uniqueIndex } from './wanted-indexes.ts'
+import { returnsInserts } from './write-statements.ts'
 
 /** Returns the mistakes of definitions that a database can't keep, whatever its tables are. */
 export function definitionMistakes(
@@ -56,17 +57,29 @@ export function collectionMistakes(
   const { dialect } = tables
   const table = tables.find(collection.table)
   if (table === undefined) return [missingTable(dialect, collection, collections)]
-  const { mistake } = table
-  if (mistake !== undefined) {
-    return [`${nameOf(collection)}: the table ${dialect.quoted(table.name)} ${mistake}`]
-  }
   return [
+    ...unwritableMistakes(dialect, collection, table),
     ...collection.fields.flatMap((field) => columnMistakes(dialect, collection, field, table)),
-    ...unreturnedMistakes(dialect, collection, table),
+    ...unreturnedMistakes(tables, collection, table),
     ...keyMistakes(dialect, collection, table),
     ...uniqueMistakes(dialect, collection, table),
     ...searchMistakes(tables, collection, collections),
   ]
+}
+
+function unwritableMistakes(
+  { quoted }: Dialect,
+  collection: PublishedCollection,
+  { name, unwritable, makeWritable }: Table,
+): readonly string[] {
+  if (unwritable === undefined || writesOf(collection).length === 0) return []
+  return [
+    `${nameOf(collection)}: the table ${quoted(name)} ${unwritable}. Set publishes: ['Filter'], or change the table with\n${makeWritable}`,
+  ]
+}
+
+function writesOf({ publishes }: PublishedCollection): readonly string[] {
+  return [...publishes].filter((event) => event !== 'Filter')
 }
 
 function missingTable(
@@ -128,11 +141,12 @@ function columnMistakes(
 
 /** Returns the mistakes of fields whose values in a new row can't be read, because no statement finds the row. */
 function unreturnedMistakes(
-  { database, writes }: Dialect,
+  tables: Tables,
   collection: PublishedCollection,
   table: Table,
 ): readonly string[] {
-  if (writes.returning.includes('insert') || !collection.publishes.has('Insert')) return []
+  if (returnsInserts(tables, collection) || !collection.publishes.has('Insert')) return []
+  const { database } = tables.dialect
   const { key, fields } = collection
   const isNumbered = ({ column }: PublishedField): boolean =>
     table.find(column)?.numberedBy !== undefined
@@ -162,8 +176,7 @@ function keyMistakes(
   const { quoted, schema } = dialect
   const { key } = collection
   if (isView(table)) {
-    const writes = [...collection.publishes].filter((event) => event !== 'Filter')
-    if (writes.length === 0) return []
+    if (writesOf(collection).length === 0) return []
     return [
       `${nameOf(collection)}: ${quoted(table.name)} is a view, which is not written. Set publishes: ['Filter'].`,
     ]

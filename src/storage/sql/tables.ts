@@ -30,6 +30,10 @@ export interface Column {
   readonly isComputed: boolean
   /** Whether a change of its value is rejected: GENERATED ALWAYS AS IDENTITY. Default false. */
   readonly isFixed?: boolean
+  /** Whether the role of the connection may give it a value in an insert, as far as it is known. Default true. */
+  readonly isInsertable?: boolean
+  /** Whether the role of the connection may change it, as far as it is known. Default true. */
+  readonly isUpdatable?: boolean
   /** What numbers it, such as the quoted name of a sequence; undefined: nothing. */
   readonly numberedBy: string | undefined
   /** The name of its collation; undefined if its type has none. */
@@ -83,10 +87,14 @@ export interface Table {
   readonly name: string
   /** `other`: a table that is not kept here, such as a foreign one. */
   readonly kind: 'table' | 'view' | 'other'
-  /** Why it can't be used, as the end of a sentence. Undefined: it can. */
-  readonly mistake?: string | undefined
+  /** Why its rows are not written, as the end of a sentence. Undefined: they are. */
+  readonly unwritable?: string | undefined
+  /** The statement after which they are written. */
+  readonly makeWritable?: string | undefined
   /** Whether a write runs code of the table, such as triggers, or that of tables that are parts of it. Undefined: not known. */
   readonly runsCode?: boolean
+  /** Whether the server returns inserted rows to the role of the connection, if it returns any. Default true. */
+  readonly returnsInserts?: boolean
   readonly columns: readonly Column[]
   /** Returns a column by its name; without one, by its name in another case of ASCII letters. */
   find(name: string): Column | undefined

@@ -6,6 +6,7 @@ import type { Dialect, Isolation, Tables } from './dialect.ts'
 import { storageFailure, unavailable, type Operation } from './failure.ts'
 import { readPage } from './reads.ts'
 import type { Table } from './tables.ts'
+import { returnsInserts } from './write-statements.ts'
 import { bringsNumber, deleteRow, insertRow, updateRow } from './writes.ts'
 
 interface WriteOptions {
@@ -132,7 +133,8 @@ export async function runTransaction<Result>(
     insert: (collection, row) => {
       const table = tables.find(collection.table)
       const isChanged = table !== undefined && changing?.has(table) === true
-      const isAlone = !isChanged && returning.includes('insert') && !bringsNumber(collection, row)
+      const isAlone =
+        !isChanged && returnsInserts(tables, collection) && !bringsNumber(collection, row)
       return inTurn(() =>
         write({ operation: 'save', collection, row, isAlone }, () =>
           insertRow(connection, tables, collection, row),

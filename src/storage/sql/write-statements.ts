@@ -1,3 +1,4 @@
+import type { StoredValue } from '../../definition/field-type.ts'
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { StorageError, type Condition, type Row } from '../adapter.ts'
@@ -18,6 +19,7 @@ import {
   valueOf,
   type TablePlace,
 } from './table-conditions.ts'
+import type { Table } from './tables.ts'
 
 /** Returns the statement that inserts a row. If inserts return rows, it returns the row complete. */
 export function insertStatement(
@@ -28,6 +30,11 @@ export function insertStatement(
   return bind(insertText(tables, collection, row), { conditions: [], row })
 }
 
+/** Returns whether an insert into the table of a collection returns its rows. */
+export function returnsInserts({ dialect, find }: Tables, { table }: PublishedCollection): boolean {
+  return dialect.writes.returning.includes('insert') && find(table)?.returnsInserts !== false
+}
+
 /** Returns the text of a statement that inserts so many rows with values for the same fields as a row. */
 export function insertText(
   tables: Tables,
@@ -35,9 +42,8 @@ export function insertText(
   row: Row,
   count = 1,
 ): Sql {
-  const given = collection.fields.filter(({ name: field, generated }) =>
-    generated === 'database' ? (row[field] ?? null) !== null : row[field] !== undefined,
-  )
+  const table = tables.find(collection.table)
+  const given = collection.fields.filter((field) => isGiven(field, row[field.name], table))
   const names = given.map((field) => field.name).join('\0')
   return tables.texts.find(`insert${identityOf(collection)}\0${names}\0${count}`, () => {
     const { dialect } = tables
@@ -47,13 +53,27 @@ export function insertText(
     const values = given.map((field) => rowParameter(place, field))
     const rows = Array.from({ length: count }, () => values)
     const insert = writes.insert(tableName(dialect, place.found), given.map(own), rows)
-    if (!writes.returning.includes('insert')) return insert
+    if (!returnsInserts(tables, collection)) return insert
     const all = collection.fields.map((field) => valueOf(typeOf(place, field), own(field)))
     if (count > 1 && writes.joined !== undefined) {
       return writes.joined(insert, { found: place.found, values: all, count })
     }
     return sql`${insert} returning ${join(all)}`
   })
+}
+
+/** Returns whether an insert names the column of a field. */
+function isGiven(
+  { column, generated }: PublishedField,
+  value: StoredValue | undefined,
+  table: Table | undefined,
+): boolean {
+  if (value === undefined) return false
+  if (value !== null) return true
+  if (generated === 'database') return false
+  // A column without a default is null also if the role must not name it.
+  const found = table?.find(column)
+  return found?.isInsertable !== false || found.hasDefault
 }
 
 /** Returns the statement of the complete row that was inserted, by its key. The server may have numbered a part of it. */

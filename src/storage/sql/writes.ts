@@ -8,6 +8,7 @@ import {
   deleteStatement,
   insertedStatement,
   insertStatement,
+  returnsInserts,
   rowStatement,
   updateStatement,
 } from './write-statements.ts'
@@ -19,9 +20,9 @@ export async function insertRow(
   collection: PublishedCollection,
   row: Row,
 ): Promise<Row> {
-  const { database, writes, transactions } = tables.dialect
+  const { database, transactions } = tables.dialect
   const statement = insertStatement(tables, collection, row)
-  if (!writes.returning.includes('insert')) {
+  if (!returnsInserts(tables, collection)) {
     const given = collection.key.length === 0 ? completeRow(collection, row) : null
     if (given === undefined) {
       throw new Error(`${database} returns no values of column defaults of a row without a key`)
@@ -62,10 +63,14 @@ export async function updateRow(
   connection: Connection,
   tables: Tables,
   collection: PublishedCollection,
-  { conditions, changes }: { readonly conditions: readonly Condition[]; readonly changes: Row },
+  { conditions, changes: given }: RowChange,
 ): Promise<Row | undefined> {
   const { returning } = tables.dialect.writes
   const locked = rowStatement(tables, collection, conditions, ' for update')
+  const fixed = fixedNames(tables, collection, given)
+  const stored = fixed.length === 0 ? noRow : await one(connection, tables, collection, locked)
+  if (stored === undefined) return undefined
+  const changes = withoutUnchanged(given, fixed, stored)
   if (Object.keys(changes).length === 0) return one(connection, tables, collection, locked)
   if (returning.includes('update')) {
     const update = updateStatement(tables, collection, conditions, changes)
@@ -80,6 +85,33 @@ export async function updateRow(
   const update = updateStatement(tables, collection, isJoined ? key : conditions, changes)
   if ((await connection.matched(update)) === 0) return undefined
   return one(connection, tables, collection, rowStatement(tables, collection, key, ''))
+}
+
+/** The changes of a row that meets conditions. */
+interface RowChange {
+  readonly conditions: readonly Condition[]
+  readonly changes: Row
+}
+
+const noRow: Row = {}
+
+/** Returns the names of changes of columns that the role may not change. It may send their values back. */
+function fixedNames(
+  tables: Tables,
+  { table, byName }: PublishedCollection,
+  changes: Row,
+): readonly string[] {
+  const found = tables.find(table)
+  return Object.keys(changes).filter((name) => {
+    const { column = name } = byName.get(name) ?? {}
+    return found?.find(column)?.isUpdatable === false
+  })
+}
+
+function withoutUnchanged(changes: Row, fixed: readonly string[], stored: Row): Row {
+  const unchanged = fixed.filter((name) => changes[name] === stored[name])
+  if (unchanged.length === 0) return changes
+  return Object.fromEntries(Object.entries(changes).filter(([name]) => !unchanged.includes(name)))
 }
 
 /** Deletes the row that meets conditions and returns it as it was. */

@@ -1,0 +1,85 @@
+import { describe, expect, test } from 'vitest'
+import { createService, defineCollection, integer, openAccess, text } from '../../src/index.ts'
+import { perServer } from '../kit/mysql.ts'
+import { databases, introspected } from './introspected.ts'
+
+const { missing, open } = databases.MariaDB
+const engines = perServer({
+  MariaDB: ['MyISAM', 'MEMORY', 'Aria'],
+  MySQL: ['MyISAM', 'MEMORY'],
+})
+
+describe.skipIf(missing !== undefined)('tables of engines without transactions', () => {
+  test.each(engines)('a table of %s is read-only, with the reason', async (engine) => {
+    const on = await open()
+    await on.run(
+      `create table notes (id int primary key auto_increment, title varchar(20) not null, status varchar(10) default 'open', key (status)) engine=${engine}`,
+      `insert into notes (title) values ('a'), ('b'), ('c')`,
+      'create view titles as select title from notes',
+      'create table others (id int primary key, title varchar(20))',
+      'create view both_titles as select title from notes union all select title from others',
+    )
+    const { messages, collections, client, reports } = await introspected(on)
+    expect(messages).toContain(
+      `notes: read-only: it is kept by the engine ${engine}, which has no transactions`,
+    )
+    expect(Object.keys(collections).sort()).toEqual(['both-titles', 'notes', 'others', 'titles'])
+    expect(collections['notes']).toMatchObject({ key: 'id', publishes: ['Filter'] })
+    expect(collections['others']?.publishes).toBeUndefined()
+    const page = await client.get('/app/notes', {
+      query: { $sort: '-title', $count: 'true', $limit: 2, status: 'open' },
+    })
+    expect(page).toMatchObject({
+      status: 200,
+      body: {
+        items: [
+          { id: 3, title: 'c' },
+          { id: 2, title: 'b' },
+        ],
+        count: 3,
+      },
+    })
+    expect(await client.get('/app/notes', { query: { $q: 'B' } })).toMatchObject({
+      body: { items: [{ id: 2 }] },
+    })
+    expect(await client.get('/app/notes/2')).toMatchObject({ body: { item: { title: 'b' } } })
+    expect(await client.get('/app/titles')).toMatchObject({ status: 200 })
+    expect(await client.get('/app/both-titles')).toMatchObject({ status: 200 })
+    expect(await client.post('/app/notes', { title: 'd' })).toMatchObject({ status: 405 })
+    expect(await client.post('/app/others', { id: 1, title: 'd' })).toMatchObject({ status: 200 })
+    expect(reports).toEqual([])
+  })
+
+  test.each(engines)(
+    'a collection that writes a table of %s is rejected at start',
+    async (engine) => {
+      const on = await open()
+      await on.run(`create table notes (id int primary key, title varchar(20)) engine=${engine}`)
+      const notes = defineCollection({ key: 'id', fields: { id: integer(), title: text() } })
+      const service = createService({
+        applications: { app: { collections: { notes } } },
+        storage: on.storage(),
+        security: openAccess(),
+      })
+      await expect(service.ready()).rejects.toThrow(
+        `the table \`notes\` is kept by the engine ${engine}, which has no transactions. Set publishes: ['Filter'], or change the table with\nALTER TABLE \`notes\` ENGINE=InnoDB;`,
+      )
+      await service.close()
+    },
+  )
+
+  test('a damaged table is left out', async () => {
+    const on = await open()
+    await on.run(
+      'create table pieces (id int not null, key (id)) engine=MyISAM',
+      'create table parts (id int not null, key (id)) engine=MERGE union=(pieces)',
+      'create view part_ids as select id from parts',
+      'create table others (id int primary key)',
+      'drop table pieces',
+    )
+    const { messages, collections } = await introspected(on)
+    expect(messages).toContain("parts: left out: the server can't read it")
+    expect(messages).toContain("part_ids: left out: the server can't read it")
+    expect(Object.keys(collections)).toEqual(['others'])
+  })
+})
