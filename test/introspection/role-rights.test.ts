@@ -200,18 +200,33 @@ describe.skipIf(servers.PostgreSQL.missing !== undefined)('row security of Postg
 })
 
 describe.skipIf(servers.MariaDB.missing !== undefined)('a reader of MariaDB', () => {
+  const keys = [
+    'foreign key (thing) references things (id) on delete cascade on update cascade',
+    'constraint `a ``b` foreign key (other) references things (id)',
+  ]
+  const create = [
+    `create table parts (id int primary key, thing int, other int, ${keys.join(', ')})`,
+    'insert into parts values (1, 1, null)',
+  ]
+
   test('sees the references of tables', async () => {
-    const { on, role } = await withRole(servers.MariaDB)
-    await on.run(
-      'create table parts (id int primary key, thing int, foreign key (thing) references things (id) on delete cascade)',
-      'insert into parts values (1, 1)',
-      `grant select on parts to ${role}`,
-      `grant select, delete on things to ${role}`,
-    )
+    const { on, role } = await withRole(servers.MariaDB, 'select, delete on things')
+    await on.run(...create, `grant select on parts to ${role}`)
     const { collections, client } = await introspected(on, role)
-    expect(collections['parts']?.fields['thing']).toMatchObject({ references: 'things' })
-    // It can't know what a delete does.
-    expect(await client.delete('/app/things/1')).toMatchObject({ status: 409 })
+    const { thing, other } = collections['parts']?.fields ?? {}
+    expect(thing).toMatchObject({ references: 'things', onDelete: 'cascade' })
+    expect(other).toEqual({ type: 'integer', references: 'things' })
+    expect(await client.delete('/app/things/1')).toMatchObject({ status: 200 })
+    expect(await client.get('/app/parts')).toMatchObject({ body: { items: [] } })
+  })
+
+  test('with a right to columns does not see references', async () => {
+    const { on, role } = await withRole(servers.MariaDB, 'select, delete on things')
+    await on.run(...create, `grant select (id, thing) on parts to ${role}`)
+    const { collections, client } = await introspected(on, role)
+    const { thing } = collections['parts']?.fields ?? {}
+    expect(thing).toEqual({ type: 'integer' })
+    expect(await client.get('/app/parts/1')).toMatchObject({ body: { item: { id: 1, thing: 1 } } })
   })
 
   test('without a right to the key reads pages', async () => {

@@ -19,6 +19,7 @@ import {
 } from '../sql/tables.ts'
 import { columnOf, columnsIn, enforced, lengthCheck, type TableRows } from './catalogue-columns.ts'
 import { mysqlDialect, quoted, type MysqlServer } from './dialect.ts'
+import { foreignKeyOf, readForeignKeys } from './foreign-keys.ts'
 import { expressionIn } from './literals.ts'
 
 /**
@@ -76,7 +77,7 @@ export async function tablesWhere(
   )
   const columns = await read(columnsIn(kind, where('c')))
   const indexes = await read(indexesIn(where('s')))
-  const foreignKeys = await read(foreignKeysIn(where('k')))
+  const foreignKeys = byFirst(await readForeignKeys(connection, String(tables[0]?.[1]), where('k')))
   const checks = await read(checksIn(kind, schema, condition))
   const triggers = await read(triggersIn(schema, condition))
   const checkOf = ([own = null, clause, ...rest]: TextRow): TextRow => [
@@ -101,16 +102,6 @@ function indexesIn(where: Sql): Sql {
   return sql`select table_name, index_name, non_unique, column_name, sub_part is not null, collation
     from information_schema.statistics as s where ${where}
     order by table_name, index_name, seq_in_index`
-}
-
-function foreignKeysIn(where: Sql): Sql {
-  return sql`select k.table_name, k.constraint_name, k.column_name, k.referenced_table_schema,
-      k.referenced_table_name, k.referenced_column_name, r.delete_rule
-    from information_schema.key_column_usage as k left join information_schema.referential_constraints as r
-      on r.constraint_schema = k.constraint_schema and r.constraint_name = k.constraint_name
-      and r.table_name = k.table_name
-    where ${where} and k.referenced_table_name is not null
-    order by k.table_name, k.constraint_name, k.ordinal_position`
 }
 
 function checksIn(kind: MysqlServer, schema: Sql, condition: (name: Sql) => Sql): Sql {
@@ -198,9 +189,9 @@ function tableOf(
       .filter(
         (key) => server === 'MariaDB' || keys === 'all' || isChecked(key, { columns, indexes }),
       )
-      .map(({ onDelete, isActionKnown, ...key }) => ({
+      .map(({ onDelete, ...key }) => ({
         ...key,
-        onDelete: onDelete === 'setDefault' || isActionKnown === false ? undefined : onDelete,
+        onDelete: onDelete === 'setDefault' ? undefined : onDelete,
       })),
     leftConstraints: parts.checks.map(([own]) => String(own)).filter((own) => own === lengthCheck),
     constraints,
@@ -239,32 +230,6 @@ function indexOf(name: string, rows: readonly TextRow[]): Index & { readonly nam
       prefixOf: isPrefix === '1' ? String(name) : undefined,
       descending: collation === 'D',
     })),
-  }
-}
-
-const actions: Readonly<Record<string, CatalogueReference['onDelete']>> = {
-  RESTRICT: 'restrict',
-  'NO ACTION': 'restrict',
-  CASCADE: 'cascade',
-  'SET NULL': 'setNull',
-  'SET DEFAULT': 'setDefault',
-}
-
-function foreignKeyOf(
-  name: string,
-  rows: readonly TextRow[],
-  own: string | null | undefined,
-): CatalogueReference {
-  const [, schema, table, , rule] = rows[0] as TextRow
-  return {
-    name,
-    columns: rows.map(([column]) => String(column)),
-    target: `${schema}.${table}`,
-    targetName: schema === own ? String(table) : `${schema}.${table}`,
-    targetColumns: rows.map(([, , , target]) => String(target)),
-    // A user who may only read does not see the rule.
-    isActionKnown: rule !== null,
-    onDelete: actions[String(rule)] ?? 'restrict',
   }
 }
 

@@ -20,8 +20,6 @@ export interface CatalogueReference {
   readonly targetName: string
   readonly targetColumns: readonly string[]
   readonly onDelete: 'restrict' | 'cascade' | 'setNull' | 'setDefault'
-  /** Whether the user of the connection may see `onDelete`. If not, it is `restrict`. Default true. */
-  readonly isActionKnown?: boolean
 }
 
 /** An existing table or view, with all that its definition can be made of. */
