@@ -18,6 +18,14 @@ export interface ReferenceData<Name extends string = string> {
   readonly onDelete?: OnDelete
 }
 
+/** What a table has that `rowgate schema` leaves as it is. Columns are named as in the database. */
+export interface UnmanagedData {
+  /** Columns of which no field is published. */
+  readonly columns?: readonly string[]
+  /** The columns of each foreign key that is no reference, or that does on delete what `onDelete` can't say. */
+  readonly foreignKeys?: readonly (readonly string[])[]
+}
+
 /** The part of a collection that is plain data, and that a JSON file can contain. */
 export interface CollectionData {
   /**
@@ -79,6 +87,11 @@ export interface CollectionData {
    * key of the other one. A reference of one field is an option of that field.
    */
   readonly references?: readonly ReferenceData[]
+  /**
+   * What the table has that the definition leaves to the database: `rowgate schema` neither changes nor drops it.
+   * `rowgate introspect` writes here what a definition can't express. Default: nothing.
+   */
+  readonly unmanaged?: UnmanagedData
   /** A description for readers and generated documentation. */
   readonly description?: string
   /**

@@ -26,6 +26,7 @@ import {
   columnMistakes,
   renamingMistakes,
   serveMistakes,
+  unmanagedMistakes,
   sharedTableMistakes,
 } from './source-mistakes.ts'
 
@@ -72,6 +73,7 @@ function checkCollection(
     ...computedMistakes(collection),
     ...columnMistakes(collection),
     ...renamingMistakes(collection),
+    ...unmanagedMistakes(collection),
     ...groupMistakes(collection),
     ...pageMistakes(collection, maxPageSize),
     ...checkRules(collection),

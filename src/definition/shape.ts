@@ -143,6 +143,7 @@ const codePlace = z
   )
 
 const fieldGroup = z.array(z.string()).check(z.minLength(1, 'must name at least one field'))
+const columnGroup = z.array(z.string()).check(z.minLength(1, 'must name at least one column'))
 
 const shapes: Partial<Record<Form, ReturnType<typeof createShape>>> = {}
 
@@ -171,6 +172,12 @@ function createShape(form: Form) {
     index: z.optional(z.array(fieldGroup)),
     references: z.optional(
       z.array(z.strictObject({ fields: fieldGroup, collection: z.string(), onDelete })),
+    ),
+    unmanaged: z.optional(
+      z.strictObject({
+        columns: z.optional(z.array(z.string())),
+        foreignKeys: z.optional(z.array(columnGroup)),
+      }),
     ),
     singleton: z.optional(z.boolean()),
     roles,

@@ -28,6 +28,8 @@ export function serveMistakes(collection: CollectionDefinition): readonly Mistak
     add('search', 'a served collection has no index: leave it out')
   if (collection.renamedFrom !== undefined)
     add('renamedFrom', 'a served collection has no table: leave it out')
+  if (collection.unmanaged !== undefined)
+    add('unmanaged', 'a served collection has no table: leave it out')
   const noColumns = 'a served collection has no columns: leave it out'
   for (const [name, field] of Object.entries(fields)) {
     if (field.column !== undefined) add(`fields.${name}.column`, noColumns)
@@ -96,6 +98,17 @@ export function columnMistakes({ fields }: CollectionDefinition): readonly Mista
     if (other === undefined) return []
     const advice = `${other} has the same column; set the option column of one of them`
     return [{ place: `fields.${name}`, advice }]
+  })
+}
+
+/** Returns a mistake for each column that is left to the database although a field has it. */
+export function unmanagedMistakes({ fields, unmanaged }: CollectionDefinition): readonly Mistake[] {
+  const columns = new Map(Object.entries(fields).map(([name, { column = name }]) => [column, name]))
+  return (unmanaged?.columns ?? []).flatMap((column, index) => {
+    const field = columns.get(column)
+    if (field === undefined) return []
+    const advice = `${column} is the column of ${field}: leave it out`
+    return [{ place: `unmanaged.columns.${index}`, advice }]
   })
 }
 

@@ -50,6 +50,8 @@ interface Table {
   readonly name: string
   readonly facts: Readonly<Record<string, unknown>>
   readonly columns: ReadonlyMap<string, Column>
+  /** The columns that are left to the database, by their names as the database compares them. */
+  readonly unmanaged: ReadonlyMap<string, string>
 }
 
 interface Column {
@@ -79,7 +81,7 @@ function describeTable(
   tableOf: ReadonlyMap<string, string>,
   folded: (name: string) => string,
 ): Table {
-  const { fields, unique = [], index = [], references = [] } = definition
+  const { fields, unique = [], index = [], references = [], unmanaged = {} } = definition
   const columnOf = (name: string): string => fields[name]?.column ?? name
   const group = (names: readonly string[]): string => names.map(columnOf).join(', ')
   const keyNames = keyNamesOf(definition)
@@ -91,6 +93,7 @@ function describeTable(
   return {
     name: definition.table ?? endpoint,
     columns: new Map(columns.map((column) => [folded(column.name), column])),
+    unmanaged: new Map(unmanaged.columns?.map((column) => [folded(column), column])),
     facts: {
       key: group(keyNames),
       unique: unique.map(group).sort(),
@@ -100,6 +103,7 @@ function describeTable(
           return `${group(names)} to ${tableOf.get(collection) ?? collection}, ${onDelete}`
         })
         .sort(),
+      'unmanaged foreign keys': (unmanaged.foreignKeys ?? []).map((key) => key.join(', ')).sort(),
     },
   }
 }
@@ -138,9 +142,10 @@ function compareTables(
   for (const [key, { name, inKey, facts }] of current.columns) {
     const place = `${current.name}.${name}`
     const known = old.columns.get(key)
-    if (known === undefined)
-      differences.push({ place, kind: 'new', text: `new column, ${String(facts['type'])}` })
-    else {
+    if (known === undefined) {
+      if (!old.unmanaged.has(key))
+        differences.push({ place, kind: 'new', text: `new column, ${String(facts['type'])}` })
+    } else {
       const compared = Object.entries(facts).filter(([fact]) => {
         // A key always has a value, and another type has other options.
         if (fact === 'required') return !inKey && !known.inKey
@@ -149,12 +154,34 @@ function compareTables(
       differences.push(...changes(place, known.facts, Object.fromEntries(compared), folded))
     }
   }
-  for (const [key, column] of old.columns) {
+  for (const [key, { name }] of old.columns) {
     if (current.columns.has(key)) continue
-    const place = `${current.name}.${column.name}`
+    const place = `${current.name}.${name}`
     differences.push({ place, kind: 'missing', text: 'is not in the database, or left out' })
   }
-  return differences
+  return [...differences, ...compareUnmanaged(old, current)]
+}
+
+/** Returns the differences of the columns that are left to the database. A definition may leave any column to it. */
+function compareUnmanaged(old: Table, current: Table): readonly Difference[] {
+  const added = [...current.unmanaged].filter(
+    ([key]) => !old.unmanaged.has(key) && !old.columns.has(key),
+  )
+  const missing = [...old.unmanaged].filter(
+    ([key]) => !current.unmanaged.has(key) && !current.columns.has(key),
+  )
+  return [
+    ...added.map(([, name]) => ({
+      place: `${current.name}.${name}`,
+      kind: 'new' as const,
+      text: 'new column, which is left out: add it to unmanaged.columns',
+    })),
+    ...missing.map(([, name]) => ({
+      place: `${current.name}.${name}`,
+      kind: 'missing' as const,
+      text: 'is not in the database: remove it from unmanaged.columns',
+    })),
+  ]
 }
 
 function changes(
@@ -174,7 +201,9 @@ function changes(
   })
 }
 
-const consistsOfNames: readonly string[] = ['key', 'unique', 'index', 'references']
+const consistsOfNames: readonly string[] = [
+  ...['key', 'unique', 'index', 'references', 'unmanaged foreign keys'],
+]
 
 function shown(value: unknown): string {
   if (value === undefined || value === '') return 'none'

@@ -1,4 +1,4 @@
-import type { CollectionDefinition } from '../definition/collection.ts'
+import type { CollectionDefinition, UnmanagedData } from '../definition/collection.ts'
 import type { Field } from '../definition/field.ts'
 import { fieldTypes } from '../definition/field-type.ts'
 import type { PublishedEventName } from '../definition/handler.ts'
@@ -72,13 +72,13 @@ function withPublishableColumns(table: TableDescription): TableDescription {
           : seen.has(name)
             ? 'its name differs from that of another column only in case'
             : undefined
-    seen.add(name)
+    if (column.fields.length > 0) seen.add(name)
     return note === undefined ? column : { ...column, fields: [], note }
   })
   return { ...table, columns }
 }
 
-const noReferences = { ofFields: new Map<string, Partial<Field>>(), ofCollection: [] }
+const noReferences: DefinedReferences = { ofFields: new Map(), ofCollection: [], unmanaged: [] }
 
 function namesOf({ table, fields }: ChosenTable): ReadonlyMap<string, string> {
   const columns = table.columns.map(({ name }) => name).filter((name) => fields.has(name))
@@ -88,7 +88,7 @@ function namesOf({ table, fields }: ChosenTable): ReadonlyMap<string, string> {
 
 function defineTable(
   named: NamedTable,
-  { ofFields, ofCollection }: DefinedReferences,
+  { ofFields, ofCollection, unmanaged: foreignKeys }: DefinedReferences,
   note: AddNote,
 ): CollectionDefinition {
   const { table, fields, key, endpoint, names } = named
@@ -97,6 +97,7 @@ function defineTable(
   const single = new Set(uniques.flatMap((group) => (group.length === 1 ? group : [])))
   const several = uniques.filter((group) => group.length > 1)
   const index = isWritable ? indexesOf(named) : []
+  const columns = table.columns.map(({ name }) => name).filter((name) => !fields.has(name))
   const defined: Record<string, Field> = {}
   for (const column of table.columns) {
     const field = fields.get(column.name)
@@ -126,7 +127,21 @@ function defineTable(
     ...(several.length === 0 ? {} : { unique: several }),
     ...(index.length === 0 ? {} : { index }),
     ...(ofCollection.length === 0 ? {} : { references: ofCollection }),
+    ...unmanagedOf({ columns, foreignKeys }),
     fields: defined,
+  }
+}
+
+function unmanagedOf({
+  columns,
+  foreignKeys,
+}: Required<UnmanagedData>): Pick<CollectionDefinition, 'unmanaged'> {
+  if (columns.length + foreignKeys.length === 0) return {}
+  return {
+    unmanaged: {
+      ...(columns.length === 0 ? {} : { columns }),
+      ...(foreignKeys.length === 0 ? {} : { foreignKeys }),
+    },
   }
 }
 

@@ -14,6 +14,8 @@ export interface NamedTable extends ChosenTable {
 export interface DefinedReferences {
   readonly ofFields: ReadonlyMap<string, Partial<Field>>
   readonly ofCollection: NonNullable<CollectionDefinition['references']>
+  /** The columns of each foreign key that they do not express. */
+  readonly unmanaged: readonly (readonly string[])[]
 }
 
 /** What a delete of the referenced item does, unless it is rejected. */
@@ -31,6 +33,7 @@ export function defineReferences(
     const ofFields = new Map<string, Partial<Field>>()
     const ofCollection: { fields: string[]; collection: string; onDelete?: Deletion }[] = []
     const seen = new Set<string>()
+    const expressed = new Set<string>()
     for (const reference of own.references) {
       const target = byName.get(folded(reference.table))
       const columns = reference.columns.map(
@@ -42,6 +45,8 @@ export function defineReferences(
       if (target === undefined || fields.includes(undefined) || seen.has(name)) continue
       seen.add(name)
       const onDelete = deletionOf({ own, target, reference, cascades }, note)
+      if ((onDelete ?? 'restrict') === reference.onDelete && reference.isImmediate)
+        expressed.add(identityOf(reference))
       const options = onDelete === undefined ? {} : { onDelete }
       const [only = '', ...others] = columns
       const collection = target.endpoint
@@ -49,9 +54,21 @@ export function defineReferences(
         ofFields.set(only, { references: collection, ...options })
       else ofCollection.push({ fields: fields as string[], collection, ...options })
     }
-    return [own.endpoint, { ofFields, ofCollection } as DefinedReferences] as const
+    const unmanaged = new Map(
+      own.table.references
+        .filter((reference) => !expressed.has(identityOf(reference)))
+        .map(({ columns }) => [JSON.stringify(columns.toSorted()), columns]),
+    )
+    const references = { ofFields, ofCollection, unmanaged: [...unmanaged.values()] }
+    return [own.endpoint, references as DefinedReferences] as const
   })
   return new Map(defined)
+}
+
+/** Returns what identifies a foreign key of a table, whatever the order of its columns is. */
+function identityOf({ columns, table, targets, onDelete }: ReferenceDescription): string {
+  const pairs = columns.map((column, index) => JSON.stringify([column, targets[index]]))
+  return JSON.stringify([pairs.toSorted(), table, onDelete])
 }
 
 interface Deletes {

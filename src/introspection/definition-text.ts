@@ -99,7 +99,7 @@ function valueText(value: unknown, before: number): string {
   }
   if (typeof value === 'object' && value !== null) {
     const members = Object.entries(value).map(([name, each]) => `${name}: ${valueText(each, 6)}`)
-    return `{ ${members.join(', ')} }`
+    return oneLineOr(`{ ${members.join(', ')} }`, block('{', members, '}', 2), before)
   }
   return String(value)
 }

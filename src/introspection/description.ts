@@ -75,6 +75,8 @@ export interface ReferenceDescription {
   /** The columns of the other table, in the order of `columns`. */
   readonly targets: readonly string[]
   readonly onDelete: 'restrict' | 'cascade' | 'setNull' | 'setDefault'
+  /** Whether each statement is checked: the foreign key is neither deferred nor disabled. */
+  readonly isImmediate: boolean
 }
 
 /** Called before every row of a large table is read, with its place among all tables: 1 for the first. */

@@ -194,6 +194,12 @@ const mistaken: readonly (readonly [
   ],
   ['two fields in one column', field({ type: 'text', column: 'NAME' }), 'fields.it', 'same column'],
   [
+    'a column of a field that is left to the database',
+    { ...field({ type: 'text', column: 'note' }), unmanaged: { columns: ['raw', 'note'] } },
+    'unmanaged.columns.1',
+    'the column of it',
+  ],
+  [
     'a former column that is the column itself',
     field({ type: 'text', renamedFrom: 'It' }),
     'fields.it.renamedFrom',

@@ -28,9 +28,20 @@ test('the commands of the page print what the page shows', async () => {
   expect(outputs).toEqual(blocks('text'))
 })
 
-test('the definition of the page renames the table and the column', async () => {
+test('what the definition of the page leaves to the database stays', async () => {
   const run = openFolder(
     blocks('json')[0] ?? '',
+    `CREATE TABLE customers (id INTEGER PRIMARY KEY);
+     CREATE TABLE orders (order_id INTEGER PRIMARY KEY, invoice BLOB,
+       customer_id INTEGER REFERENCES customers ON DELETE SET DEFAULT)`,
+  )
+  const { output } = await run('schema apply shop.json --storage shop.db --allow drop')
+  expect(output).toBe('Made 0 changes of shop.db.\n')
+})
+
+test('the definition of the page renames the table and the column', async () => {
+  const run = openFolder(
+    blocks('json')[1] ?? '',
     'CREATE TABLE clients (customerId TEXT PRIMARY KEY, title TEXT)',
   )
   const { output } = await run('schema apply shop.json --storage shop.db --allow rename')

@@ -85,6 +85,23 @@ test('tables and columns that only one of them has are listed', () => {
   ])
 })
 
+test('columns that are left to the database are listed if only one of them has them', () => {
+  const { total: _total, ...others } = orderFields
+  const unmanaged = { columns: ['Total', 'raw'], foreignKeys: [['a', 'b']] }
+  const existing = withOrders(others, { index: [], unmanaged })
+  expect(differences(() => existing)).toEqual([
+    'changed Orders: index is none in the definition, -total, status in the database',
+    'changed Orders: unmanaged foreign keys is a, b in the definition, none in the database',
+    'missing Orders.raw: is not in the database: remove it from unmanaged.columns',
+  ])
+  const database = { shop: { collections: withOrders(orderFields) } }
+  const lower = (name: string): string => name.toLowerCase()
+  const found = compareDefinitions(database, withOrders(others, { unmanaged }), lower)
+  expect(found.map(({ kind, place, text: what }) => `${kind} ${place}: ${what}`)).toContain(
+    'new Orders.raw: new column, which is left out: add it to unmanaged.columns',
+  )
+})
+
 test.each([
   [{ total: integer() }, 'type is integer in the definition, decimal in the database'],
   [

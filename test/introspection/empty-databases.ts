@@ -62,9 +62,8 @@ function startSqlite(folder: string): Promise<EmptyDatabase> {
   const handle = openHandle(drivers[0] as SqliteDriver, file)
   return Promise.resolve({
     line: [file],
-    run: (...statements) => {
+    run: async (...statements) => {
       for (const statement of statements) handle.exec(statement)
-      return Promise.resolve()
     },
     storage: () => sqliteStorage(file),
     drop: () => {

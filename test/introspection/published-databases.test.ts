@@ -6,6 +6,7 @@ import { runAlone } from '../cli/stage.ts'
 import { startServing } from '../cli/serving-line.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import { expectedRows, type Expected } from './expected-rows.ts'
+import { nothingToDo } from './empty-databases.ts'
 import { createDatabase, foreignTool, type DatabaseName } from './foreign-database.ts'
 import { allItems, expectFilterable, sorted, type Item } from './published-rows.ts'
 
@@ -37,6 +38,19 @@ test.each(Object.entries(expectedRows) as [DatabaseName, Record<string, Expected
       expect({ endpoint, items: sorted(published) }).toEqual({ endpoint, items: sorted(stored) })
       await expectFilterable(serving, `${name}/${endpoint}`, published[0] as Item | undefined)
     }
+  },
+)
+
+test.each(['shop', 'forum', 'odd'] as const)(
+  'the database %s has nothing to change for its definition',
+  async (name) => {
+    const folder = temporaryFolder()
+    createDatabase(name, join(folder, 'own.db'))
+    const run = (...line: readonly string[]) => runAlone(line, { workingFolder: folder })
+    await run('introspect', 'own.db', '--out', 'own.json')
+    const line = ['schema', 'diff', 'own.json', '--storage', 'own.db', '--json']
+    const { code, output } = await run(...line)
+    expect({ diff: JSON.parse(output) as unknown, code }).toEqual({ diff: nothingToDo, code: 0 })
   },
 )
 

@@ -8,6 +8,7 @@ import { runAlone } from '../cli/stage.ts'
 import { temporaryFolder } from '../kit/storages.ts'
 import type { Expected } from './expected-rows.ts'
 import type { ForeignDatabase } from './foreign-server.ts'
+import { nothingToDo } from './empty-databases.ts'
 import { allItems, expectFilterable, sorted, type Item } from './published-rows.ts'
 
 /** A restored database, and what the service must publish of it. */
@@ -57,6 +58,15 @@ export function testRestored(server: RestoredServer): void {
     const all = await database.query(server.columns)
     const names = Object.values(collections).flatMap(({ fields }) => Object.keys(fields))
     expect(names.length).toBe(Number(all[0]) - server.leftOut)
+  })
+
+  test('has nothing to change for its definition', async () => {
+    const { database, run } = await open(server)
+    const line = ['schema', 'diff', 'shop.json', '--storage', database.url, '--json']
+    const { code, output, messages } = await run(...line)
+    expect({ diff: JSON.parse(output) as unknown, code, messages }).toEqual({
+      ...{ diff: nothingToDo, code: 0, messages: '' },
+    })
   })
 
   test('is described without a view that the server can not read', async () => {

@@ -133,6 +133,7 @@ test.each<[string, string, object]>([
   ['table', 'has no table', { table: 'x', serve: { get: () => item } }],
   ['search', 'has no index', { search: 'indexed', serve: { get: () => item } }],
   ['sharesTable', 'has no table', { sharesTable: true, serve: { get: () => item } }],
+  ['unmanaged', 'has no table', { unmanaged: {}, serve: { get: () => item } }],
   ['renamedFrom', 'has no table', { renamedFrom: 'x', serve: { get: () => item } }],
   [
     'fields.id.column',

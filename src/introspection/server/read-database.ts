@@ -163,7 +163,7 @@ async function describeTable(
       )
       return index.unique || parts.length < index.columns.length ? [] : [parts]
     }),
-    references: references.map((key) => referenceOf(key, names)),
+    references: references.map((key) => referenceOf(key, { table, names })),
   }
 }
 
@@ -230,10 +230,11 @@ function isExact(columns: readonly ColumnDescription[], name: string): boolean {
 }
 
 function referenceOf(
-  { target, targetName, columns, targetColumns, onDelete }: CatalogueReference,
-  names: ReadonlyMap<string, string>,
+  { name, target, targetName, columns, targetColumns: targets, onDelete }: CatalogueReference,
+  { table, names }: Pick<FoundTable, 'table' | 'names'>,
 ): ReferenceDescription {
-  return { table: names.get(target) ?? targetName, columns, targets: targetColumns, onDelete }
+  const isImmediate = table.foreignKeys.some((key) => key.name === name)
+  return { table: names.get(target) ?? targetName, columns, targets, onDelete, isImmediate }
 }
 
 // Statements of wide tables would have too many columns.
@@ -278,6 +279,4 @@ interface CandidatesOfTable extends Pick<FoundTable, 'table' | 'reading'> {
   readonly candidates: readonly Candidates[]
 }
 
-function testName(index: number, field: Field): string {
-  return `${index} ${formOf(field)}`
-}
+const testName = (index: number, field: Field): string => `${index} ${formOf(field)}`

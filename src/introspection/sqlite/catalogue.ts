@@ -72,6 +72,7 @@ function referenceOf(key: ForeignKey): ReferenceDescription {
     columns: key.columns,
     targets: key.targetColumns,
     onDelete: actions[key.onDelete] ?? 'restrict',
+    isImmediate: true,
   }
 }
 

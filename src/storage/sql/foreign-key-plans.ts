@@ -1,7 +1,7 @@
 import type { PublishedField } from '../../definition/published-field.ts'
 import type { Reference } from '../../definition/published.ts'
 import type { Tables } from './dialect.ts'
-import { changedTable, type Effect } from './planned-tables.ts'
+import { changedTable, isPlanned, type Effect } from './planned-tables.ts'
 import { sharedTables, type PlannedChange } from './schema-changes.ts'
 import { fieldsOf, withoutRepeated, type TablesDraft } from './schema-draft.ts'
 import { addForeignKey, hasIndex, namesIn } from './schema.ts'
@@ -16,6 +16,7 @@ export function droppedKeys(draft: TablesDraft): readonly PlannedChange[] {
   return sharedTables<Table>(draft).flatMap((shared) => {
     const { name, table: own } = shared
     return own.foreignKeys
+      .filter(({ columns }) => isManaged(draft, own, columns))
       .filter((key) => key.columns.every((column) => fieldsOf(shared, column).length > 0))
       .filter(({ target, targetColumns }) =>
         collections.some(({ table, key }) => {
@@ -38,6 +39,19 @@ function sameNames(one: readonly string[], other: readonly string[]): boolean {
   return one.length === other.length && one.every((name) => other.includes(name))
 }
 
+/** Returns whether no collection of a table leaves the foreign keys of columns to the database. */
+function isManaged(
+  { collections, tables }: TablesDraft,
+  own: Table,
+  columns: readonly string[],
+): boolean {
+  return collections
+    .filter(({ table }) => tables.find(table) === own)
+    .flatMap(({ definition }) => definition.unmanaged?.foreignKeys ?? [])
+    .map((group) => group.map((column) => own.find(column)?.name ?? column))
+    .every((group) => !sameNames(group, columns))
+}
+
 /** Plans to add the foreign keys of references. */
 export function addedKeys(draft: TablesDraft): readonly PlannedChange[] {
   const { tables, collections, quoted } = draft
@@ -49,13 +63,15 @@ export function addedKeys(draft: TablesDraft): readonly PlannedChange[] {
       const [own, target] = [tables.find(from.table), tables.find(to.table)]
       if (own === undefined || target === undefined) return []
       if (!canRefer(draft, reference) || isEnforced(reference, tables)) return []
+      const ownColumns = fields.map(({ column }) => own.find(column)?.name ?? column)
+      if (!isPlanned(own) && !isManaged(draft, own, ownColumns)) return []
       const former = own.foreignKeys.filter((key) => isOf(tables, reference, { own, key }))
       const drops = former.map((key) => dropKey(draft, own, key))
       const columns = fields.map(({ column }) => quoted(names.column(from.table, column)))
       const of = `foreign key (${columns.join(', ')}) of the table ${quoted(from.table)}`
       const key: ForeignKey = {
         name: '',
-        columns: fields.map(({ column }) => own.find(column)?.name ?? column),
+        columns: ownColumns,
         target: target.id,
         targetColumns: to.key.map(({ column }) => target.find(column)?.name ?? column),
         onDelete,
@@ -101,6 +117,7 @@ export function keysOn(
         return isOwn || (target === table.id && to.some((name) => columns.includes(name)))
       })
       .filter((key) => references.some((reference) => isOf(tables, reference, { own, key })))
+      .filter((key) => isManaged(draft, own, key.columns))
       .map((key) => dropKey(draft, own, key)),
   )
 }

@@ -45,7 +45,7 @@ export function createdTable(sharing: readonly PublishedCollection[]): Effect {
     })
     const index = primary && { unique: true, columns: primary.map(ascending) }
     const table: Table = {
-      id: `planned ${name}`,
+      id: `${plannedId}${name}`,
       schema: '',
       name,
       kind: 'table',
@@ -57,6 +57,13 @@ export function createdTable(sharing: readonly PublishedCollection[]): Effect {
     }
     return [...tables, table]
   }
+}
+
+const plannedId = 'planned '
+
+/** Returns whether a table does not exist yet. */
+export function isPlanned({ id }: Table): boolean {
+  return id.startsWith(plannedId)
 }
 
 /** Returns the effect of a new column, or of one that is redeclared. */

@@ -148,18 +148,20 @@ function fillAdvice(column: LackingColumn): string {
   return `Give them one with --fill ${fillName(column)}=<value>.`
 }
 
-/** Plans to drop columns that no field has. */
+/** Plans to drop columns that no field has, other than those that the definition leaves to the database. */
 export function droppedColumns(draft: Draft): readonly PlannedChange[] {
   const { quoted, columnIdentity, dropColumn } = draft
   const awaited = new Set(missingColumnsOf(draft).map(({ table, former }) => `${table}\0${former}`))
   return sharedTables(draft).flatMap(({ name, table, sharing }) => {
     const identityOf = columnIdentity(name)
     const fields = sharedFields(sharing, identityOf)
+    const unmanaged = new Set(unmanagedColumns(sharing).map(identityOf))
     return table.columns
       .filter(
         ({ name: column, isUsed = false }) =>
           !isUsed &&
           !fields.has(identityOf(column)) &&
+          !unmanaged.has(identityOf(column)) &&
           !awaited.has(`${name}\0${column}`),
       )
       .map(({ name: column }, index, dropped) => ({
@@ -174,6 +176,10 @@ export function droppedColumns(draft: Draft): readonly PlannedChange[] {
         after: withoutColumn(name, column),
       }))
   })
+}
+
+function unmanagedColumns(sharing: readonly PublishedCollection[]): readonly string[] {
+  return sharing.flatMap(({ definition }) => definition.unmanaged?.columns ?? [])
 }
 
 interface MissingColumn {
