@@ -1,7 +1,18 @@
 /**
+ * The forms with digits after the milliseconds. Stored values have up to nine digits after the seconds; only the form
+ * without brackets always has six. As with `microseconds` of database servers, the value of the field is the one
+ * without the digits after the milliseconds, and a save of this value leaves the digits as they are.
+ */
+const microsecondForms = [
+  'YYYY-MM-DD hh:mm:ss.ffffff',
+  'YYYY-MM-DD hh:mm:ss[.ffffff]',
+  'YYYY-MM-DDThh:mm:ss[.ffffff]',
+] as const
+
+/**
  * The forms in which a column may hold the values of a field type, apart from the normal form. Each value
- * has exactly one stored form, so that indexes, keys and unique constraints work. A part of a time in
- * brackets is absent if it is zero.
+ * has exactly one stored form, so that indexes, keys and unique constraints work; only times with microseconds have
+ * several. A part of a time in brackets is absent if it is zero.
  */
 export const storedForms = {
   /** Text has the time `00:00:00`. Numbers are those of the beginning of the day in UTC. */
@@ -12,6 +23,7 @@ export const storedForms = {
     'YYYY-MM-DD hh:mm:ss[.fff]',
     'YYYY-MM-DD hh:mm:ss.fff',
     'YYYY-MM-DD[ hh:mm:ss[.fff]]',
+    ...microsecondForms,
     'unixSeconds',
     'unixMilliseconds',
   ],
@@ -21,6 +33,8 @@ export const storedForms = {
     'YYYY-MM-DD hh:mm:ss[.fff]',
     'YYYY-MM-DD hh:mm:ss.fff',
     'YYYY-MM-DD[ hh:mm:ss[.fff]]',
+    ...microsecondForms,
+    'YYYY-MM-DDThh:mm:ss[.ffffff]Z',
     'unixSeconds',
     'unixMilliseconds',
   ],
@@ -62,6 +76,11 @@ type FormIn<All, Type> = Type extends keyof All
 /** Returns whether a form is one of columns of database servers. */
 export function isServerForm(storedAs: string): boolean {
   return Object.values(serverForms).some((names: readonly string[]) => names.includes(storedAs))
+}
+
+/** Returns whether columns of a form have digits that the values of the field lack, so that different rows may have equal values. */
+export function isCutForm(storedAs: string | undefined): boolean {
+  return storedAs === 'microseconds' || storedAs?.includes('ffffff') === true
 }
 
 /** The largest precision of a decimal that is stored as `real`: a double keeps every decimal of 15 digits. */

@@ -1,6 +1,6 @@
 import type { Field } from '../definition/field.ts'
 import { fieldTypes } from '../definition/field-type.ts'
-import { formOf, type ReferenceDescription, type TableDescription } from './description.ts'
+import { formOf, isCut, type ReferenceDescription, type TableDescription } from './description.ts'
 
 /** A table with the field of each column that can be published, its key, and its references. */
 export interface ChosenTable {
@@ -89,8 +89,7 @@ function keyOf({ keys, columns, readOnly }: TableDescription): readonly string[]
 function isForKey(field: Field): boolean {
   const { type } = field
   // Different values are equal for clients if they differ after the milliseconds.
-  const isCut = 'storedAs' in field && field.storedAs === 'microseconds'
-  return fieldTypes[type].filterable && type !== 'double' && !isCut
+  return fieldTypes[type].filterable && type !== 'double' && !isCut(field)
 }
 
 function inOrderOf(

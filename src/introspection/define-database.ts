@@ -3,7 +3,12 @@ import type { Field } from '../definition/field.ts'
 import { fieldTypes } from '../definition/field-type.ts'
 import type { PublishedEventName } from '../definition/handler.ts'
 import { chooseFields, type AddNote, type ChosenTable } from './choose-fields.ts'
-import type { ColumnDescription, DatabaseDescription, TableDescription } from './description.ts'
+import {
+  isCut,
+  type ColumnDescription,
+  type DatabaseDescription,
+  type TableDescription,
+} from './description.ts'
 import { endpointNames, fieldNames } from './names.ts'
 import { defineReferences, type DefinedReferences, type NamedTable } from './define-references.ts'
 
@@ -180,7 +185,7 @@ function uniqueGroups({ table, key, names, fields }: NamedTable): readonly (read
   return table.uniques.flatMap((group) => {
     const isUsable = group.every((column) => {
       const field = fields.get(column)
-      return field !== undefined && fieldTypes[field.type].filterable
+      return field !== undefined && fieldTypes[field.type].filterable && !isCut(field)
     })
     if (!isUsable || seen.has(groupName(group))) return []
     seen.add(groupName(group))

@@ -1,4 +1,5 @@
 import type { Field } from '../definition/field.ts'
+import { isCutForm } from '../definition/stored-forms.ts'
 
 /** What a database contains, whatever kind of database it is. The definition is made of it. */
 export interface DatabaseDescription {
@@ -84,6 +85,11 @@ export type ReadingTable = (table: string, place: number, tables: number) => voi
 
 /** The number of rows from which a table is large. A smaller one is read before a message could be seen. */
 export const largeRows = 100_000
+
+/** Returns whether rows with different values of a column have equal values for clients. */
+export function isCut(field: Field | undefined): boolean {
+  return field !== undefined && 'storedAs' in field && isCutForm(field.storedAs)
+}
 
 /** Returns what two fields must have in common so that one can refer to the other. */
 export function formOf(field: Field): string {

@@ -8,6 +8,8 @@ const exact = (column: string): string =>
 const money = (column: string, digits = 2): string =>
   `CASE WHEN ${column} IS NOT NULL THEN printf('%.${digits}f', ${column}) END`
 const local = (column: string): string => `replace(replace(${column}, ' ', 'T'), '.000', '')`
+const cut = (column: string): string =>
+  `replace(replace(substr(${column}, 1, 23), ' ', 'T'), '.000', '')`
 const seconds = (column: string): string => `strftime('%Y-%m-%dT%H:%M:%SZ', ${column}, 'unixepoch')`
 const milliseconds = (column: string): string =>
   `replace(strftime('%Y-%m-%dT%H:%M:%S', ${column} / 1000, 'unixepoch') || printf('.%03dZ', ${column} % 1000), '.000Z', 'Z')`
@@ -262,7 +264,7 @@ export const expectedRows: Readonly<Record<DatabaseName, Readonly<Record<string,
         day: 'day',
         dayOrTime:
           "CASE length(day_or_time) WHEN 10 THEN day_or_time || 'T00:00:00' ELSE replace(day_or_time, ' ', 'T') END",
-        micro: 'micro',
+        micro: cut('micro'),
         usDate: 'us_date',
         versionDate: 'version_date',
       },
@@ -278,5 +280,57 @@ export const expectedRows: Readonly<Record<DatabaseName, Readonly<Record<string,
     'without-rowid': ['without_rowid', { b: 'b', a: 'a', c: 'c' }],
     table: ['"таблица"', { ключ: '"ключ"', имя: '"имя"', датаЗаказа: '"дата_заказа"' }],
     'table-2': ['"表"', { 番号: '"番号"', 名前: '"名前"' }],
+  },
+  frameworks: {
+    'auth-user': [
+      'auth_user',
+      {
+        id: 'id',
+        password: 'password',
+        lastLogin: cut('last_login'),
+        isSuperuser: flag('is_superuser'),
+        username: 'username',
+        dateJoined: cut('date_joined'),
+        birthDate: 'birth_date',
+      },
+    ],
+    'django-session': [
+      'django_session',
+      { sessionKey: 'session_key', sessionData: 'session_data', expireDate: cut('expire_date') },
+    ],
+    'notes-note': [
+      'notes_note',
+      { id: 'id', tags: 'json(tags)', authorId: 'author_id', deletedAt: cut('deleted_at') },
+    ],
+    articles: [
+      'articles',
+      {
+        id: 'id',
+        title: 'title',
+        metadata: 'json(metadata)',
+        extra: 'json(extra)',
+        empty: 'json(empty)',
+        broken: 'broken',
+        price: money('price'),
+        published: flag('published'),
+        publishedAt: cut('published_at'),
+        createdAt: cut('created_at'),
+        updatedAt: cut('updated_at'),
+      },
+    ],
+    event: ['Event', { id: 'id', createdAt: cut('createdAt'), payload: 'json(payload)' }],
+    measurement: [
+      'measurement',
+      {
+        id: 'id',
+        taken: cut('taken'),
+        loggedAt: cut('logged_at'),
+        recordedAt: cut('recorded_at'),
+        value: money('value', 3),
+        total: money('total'),
+        ratio: exact('ratio'),
+        rough: exact('rough'),
+      },
+    ],
   },
 }

@@ -53,7 +53,7 @@ function hasProgram(): boolean {
 export const foreignTool = hasProgram() ? program : driver
 
 /** The SQL scripts of the test databases, by name. */
-export type DatabaseName = 'shop' | 'forum' | 'odd'
+export type DatabaseName = 'shop' | 'forum' | 'odd' | 'frameworks'
 
 /** Creates a database by its script. */
 export function createDatabase(name: DatabaseName, file: string, tool = foreignTool): void {

@@ -104,7 +104,8 @@ test('a default that does not fit decides the type, or is left out', async () =>
     id: { type: 'integer', generated: 'database' },
     createdAt: { type: 'text', default: 'database', column: 'created_at' },
     seenAt: {
-      ...{ type: 'dateTime', storedAs: 'YYYY-MM-DD hh:mm:ss[.fff]' },
+      // Another column of the database has microseconds.
+      ...{ type: 'dateTime', storedAs: 'YYYY-MM-DD hh:mm:ss[.ffffff]' },
       ...{ default: 'database', column: 'seen_at' },
     },
     day: { type: 'text', readOnly: true },

@@ -8,6 +8,7 @@ import { bind, type Connection } from '../../storage/sql/connection.ts'
 import { join, raw, sql } from '../../storage/sql/fragments.ts'
 import {
   formOf,
+  isCut,
   largeRows,
   type ColumnDescription,
   type DatabaseDescription,
@@ -225,8 +226,7 @@ function isSame(group: readonly string[], primary: readonly string[] | undefined
 
 // Values that differ only after the milliseconds are equal for clients.
 function isExact(columns: readonly ColumnDescription[], name: string): boolean {
-  const [field] = columns.find((each) => each.name === name)?.fields ?? []
-  return field === undefined || !('storedAs' in field) || field.storedAs !== 'microseconds'
+  return !isCut(columns.find((each) => each.name === name)?.fields[0])
 }
 
 function referenceOf(

@@ -46,16 +46,28 @@ function textFields(facts: ColumnFacts): readonly Field[] {
       ? uuidFields
       : []),
     ...flagFields(facts),
-    ...(holdsText(affinity)
-      ? [...(check.isJson === true ? [json] : []), ...stringFields(facts)]
-      : [readOnlyText]),
+    ...(check.isJson === true || isDeclaredJson(facts) ? [json] : []),
+    ...(holdsText(affinity) ? stringFields(facts) : [readOnlyText]),
   ]
 }
 
 function timeFields({ name, declared }: ColumnFacts): readonly Field[] {
   // Times of a day may all be midnight by chance.
   const isDay = /^\s*DATE\s*$/i.test(declared) || wordsOf(name).some((word) => dayWord.test(word))
-  return [{ type: 'date' }, ...(isDay ? daysWithTime : []), ...dateTimes]
+  return [{ type: 'date' }, ...(isDay ? daysWithTime : []), ...momentsOf(declared)]
+}
+
+function momentsOf(declared: string): readonly Field[] {
+  // The values of a column declared as datetime(6) may all be without fraction by chance.
+  return /\([4-9]\)/.test(declared)
+    ? [...withMicroseconds, ...dateTimes]
+    : [...dateTimes, ...withMicroseconds]
+}
+
+/** Returns whether a field has a form in which most programs write times to columns without values. */
+function isSpaced(field: Field): boolean {
+  const { storedAs } = field as { readonly storedAs?: string }
+  return storedAs === 'YYYY-MM-DD hh:mm:ss[.fff]' || storedAs === 'YYYY-MM-DD hh:mm:ss[.ffffff]'
 }
 
 const dayWord = /date$|day$|^dob$/
@@ -72,6 +84,13 @@ const dateTimes: readonly Field[] = [
   { type: 'instant' },
   { type: 'instant', storedAs: 'YYYY-MM-DDThh:mm:ssZ' },
 ]
+// Last, because orders by such a column use no index.
+const withMicroseconds: readonly Field[] = [
+  { type: 'dateTime', storedAs: 'YYYY-MM-DD hh:mm:ss[.ffffff]' },
+  { type: 'dateTime', storedAs: 'YYYY-MM-DD hh:mm:ss.ffffff' },
+  { type: 'dateTime', storedAs: 'YYYY-MM-DDThh:mm:ss[.ffffff]' },
+  { type: 'instant', storedAs: 'YYYY-MM-DDThh:mm:ss[.ffffff]Z' },
+]
 
 const uuidFields: readonly Field[] = [
   { type: 'uuid' },
@@ -81,6 +100,10 @@ const uuidFields: readonly Field[] = [
 ]
 
 const json: Field = { type: 'json' }
+
+function isDeclaredJson({ declared }: ColumnFacts): boolean {
+  return /^\s*JSONB?\b/i.test(declared)
+}
 
 // SQLite converts a string that looks like a number, so clients can't write it.
 const readOnlyText: Field = { type: 'text', readOnly: true }
@@ -156,7 +179,9 @@ function decimalFields({ name, declared, isExpression }: ColumnFacts): readonly 
   return isMoney ? [decimal(maxRealPrecision, 2), decimal(maxRealPrecision, 4)] : []
 }
 
-const decimalForm = /^\s*(?:DECIMAL|NUMERIC|NUMBER|DEC)\s*\(\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)/i
+// FLOAT(24) has no digits after the point, but 24 bits.
+const decimalForm =
+  /^\s*(?:(?:DECIMAL|NUMERIC|NUMBER|DEC|FIXED)\s*\(|(?:REAL|FLOAT|DOUBLE(?:\s+PRECISION)?)\s*\((?=[^)]*,))\s*(\d+)\s*(?:,\s*(\d+)\s*)?\)/i
 
 function declaredDecimal(declared: string): readonly Field[] {
   const [, precision = 0, scale = 0] = (decimalForm.exec(declared) ?? []).map(Number)
@@ -174,19 +199,19 @@ function emptyFields(facts: ColumnFacts): readonly Field[] {
     const named = isNamedUuid(facts) ? [uuidFields[0] as Field] : []
     return [
       ...named,
-      ...(check.isJson === true ? [json] : []),
+      ...(check.isJson === true || isDeclaredJson(facts) ? [json] : []),
       ...stringFields(facts),
       { type: 'uuid' },
     ]
   }
-  if (affinity === 'REAL') return [{ type: 'double' }]
+  if (affinity === 'REAL') return [...declaredDecimal(declared), { type: 'double' }]
   if (affinity === 'BLOB') return declared === '' ? [{ type: 'text' }, ...wholeNumbers] : []
   const isBoolean = /BOOL/i.test(declared) || (isFlag(facts) && isZeroOrOne(check.allowed ?? []))
   if (isBoolean) return [boolean]
   if (affinity === 'INTEGER') return wholeNumbers
   if (/^\s*DATE\s*$/i.test(declared)) return [{ type: 'date' }]
-  if (/DATE|TIME/i.test(declared))
-    return [{ type: 'dateTime', storedAs: 'YYYY-MM-DD hh:mm:ss[.fff]' }]
+  if (/DATE|TIME/i.test(declared)) return momentsOf(declared).filter(isSpaced)
+  if (isDeclaredJson(facts)) return [json, readOnlyText]
   if (isNamedUuid(facts)) return [{ type: 'uuid' }]
   if (!/NUM|DEC|MONEY|CURRENCY/i.test(declared)) return []
   // Names alone decide nothing.

@@ -17,6 +17,7 @@ import {
 } from '../description.ts'
 import { readCatalogue, type CatalogueTable } from './catalogue.ts'
 import { readChecks } from './checks.ts'
+import { withFixedDigits, withSharedMicroseconds } from './shared-times.ts'
 import { candidateFields, declaredLength, type ColumnFacts } from './column-fields.ts'
 import {
   countKinds,
@@ -61,7 +62,7 @@ function describe(connection: Connection, reading: ReadingTable): DatabaseDescri
       }
     }
   }
-  return { tables, leftOut }
+  return { tables: withSharedMicroseconds(tables), leftOut }
 }
 
 function isLarge(connection: Connection, table: string): boolean {
@@ -125,7 +126,8 @@ function describeTable(connection: Connection, table: CatalogueTable): TableDesc
           ? noteOf(column.declared, fields)
           : reasonOf(column, profile, () => countKinds(connection, table.name, column.name))
       const hasDefault = column.default !== undefined && byDefault.length > 0
-      return describeColumn(column, { fields, note, hasDefault, allowed: check.allowed })
+      const described = describeColumn(column, { fields, note, hasDefault, allowed: check.allowed })
+      return withFixedDigits(connection, table.name, described)
     }),
     // SQLite accepts null in a primary key.
     keys: keys.filter((key) => key.length > 0 && key.every((name) => nullFree.has(name))),

@@ -3,6 +3,7 @@ import type { Field } from '../../definition/field.ts'
 import type { Affinity } from '../../storage/sqlite/column-types.ts'
 import { rowsOf, type Connection, type SqliteValue } from '../../storage/sqlite/connection.ts'
 import { fitCondition } from '../../storage/sqlite/forms.ts'
+import { isFieldJson, jsonFunction } from '../../storage/sqlite/unfit-rows.ts'
 import { quoted } from '../../storage/sql/fragments.ts'
 
 /** The kind of a value. In SQLite, all numbers are smaller than all strings, and blobs are larger than both. */
@@ -73,6 +74,7 @@ export function fittingFields(
 ): readonly (readonly Field[])[] {
   const isUtf8Database = rowsOf(connection, 'PRAGMA encoding')[0]?.[0] === 'UTF-8'
   if (isUtf8Database) connection.define(validUtf8, isValidUtf8)
+  connection.define(jsonFunction, isFieldJson)
   const tests = candidates.flatMap(({ column, fields }) =>
     fields.map((field) => misfits(quoted(column), field, isUtf8Database)),
   )
@@ -91,8 +93,10 @@ function misfits(column: string, field: Field, isUtf8Database: boolean): string 
   const terms = [fitCondition(column, field)]
   // Most strings are ASCII, and need no call of a function.
   const isAscii = `${column} NOT GLOB '*[^' || char(1) || '-' || char(127) || ']*'`
-  if (field.type === 'text' && isUtf8Database)
+  if ((field.type === 'text' || field.type === 'json') && isUtf8Database)
     terms.push(`${isAscii} OR ${validUtf8}(CAST(${column} AS BLOB))`)
+  // SQLite accepts JSON that no request could contain.
+  if (field.type === 'json') terms.push(`${jsonFunction}(${column})`)
   // SQLite does not check the length that a column declares.
   if (field.type === 'text' && field.maxLength !== undefined)
     terms.push(`length(${column}) <= ${field.maxLength}`)

@@ -37,6 +37,8 @@ export interface ColumnType {
   readonly json?: ((column: Sql) => Sql) | undefined
   /** The column in an exact comparison, whatever collation the table declares. */
   exactly(column: Sql): Sql
+  /** What an update assigns to a column. Default: the stored form of the value. */
+  readonly assigned?: (column: Sql, value: Sql) => Sql
   /** The term that compares the column with a value in the order of `order`. It is null if the column is. */
   compare(column: Sql, operator: OrderOperator, value: Sql): Sql
   /** Whether SQLite reads bound values exactly from JSON. */
@@ -134,7 +136,8 @@ export const columnTypes: Readonly<Record<FieldTypeName, ColumnType>> = {
     wire: wireInstant,
   },
   uuid: punctuated,
-  json: { ...textual, json: (column) => sql`json(${column})`, letters: 'any' },
+  // A column declared as JSON has NUMERIC affinity, which converts only a document that is a number.
+  json: { ...punctuated, json: (column) => sql`json(${column})`, letters: 'any' },
 }
 
 function trueOrFalse(column: Sql): Sql {

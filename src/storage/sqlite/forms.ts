@@ -6,6 +6,7 @@ import {
   digits,
   noNul,
   realTime,
+  textWithHour,
   timeOfDay,
   type StorageClass,
   type ValueForm,
@@ -38,11 +39,13 @@ const normalForms: Readonly<Record<FieldTypeName, ValueForm>> = {
   // One form for each value: a fraction of zero would be another one.
   dateTime: {
     storageClass: 'text',
+    classes: textWithHour,
     condition: (column) =>
       `(${column} GLOB '${moment}' OR ${column} GLOB '${moment}.${digits(3)}' AND ${column} NOT GLOB '*.000') AND ${realTime(column)}`,
   },
   instant: {
     storageClass: 'text',
+    classes: textWithHour,
     condition: (column) => `${column} GLOB '${moment}.${digits(3)}Z' AND ${realTime(column)}`,
   },
   uuid: {

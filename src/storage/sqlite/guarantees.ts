@@ -4,7 +4,7 @@ import { affinityOf } from './column-types.ts'
 import { columnTypeOf } from './columns.ts'
 import { exactFields } from './schema.ts'
 import type { Identities } from './statements.ts'
-import { identityIn, type Tables } from './tables.ts'
+import { identityIn, type Column, type Tables } from './tables.ts'
 import { folded } from '../sql/tables.ts'
 
 /** Returns the fields whose columns are declared as {@link columnDefinition} writes them. */
@@ -78,9 +78,14 @@ export function readBackCollections(
     return fields.some((field) => {
       const column = columns?.get(folded(field.column))
       if (column === undefined) return false
-      return column.computed || !keepsValues(field, column.declared)
+      return column.computed || !keepsValues(field, column.declared) || mayConvert(field, column)
     })
   })
+}
+
+/** Returns whether a column converts some values of a field, which a save then rejects. */
+function mayConvert({ type }: PublishedField, { declared }: Column): boolean {
+  return type === 'json' && affinityOf(declared) === 'NUMERIC'
 }
 
 /** Returns, for collections without key, the columns whose values together no two rows have, if they are known. */

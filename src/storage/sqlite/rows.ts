@@ -1,7 +1,7 @@
 import { Buffer } from 'node:buffer'
 import { isWithinBounds, type StoredValue } from '../../definition/field-type.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
-import { unfitError, type Row, type StorageError, type UnfitValue } from '../adapter.ts'
+import { StorageError, unfitError, type Row, type UnfitValue } from '../adapter.ts'
 import { columnTypeOf } from './columns.ts'
 import type { SqliteRow, SqliteValue } from './connection.ts'
 
@@ -65,7 +65,10 @@ function isDoubtful(value: SqliteValue): boolean {
   return value instanceof Uint8Array
 }
 
-/** Returns a row that a write has returned. Throws if one of the named fields does not fit, or was converted to a number. */
+/**
+ * Returns a row that a write has returned. Throws if one of the named fields does not fit, or was converted to a number:
+ * an `invalid` StorageError for json, where the client can give another value.
+ */
 export function keptRow(
   collection: PublishedCollection,
   stored: ReadRow,
@@ -77,6 +80,13 @@ export function keptRow(
     (name) => typeof given[name] === 'string' && typeof stored.row[name] === 'number',
   )
   if (unfit.length === 0 && converted.length === 0) return stored.row
+  const fields = [...unfit.map(({ field }) => field), ...converted].filter(
+    (name) => collection.byName.get(name)?.type === 'json' && typeof given[name] === 'string',
+  )
+  if (fields.length > 0) {
+    const cause = new Error(`SQLite would convert the numbers of ${fields.join(', ')}`)
+    throw new StorageError('invalid', { fields, cause })
+  }
   const numbers = converted.map((field) => ({ field, found: 'a number' }))
   throw unfitRow(collection, { ...stored, unfit: [...unfit, ...numbers] })
 }

@@ -159,9 +159,11 @@ export function updateStatement(
   { names, conditions, returning }: WriteShape,
   guaranteed: Guaranteed,
 ): StatementText {
-  const changes = names.map(
-    (name) => sql`${identifier(fieldOf(collection, name).column)} = ${rowSlot(collection, name)}`,
-  )
+  const changes = names.map((name) => {
+    const field = fieldOf(collection, name)
+    const [column, value] = [identifier(field.column), rowSlot(collection, name)]
+    return sql`${column} = ${columnTypeOf(field).assigned?.(column, value) ?? value}`
+  })
   const update = sql`update ${written(collection, conditions, sql` set ${join(changes)}`)}`
   if (!returning) return textOf(update)
   return textOf(sql`${update} ${returned(collection, { ...complete, guaranteed })}`)

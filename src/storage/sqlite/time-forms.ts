@@ -1,7 +1,8 @@
 import type { StoredValue } from '../../definition/field-type.ts'
-import { literal, sql, type Sql } from '../sql/fragments.ts'
+import { isCutForm } from '../../definition/stored-forms.ts'
+import { literal, raw, sql, type Sql } from '../sql/fragments.ts'
 import { numeric, punctuated, readAs } from './column-types.ts'
-import { day, digits, realTime, timeOfDay, type OtherForm } from './value-form.ts'
+import { day, digits, realTime, textWithHour, timeOfDay, type OtherForm } from './value-form.ts'
 
 type Time = 'date' | 'dateTime' | 'instant'
 
@@ -9,6 +10,7 @@ type Time = 'date' | 'dateTime' | 'instant'
 export function timeForm(type: Time, storedAs: string): OtherForm {
   if (storedAs === 'unixSeconds') return unixTime(type, 1)
   if (storedAs === 'unixMilliseconds') return unixTime(type, 1000)
+  if (isCutForm(storedAs)) return microsecondTime(type, storedAs)
   if (type === 'date') return dayWithTime(storedAs.endsWith('.fff') ? '00:00:00.000' : '00:00:00')
   return textTime(type, storedAs)
 }
@@ -58,6 +60,7 @@ function textTime(type: 'dateTime' | 'instant', storedAs: string): OtherForm {
   return {
     form: {
       storageClass: 'text',
+      classes: textWithHour,
       condition: (column) => `${patterns(column)} AND ${realTime(column)}`,
     },
     columnType: {
@@ -68,6 +71,67 @@ function textTime(type: 'dateTime' | 'instant', storedAs: string): OtherForm {
         if (fraction === 'always' && text.length === wholeLength) return `${text}.000`
         return omitsMidnight ? text.replace(/ 00:00:00$/, '') : text
       },
+    },
+  }
+}
+
+/**
+ * Returns the form of a day and time as text with up to nine digits after the seconds. Comparisons have the stored form
+ * of the time without the digits after the milliseconds.
+ */
+function microsecondTime(type: Time, storedAs: string): OtherForm {
+  const separator = storedAs.includes('T') ? 'T' : ' '
+  const zone = storedAs.endsWith('Z') ? 'Z' : ''
+  const isFixed = !storedAs.includes('[')
+  const whole = `${day}${separator}${timeOfDay}`
+  const localText = (column: string): string =>
+    zone === '' ? column : `substr(${column}, 1, length(${column}) - 1)`
+  const pattern = (column: string): string => {
+    if (isFixed) return `${column} GLOB '${whole}.${digits(6)}'`
+    const fraction = `substr(${localText(column)}, ${wholeLength + 1})`
+    const isFraction = `${fraction} GLOB '.[0-9]*' AND length(${fraction}) <= 10 AND substr(${fraction}, 2) NOT GLOB '*[^0-9]*'`
+    return `${column} GLOB '${whole}*${zone}' AND (${fraction} = '' OR ${isFraction})`
+  }
+  const milliseconds = (column: Sql): Sql => {
+    const text = zone === '' ? column : sql`substr(${column}, 1, length(${column}) - 1)`
+    const point = sql`case length(${text}) when ${raw(String(wholeLength))} then '.' else '' end`
+    return sql`substr(${text} || ${point} || '000', 1, ${raw(String(wholeLength + 4))})`
+  }
+  const withoutZero = (column: Sql): Sql => sql`replace(${milliseconds(column)}, '.000', '')`
+  const cut = (column: Sql): Sql =>
+    isFixed
+      ? sql`(${milliseconds(column)} || '000')`
+      : sql`(replace(${milliseconds(column)} || '000', '.000000', '') || ${literal(zone)})`
+  const read = (column: Sql): Sql => {
+    const moment =
+      separator === 'T' ? withoutZero(column) : sql`replace(${withoutZero(column)}, ' ', 'T')`
+    return type === 'instant' ? sql`(${moment} || 'Z')` : moment
+  }
+  return {
+    form: {
+      storageClass: 'text',
+      classes: textWithHour,
+      condition: (column) => `${pattern(column)} AND ${realTime(column)}`,
+    },
+    columnType: {
+      ...punctuated,
+      ...readAs(read),
+      bind(value) {
+        const text = (value as string).replace('T', separator).replace('Z', '')
+        const hasFraction = text.length > wholeLength
+        const fraction = hasFraction ? '000' : isFixed ? '.000000' : ''
+        return `${text}${fraction}${zone}`
+      },
+      exactly: cut,
+      // With its zone, a time without fraction would come after others of the same second.
+      compare: (column, operator, value) =>
+        sql`${milliseconds(column)} ${raw(operator)} ${milliseconds(value)}`,
+      order: (column, descending) => {
+        const term = milliseconds(column)
+        return [descending ? sql`${term} desc` : term]
+      },
+      assigned: (column, value) =>
+        sql`case when ${cut(column)} = ${value} then ${column} else ${value} end`,
     },
   }
 }

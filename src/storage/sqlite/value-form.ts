@@ -40,6 +40,14 @@ export function noNul(column: string): string {
   return `instr(${column}, char(0)) = 0`
 }
 
+/**
+ * Returns the condition that a value is a string whose hour exists, if it has one. Newer versions of SQLite accept the
+ * hour 24. The CHECK of existing tables does not reject it, so it is a part of the class.
+ */
+export function textWithHour(column: string): string {
+  return `typeof(${column}) = 'text' AND substr(${column}, 12, 2) < '24'`
+}
+
 /** Returns the condition that a string that begins with the form of a day and time is a time that exists. */
 export function realTime(column: string): string {
   // date() returns the next day for 24:00:00, and null for other times that do not exist.

@@ -159,7 +159,9 @@ test.each([
   ['a TEXT, b TEXT, c INTEGER, d TEXT, e TEXT', false],
   ['a TEXT, b INTEGER, c REAL, d TEXT, e TEXT', false],
   ['a TEXT, b INTEGER, c INTEGER, d INTEGER, e TEXT', false],
-  ['a TEXT, b INTEGER, c INTEGER, d TEXT, e JSON', false],
+  ['a TEXT, b INTEGER, c INTEGER, d TEXT, e JSON', true],
+  ['a TEXT, b INTEGER, c INTEGER, d TEXT, e INTEGER', false],
+  ['a TEXT, b INTEGER, c INTEGER, d TEXT, e REAL', false],
 ])('the columns %s fit: %s', async (columns, fits) => {
   expect((await messageOf(`CREATE TABLE typed (${columns})`, typed)) === '').toBe(fits)
 })
