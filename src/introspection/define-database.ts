@@ -1,12 +1,16 @@
+import { mistaken } from '../checks/mistakes.ts'
+import { inspectApplications } from '../definition/check.ts'
 import type { CollectionDefinition, UnmanagedData } from '../definition/collection.ts'
 import type { Field } from '../definition/field.ts'
 import { fieldTypes } from '../definition/field-type.ts'
 import type { PublishedEventName } from '../definition/handler.ts'
+import { parseJson, stringifyJson } from '../protocol/json-text.ts'
 import { chooseFields, type AddNote, type ChosenTable } from './choose-fields.ts'
 import {
   isCut,
   type ColumnDescription,
   type DatabaseDescription,
+  type LeftOut,
   type TableDescription,
 } from './description.ts'
 import { endpointNames, fieldNames } from './names.ts'
@@ -27,11 +31,43 @@ export interface Note {
 }
 
 /**
- * Returns the definition of a database. It passes the checks of `createService`.
+ * Returns the definition of a database. It passes the checks of `createService`: a table whose definition does not is left
+ * out, with the reason.
  *
  * @param folded how the database compares names
  */
 export function defineDatabase(
+  description: DatabaseDescription,
+  folded: (name: string) => string,
+): DefinedDatabase {
+  let { tables, leftOut } = description
+  for (;;) {
+    const defined = defineTables({ tables, leftOut }, folded)
+    const unfit = unfitCollections(defined)
+    if (unfit.length === 0) return defined
+    // The references to these tables must be left out as well.
+    const names = new Set(unfit.map(({ name }) => name))
+    tables = tables.filter(({ name }) => !names.has(name))
+    leftOut = [...leftOut, ...unfit]
+  }
+}
+
+/** Returns the tables whose definitions do not load, each with its first mistake. */
+function unfitCollections({ collections }: DefinedDatabase): readonly LeftOut[] {
+  const written = parseJson(stringifyJson({ database: { collections } }) as string)
+  const { mistakes } = inspectApplications(written, { form: 'json', toServe: true })
+  const unfit = new Map<string, string>()
+  for (const { place, advice } of mistakes) {
+    const [, , , endpoint = '', ...member] = place.split('.')
+    const { table = endpoint } = collections[endpoint] ?? {}
+    if (collections[endpoint] === undefined) throw mistaken(mistakes)
+    if (unfit.has(table)) continue
+    unfit.set(table, `its definition can't be loaded: ${member.join('.')}: ${advice}`)
+  }
+  return Array.from(unfit, ([name, reason]) => ({ name, reason }))
+}
+
+function defineTables(
   { tables, leftOut }: DatabaseDescription,
   folded: (name: string) => string,
 ): DefinedDatabase {
@@ -171,12 +207,20 @@ function saveOptions({ table, key }: ChosenTable, column: ColumnDescription): Pa
   }
 }
 
-function allowedValues({ type }: Field, { allowed }: ColumnDescription): Partial<Field> {
+function allowedValues(field: Field, { allowed = [] }: ColumnDescription): Partial<Field> {
+  const { type } = field
   const kind = { text: 'string', integer: 'number', double: 'number' }[type as string]
-  const isUsable = allowed?.every(
-    (value) => typeof value === kind && fieldTypes[type].accepts(value, { type } as Field),
+  // The spaces at the end of a `char(n)` are not part of its value.
+  const isPadded = 'storedAs' in field && field.storedAs === 'char'
+  const values = allowed.map((value) =>
+    isPadded && typeof value === 'string' ? value.replace(/ +$/, '') : value,
   )
-  return isUsable === true ? ({ enumeration: allowed } as Partial<Field>) : {}
+  const isUsable =
+    values.length > 0 &&
+    values.every(
+      (value) => typeof value === kind && fieldTypes[type].accepts(value, { type } as Field),
+    )
+  return isUsable ? { enumeration: [...new Set(values)] } : {}
 }
 
 /** Returns the groups of fields that are unique besides the key, without repetitions. */

@@ -97,7 +97,7 @@ function allowedBy(constraint: string): AllowedValues | undefined {
 
 const cast = String.raw`(?:::[a-z][a-z ]*(?:\(\d+\))?)`
 const checkForm = new RegExp(
-  String.raw`^CHECK \(+(?:"((?:[^"]|"")+)"|([a-z_][a-z\d_$]*))\)?${cast}? = ANY \(+ARRAY\[(.*)\]\)*(?:::[a-z ]+\[\])?\)+$`,
+  String.raw`^CHECK \(+(?:"((?:[^"]|"")+)"|([a-z_][a-z\d_$]*))\)?${cast}? = ANY \(+ARRAY\[((?:'(?:[^']|'')*'|[^'\]])*)\]\)*(?:::[a-z ]+\[\])?\)+$`,
   's',
 )
 const valueForm = new RegExp(
