@@ -38,6 +38,8 @@ export interface CallErrorOptions {
   /** Completes the message. It must not contain anything of a response, a credential or an input value. */
   readonly detail?: string | undefined
   readonly response?: EndpointResponse | undefined
+  /** The beginning of a body; see {@link CallError.excerpt}. */
+  readonly excerpt?: string | undefined
   readonly cause?: unknown
 }
 
@@ -57,10 +59,11 @@ export class CallError extends Error {
   readonly retryAfter: number | null
   // Private, so that logs which print the error's members don't contain the body.
   readonly #response: EndpointResponse | null
+  readonly #excerpt: string | null
 
   constructor(code: CallErrorCode, endpoint: string, options: CallErrorOptions = {}) {
     requirePlainObject('The options', options, 'CallError')
-    const { status, retryAfter, detail, response, cause } = options
+    const { status, retryAfter, detail, response, excerpt, cause } = options
     const reason =
       detail ??
       (code === 'STATUS' && status !== undefined ? `it responded ${status}` : callErrorCodes[code])
@@ -71,6 +74,7 @@ export class CallError extends Error {
     this.status = status ?? null
     this.retryAfter = retryAfter ?? null
     this.#response = response ?? null
+    this.#excerpt = excerpt ?? null
     Object.defineProperty(this, brand, { value: true })
   }
 
@@ -80,6 +84,14 @@ export class CallError extends Error {
    */
   get response(): EndpointResponse | null {
     return this.#response
+  }
+
+  /**
+   * Returns the first 8,192 bytes of the body of a response with an error status, or of one whose body could not be read,
+   * as text; null if there is none. It is data of the other service: don't log or forward it.
+   */
+  get excerpt(): string | null {
+    return this.#excerpt
   }
 }
 

@@ -1,9 +1,11 @@
 import type { CallOptions, EndpointResponse } from './call.ts'
 import { CallError } from './call-error.ts'
 import type { Connection, ReadStream } from './connection/connection.ts'
+import { excerptOf } from './connection/read-response.ts'
 import { completeEndpoint, type EndpointData, type EndpointOptions } from './endpoint-options.ts'
 import type { Parameters, ValueOf } from './parameters.ts'
 import { type PathParameterNames, pathTemplate } from './path-template.ts'
+import { stringifyJson } from '../protocol/json-text.ts'
 import { transactionDetector } from '../observation/open-transaction.ts'
 import { buildRequest } from './request.ts'
 import type { InputOf, OutputOf, Schema } from './schema.ts'
@@ -90,7 +92,8 @@ export function endpoint<
     if (data.response === undefined) return body as OutputOf<Response>
     const result = await data.response['~standard'].validate(body)
     if (result.issues === undefined) return result.value as OutputOf<Response>
-    throw new CallError('INVALID_RESPONSE', data.name, { status })
+    const excerpt = excerptOf(Buffer.from(stringifyJson(body) ?? ''))
+    throw new CallError('INVALID_RESPONSE', data.name, { status, excerpt })
   }
 
   return Object.freeze({ ...data, connection, call })

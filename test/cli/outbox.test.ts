@@ -8,7 +8,7 @@ async function openStage(options: Pick<StageOptions, 'backOff'> = {}) {
   const stage = await openOutbox({
     ...options,
     workers: 0,
-    receive: (_, response) => respond(response, {}, 400),
+    receive: (_, response) => respond(response, { reason: 'no stock' }, 400),
   })
   const { service, outbox } = stage
   await stage.order('A1', 'orders/A')
@@ -63,6 +63,7 @@ test('outbox list shows why a delivery is dead, and nothing that was sent', asyn
   const { output } = await run(['outbox', 'list', '--json'])
   expect(output).toContain('The call of create-shipment failed: it responded 400.')
   expect(output).not.toContain('A1')
+  expect(output).not.toContain('no stock')
 })
 
 test('outbox retry and outbox drop change a delivery', async () => {
@@ -86,12 +87,14 @@ test('outbox show shows a delivery with its input, its attempts and its last err
   expect(shown.output).toMatch(/\nerror: +The call of create-shipment failed: it responded 400\.\n/)
   expect(shown.output).toMatch(/\nattempts: +1\ninput:\n\{\n/)
   expect(shown.output).toContain('"order": "A1"')
+  expect(shown.output).toContain('"status": 400')
+  expect(shown.output).toContain('no stock')
   const json = await run(['outbox', 'show', first, '--json'])
   expect(JSON.parse(json.output)).toMatchObject({
     id: first,
     input: { body: { order: 'A1' } },
     row: { orderId: 'A1' },
-    response: null,
+    response: { status: 400, body: '{"reason":"no stock"}', isKept: false },
   })
   const missing = await run(['outbox', 'show', '019ab0c4-1f2e-7000-8000-5a1b2c3d4e5f'])
   expect(missing).toMatchObject({

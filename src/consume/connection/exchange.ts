@@ -2,7 +2,8 @@ import type { EndpointRequest, EndpointResponse } from '../call.ts'
 import { CallError } from '../call-error.ts'
 import { callErrorOf } from './failure.ts'
 import type { Fetch } from './node-fetch.ts'
-import { discardBody, readJsonBody, type ReadBody, type ResponseLimits } from './read-response.ts'
+import { discardBody, excerptOf, parseBody, readBody } from './read-response.ts'
+import type { ReadBody, ResponseLimits } from './read-response.ts'
 import { retryAfterOf } from './retry.ts'
 
 /** A request with its URL, headers and credentials, and what is done with the body of its response. */
@@ -34,11 +35,12 @@ export async function exchange<Body>(
     const url = from.origin + from.pathname
     if (response.ok)
       return { status, headers, url, body: await prepared.read(response, request, limits) }
-    const body = await readErrorBody(response, request, limits)
+    const { body, excerpt } = await readErrorBody(response, request, limits)
     const retryAfter = retryAfterOf(headers)
     throw new CallError('STATUS', endpoint, {
       status,
       retryAfter,
+      excerpt,
       response: { status, headers, url, body },
     })
   } catch (error) {
@@ -85,11 +87,14 @@ async function readErrorBody(
   response: Response,
   request: EndpointRequest,
   limits: ResponseLimits,
-): Promise<unknown> {
-  const maxResponseBytes = Math.min(maxErrorBytes, limits.maxResponseBytes)
+): Promise<{ readonly body: unknown; readonly excerpt?: string | undefined }> {
+  const own = { ...limits, maxResponseBytes: Math.min(maxErrorBytes, limits.maxResponseBytes) }
+  let excerpt: string | undefined
   try {
-    return await readJsonBody(response, request, { ...limits, maxResponseBytes })
+    const read = await readBody(response, request, own)
+    excerpt = excerptOf(read.bytes)
+    return { body: parseBody(read, response, request, own), excerpt }
   } catch {
-    return null
+    return { body: null, excerpt }
   }
 }

@@ -1,8 +1,8 @@
-import { boundedBytes } from '../../bounded-bytes.ts'
+import { readBytes, type BoundedBytes } from '../../bounded-bytes.ts'
 import type { EndpointRequest } from '../call.ts'
 import { CallError, type CallErrorCode } from '../call-error.ts'
 import { codingsOf } from './decompress.ts'
-import { callErrorOf } from './failure.ts'
+import { callErrorOf, reasonCodeOf } from './failure.ts'
 import { parseJson } from './json-text.ts'
 
 /** The limits of a response. */
@@ -27,10 +27,35 @@ export async function readJsonBody(
   request: Request,
   limits: ResponseLimits,
 ): Promise<unknown> {
-  const fail = failing(response, request)
+  return parseBody(await readBody(response, request, limits), response, request, limits)
+}
+
+/** Reads the bytes of a response, up to its limit. Rejects with a CallError. */
+export async function readBody(
+  response: Response,
+  request: Request,
+  { maxResponseBytes }: ResponseLimits,
+): Promise<BoundedBytes> {
   requireKnownEncoding(response, request)
-  const bytes = await boundedBytes(response, limits.maxResponseBytes)
-  if (bytes === undefined) throw fail('RESPONSE_TOO_LARGE', tooLarge(limits))
+  try {
+    return await readBytes(response, maxResponseBytes)
+  } catch (error) {
+    const failure = callErrorOf(error, request.endpoint)
+    // The end may be missing because the connection was closed.
+    if (failure.code !== 'RESPONSE_NOT_JSON' || reasonCodeOf(error) === 'Z_BUF_ERROR') throw failure
+    throw failing(response, request)('RESPONSE_NOT_JSON', 'the compressed response is damaged')
+  }
+}
+
+/** Parses a body as JSON; null if it is empty. Throws a CallError. */
+export function parseBody(
+  { bytes, isWhole }: BoundedBytes,
+  response: Response,
+  request: Request,
+  limits: ResponseLimits,
+): unknown {
+  const fail = failing(response, request, excerptOf(bytes))
+  if (!isWhole) throw fail('RESPONSE_TOO_LARGE', tooLarge(limits))
   if (bytes.length === 0) return null
   if (!isJsonType(response.headers.get('content-type'))) throw fail('RESPONSE_NOT_JSON')
   const text = decoded(bytes)
@@ -39,6 +64,14 @@ export async function readJsonBody(
   if ('value' in parsed) return parsed.value
   if (parsed.problem === 'invalid') throw fail('INVALID_JSON')
   throw fail('RESPONSE_TOO_DEEP', `the response is nested deeper than ${limits.maxDepth} levels`)
+}
+
+const maxExcerptBytes = 8_192
+
+/** Returns the beginning of a body as text; undefined if it is empty. */
+export function excerptOf(bytes: Uint8Array): string | undefined {
+  if (bytes.length === 0) return undefined
+  return new TextDecoder().decode(bytes.subarray(0, maxExcerptBytes))
 }
 
 /** Leaves a body unread. */
@@ -102,9 +135,9 @@ export function isJsonType(contentType: string | null): boolean {
   )
 }
 
-function failing({ status }: Response, { endpoint }: Request) {
+function failing({ status }: Response, { endpoint }: Request, excerpt?: string) {
   return (code: CallErrorCode, detail?: string): CallError =>
-    new CallError(code, endpoint, { status, detail })
+    new CallError(code, endpoint, { status, detail, excerpt })
 }
 
 function tooLarge({ maxResponseBytes }: ResponseLimits): string {

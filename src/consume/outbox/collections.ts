@@ -53,7 +53,10 @@ const deliveries = defineCollection({
     due: instant({ required: true, description: 'The time from which it may be sent.' }),
     ended: instant({ description: 'The time at which it was delivered, or died.' }),
     error: text({ description: 'Why the last attempt failed.' }),
-    response: text({ description: 'A response that was not stored by rules and handlers yet.' }),
+    response: text({
+      description:
+        'A response that rules and handlers have rejected, or that of a failed call, as JSON.',
+    }),
   },
 })
 

@@ -12,6 +12,7 @@ import { RuleError } from '../rules/rule-error.ts'
 import { isReadable, readResponse, storeResponse, type StoredDelivery } from './delivery.ts'
 import { settle, type DeliveryStore } from './delivery-store.ts'
 import type { DeliveryContext } from './delivery-context.ts'
+import { isFinal, storeFailedResponse } from './failed-calls.ts'
 import type { CheckedEndpoint, CompleteOutbox } from './options.ts'
 
 /** What sending a delivery uses. */
@@ -52,7 +53,7 @@ export async function deliver(
     response = kept ?? (await call(known, claimed, { options, closing }))
   } catch (cause) {
     const error = callErrorOf(claimed, cause)
-    if (closing.aborted && !isCallError(cause)) await giveBack(dependencies, claimed, null)
+    if (closing.aborted && !isCallError(cause)) await giveBack(dependencies, claimed, claimed.response)
     else await fail(dependencies, claimed, { error, closing })
     return
   }
@@ -114,15 +115,16 @@ async function fail(
   const failures = claimed.failures + 1
   const isDead = failures >= options.attempts || isFinal(error)
   reportFailure(dependencies, claimed, { error, isDead })
+  const response = storeFailedResponse(error) ?? claimed.response
   if (isDead) {
-    const changes = { failures, error: error.message }
+    const changes = { failures, error: error.message, response }
     await retryWhileUnavailable(closing, () => markDead(dependencies, claimed, { error, changes }))
     return
   }
   const requested = Math.min((error.retryAfter ?? 0) * 1000, options.backOff.max)
   const pause = Math.max(pauseAfter(failures, options.backOff), requested)
   const due = new Date(host.now().getTime() + pause).toISOString()
-  const changes = { failures, due, error: error.message }
+  const changes = { failures, due, error: error.message, response }
   const isKept = await retryWhileUnavailable(closing, () => store.giveBack(claimed, changes))
   if (isKept) wake(claimed.id, pause)
 }
@@ -152,7 +154,7 @@ export async function markDead(
     changes,
   }: {
     readonly error: CallError | null
-    readonly changes: Readonly<Record<string, string | number>>
+    readonly changes: Readonly<Record<string, string | number | null>>
   },
 ): Promise<void> {
   const known = dependencies.options.endpoints.get(claimed.endpoint)
@@ -239,16 +241,6 @@ function reportFailure(
 
 /** Another worker has claimed the delivery. Its result counts. */
 class ClaimLost extends Error {}
-
-const transientStatuses = new Set([408, 409, 425, 429])
-const finalCodes = new Set(['INVALID_INPUT', 'FORBIDDEN_URL'])
-
-/** Returns whether further calls would fail in the same way. */
-function isFinal({ code, status }: CallError): boolean {
-  if (finalCodes.has(code)) return true
-  const isClientError = status !== null && status >= 400 && status < 500
-  return code === 'STATUS' && isClientError && !transientStatuses.has(status)
-}
 
 function callerOfDelivery({ input, row }: StoredDelivery): Caller {
   return callerOf(Object(parseJson(row ?? input)) as object, 'the delivery')

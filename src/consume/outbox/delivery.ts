@@ -4,6 +4,7 @@ import { parseJson, stringifyJson } from '../../protocol/json-text.ts'
 import type { Row } from '../../request/query.ts'
 import { countOf } from '../../work/attempts.ts'
 import type { EndpointResponse } from '../call.ts'
+import { readFailedResponse } from './failed-calls.ts'
 
 /** The state of a delivery. */
 export type DeliveryState = 'behind' | 'waiting' | 'sending' | 'delivered' | 'dead'
@@ -38,8 +39,20 @@ export interface DeliveryDetails extends Delivery {
   readonly input: Json
   /** The row that rules and handlers read; null if it is the input. */
   readonly row: Json
-  /** The status and body of a response that rules and handlers have rejected; null if none is kept. */
-  readonly response: { readonly status: number; readonly body: unknown } | null
+  /**
+   * The last response that was not accepted, which is data of the other service; null if there was none, or if the
+   * delivery was delivered.
+   */
+  readonly response: {
+    readonly status: number
+    /**
+     * The body, if rules or handlers have rejected it. Of an error status, and of a body that can't be read, the first
+     * 8,192 bytes as text; null if there are none.
+     */
+    readonly body: unknown
+    /** Whether the response is complete, so that a retry stores it without another call. */
+    readonly isKept: boolean
+  } | null
 }
 
 /** A delivery with everything that is stored. */
@@ -53,7 +66,7 @@ export interface StoredDelivery extends Delivery {
   readonly row: string | null
   /** The number of claims. */
   readonly attempt: number
-  /** JSON of a response that was not stored by rules and handlers yet, or null. */
+  /** JSON of a response that was not stored by rules and handlers yet, or of that of a failed call, or null. */
   readonly response: string | null
 }
 
@@ -141,7 +154,6 @@ export function readResponse(json: string): EndpointResponse | undefined {
 /** Returns what `get` shows of a delivery. */
 export function detailsOf(delivery: StoredDelivery): DeliveryDetails {
   const { attempt, input, row, response } = delivery
-  const kept = response === null ? undefined : readResponse(response)
   return {
     ...(Object.fromEntries(
       shownFields.map((name) => [name, delivery[name]]),
@@ -149,8 +161,17 @@ export function detailsOf(delivery: StoredDelivery): DeliveryDetails {
     attempts: countOf(attempt),
     input: (parsed(input) ?? null) as Json,
     row: row === null ? null : ((parsed(row) ?? null) as Json),
-    response: kept === undefined ? null : { status: kept.status, body: kept.body },
+    response: response === null ? null : shownResponse(response),
   }
+}
+
+function shownResponse(json: string): DeliveryDetails['response'] {
+  const kept = readResponse(json)
+  if (kept !== undefined) return { status: kept.status, body: kept.body, isKept: true }
+  const failed = readFailedResponse(json)
+  return failed === undefined
+    ? null
+    : { status: failed.status, body: failed.excerpt, isKept: false }
 }
 
 function parsed(json: string): unknown {
