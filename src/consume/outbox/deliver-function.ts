@@ -27,7 +27,10 @@ export interface OutboxFunction<Input = never> {
    * throws, the delivery is dead, and the result is kept for `retry` if it is JSON.
    */
   readonly onSuccess?: ((at: FunctionDeliveredContext) => void | Promise<void>) | undefined
-  /** Called when the delivery is dead because its calls failed, or its workers died. */
+  /**
+   * Called when the delivery is dead: its calls failed, its workers died, or `onSuccess` has thrown. What the function
+   * returned is then the body of `response`.
+   */
   readonly onFailure?: ((at: DeadContext<object>) => void | Promise<void>) | undefined
 }
 

@@ -11,7 +11,7 @@ import { callerOf, type Caller } from '../rules/caller.ts'
 import { RuleError } from '../rules/rule-error.ts'
 import { isReadable, readResponse, storeResponse, type StoredDelivery } from './delivery.ts'
 import { settle, type DeliveryStore } from './delivery-store.ts'
-import type { DeliveryContext } from './delivery-context.ts'
+import type { DeadContext, DeliveryContext } from './delivery-context.ts'
 import { isFinal, storeFailedResponse } from './failed-calls.ts'
 import type { CheckedEndpoint, CompleteOutbox } from './options.ts'
 
@@ -53,7 +53,8 @@ export async function deliver(
     response = kept ?? (await call(known, claimed, { options, closing }))
   } catch (cause) {
     const error = callErrorOf(claimed, cause)
-    if (closing.aborted && !isCallError(cause)) await giveBack(dependencies, claimed, claimed.response)
+    if (closing.aborted && !isCallError(cause))
+      await giveBack(dependencies, claimed, claimed.response)
     else await fail(dependencies, claimed, { error, closing })
     return
   }
@@ -61,10 +62,10 @@ export async function deliver(
     await retryWhileUnavailable(closing, () => succeed(dependencies, claimed, { known, response }))
   } catch (error) {
     if (error instanceof ClaimLost) return
-    const stored = storeResponse(response, options.maxStoredResponse)
     // The service closes while storage is unavailable. The response is applied by the next worker.
-    if (isUnavailable(error)) await giveBack(dependencies, claimed, stored)
-    else await reject(dependencies, claimed, { error, stored, closing })
+    if (isUnavailable(error))
+      await giveBack(dependencies, claimed, storeResponse(response, options.maxStoredResponse))
+    else await reject(dependencies, claimed, { error, response, closing })
   }
 }
 
@@ -118,7 +119,8 @@ async function fail(
   const response = storeFailedResponse(error) ?? claimed.response
   if (isDead) {
     const changes = { failures, error: error.message, response }
-    await retryWhileUnavailable(closing, () => markDead(dependencies, claimed, { error, changes }))
+    const dead = { error, response: null, changes }
+    await retryWhileUnavailable(closing, () => markDead(dependencies, claimed, dead))
     return
   }
   const requested = Math.min((error.retryAfter ?? 0) * 1000, options.backOff.max)
@@ -135,14 +137,22 @@ async function reject(
   claimed: StoredDelivery,
   {
     error,
-    stored,
+    response,
     closing,
-  }: { readonly error: unknown; readonly stored: string | null; readonly closing: AbortSignal },
+  }: {
+    readonly error: unknown
+    readonly response: EndpointResponse
+    readonly closing: AbortSignal
+  },
 ): Promise<void> {
   reportFailure(dependencies, claimed, { error, isDead: true })
   const message = error instanceof Error ? error.message : 'not an error'
-  const changes = { error: textOf(`The response was not stored: ${message}`), response: stored }
-  await retryWhileUnavailable(closing, () => settleDead(dependencies, claimed, changes))
+  const changes = {
+    error: textOf(`The response was not stored: ${message}`),
+    response: storeResponse(response, dependencies.options.maxStoredResponse),
+  }
+  const dead = { error, response, changes }
+  await retryWhileUnavailable(closing, () => markDead(dependencies, claimed, dead))
 }
 
 /** Stores that a delivery is dead, with what its handler writes. If the handler fails, only its writes are lost. */
@@ -151,9 +161,9 @@ export async function markDead(
   claimed: StoredDelivery,
   {
     error,
+    response,
     changes,
-  }: {
-    readonly error: CallError | null
+  }: Pick<DeadContext, 'error' | 'response'> & {
     readonly changes: Readonly<Record<string, string | number | null>>
   },
 ): Promise<void> {
@@ -164,7 +174,7 @@ export async function markDead(
     try {
       await settleWith(dependencies, claimed, {
         changes: { ...deadOf(dependencies, claimed), ...changes },
-        handle: (at) => onFailure({ ...at, error }),
+        handle: (at) => onFailure({ ...at, error, response }),
       })
       return
     } catch (failure) {

@@ -1,6 +1,5 @@
 import type { WithinTransaction } from '../../in-process.ts'
 import type { EndpointResponse } from '../call.ts'
-import type { CallError } from '../call-error.ts'
 import type { Caller } from '../rules/caller.ts'
 import type { RuleResult } from '../rules/write-items.ts'
 import type { ResponseReader } from '../tables/read-tables.ts'
@@ -25,7 +24,12 @@ export interface DeliveredContext<Body, Row = unknown> extends DeliveryContext<R
 }
 
 /** What `onFailure` receives. */
-export interface DeadContext<Row = unknown> extends DeliveryContext<Row> {
-  /** Why the last call failed; null if the workers of the delivery have died. */
-  readonly error: CallError | null
+export interface DeadContext<Row = unknown, Body = unknown> extends DeliveryContext<Row> {
+  /**
+   * Why the delivery is dead: a CallError if its last call failed, null if its workers have died, else an error of the
+   * tables, the rules or `onSuccess`.
+   */
+  readonly error: unknown
+  /** The response that rules or `onSuccess` have rejected; null if there was none. */
+  readonly response: EndpointResponse<Body> | null
 }

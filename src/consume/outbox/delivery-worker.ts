@@ -118,7 +118,11 @@ async function takeBack(
   if (lost >= options.maxLost) {
     const error = `${lost} workers stopped responding during this delivery.`
     host.report({ type: 'delivery-dead', deliveryId: id, endpoint, lane, error: new Error(error) })
-    await markDead(dependencies, delivery, { error: null, changes: { lost, error } })
+    await markDead(dependencies, delivery, {
+      error: null,
+      response: null,
+      changes: { lost, error },
+    })
     return
   }
   const due = host.now().toISOString()

@@ -36,8 +36,11 @@ export interface DeliveryHandlers<Body, Row = unknown> {
    * `retry`.
    */
   readonly onSuccess?: NoInfer<(at: DeliveredContext<Body, Row>) => void | Promise<void>>
-  /** Called when the delivery is dead because its calls failed, or its workers died. */
-  readonly onFailure?: NoInfer<(at: DeadContext<Row>) => void | Promise<void>> | undefined
+  /**
+   * Called when the delivery is dead: its calls failed, its workers died, or rules or `onSuccess` have rejected its
+   * response. What it writes is committed together with the state `dead`.
+   */
+  readonly onFailure?: NoInfer<(at: DeadContext<Row, Body>) => void | Promise<void>> | undefined
 }
 
 /** An endpoint that an outbox delivers to. */

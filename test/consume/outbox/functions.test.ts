@@ -2,6 +2,7 @@ import { describe, expect, onTestFinished, test } from 'vitest'
 import {
   CallError,
   createOutbox,
+  isCallError,
   type FunctionCall,
   type OutboxOptions,
   type OutboxFunction,
@@ -114,7 +115,7 @@ test('a function that throws is called again with the same key, until the delive
       onFailure: async ({ error, collection, caller }) => {
         await collection(mails).insert({
           to: String(caller('to' as never)),
-          problem: error?.code ?? '',
+          problem: isCallError(error) ? error.code : '',
         })
       },
     },
@@ -129,6 +130,22 @@ test('a function that throws is called again with the same key, until the delive
   expect(new Set(keys).size).toBe(1)
   expect(await sent()).toMatchObject([{ problem: 'FUNCTION_FAILED' }])
   expect(reports).toEqual(['delivery-failed', 'delivery-dead'])
+})
+
+test('onFailure receives what a function returned if onSuccess rejects it', async () => {
+  const { order, once, sent } = await openMails({
+    deliver: (_: Mail) => ({ id: 'M-1' }),
+    onSuccess: () => {
+      throw new RangeError('not accepted')
+    },
+    onFailure: async ({ error, response, collection, caller }) => {
+      const problem = `${(error as Error).message} ${JSON.stringify(response?.body)}`
+      await collection(mails).insert({ to: String(caller('to' as never)), problem })
+    },
+  })
+  await order('ada@example.com')
+  await once('dead')
+  expect(await sent()).toMatchObject([{ problem: 'not accepted {"id":"M-1"}' }])
 })
 
 test('a function can make a delivery dead at once with the code INVALID_INPUT', async () => {

@@ -1,5 +1,5 @@
 import { describe, expect, test } from 'vitest'
-import { createOutbox, rule } from '../../../src/consume/index.ts'
+import { createOutbox, isCallError, rule } from '../../../src/consume/index.ts'
 import { createService, memoryStorage, openAccess } from '../../../src/index.ts'
 import { respond } from '../server.ts'
 import { storages } from '../../kit/storages.ts'
@@ -132,7 +132,10 @@ describe.each(storages)('on $name', (on) => {
       attempts: 3,
       receive: (_, response) => respond(response, {}, 500),
       onFailure: async ({ collection, error }) => {
-        await collection(shipments).insert({ orderId: 'A', tracking: `failed ${error?.status}` })
+        await collection(shipments).insert({
+          orderId: 'A',
+          tracking: `failed ${isCallError(error) && error.status}`,
+        })
       },
     })
     await order('A')
@@ -147,6 +150,69 @@ describe.each(storages)('on $name', (on) => {
       'delivery-failed',
       'delivery-failed',
       'delivery-dead',
+    ])
+  })
+
+  test.each(['rules', 'onSuccess'])(
+    'onFailure is called for a response that %s reject, and is committed with the state dead',
+    async (rejecting) => {
+      const {
+        order,
+        once,
+        calls,
+        outbox,
+        reports,
+        shipments: stored,
+      } = await openStage({
+        on,
+        ...(rejecting === 'rules' && {
+          rules: [
+            rule(shippingEndpoint('https://example.com'), {
+              into: shipments,
+              set: { orderId: 'order', tracking: () => null },
+            }),
+          ],
+        }),
+        onSuccess: async ({ collection }) => {
+          await collection(shipments).insert({ orderId: 'undone', tracking: 'no' })
+          throw new RangeError('not accepted')
+        },
+        onFailure: async ({ collection, error, response, caller }) => {
+          const { name } = error as Error
+          const tracking = `${name} ${response?.status} ${response?.body.tracking}`
+          await collection(shipments).insert({ orderId: String(caller('orderId')), tracking })
+        },
+      })
+      await order('A')
+      const [dead] = await once('dead')
+      const name = rejecting === 'rules' ? 'RuleError' : 'RangeError'
+      expect(await stored()).toEqual([`A ${name} 200 T-A`])
+      expect(calls).toHaveLength(1)
+      expect(reports.map(({ type }) => type)).toEqual(['delivery-dead'])
+      expect(await outbox.get(dead?.id ?? '')).toMatchObject({
+        failures: 0,
+        response: { status: 200, body: { order: 'A', tracking: 'T-A' }, isKept: true },
+      })
+    },
+  )
+
+  test('a response stays kept if onFailure fails as well', async () => {
+    const { order, once, outbox, reports } = await openStage({
+      on,
+      onSuccess: () => {
+        throw new Error('not accepted')
+      },
+      onFailure: () => {
+        throw new Error('failed, too')
+      },
+    })
+    await order('A')
+    const [dead] = await once('dead')
+    expect(dead?.error).toBe('The response was not stored: not accepted')
+    expect(await outbox.get(dead?.id ?? '')).toMatchObject({ response: { isKept: true } })
+    expect(reports).toMatchObject([
+      { type: 'delivery-dead', error: { message: 'not accepted' } },
+      { type: 'delivery-dead', error: { message: 'failed, too' } },
     ])
   })
 
