@@ -1,6 +1,10 @@
 import { resolve } from 'node:path'
 import { OpenApiError } from '../consume/openapi/document.ts'
-import { importOpenApi, type ImportedEndpoints } from '../consume/openapi/import-openapi.ts'
+import {
+  importOpenApi,
+  type ImportedEndpoints,
+  type ImportOptions,
+} from '../consume/openapi/import-openapi.ts'
 import { requiredArgument, requiredOf, type CommandContext, type Given } from './command.ts'
 import { CommandError } from './command-error.ts'
 import { placeFor, requireEnding, saveFile } from './save-file.ts'
@@ -16,7 +20,8 @@ export async function importDocument(given: Given, context: CommandContext): Pro
     writes: 'endpoints',
     reads: [file],
   })
-  const imported = await read(resolve(context.workingFolder, file), context)
+  const options = { isStrict: given.has('strict') }
+  const imported = await read(resolve(context.workingFolder, file), options, context)
   await saveFile(path, Buffer.from(imported.text))
   for (const note of imported.notes) context.note(printable(note))
   const result = { file: path, endpoints: imported.count, notes: imported.notes }
@@ -26,9 +31,13 @@ export async function importDocument(given: Given, context: CommandContext): Pro
   )
 }
 
-async function read(file: string, { messages }: CommandContext): Promise<ImportedEndpoints> {
+async function read(
+  file: string,
+  options: ImportOptions,
+  { messages }: CommandContext,
+): Promise<ImportedEndpoints> {
   try {
-    return await importOpenApi(file)
+    return await importOpenApi(file, options)
   } catch (error) {
     if (!(error instanceof OpenApiError)) throw error
     for (const { place, advice } of error.mistakes)

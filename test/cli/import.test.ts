@@ -30,15 +30,32 @@ test('an import prints JSON for programs', async () => {
 })
 
 test('an invalid document is rejected with the place of each mistake, and nothing is written', async () => {
-  const document = { openapi: '3.0.0', a: { $ref: 'x.json' }, b: { $ref: '#/c' } }
-  writeFileSync(join(folder, 'bad.json'), JSON.stringify(document))
+  const paths = { '/a': { $ref: 'x.json' }, '/b': { $ref: '#/c' } }
+  const document = { openapi: '3.0.0', info: { title: 'x', version: '1' }, paths }
+  writeFileSync(join(folder, 'bad.json'), JSON.stringify(document, null, 2))
   const before = readdirSync(folder)
   const { code, messages } = await run('bad.json', '--out', 'new.ts')
   expect(code).toBe(1)
-  expect(messages).toContain('#/a/$ref: refers to another document')
-  expect(messages).toContain('#/b/$ref: refers to nothing\n')
+  expect(messages).toContain('line 9: #/paths/~1a/$ref: refers to another document')
+  expect(messages).toContain('line 12: #/paths/~1b/$ref: refers to nothing\n')
   expect(messages).toMatch(/rowgate: The document can not be imported\.\n$/)
   expect(readdirSync(folder)).toEqual(before)
+})
+
+test('a strict import rejects what is repaired otherwise', async () => {
+  const file = join(folder, 'repaired.yaml')
+  const text = `openapi: 3.0.3
+info: { title: Shop, version: 1.0 }
+paths: {}
+`
+  writeFileSync(file, text)
+  const note = "line 2: #/info/version: is not a string: it is read as '1'\n"
+  const repaired = await run(file, '--out', 'repaired.ts')
+  expect(repaired).toMatchObject({ code: 0, messages: note })
+  const rejected = await run(file, '--out', 'strict.ts', '--strict')
+  expect(rejected).toMatchObject({ code: 1, output: '' })
+  expect(rejected.messages).toContain(note)
+  expect(readdirSync(folder)).not.toContain('strict.ts')
 })
 
 test.each([

@@ -40,10 +40,17 @@ export const toolCommands: readonly Command[] = [
     description: 'Write the endpoints of an OpenAPI document as TypeScript',
     options: [
       { name: 'out', value: 'file', description: 'The TypeScript file to write; it is replaced' },
+      {
+        name: 'strict',
+        description: 'Reject a document for everything that the specification does not allow',
+      },
     ],
     withoutService: true,
     isReading: true,
-    examples: ['import openapi shop.yaml --out shop-endpoints.ts'],
+    examples: [
+      'import openapi shop.yaml --out shop-endpoints.ts',
+      'import openapi shop.yaml --out shop-endpoints.ts --strict',
+    ],
     load: async () => (await import('../import.ts')).importDocument,
   },
   {

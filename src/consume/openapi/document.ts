@@ -1,5 +1,5 @@
 import type { Mistake } from '../../checks/mistakes.ts'
-import { escapeKey, unescapeKey, valueBelow } from '../json-path.ts'
+import { unescapeKey, valueBelow } from '../json-path.ts'
 
 /** An object of a document. */
 export type DocumentObject = Readonly<Record<string, unknown>>
@@ -20,7 +20,6 @@ const maxNodes = 1_000_000
 const maxReferences = 32
 const maxDepth = 1000
 const maxReferenceLength = 2000
-const maxMistakes = 100
 
 /** Counts the work that a document causes. */
 export interface Work {
@@ -75,45 +74,22 @@ export function typesOf({ type }: DocumentObject): readonly string[] {
   return typeof type === 'string' ? [type] : listOf(type).map(String)
 }
 
-/** Returns the mistakes of the references in a document: those of other documents are rejected. */
-export function referenceMistakes(document: unknown): readonly Mistake[] {
-  const mistakes: Mistake[] = []
+/** Returns what makes a document too large to be read; undefined if nothing does. */
+export function sizeMistake(document: unknown): Mistake | undefined {
   // Objects of a YAML document may be shared: each is visited once.
   const seen = new Set<unknown>()
-  const open: Spot[] = [{ key: '#', value: document, outer: undefined, depth: 0 }]
+  const open: (readonly [value: unknown, depth: number])[] = [[document, 0]]
   for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    const { value, depth } = next
+    const [value, depth] = next
     if (typeof value !== 'object' || value === null || seen.has(value)) continue
     seen.add(value)
     if (seen.size > maxNodes)
-      return [{ place: '#', advice: `the document has more than ${maxNodes} objects` }]
+      return { place: '#', advice: `the document has more than ${maxNodes} objects` }
     if (depth > maxDepth)
-      return [{ place: '#', advice: `the document has more than ${maxDepth} levels` }]
-    for (const [key, inner] of Object.entries(value)) {
-      const spot: Spot = { key, value: inner, outer: next, depth: depth + 1 }
-      if (key === '$ref' && typeof inner === 'string' && !isProperty(next)) {
-        const advice = referenceAdvice(document, inner)
-        if (advice !== undefined) mistakes.push({ place: placeOf(spot), advice })
-        if (mistakes.length >= maxMistakes) return mistakes
-      }
-      open.push(spot)
-    }
+      return { place: '#', advice: `the document has more than ${maxDepth} levels` }
+    for (const inner of Object.values(value)) open.push([inner, depth + 1])
   }
-  return mistakes
-}
-
-/** A value of the document, and where it is. The places of all values together would be long. */
-interface Spot {
-  readonly key: string
-  readonly value: unknown
-  readonly outer: Spot | undefined
-  readonly depth: number
-}
-
-function placeOf(spot: Spot): string {
-  const keys: string[] = []
-  for (let at = spot; at.outer !== undefined; at = at.outer) keys.push(escapeKey(at.key))
-  return ['#', ...keys.reverse()].join('/')
+  return undefined
 }
 
 /** Resolves an object that may be a reference, also one that leads to another. */
@@ -131,7 +107,12 @@ export function resolved(document: DocumentObject, value: unknown): DocumentObje
 export function targetOf(document: unknown, reference: string): unknown {
   if (reference === '#') return document
   if (!reference.startsWith('#/')) return undefined
-  return valueBelow(document, reference.slice(2).split('/').map(keyOf))
+  return valueBelow(document, keysOfPlace(reference))
+}
+
+/** Returns the keys that lead to a place such as `#/paths/~1orders`. */
+export function keysOfPlace(place: string): readonly string[] {
+  return place.split('/').slice(1).map(keyOf)
 }
 
 /**
@@ -167,16 +148,13 @@ function keyOf(segment: string): string {
   }
 }
 
-// A property of a schema or an example may have the name $ref.
-function isProperty({ key, outer }: Spot): boolean {
-  if (['properties', 'example', 'default', 'const'].includes(key)) return true
-  if (key === 'value') return outer?.outer?.key === 'examples'
-  return outer?.key === 'enum' && /^\d+$/.test(key)
-}
-
-function referenceAdvice(document: unknown, reference: string): string | undefined {
+/** Returns what is wrong with a reference: those of other documents are rejected. Undefined if nothing is. */
+export function referenceAdvice(document: unknown, reference: string): string | undefined {
   if (!reference.startsWith('#'))
     return 'refers to another document: bundle the documents first, for instance with a bundler of OpenAPI'
   if (reference.length > maxReferenceLength) return `has more than ${maxReferenceLength} characters`
-  return targetOf(document, reference) === undefined ? 'refers to nothing' : undefined
+  const target = targetOf(document, reference)
+  if (target === undefined) return 'refers to nothing'
+  const isSchema = typeof target === 'object' || typeof target === 'boolean'
+  return isSchema && target !== null ? undefined : 'refers to a value that is not an object'
 }

@@ -1,15 +1,19 @@
-import { stat } from 'node:fs/promises'
+import { readFile, stat } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import type * as parser from '@readme/openapi-parser'
+import type { Mistake } from '../../checks/mistakes.ts'
 import {
   createWork,
   expandedSize,
   objectOf,
   OpenApiError,
-  referenceMistakes,
+  sizeMistake,
   type DocumentObject,
 } from './document.ts'
+import { linesOf } from './line-numbers.ts'
 import { operationsOf } from './operations.ts'
+import { repairDocument } from './repairs.ts'
+import { requireValid } from './validation.ts'
 import { writeEndpoints } from './write-endpoints.ts'
 
 /** The result of {@link importOpenApi}. */
@@ -18,8 +22,14 @@ export interface ImportedEndpoints {
   readonly text: string
   /** The number of endpoints. */
   readonly count: number
-  /** What was left out, a sentence each with its place in the document. */
+  /** What was repaired or left out, a sentence each with its line and place in the document. */
   readonly notes: readonly string[]
+}
+
+/** The options of {@link importOpenApi}. */
+export interface ImportOptions {
+  /** Whether a document is rejected for everything that the specification does not allow. Default: false. */
+  readonly isStrict?: boolean
 }
 
 // Of the file that is written, in characters.
@@ -28,30 +38,85 @@ const maxLength = 10_000_000
 const maxBytes = 64 * 1024 * 1024
 // The parser replaces references before it validates, which can take very long.
 const maxValidated = 2_000_000
-const notValidated = `#: not validated, its references lead to more than ${maxValidated} objects`
+const notValidated = {
+  place: '#',
+  advice: `not validated, its references lead to more than ${maxValidated} objects`,
+}
 
 /**
  * Imports a file with an OpenAPI 3.0 or 3.1 document, in JSON or YAML, as the text of a TypeScript file of
- * endpoints. Needs the package `@readme/openapi-parser`. Rejects with an OpenApiError that lists every
- * mistake with its place. References to other documents are rejected, so that nothing else is read.
+ * endpoints. Needs the package `@readme/openapi-parser`. What the specification does not allow is repaired where its
+ * meaning is clear. Rejects with an OpenApiError that lists every other mistake with its place, and with `isStrict`
+ * every mistake. References to other documents are rejected, so that nothing else is read.
  */
-export async function importOpenApi(file: string): Promise<ImportedEndpoints> {
-  const { parse, validate } = await loadParser()
-  const document = await parsed(parse, file)
-  const version = document['openapi']
-  if (typeof version !== 'string' || !/^3\.[01]\.\d+$/.test(version))
-    throw new OpenApiError([{ place: '#/openapi', advice: 'must be a version 3.0 or 3.1' }])
-  const mistakes = referenceMistakes(document)
-  if (mistakes.length > 0) throw new OpenApiError(mistakes)
-  const isSmall = expandedSize(document, maxValidated) <= maxValidated
-  if (isSmall) await requireValid(validate, document)
+export async function importOpenApi(
+  file: string,
+  options: ImportOptions = {},
+): Promise<ImportedEndpoints> {
+  const parser = await loadParser()
+  const document = await parsed(parser.parse, file)
+  try {
+    const { text, count, notes } = await importDocument(parser, document, options)
+    const placed = await withLines(file, notes)
+    return { text, count, notes: placed.map(({ place, advice }) => `${place}: ${advice}`) }
+  } catch (error) {
+    if (!(error instanceof OpenApiError)) throw error
+    throw new OpenApiError(await withLines(file, error.mistakes))
+  }
+}
+
+async function importDocument(
+  { validate }: Parser,
+  document: DocumentObject,
+  { isStrict = false }: ImportOptions,
+): Promise<Omit<ImportedEndpoints, 'notes'> & { readonly notes: readonly Mistake[] }> {
+  const size = sizeMistake(document)
+  if (size !== undefined) throw new OpenApiError([size])
+  const version = readVersion(document)
+  const { repairs, mistakes } = repairDocument(document, { isComplete: isStrict })
+  const found = [...version, ...repairs]
+  const rejected = [...(isStrict ? found : []), ...mistakes]
+  if (rejected.length > 0) throw new OpenApiError(rejected)
+  const isSmall = !isStrict || expandedSize(document, maxValidated) <= maxValidated
+  if (isStrict && isSmall) await requireValid(validate, document)
   const work = createWork()
   const { operations, notes } = operationsOf(document, work)
   const text = writeEndpoints(document, operations, work)
   if (text.length > maxLength)
     throw new OpenApiError([{ place: '#', advice: 'the types of the document are too large' }])
-  const losses = notes.map(({ place, advice }) => `${place}: ${advice}`)
-  return { text, count: operations.length, notes: [...(isSmall ? [] : [notValidated]), ...losses] }
+  const all = [...found, ...(isSmall ? [] : [notValidated]), ...notes]
+  return { text, count: operations.length, notes: all }
+}
+
+/** Requires a version, and paths. Returns what was repaired. */
+function readVersion(document: DocumentObject): readonly Mistake[] {
+  const { openapi, paths } = document
+  const written = typeof openapi === 'number' ? String(openapi) : openapi
+  // Without quotes, YAML reads 3.0 as the number 3.
+  const version = written === '3' ? '3.0' : written
+  const [, minor] = /^3\.([01])(?:\.\d+)?(?:-[\w.]+)?$/.exec(String(version)) ?? []
+  if (minor === undefined)
+    throw new OpenApiError([{ place: '#/openapi', advice: 'must be a version 3.0 or 3.1' }])
+  const hasPaths = typeof paths === 'object' && paths !== null && !Array.isArray(paths)
+  if (!hasPaths && (minor === '0' || paths !== undefined))
+    throw new OpenApiError([{ place: '#/paths', advice: 'must be an object with the paths' }])
+  if (typeof openapi === 'string' && /^3\.[01]\.\d+$/.test(openapi)) return []
+  const repaired = `3.${minor}.0`
+  Object.assign(document, { openapi: repaired })
+  return [{ place: '#/openapi', advice: `is not a complete version: it is read as '${repaired}'` }]
+}
+
+/** Returns mistakes or notes with the line of each in the file. */
+async function withLines(file: string, notes: readonly Mistake[]): Promise<readonly Mistake[]> {
+  if (notes.length === 0) return notes
+  const lines = linesOf(
+    await readFile(resolve(file), 'utf8'),
+    notes.map(({ place }) => place),
+  )
+  return notes.map(({ place, advice }) => {
+    const line = lines.get(place)
+    return { place: line === undefined ? place : `line ${line}: ${place}`, advice }
+  })
 }
 
 type Parser = Pick<typeof parser, 'parse' | 'validate'>
@@ -76,36 +141,4 @@ async function parsed(parse: Parser['parse'], file: string): Promise<DocumentObj
     const message = error instanceof Error ? error.message : String(error)
     throw new OpenApiError([{ place: '#', advice: `can not be read: ${message}` }])
   }
-}
-
-async function requireValid(validate: Parser['validate'], document: DocumentObject): Promise<void> {
-  const copy = withoutBooleanSchemas(document) as Parameters<Parser['validate']>[0]
-  let mistakes: readonly string[]
-  try {
-    const result = await validate(copy, { resolve: { external: false } })
-    if (result.valid) return
-    mistakes = result.errors.map(({ message }) => message)
-  } catch (error) {
-    mistakes = [error instanceof Error ? error.message : String(error)]
-  }
-  // A message may contain lines of the document.
-  const advice = (message: string): string => message.replaceAll('\n', '\n    ')
-  throw new OpenApiError(mistakes.map((message) => ({ place: '#', advice: advice(message) })))
-}
-
-/** Returns a copy, which the parser may change. The parser throws for the schemas `true` and `false`. */
-function withoutBooleanSchemas(document: DocumentObject): unknown {
-  const copy: unknown = structuredClone(document)
-  const seen = new Set<unknown>()
-  const open = [copy]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    if (typeof next !== 'object' || next === null || seen.has(next)) continue
-    seen.add(next)
-    const members = next as Record<string, unknown>
-    for (const [key, value] of Object.entries(members)) {
-      if (key === 'schema' && typeof value === 'boolean') members[key] = {}
-      else open.push(value)
-    }
-  }
-  return copy
 }

@@ -62,13 +62,16 @@ function isEmpty(document: DocumentObject, body: DocumentObject): boolean {
 export function jsonContentOf(body: DocumentObject, place: string): JsonContent | null | undefined {
   const content = Object.entries(objectOf(body['content']))
   if (content.length === 0) return null
-  const json = content.find(([type]) =>
-    /^application\/(?:[\w.-]+\+)?json(?:\s*;|$)|^\*\/\*$/i.test(type),
-  )
+  const json = content.find(([type]) => isJsonType(type))
   if (json === undefined) return undefined
   const [type, media] = json
   return {
     schema: objectOf(media)['schema'] ?? {},
     place: `${place}/content/${escapeKey(type)}/schema`,
   }
+}
+
+/** Returns whether bodies of a media type are sent and read as JSON. */
+export function isJsonType(type: string): boolean {
+  return /^application\/(?:[\w.-]+\+)?json(?:\s*;|$)|^\*\/\*$/i.test(type)
 }

@@ -10,6 +10,8 @@ export interface FoundParameter {
   readonly options: ParameterOptions
   /** Why an endpoint can't send it. */
   readonly problem: string | undefined
+  /** How its declaration was repaired. */
+  readonly note?: string | undefined
 }
 
 // OpenAPI ignores parameters for these headers.

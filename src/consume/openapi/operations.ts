@@ -43,6 +43,7 @@ const otherMethods = ['head', 'options', 'trace']
 /** Returns the operations of a document that endpoints can call. */
 export function operationsOf(document: DocumentObject, work: Work): FoundOperations {
   const unique = uniqueNames()
+  const ids = new Set<string>()
   const notes: Note[] = []
   const operations = Object.entries(objectOf(document['paths'])).flatMap(([path, given]) => {
     const item = resolved(document, given)
@@ -58,9 +59,18 @@ export function operationsOf(document: DocumentObject, work: Work): FoundOperati
       const place = placeOf(method)
       const reader = { document, work, place, path, method, item }
       const operation = readOperation(reader, notes)
-      if (typeof operation === 'object') return [{ ...operation, key: unique(operation.key) }]
-      notes.push({ place, advice: `left out, ${operation}` })
-      return []
+      if (typeof operation === 'string') {
+        notes.push({ place, advice: `left out, ${operation}` })
+        return []
+      }
+      const key = unique(operation.key)
+      const id = textOf(objectOf(item[method])['operationId'])
+      if (id !== undefined && ids.size === ids.add(id).size)
+        notes.push({
+          place,
+          advice: `has the operationId of another operation: it is named ${key}`,
+        })
+      return [{ ...operation, key }]
     })
   })
   return { operations, notes }
@@ -104,8 +114,8 @@ function readOperation(source: Source, notes: Note[]): Operation | string {
         return [name, name === wireName ? options : { ...options, name: wireName }] as const
       })
   const parameters = group('path')
-  const template = renamed(path, parameters)
-  const mistake = templateMistake(template, parameters)
+  const template = renamed(path.startsWith('/') ? path : `/${path}`, parameters)
+  const mistake = templateMistake(template)
   if (mistake !== undefined) return mistake
   for (const advice of losses(source, operation, { found, body })) notes.push({ place, advice })
   const name = kebabCase(id) || kebabCase(`${method} ${path}`)
@@ -124,28 +134,55 @@ function readOperation(source: Source, notes: Note[]): Operation | string {
 }
 
 /** The parameters of a path and of its operation, which replaces those of the same name and location. */
-function parametersOf(
-  { document, work, item }: Source,
-  operation: DocumentObject,
-): readonly FoundParameter[] {
+function parametersOf(source: Source, operation: DocumentObject): readonly FoundParameter[] {
   const found = new Map<string, FoundParameter>()
-  for (const given of [...listOf(item['parameters']), ...listOf(operation['parameters'])]) {
+  for (const given of [source.item['parameters'], operation['parameters']])
+    for (const [name, parameter] of ownParameters(source, listOf(given))) found.set(name, parameter)
+  return withPath(source.path, [...found.values()])
+}
+
+function ownParameters(
+  { document, work }: Source,
+  given: readonly unknown[],
+): ReadonlyMap<string, FoundParameter> {
+  const found = new Map<string, FoundParameter>()
+  for (const each of given) {
     work.steps(1)
-    const parameter = readParameter(document, resolved(document, given), work)
+    const parameter = readParameter(document, resolved(document, each), work)
     if (parameter === undefined) continue
     const { location, wireName } = parameter
     // The names of headers ignore case.
-    const name = location === 'header' ? wireName.toLowerCase() : wireName
-    found.set(`${location} ${name}`, parameter)
+    const name = `${location} ${location === 'header' ? wireName.toLowerCase() : wireName}`
+    const note = found.has(name) ? 'is declared twice: the last declaration is read' : undefined
+    found.set(name, { ...parameter, note: note ?? parameter.note })
   }
-  return [...found.values()]
+  return found
 }
 
-function templateMistake(path: string, parameters: NamedParameters): string | undefined {
+/** Compares the parameters with the path: it has exactly the path parameters of an endpoint. */
+function withPath(path: string, found: readonly FoundParameter[]): readonly FoundParameter[] {
+  const names = Array.from(path.matchAll(/\{([^{}]*)\}/g), ([, name = '']) => name)
+  const declared = found.map((each) =>
+    each.location !== 'path' || names.includes(each.wireName)
+      ? each
+      : { ...each, options: optional(each.options), problem: 'is not in its path' },
+  )
+  const others = new Set(names)
+  for (const { location, wireName } of found) if (location === 'path') others.delete(wireName)
+  const options = { type: 'string', required: true } as const
+  const note = 'is not declared: it is a string'
+  const added = Array.from(others, (wireName) => ({ location: 'path', wireName, options, note }))
+  return [...declared, ...added.map((each) => ({ ...each, problem: undefined }))]
+}
+
+function optional({ required: _required, ...options }: ParameterOptions): ParameterOptions {
+  return options
+}
+
+function templateMistake(path: string): string | undefined {
   try {
-    const { names } = pathTemplate(path)
-    const other = parameters.find(([name]) => !names.includes(name))
-    return other === undefined ? undefined : `the parameter ${other[0]} is not in its path`
+    pathTemplate(path)
+    return undefined
   } catch {
     return 'its path contains characters that a path template can not have'
   }
@@ -167,9 +204,11 @@ function losses(
 ): readonly string[] {
   const server = ownServer(source, operation)
   return [
-    ...found
-      .filter(({ problem }) => problem !== undefined)
-      .map(({ wireName, problem = '' }) => `the parameter ${wireName} ${problem}`),
+    ...(source.path.startsWith('/') ? [] : ['its path has no slash at the start: it gets one']),
+    ...found.flatMap(({ wireName, problem, note }) => {
+      const advice = problem ?? note
+      return advice === undefined ? [] : [`the parameter ${wireName} ${advice}`]
+    }),
     ...(body.problem === undefined ? [] : [`without its body, which ${body.problem}`]),
     ...(server === undefined ? [] : [`without its own server ${server}; calls can state baseUrl`]),
   ]

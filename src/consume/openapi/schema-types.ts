@@ -1,4 +1,5 @@
-import { escapeKey, unescapeKey } from '../json-path.ts'
+import { escapeKey } from '../json-path.ts'
+import { aliasCycles, schemaNameOf, schemasPlace } from './alias-cycles.ts'
 import {
   listOf,
   objectOf,
@@ -32,7 +33,6 @@ export interface SchemaTypes {
   declarations(): readonly string[]
 }
 
-const prefix = '#/components/schemas/'
 /** The maximum nesting of a type, also through references that have no name. */
 const maxDepth = 48
 const maxInlineReferences = 8
@@ -42,6 +42,15 @@ interface Place {
   readonly depth: number
   /** The references without a name on the way here. */
   readonly inlined: number
+  /** The named schema that this is, or is a part or an alternative of. */
+  readonly alias?: Alias | undefined
+}
+
+interface Alias {
+  readonly name: string
+  readonly isAlternative: boolean
+  /** For the base of a schema, without its alternatives: the schemas that are in it so far. */
+  readonly base?: Set<string>
 }
 
 /**
@@ -58,11 +67,12 @@ export function schemaTypes(
   const names = new Map(Object.keys(schemas).map((key) => [key, unique(pascalCase(key))]))
   // A schema is written after the one that names it: a long chain of them would exhaust the stack.
   const used = new Set<string>()
-  const requireType = aliasCheck(schemas, work)
+  const cycles = aliasCycles(schemas, work)
+  const bases = new Map<string, { readonly name: string; readonly text: string }>()
 
   function named(key: string): TypeText {
     used.add(key)
-    requireType(key)
+    cycles.requireMeaning(key)
     return atom(names.get(key) ?? 'unknown')
   }
 
@@ -70,12 +80,37 @@ export function schemaTypes(
     const written = new Map<string, string>()
     // The set grows while it is iterated.
     for (const key of used) {
-      const pointer = prefix + escapeKey(key)
-      const { text: type } = write(schemas[key], { pointer, depth: 0, inlined: 0 })
+      const { text: type } = write(schemas[key], placeOfNamed(key, { isAlternative: false }))
       const text = comment(textOf(objectOf(schemas[key])['description']))
       written.set(key, `${text}export type ${names.get(key) ?? 'unknown'} = ${type}\n`)
     }
-    return Array.from(names.keys(), (key) => written.get(key) ?? '').filter(Boolean)
+    return Array.from(names.keys()).flatMap((key) => {
+      const base = bases.get(key)
+      const text = base && `export type ${base.name} = ${base.text}\n`
+      return [text, written.get(key)].filter((each) => each !== undefined)
+    })
+  }
+
+  function placeOfNamed(name: string, alias: Omit<Alias, 'name'>): Place {
+    const pointer = schemasPlace + escapeKey(name)
+    return { pointer, depth: 0, inlined: 0, alias: { ...alias, name } }
+  }
+
+  /**
+   * The type of a schema without the alternatives of its cycle, for a schema that is one of them and has it as a part:
+   * whatever is valid for that one is one of the alternatives.
+   */
+  function baseOf(key: string): TypeText {
+    const known = bases.get(key)
+    if (known !== undefined) return atom(known.name)
+    const type = write(
+      schemas[key],
+      placeOfNamed(key, { isAlternative: false, base: new Set([key]) }),
+    )
+    if (type.text === unknownType.text) return unknownType
+    const name = unique(`${names.get(key) ?? ''}Base`)
+    bases.set(key, { name, text: type.text })
+    return atom(name)
   }
 
   function write(schema: unknown, place: Place): TypeText {
@@ -95,7 +130,7 @@ export function schemaTypes(
       intersectionOf([
         ...(reference === undefined ? [] : [referred(reference, place)]),
         ...plain(parts, place),
-        ...listOf(parts['allOf']).map((each, at) => write(each, inside(place, 'allOf', at))),
+        ...listOf(parts['allOf']).map((each, at) => write(each, within(place, 'allOf', at))),
         ...alternatives(parts, 'oneOf', place),
         ...alternatives(parts, 'anyOf', place),
       ]),
@@ -104,19 +139,35 @@ export function schemaTypes(
   }
 
   function referred(reference: string, place: Place): TypeText {
-    const key = reference.startsWith(prefix) ? reference.slice(prefix.length) : undefined
-    const name = key === undefined ? undefined : unescapeKey(key)
-    if (name !== undefined && Object.hasOwn(schemas, name)) return named(name)
+    const name = schemaNameOf(reference)
+    if (name !== undefined && Object.hasOwn(schemas, name))
+      return cyclic(name, place) ?? named(name)
     if (place.inlined >= maxInlineReferences) return unknownType
     const { depth, inlined } = place
     const next = { pointer: reference, depth: depth + 1, inlined: inlined + 1 }
     return write(targetOf(document, reference), next)
   }
 
+  /** The type of a schema that leads back to the one that it is a part of; undefined for others. */
+  function cyclic(name: string, { alias, depth }: Place): TypeText | undefined {
+    if (alias === undefined || alias.isAlternative || !cycles.areInCycle(alias.name, name))
+      return undefined
+    // A part that is the schema itself adds nothing to it.
+    if (name === alias.name) return unknownType
+    const { base } = alias
+    if (base === undefined) return baseOf(name)
+    if (base.has(name)) return unknownType
+    base.add(name)
+    return write(schemas[name], { ...placeOfNamed(name, alias), depth: depth + 1 })
+  }
+
   function alternatives(parts: DocumentObject, key: 'oneOf' | 'anyOf', place: Place): TypeText[] {
     const list = listOf(parts[key])
     if (list.length === 0) return []
-    return [unionOf(list.map((each, at) => write(each, inside(place, key, at))))]
+    const { alias } = place
+    if (alias?.base !== undefined && list.some((each) => cycles.leadsInto(each, alias.name)))
+      return []
+    return [unionOf(list.map((each, at) => write(each, within(place, key, at))))]
   }
 
   /** The type of the keywords of one schema; none if they don't restrict the type. */
@@ -198,44 +249,6 @@ export function schemaTypes(
   }
 }
 
-/** Returns a check that throws for a named schema that is an alias of itself, which no type can be. */
-function aliasCheck(schemas: DocumentObject, work: Work): (key: string) => void {
-  const done = new Set<string>()
-  return (first) => {
-    const open = new Set<string>()
-    // The end of a schema stands below what it leads to.
-    const visits: (readonly [key: string, isEnd: boolean])[] = [[first, false]]
-    for (let visit = visits.pop(); visit !== undefined; visit = visits.pop()) {
-      const [key, isEnd] = visit
-      if (isEnd) {
-        open.delete(key)
-        done.add(key)
-      } else if (open.has(key)) {
-        const place = prefix + escapeKey(first)
-        throw new OpenApiError([{ place, advice: 'refers to nothing but itself' }])
-      } else if (!done.has(key)) {
-        open.add(key)
-        visits.push([key, true])
-        for (const target of aliasesIn(schemas[key], work)) visits.push([target, false])
-      }
-    }
-  }
-}
-
-/** Returns the names of the schemas that are a schema, or one of its alternatives. */
-function aliasesIn(schema: unknown, work: Work): ReadonlySet<string> {
-  const names = new Set<string>()
-  const open: unknown[] = [schema]
-  for (let next = open.pop(); next !== undefined; next = open.pop()) {
-    work.steps(1)
-    const { $ref, allOf, oneOf, anyOf } = objectOf(next)
-    for (const list of [allOf, oneOf, anyOf]) for (const one of listOf(list)) open.push(one)
-    const target = textOf($ref)
-    if (target?.startsWith(prefix) === true) names.add(unescapeKey(target.slice(prefix.length)))
-  }
-  return names
-}
-
 function typesOf(parts: DocumentObject): readonly string[] {
   const { type } = parts
   if (typeof type === 'string') return [type]
@@ -249,6 +262,15 @@ function literalType(value: unknown): TypeText {
   if (typeof value === 'string') return atom(literal(value))
   const isSimple = value === null || typeof value === 'number' || typeof value === 'boolean'
   return isSimple ? atom(String(value)) : unknownType
+}
+
+/** The place of a part or an alternative of a schema. */
+function within(place: Place, key: 'allOf' | 'oneOf' | 'anyOf', at: number): Place {
+  const { alias } = place
+  return {
+    ...inside(place, key, at),
+    alias: alias && { ...alias, isAlternative: key !== 'allOf' },
+  }
 }
 
 function inside({ pointer, depth, inlined }: Place, ...keys: readonly (string | number)[]): Place {

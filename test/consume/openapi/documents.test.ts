@@ -101,12 +101,12 @@ test(
 
 test('what an endpoint can not call is left out with a note', () => {
   expect(imported.shop.notes).toEqual([
-    '#/paths/~1products/get: the parameter session is a cookie',
-    '#/paths/~1orders~1{orderId}~1invoice/get: left out, its response is not JSON',
+    'line 9: #/paths/~1products/get: the parameter session is a cookie',
+    'line 97: #/paths/~1orders~1{orderId}~1invoice/get: left out, its response is not JSON',
   ])
   expect(imported.tracker.notes).toEqual([
-    '#/paths/~1repos~1{owner}~1{repo}~1issues/get: the parameter filter is neither a string, a number, a boolean nor a list of them',
-    '#/paths/~1attachments/post: left out, its body is not JSON, but multipart/form-data',
+    'line 16: #/paths/~1repos~1{owner}~1{repo}~1issues/get: the parameter filter is neither a string, a number, a boolean nor a list of them',
+    'line 184: #/paths/~1attachments/post: left out, its body is not JSON, but multipart/form-data',
   ])
   expect(imported.payments.notes).toEqual([])
 })

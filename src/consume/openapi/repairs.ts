@@ -1,0 +1,138 @@
+import type { Mistake } from '../../checks/mistakes.ts'
+import { referenceAdvice, textOf, typesOf, type DocumentObject } from './document.ts'
+import { placeOf, walkDocument, type Expected, type Kind, type Spot } from './document-walk.ts'
+
+/** What is wrong with a document. */
+export interface Findings {
+  /** What has a meaning all the same, and what it is read as. */
+  readonly repairs: readonly Mistake[]
+  /** What has none: references to nothing and to other documents. */
+  readonly mistakes: readonly Mistake[]
+}
+
+const maxMistakes = 100
+const maxRepairs = 1000
+const meanings: Readonly<Record<Expected, string>> = {
+  'an object': 'it is read as an object without members',
+  'a list': 'it is read as an empty list',
+  'a schema': 'any value is possible',
+}
+const types = new Set(['string', 'number', 'integer', 'boolean', 'array', 'object', 'null'])
+
+/**
+ * Finds what is wrong in the parts of a document that the import reads, or in all of it, and replaces what has another
+ * form than it must have by what it is read as.
+ */
+export function repairDocument(
+  document: DocumentObject,
+  { isComplete }: { readonly isComplete: boolean },
+): Findings {
+  const repairs: Mistake[] = []
+  const mistakes: Mistake[] = []
+  const isOld = textOf(document['openapi'])?.startsWith('3.0') === true
+  let more = 0
+  const repaired = (spot: Spot, advice: string): void => {
+    if (repairs.length < maxRepairs) repairs.push({ place: placeOf(spot), advice })
+    else more++
+  }
+  walkDocument(
+    document,
+    { isComplete },
+    {
+      object(kind, object, spot) {
+        const reference = textOf(object['$ref'])
+        const advice = reference === undefined ? undefined : referenceAdvice(document, reference)
+        if (advice !== undefined && mistakes.length < maxMistakes)
+          mistakes.push({ place: placeOf(member(spot, '$ref')), advice })
+        if (reference !== undefined && kind !== 'schema') return
+        repairsOf[kind]?.(
+          object,
+          (name, problem) => {
+            repaired(name === undefined ? spot : member(spot, name), problem)
+          },
+          isOld,
+        )
+      },
+      misshapen(value, expected, spot) {
+        const problem = value === null ? 'is null' : `is not ${expected}`
+        repaired(spot, `${problem}: ${meanings[expected]}`)
+        return expected === 'a list' ? [] : {}
+      },
+    },
+  )
+  if (more > 0) repairs.push({ place: '#', advice: `${more} more repairs` })
+  return { repairs, mistakes }
+}
+
+function member(outer: Spot, key: string): Spot {
+  return { key, outer }
+}
+
+type Report = (name: string | undefined, problem: string) => void
+type Repair = (object: Record<string, unknown>, report: Report, isOld: boolean) => void
+
+const repairsOf: Readonly<Partial<Record<Kind, Repair>>> = {
+  document(document, report) {
+    if (document['info'] !== undefined) return
+    report('info', 'is missing: the service has no title')
+    document['info'] = { title: '', version: '' }
+  },
+  info(info, report) {
+    for (const name of ['title', 'version']) {
+      const value = info[name]
+      if (typeof value === 'string') continue
+      info[name] = ['number', 'boolean'].includes(typeof value) ? String(value) : ''
+      report(
+        name,
+        value === undefined
+          ? 'is missing'
+          : `is not a string: it is read as '${String(info[name])}'`,
+      )
+    }
+  },
+  response(response, report) {
+    if (typeof response['description'] === 'string') return
+    response['description'] = ''
+    report(undefined, 'has no description')
+  },
+  parameter(parameter, report) {
+    if (parameter['in'] === 'path' && parameter['required'] !== true) {
+      parameter['required'] = true
+      report(undefined, 'is in the path, but not required: it is required')
+    }
+    if (parameter['schema'] !== undefined || parameter['content'] !== undefined) return
+    parameter['schema'] = {}
+    report(undefined, 'has no schema: it is a string')
+  },
+  schema(schema, report, isOld) {
+    for (const name of ['required', 'enum'])
+      if (schema[name] !== undefined && !Array.isArray(schema[name])) {
+        report(name, 'is not a list: it is left out')
+        // eslint-disable-next-line @typescript-eslint/no-dynamic-delete -- One of two names.
+        delete schema[name]
+      }
+    repairType(schema, report, isOld)
+    if (
+      !typesOf(schema).includes('array') ||
+      schema['items'] !== undefined ||
+      schema['prefixItems'] !== undefined
+    )
+      return
+    schema['items'] = {}
+    report(undefined, 'is an array without items: they are any values')
+  },
+}
+
+function repairType(schema: Record<string, unknown>, report: Report, isOld: boolean): void {
+  const { type } = schema
+  if (type === undefined) return
+  if (typeof type !== 'string' && !Array.isArray(type)) {
+    report('type', 'is neither a string nor a list: it is left out')
+    delete schema['type']
+    return
+  }
+  const other = typesOf(schema).find((each) => !types.has(each))
+  if (other !== undefined) report('type', `${other} is not a type: any value is possible`)
+  else if (isOld && (type === 'null' || Array.isArray(type)))
+    report('type', 'has a form of OpenAPI 3.1, and is read as such')
+}
