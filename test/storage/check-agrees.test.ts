@@ -19,7 +19,7 @@ import {
   type CollectionDefinition,
   type Field,
 } from '../../src/index.ts'
-import { markSelfChecking } from '../../src/storage/adapter.ts'
+import { markSelfChecking } from '../../src/storage/self-checking.ts'
 import type { StorageAdapter, StorageProblem } from '../../src/storage/index.ts'
 import { mysqlStorage } from '../../src/storage/mysql.ts'
 import { postgresStorage } from '../../src/storage/postgres.ts'
