@@ -7,7 +7,7 @@ import { mysqlStorage } from '../../src/storage/mysql.ts'
 import { postgresStorage } from '../../src/storage/postgres.ts'
 import { sqliteStorage, type SqliteDriver } from '../../src/storage/sqlite.ts'
 import { runAlone, type Run } from '../cli/stage.ts'
-import { drivers, openHandle } from '../kit/databases.ts'
+import { drivers, openHandle, rowsIn } from '../kit/databases.ts'
 import * as mysql from '../kit/mysql.ts'
 import * as postgres from '../kit/postgres.ts'
 
@@ -16,6 +16,8 @@ export interface EmptyDatabase {
   /** What a command line names it with: a file or URL, and options. */
   readonly line: readonly [place: string, ...options: readonly string[]]
   run(...statements: readonly string[]): Promise<void>
+  /** Returns the number of rows of a table. */
+  count(table: string): Promise<number>
   storage(): StorageAdapter
   drop(): Promise<void>
 }
@@ -29,7 +31,14 @@ export interface DatabaseKind {
   start(folder: string): Promise<EmptyDatabase>
 }
 
-const quoted = (name: string): string => `"${name}"`
+const quoted = (name: string): string => `"${name.replaceAll('"', '""')}"`
+
+const inBackticks = (name: string): string => `\`${name}\``
+
+type CountRow = Readonly<Record<string, unknown>>
+
+const countOf = (table: string): string => `SELECT count(*) AS number FROM ${table}`
+const countIn = ([row]: readonly CountRow[]): number => Number(row?.['number'])
 
 async function startPostgres(): Promise<EmptyDatabase> {
   const schema = await postgres.testSchema()
@@ -39,6 +48,7 @@ async function startPostgres(): Promise<EmptyDatabase> {
     run: async (...statements) => {
       for (const statement of statements) await schema.run(statement)
     },
+    count: async (table) => countIn(await schema.run(countOf(quoted(table)))),
     storage: () => postgresStorage(schema.open(3)),
     drop: schema.drop,
   }
@@ -52,6 +62,7 @@ async function startMysql(): Promise<EmptyDatabase> {
     run: async (...statements) => {
       await run(...statements)
     },
+    count: async (table) => countIn(await run(countOf(inBackticks(table)))),
     storage: () => mysqlStorage(open({ connectionLimit: 3 })),
     drop,
   }
@@ -65,6 +76,8 @@ function startSqlite(folder: string): Promise<EmptyDatabase> {
     run: async (...statements) => {
       for (const statement of statements) handle.exec(statement)
     },
+    count: (table) =>
+      Promise.resolve(countIn(rowsIn(handle, countOf(quoted(table))) as readonly CountRow[])),
     storage: () => sqliteStorage(file),
     drop: () => {
       handle.close()
@@ -82,7 +95,7 @@ export const databaseKinds: readonly DatabaseKind[] = [
   },
   {
     ...{ name: 'MariaDB', missing: await mysql.missingServer() },
-    quoted: (name) => `\`${name}\``,
+    quoted: inBackticks,
     start: startMysql,
   },
 ]
