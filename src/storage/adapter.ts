@@ -231,10 +231,7 @@ export class StorageError extends Error {
   readonly fields: readonly string[]
   /** Of `unavailable`: the time after which the client may try again, in seconds. Default 1. */
   readonly retryAfter: number
-  /**
-   * Of `unavailable`: whether storage has undone the transaction because of another one, so that it can be
-   * repeated now. Default false.
-   */
+  /** Of `unavailable`: whether another transaction has undone this one; it can be repeated now. Default false. */
   readonly isConflict: boolean
 
   constructor(

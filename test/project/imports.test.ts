@@ -79,6 +79,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
     'storage/mysql/dialect',
     'storage/mysql/inspection',
     'storage/mysql/literals',
+    'storage/mysql/read-schema',
     'storage/postgres/catalogue',
     'storage/postgres/inspection',
     'storage/sql/catalogue-tables',
