@@ -105,6 +105,7 @@ export const updateSteps: SaveSteps<UpdateEvent> = {
         unfit.includes(name) && name in submitted.values && !fixedIn(event, terms).includes(field)
       if (isReplaced) return true
       const stored = before?.[name] ?? null
+      // The database may compute the value, and write JSON in another form.
       return readOnly ? !isSame(field, value, stored) : value !== stored
     }
     const changes = draft === null ? unreadChanges(event) : rowOf(collection, draft, changed)

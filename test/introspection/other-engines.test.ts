@@ -1,5 +1,12 @@
 import { describe, expect, test } from 'vitest'
-import { createService, defineCollection, integer, openAccess, text } from '../../src/index.ts'
+import {
+  createService,
+  defineCollection,
+  integer,
+  openAccess,
+  system,
+  text,
+} from '../../src/index.ts'
 import { perServer } from '../kit/mysql.ts'
 import { databases, introspected } from './introspected.ts'
 
@@ -19,7 +26,7 @@ describe.skipIf(missing !== undefined)('tables of engines without transactions',
       'create table others (id int primary key, title varchar(20))',
       'create view both_titles as select title from notes union all select title from others',
     )
-    const { messages, collections, client, reports } = await introspected(on)
+    const { messages, collections, client, service, reports } = await introspected(on)
     expect(messages).toContain(
       `notes: read-only: it is kept by the engine ${engine}, which has no transactions`,
     )
@@ -48,6 +55,14 @@ describe.skipIf(missing !== undefined)('tables of engines without transactions',
     expect(await client.post('/app/notes', { title: 'd' })).toMatchObject({ status: 405 })
     expect(await client.post('/app/others', { id: 1, title: 'd' })).toMatchObject({ status: 200 })
     expect(reports).toEqual([])
+    const own = service.as(system).collection('app', 'notes')
+    const failure = 'which has no transactions'
+    await expect(own.insert({ title: 'd' })).rejects.toThrow(failure)
+    await expect(own.update(1, { title: 'd' })).rejects.toThrow(failure)
+    await expect(own.delete(1)).rejects.toThrow(failure)
+    expect(await on.run('select title from notes order by id')).toEqual(
+      ['a', 'b', 'c'].map((title) => ({ title })),
+    )
   })
 
   test.each(engines)(

@@ -159,7 +159,7 @@ export function joinedInserts({ use, tablesNow, changing, checked }: Joining): J
       const { dialect, find } = tablesNow()
       const table = find(collection.table)
       const joins = table !== undefined && dialect.writes.joins?.(table) === true
-      const returns = table?.returnsInserts !== false
+      const returns = table?.returnsInserts !== false && table?.unwritable === undefined
       return joins && returns && !changing.has(table) && !bringsNumber(collection, row)
     },
     insert: async (collection, row) => {

@@ -90,6 +90,10 @@ export async function runTransaction<Result>(
     call: () => Promise<Value>,
   ): Promise<Value> {
     const table = tables.find(collection.table)
+    // Application code may write collections that publish no events that do.
+    if (table?.unwritable !== undefined) {
+      throw new Error(`the table ${dialect.quoted(table.name)} ${table.unwritable}`)
+    }
     try {
       // Without a begin, the server commits it.
       if (oneWrite && isAlone && !hasBegun && connection.session !== undefined) {
