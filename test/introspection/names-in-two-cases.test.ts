@@ -120,3 +120,41 @@ describe.each(servers)('tables of $name whose names differ in case only', (kind)
     expect(output).toContain(`CREATE TABLE IF NOT EXISTS ${quoted('notes')}`)
   })
 })
+
+const withLetters = databaseKinds.filter(({ name }) => name !== 'MariaDB')
+
+describe.each(withLetters)('columns of $name whose names differ in case only', (kind) => {
+  const { quoted } = kind
+
+  test('are read and written as different columns', async (context) => {
+    if (kind.missing !== undefined) context.skip(kind.missing)
+    const folder = temporaryFolder()
+    const database = await kind.start(folder)
+    onTestFinished(() => database.drop())
+    const [upper, lower] = [quoted('É'), quoted('é')]
+    await database.run(
+      `create table things (id int not null primary key, ${lower} varchar(9) unique,
+        ${upper} int not null default 7 unique)`,
+      `insert into things (id, ${lower}) values (1, 'a')`,
+    )
+    const { collections } = await introspected(database, folder)
+    const file = join(folder, 'shop.json')
+    writeFileSync(file, JSON.stringify({ shop: { collections } }))
+    expect(await runSchema('diff', database, file)).toMatchObject({ code: 0 })
+    const service = createService({
+      applications: { shop: { collections } },
+      storage: database.storage(),
+      security: openAccess(),
+    })
+    onTestFinished(() => service.close())
+    const things = service.as(principal('any')).collection('shop', 'things')
+    expect((await things.filter()).items).toEqual([{ id: 1, é: 'a' }])
+    const taken = await things.insert({ id: 2, é: 'a' })
+    expect(taken).toMatchObject({ rejected: true, validations: [{ field: 'é' }] })
+    // The values of the other column are equal.
+    const other = await things.insert({ id: 2, é: 'b' })
+    expect(other).toMatchObject({ rejected: true })
+    expect(JSON.stringify(other)).not.toContain('"field":"é"')
+    expect(await things.update(1, { é: 'c' })).toMatchObject({ rejected: false })
+  })
+})

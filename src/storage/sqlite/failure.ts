@@ -1,6 +1,7 @@
 import type { MaybePromise } from '../../maybe-promise.ts'
 import type { PublishedCollection } from '../../definition/published.ts'
 import { StorageError } from '../adapter.ts'
+import { folded } from '../sql/tables.ts'
 
 /** The operation during which a statement failed. */
 export type Operation = 'read' | 'save' | 'delete'
@@ -109,15 +110,15 @@ function fieldsInMessage(
   collection: PublishedCollection | undefined,
 ): readonly string[] {
   if (collection === undefined) return []
-  const prefix = `${collection.table.toLowerCase()}.`
+  const prefix = `${folded(collection.table)}.`
   const start = (error as Error).message.indexOf('constraint failed: ')
-  let rest = (error as Error).message.slice(start + 'constraint failed: '.length).toLowerCase()
+  let rest = folded((error as Error).message.slice(start + 'constraint failed: '.length))
   const found: string[] = []
   while (start !== -1 && rest.startsWith(prefix)) {
     rest = rest.slice(prefix.length)
     const next = `, ${prefix}`
     const field = collection.fields.find(({ column }) => {
-      const name = column.toLowerCase()
+      const name = folded(column)
       return rest === name || rest.startsWith(name + next)
     })
     if (field !== undefined) found.push(field.name)
