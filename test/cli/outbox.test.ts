@@ -85,7 +85,7 @@ test('outbox show shows a delivery with its input, its attempts and its last err
     /^id: +\S+\nendpoint: +create-shipment\nlane: +orders\/A\nstate: +dead\n/,
   )
   expect(shown.output).toMatch(/\nerror: +The call of create-shipment failed: it responded 400\.\n/)
-  expect(shown.output).toMatch(/\nattempts: +1\ninput:\n\{\n/)
+  expect(shown.output).toMatch(/\nattempts: +1\nkey: +\S+\ninput:\n\{\n/)
   expect(shown.output).toContain('"order": "A1"')
   expect(shown.output).toContain('"status": 400')
   expect(shown.output).toContain('no stock')

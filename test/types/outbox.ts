@@ -51,6 +51,7 @@ export async function calls(context: object): Promise<void> {
   await outbox.enqueue(context, 'create-shipment', { body }, { row: { orderId: 'A7' }, lane: 'a' })
   await outbox.enqueue(context, 'cancel', { id: 'S1' }, { row: { anything: 1 } })
   await outbox.enqueue(context, 'plain', { id: 'S1' })
+  await outbox.enqueue(context, 'plain', { id: 'S1' }, { key: 'order/A7' })
   // @ts-expect-error an unknown endpoint
   await outbox.enqueue(context, 'create-shipmnt', { body })
   // @ts-expect-error the input of another endpoint

@@ -47,6 +47,11 @@ export function isHeaderValue(text: string): boolean {
   return /^[\t\x20-\x7e\x80-\xff]*$/.test(text)
 }
 
+/** Returns whether text can be an idempotency key: 1 to 255 printable ASCII characters. */
+export function isIdempotencyKey(text: string): boolean {
+  return /^[\x20-\x7e]{1,255}$/.test(text)
+}
+
 async function readAll(
   secrets: Readonly<Record<string, Secret>>,
   endpoint: string,
@@ -63,7 +68,7 @@ async function readAll(
 }
 
 function idempotencyKey(key: string, quoted: boolean, endpoint: string): string {
-  if (!/^[\x20-\x7e]{1,255}$/.test(key))
+  if (!isIdempotencyKey(key))
     throw new CallError('INVALID_INPUT', endpoint, { detail: 'the idempotency key is not valid' })
   return quoted ? `"${key.replace(/[\\"]/g, '\\$&')}"` : key
 }

@@ -32,7 +32,8 @@ const deliveries = defineCollection({
     ['lane', 'state', 'turn'],
   ],
   fields: {
-    id: uuid({ description: 'It is also the idempotency key of the call.' }),
+    id: uuid({ description: 'It is also the idempotency key of the call, unless there is a key.' }),
+    key: text({ description: 'The idempotency key of the call.' }),
     endpoint: text({ required: true, description: 'The name of the endpoint in the outbox.' }),
     lane: text({ description: 'Deliveries of one lane are sent one after the other.' }),
     turn: integer({ description: 'The position in the lane: the time at which it was enqueued.' }),

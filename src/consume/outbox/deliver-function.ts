@@ -5,7 +5,10 @@ import type { DeadContext, DeliveryContext } from './delivery-context.ts'
 
 /** What a function of an outbox receives besides its input. */
 export interface FunctionCall {
-  /** The id of the delivery: the same in each attempt, so that the receiver can recognize a repeated one. */
+  /**
+   * The key that was given to `enqueue`, by default the id of the delivery: the same in each attempt, so that the receiver
+   * can recognize a repeated one.
+   */
   readonly key: string
   /** Aborted after `callTimeout`, and when the worker stops. */
   readonly signal: AbortSignal

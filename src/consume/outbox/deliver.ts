@@ -71,11 +71,11 @@ export async function deliver(
 
 function call(
   known: CheckedEndpoint,
-  { id, input }: StoredDelivery,
+  { id, key, input }: StoredDelivery,
   { options, closing }: { readonly options: CompleteOutbox; readonly closing: AbortSignal },
 ): Promise<EndpointResponse> {
   const timeout = options.callTimeout
-  const own = { idempotencyKey: id, timeout, signal: closing }
+  const own = { idempotencyKey: key ?? id, timeout, signal: closing }
   return known.call(parseJson(input), own)
 }
 

@@ -6,7 +6,7 @@ import type { ResponseReader } from '../tables/read-tables.ts'
 
 /** What the handlers of a delivery receive. Its writes are committed together with the delivery's state. */
 export interface DeliveryContext<Row = unknown> extends WithinTransaction<object> {
-  /** The id of the delivery, which was the idempotency key of the call. */
+  /** The id of the delivery, which was the idempotency key of the call unless another one was given. */
   readonly deliveryId: string
   /** Reads a field of the delivery's row. */
   readonly caller: Caller<Row>

@@ -14,6 +14,7 @@ export type DueDelivery = Pick<StoredDelivery, 'id' | 'attempt' | 'due' | 'lane'
 /** A delivery to be stored. */
 export interface NewDelivery {
   readonly id: string
+  readonly key: string | null
   readonly endpoint: string
   readonly lane: string | null
   /** The position in the lane. */

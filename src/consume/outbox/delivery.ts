@@ -35,6 +35,8 @@ export interface Delivery {
 export interface DeliveryDetails extends Delivery {
   /** How often a worker has claimed it, with those that stopped responding. */
   readonly attempts: number
+  /** The idempotency key of the call. */
+  readonly key: string
   /** The input of the call; null if the stored text is not JSON. */
   readonly input: Json
   /** The row that rules and handlers read; null if it is the input. */
@@ -60,6 +62,8 @@ export interface StoredDelivery extends Delivery {
   readonly turn: number | null
   /** Whether it is dead and its lane waits until it is retried or dropped. */
   readonly holdsLane: boolean
+  /** Null if it is the id. */
+  readonly key: string | null
   /** JSON. */
   readonly input: string
   /** JSON, or null. */
@@ -90,10 +94,11 @@ export const shownFields = [
  * can be made of.
  */
 export function deliveryOf(row: Row): StoredDelivery {
-  const { lane = null, turn = null, input = '', row: own = '' } = row
+  const { key = null, lane = null, turn = null, input = '', row: own = '' } = row
   const { failures, lost, error = null, response = null, ended = null } = row
   return {
     ...(row as unknown as StoredDelivery),
+    key: key as string | null,
     lane: lane as string | null,
     turn: turn as number | null,
     holdsLane: row['holdsLane'] === true,
@@ -153,12 +158,13 @@ export function readResponse(json: string): EndpointResponse | undefined {
 
 /** Returns what `get` shows of a delivery. */
 export function detailsOf(delivery: StoredDelivery): DeliveryDetails {
-  const { attempt, input, row, response } = delivery
+  const { id, key, attempt, input, row, response } = delivery
   return {
     ...(Object.fromEntries(
       shownFields.map((name) => [name, delivery[name]]),
     ) as unknown as Delivery),
     attempts: countOf(attempt),
+    key: key ?? id,
     input: (parsed(input) ?? null) as Json,
     row: row === null ? null : ((parsed(row) ?? null) as Json),
     response: response === null ? null : shownResponse(response),

@@ -17,6 +17,7 @@ import {
   retryDelivery,
   type ListOptions,
 } from './administration.ts'
+import { isIdempotencyKey } from '../connection/prepare-request.ts'
 import { deliveryStates, outboxCollections } from './collections.ts'
 import type { Delivery, DeliveryDetails } from './delivery.ts'
 import { addDelivery, deliveryStore, type DeliveryStore } from './delivery-store.ts'
@@ -40,14 +41,19 @@ export interface EnqueueOptions<Row = object> {
   readonly lane?: string | undefined
   /** The row that rules and handlers read with `caller`. It must have a JSON form. Default: the input. */
   readonly row?: Row | undefined
+  /**
+   * The idempotency key of the call, 1 to 255 printable ASCII characters: that of a call whose result is not known, so
+   * that the other service has the effect once. Default: the id of the delivery.
+   */
+  readonly key?: string | undefined
 }
 
 /** Calls with effects that are stored in the transaction of an event and made after its commit. */
 export interface Outbox<Endpoints = object> extends WithServicePart {
   /**
    * Stores a call in the transaction of a handler's context, or of `service.as(user).transaction`. Resolves to
-   * the id of the delivery, which is also the idempotency key of its call. If the transaction is rolled
-   * back, nothing is sent. Throws a TypeError for an unknown endpoint, or if the input has no JSON.
+   * the id of the delivery, which is also the idempotency key of its call unless `key` is given. If the transaction is
+   * rolled back, nothing is sent. Throws a TypeError for an unknown endpoint, or if the input has no JSON.
    */
   enqueue<Name extends keyof Endpoints & string>(
     context: object,
@@ -133,7 +139,7 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
 
   return Object.freeze<Outbox<Endpoints>>({
     enqueue: (context, name, input, chosen = {}) => {
-      const { lane = null, row } = completeOptions('enqueue', enqueueShape, chosen)
+      const { lane = null, key = null, row } = completeOptions('enqueue', enqueueShape, chosen)
       if (!options.endpoints.has(name)) {
         throw new TypeError(
           `enqueue: ${name} is not an endpoint of the outbox; ${suggestion(name, names)}`,
@@ -145,6 +151,7 @@ export function createOutbox<Endpoints extends OutboxEndpoints>(
       const delivery = {
         id,
         endpoint: name,
+        key,
         lane,
         turn: nextTurn(),
         input: json,
@@ -202,6 +209,11 @@ const turnsPerMillisecond = 100
 
 const enqueueShape = z.strictObject({
   lane: z.optional(text(400)),
+  key: z.optional(
+    z
+      .string()
+      .check(z.refine(isIdempotencyKey, { error: 'must be 1 to 255 printable ASCII characters' })),
+  ),
   row: z.optional(z.record(z.string(), z.unknown())),
 })
 const listShape = z.strictObject({

@@ -95,6 +95,7 @@ describe.each(storages)('on $name', (on) => {
     expect(await outbox.get(delivery?.id ?? '')).toEqual({
       ...delivery,
       attempts: 1,
+      key: delivery?.id,
       input: { to: 'ada@example.com' },
       row: null,
       response: null,

@@ -106,6 +106,20 @@ describe.each(storages)('on $name', (on) => {
     await once('delivered')
   })
 
+  test('a key that is given to enqueue is sent with each attempt', async () => {
+    const { clerk, outbox, once, calls, receive } = await openStage({ on })
+    receive((call, response, request) => {
+      if (calls.length < 3) respond(response, {}, 503)
+      else ship(call, response, request)
+    })
+    const id = await clerk.transaction((within) =>
+      outbox.enqueue(within, 'create-shipment', { body: { order: 'A' } }, { key: 'order/A 7' }),
+    )
+    expect(await once('delivered')).toMatchObject([{ id }])
+    expect(calls.map(({ key }) => key)).toEqual(Array(3).fill('order/A 7'))
+    expect(await outbox.get(id)).toMatchObject({ id, key: 'order/A 7' })
+  })
+
   test('a failed call is repeated with the same key until it succeeds', async () => {
     const { order, once, calls, receive, reports } = await openStage({ on })
     receive((call, response) => {
@@ -375,6 +389,10 @@ test('enqueue rejects other contexts, unknown endpoints and options, and input w
       'enqueue.lan',
     )
     expect(() => outbox.enqueue(within, 'create-shipment', 1n as never)).toThrow('JSON')
+    for (const key of ['', 'ö', 'a\n', 'x'.repeat(256)])
+      expect(() => outbox.enqueue(within, 'create-shipment', input, { key })).toThrow(
+        'enqueue.key',
+      )
     await Promise.resolve()
   })
 })
