@@ -19,19 +19,26 @@ export function writeEndpoints(
     work.characters(text.length)
     return text
   })
+  const hasNone = endpoints.length === 0
   const usesTypes = endpoints.some((text) => text.includes('typed<'))
+  const used = [
+    ...(hasNone ? [] : ['endpoint']),
+    ...(usesTypes ? ['typed'] : []),
+    'type Connection',
+  ]
   const { title, version } = objectOf(document['info'])
   const what = [title, version].filter((each) => typeof each === 'string').join(' ')
   const baseUrl = baseUrlOf(document)
   return [
     `// Imported from ${commentText(what)} by rowgate. Import the document again instead of editing this file.\n`,
-    `import { endpoint${usesTypes ? ', typed' : ''}, type Connection } from 'rowgate/consume'\n`,
+    `import { ${used.join(', ')} } from 'rowgate/consume'\n`,
     ...(baseUrl === undefined
       ? []
       : [`\n/** The base URL of the service. */\nexport const baseUrl = ${literal(baseUrl)}\n`]),
     ...types.declarations().map((text) => `\n${text}`),
     '\n/** Returns the endpoints of the service. */\n',
-    'export function endpoints(connection: Connection) {\n  return {\n    ',
+    // A compiler may reject names that are not used.
+    `export function endpoints(${hasNone ? '_' : ''}connection: Connection) {\n  return {\n    `,
     endpoints.map((text) => indented(indented(text))).join('\n    '),
     '\n  }\n}\n',
   ].join('')

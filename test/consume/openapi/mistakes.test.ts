@@ -198,3 +198,11 @@ test('texts of a document can not leave their place in the file', { timeout: 60_
   expect(Object.keys(endpoint?.query ?? {})).toEqual([evil])
   files.remove()
 })
+
+test('a document without endpoints is a file that compiles', { timeout: 60_000 }, async () => {
+  const { text, count } = await importOpenApi(fileOf({ ...documentOf({}), paths: {} }))
+  expect(count).toBe(0)
+  const files = writeFiles({ none: text })
+  expect(files.check()).toEqual([])
+  files.remove()
+})
